@@ -86,3 +86,24 @@ watch("value", () => {
   if (box) box.value = props.value.match.text; // a box that was typed in keeps its own text otherwise
   requestAnimationFrame(() => element.querySelector(".nt-match")?.scrollIntoView({ block: "start" }));
 });
+// A match is also asked for by a link or a story, as the clip and a caption per line, and on the stage by a key.
+nt2vr.match = (text) => {
+  const [id, ...lines] = text.split("\n");
+  isMatched = true;
+  trigger("match", { id, lines: lines.join("\n"), change: lines.length ? "" : "negate" });
+};
+const LONGEST = 4000; // letters of a link
+const ofAddress = () => new URLSearchParams(location.search).get("match") ?? "";
+nt2vr.matching = ofAddress(); // once there is an answer
+window.addEventListener("popstate", () => { nt2vr.matching = ofAddress(); });
+document.addEventListener("nt-answered", () => {
+  const text = nt2vr.matching;
+  nt2vr.matching = "";
+  if (text) nt2vr.match(text);
+});
+watch("value", () => {
+  const { id, match } = props.value;
+  const address = new URLSearchParams(location.search);
+  if (match) address.set("match", `${id}\n${match.text}`); else if (!nt2vr.matching) address.delete("match");
+  if (`${address}`.length < LONGEST) history.replaceState(history.state, "", `?${address}`);
+});

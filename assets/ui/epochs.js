@@ -1,15 +1,75 @@
-// Columns of runs have a slider through the epochs.
-const REST_MS = 150;
-let waiting; // for the slider to rest
+// Columns of models that learn hold a frame per epoch; a slider and a button go through them.
+const REST_MS = 400; // until the server, too, takes the epoch that the slider stays at
+const PLAY_MS = 20000; // from the first epoch to the last
+const LEAST_MS = 500; // until epochs that the server is still searching are asked for
+let resting; // timer of the slider
+let playing; // timer of the next frame
+let asking; // timer of the next look for further epochs
+let moved = {}; // run and place, until the server answers with that epoch
+let seen = { key: "", wait: LEAST_MS };
+const runOf = (id) => props.value.columns?.find(({ run }) => run?.id === id)?.run;
+const turn = (id, to) => {
+  const columns = props.value.columns.map((column) => {
+    const frame = column.run?.id === id ? column.run.frames[to] : undefined;
+    const run = { ...column.run, place: to, playing: Boolean(playing), at: column.run?.curve?.points[to] };
+    return frame ? { ...column, ...frame, run } : column;
+  });
+  props.value = { ...props.value, columns };
+  requestAnimationFrame(() => place(true));
+};
+const stop = () => { clearTimeout(playing); playing = undefined; };
+const rest = (id, to) => {
+  moved = { id, to };
+  clearTimeout(resting);
+  resting = setTimeout(() => {
+    const run = runOf(id);
+    if (run && !run.recorded) trigger("epoch", { run: id, epoch: Number(run.epochs.split(",")[to]) });
+  }, REST_MS);
+};
+const fetchClips = ({ frames }) => new Set(frames.flatMap((frame) => (frame?.hits ?? []).map(({ src }) => src)))
+  .forEach((src) => fetch(src).catch(() => {})); // then the player asks again
+const play = (id, to = 0) => {
+  stop();
+  const run = runOf(id);
+  if (!run) return;
+  if (!to) fetchClips(run);
+  moved = { id, to };
+  if (to < run.last) playing = setTimeout(() => play(id, to + 1), PLAY_MS / run.frames.length);
+  else rest(id, to);
+  turn(id, to);
+};
 element.addEventListener("input", ({ target }) => {
   if (!target.matches(".nt-epochs input")) return;
   const { run } = target.closest("[data-run]").dataset;
-  const epoch = Number(target.dataset.epochs.split(",")[target.value]);
-  target.nextElementSibling.textContent = `${epoch}`;
-  clearTimeout(waiting);
-  waiting = setTimeout(() => { waiting = undefined; trigger("epoch", { run, epoch }); }, REST_MS);
+  stop();
+  turn(run, Number(target.value));
+  rest(run, Number(target.value));
 });
+element.addEventListener("click", ({ target }) => {
+  if (!target.closest("[data-play]")) return;
+  const { run } = target.closest("[data-run]").dataset;
+  const to = runOf(run).place;
+  if (!playing) return play(run, to < runOf(run).last ? to : 0);
+  stop();
+  turn(run, to);
+  rest(run, to);
+});
+const askMore = () => {
+  const isTyping = document.querySelector("#query textarea")?.value !== props.value.q;
+  if (isTyping) asking = setTimeout(askMore, LEAST_MS);
+  else trigger("more", {});
+};
 watch("value", () => {
-  if (waiting) return; // moved on meanwhile
+  const { columns = [], key } = props.value;
+  const isNew = key !== seen.key;
+  clearTimeout(asking);
+  seen = { key, wait: isNew ? LEAST_MS : 2 * seen.wait };
+  if (columns.some(({ run }) => run?.waits)) asking = setTimeout(askMore, seen.wait);
+  if (isNew) { stop(); moved = {}; }
+  const recorded = columns.find(({ run }) => run?.plays)?.run;
+  if (recorded && isNew) return play(recorded.id);
+  const run = runOf(moved.id);
+  if (run && run.place !== moved.to) turn(moved.id, moved.to); // the server has another epoch still
+  else if (run && !run.recorded && !playing) moved = {};
   for (const slider of element.querySelectorAll(".nt-epochs input")) slider.value = slider.dataset.place;
 });

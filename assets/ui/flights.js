@@ -22,9 +22,11 @@ const run = (counter, before) => {
   const [text, start] = [counter.textContent, performance.now()];
   const [from, to] = [before, text].map((count) => parseInt(count, 10));
   if (!(Math.abs(to - from) > 0)) return; // not numbers, or the same
+  let last = text;
   const step = (now) => {
+    if (counter.textContent !== last) return; // it shows something else by now
     const done = Math.min(1, Math.max(0, (now - start) / MOVE_MS));
-    counter.textContent = text.replace(/^\d+/, Math.round(from + (to - from) * done));
+    counter.textContent = last = text.replace(/^\d+/, Math.round(from + (to - from) * done));
     if (done < 1 && counter.isConnected) requestAnimationFrame(step);
   };
   step(start);

@@ -28,7 +28,7 @@
     // belongs to the link's query then goes with it.
     restore: (defaults, { shown, hidden }, asked, ...now) => {
       const isTouched = (name) => !isSame(now[SHOWN.indexOf(name)], defaults[name]);
-      const state = isTouched("q") ? { ...hidden, literal: "", parts: "", flip: "" } : hidden;
+      const state = isTouched("q") ? { ...hidden, literal: "", parts: "", flip: "", replay: "" } : hidden;
       return [isTouched("q") ? asked : ask(), state, ...SHOWN.map((name, i) => (isTouched(name) ? now[i] : shown[name]))];
     },
 
@@ -42,7 +42,7 @@
         visible: used || "hidden",
         ...(value !== null && now[word] === asked[word] ? { value } : {}),
       }));
-      return [next("wanted"), next("unwanted"), ...shown, { ...state, literal: next("literal"), parts: next("parts"), flip: next("flip") }];
+      return [next("wanted"), next("unwanted"), ...shown, { ...state, literal: next("literal"), parts: next("parts"), flip: next("flip"), replay: next("replay") }];
     },
     // There is no answer.
     clear: () => {

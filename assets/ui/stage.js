@@ -23,7 +23,8 @@ const load = () => {
   return structuredClone(props.value.stories);
 };
 const keep = () => nt2vr.store("stories", JSON.stringify(stories));
-const linkOf = ({ query, systems, k = 8 }) => `${new URLSearchParams({ q: query, systems: systems.join("|"), k })}`;
+const linkOf = ({ query, systems, k = 8, match }) =>
+  `${new URLSearchParams({ q: query, systems: systems.join("|"), k, ...(match ? { match } : {}) })}`;
 let stories = load();
 let place = -1;
 
@@ -32,7 +33,8 @@ const fit = () => page.toggle("nt-narrow", narrow.matches);
 narrow.addEventListener("change", fit);
 fit();
 const refit = () => window.dispatchEvent(new Event("resize"));
-const reveal = () => page.remove("nt-off-1", "nt-off-2", "nt-off-3", "nt-off-4", "nt-one");
+const OFF = ["nt-off-1", "nt-off-2", "nt-off-3", "nt-off-4"];
+const reveal = () => page.remove(...OFF, "nt-ends");
 const mark = (isStage) => {
   const address = new URLSearchParams(location.search);
   if (isStage) address.set("stage", "1"); else ["stage", "stories"].forEach((name) => address.delete(name));
@@ -40,23 +42,88 @@ const mark = (isStage) => {
 };
 const label = () => {
   one(".nt-place").textContent = place < 0 ? "" : `${place + 1} of ${stories.length}`;
-  one(".nt-speaker").textContent = stories[place]?.note ?? "";
+  writeNotes();
 };
+// The next story is searched for, and its clips are fetched, while this one is shown.
+const prepare = () => { if (stories[place + 1]) trigger("ahead", { link: linkOf(stories[place + 1]) }); };
 const show = (to) => {
   if (!stories[to]) return;
   place = to;
   reveal();
+  page.toggle("nt-one", revealsEach || page.contains("nt-one"));
   label();
+  nt2vr.matching = `${stories[place].match ?? ""}`;
   trigger("open", { link: linkOf(stories[place]) });
 };
+const clipsAhead = new Set();
+watch("value", () => (props.value.ahead ?? []).filter((clip) => !clipsAhead.has(clip)).forEach((clip) => {
+  clipsAhead.add(clip);
+  fetch(clip).catch(() => clipsAhead.delete(clip));
+}));
+document.addEventListener("nt-answered", () => { if (isOn()) prepare(); });
+let revealsEach = false;
+const revealEach = () => {
+  revealsEach = !revealsEach;
+  one("[data-do=each]").ariaPressed = `${revealsEach}`;
+};
+// All systems of a story, of any other search the first and the last, which can be read from the last row.
 const enter = () => {
-  page.add(ON, "nt-off-3", "nt-off-4"); // two systems can be read from the last row; 3 and 4 show the others
+  const now = new URLSearchParams(location.search);
+  const chosen = (now.get("systems") ?? "").split("|");
+  place = stories.findIndex(({ query, systems }) => query === now.get("q") && chosen.every((each) => systems.includes(each)));
+  page.toggle("nt-ends", place < 0);
+  page.add(ON);
+  label();
   mark(true);
   window.scrollTo(0, 0);
   document.activeElement?.blur();
   refit();
+  prepare();
 };
-const leave = () => { page.remove(ON); reveal(); mark(false); refit(); };
+const leave = () => { page.remove(ON, "nt-one"); reveal(); mark(false); refit(); };
+const toggle = (number) => {
+  const count = document.querySelectorAll("#columns [data-column]").length;
+  if (page.contains("nt-ends")) page.add(...OFF.slice(1, Math.max(1, count - 1)));
+  page.remove("nt-ends");
+  page.toggle(OFF[number - 1]);
+  refit();
+};
+
+// The speaker's window: note, clock and next story, which the audience never sees.
+let speaker;
+let since = 0;
+const clock = (ms) => new Date(ms).toISOString().slice(11, 19);
+const inNotes = (tag, text) => speaker.document.body.appendChild(Object.assign(speaker.document.createElement(tag), { textContent: text }));
+const writeNotes = () => {
+  if (!speaker || speaker.closed) return;
+  const { body } = speaker.document;
+  body.replaceChildren();
+  inNotes("time", "");
+  inNotes("h1", stories[place]?.query ?? "");
+  inNotes("p", stories[place]?.note ?? "No story is on the stage.");
+  const next = stories[place + 1];
+  inNotes("h2", next ? "Next" : "");
+  inNotes("h3", next?.query ?? "");
+  inNotes("p", next?.note ?? "");
+  for (const [text, act] of [["‹ back", acts.back], ["next ›", acts.next]]) inNotes("button", text).addEventListener("click", () => act());
+  tick();
+};
+const tick = () => {
+  if (!speaker || speaker.closed) return;
+  const now = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  speaker.document.querySelector("time").textContent = `${place < 0 ? "–" : place + 1} of ${stories.length} · ${clock(Date.now() - since)} · ${now}`;
+};
+const openNotes = () => {
+  if (speaker && !speaker.closed) return speaker.focus();
+  speaker = window.open("", "nt2vr-notes", "popup,width=720,height=520");
+  if (!speaker) return window.alert("The browser has blocked the window with the notes. Allow windows of this page.");
+  since = Date.now();
+  speaker.document.title = "nT2VR notes";
+  speaker.document.head.innerHTML = "<style>body{margin:24px;font:20px/1.45 system-ui,sans-serif;color:#e6e9ef;background:#14181f}time{color:#9aa4b2;font-variant-numeric:tabular-nums}h1{margin:8px 0;font-size:30px}h2{margin:28px 0 0;font-size:16px;color:#9aa4b2}h3{margin:0}button{margin:0 8px 0 0;padding:8px 18px;font:inherit}</style>";
+  speaker.addEventListener("keydown", onKey, true);
+  writeNotes();
+};
+setInterval(tick, 1000);
 
 // A slide is an SVG of what the stage shows: every word, box and clip at its place.
 const escaped = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
@@ -143,6 +210,8 @@ const tell = (text) => { one(".nt-stories .nt-remark").textContent = text; };
 const acts = {
   back: () => show(place - 1),
   next: () => show(place + 1),
+  each: revealEach,
+  notes: openNotes,
   stories: () => { tell(""); list(); one("dialog").showModal(); },
   close: () => one("dialog").close(),
   png: () => savePng().catch(saveSvg),
@@ -150,7 +219,7 @@ const acts = {
   leave,
   add: () => {
     const now = new URLSearchParams(location.search);
-    stories.push({ query: now.get("q") ?? "", systems: (now.get("systems") ?? "").split("|"), k: Number(now.get("k")) || 8, note: "" });
+    stories.push({ query: now.get("q") ?? "", systems: (now.get("systems") ?? "").split("|"), k: Number(now.get("k")) || 8, note: "", ...(now.has("match") ? { match: now.get("match") } : {}) });
     changed();
   },
   save: () => save(new Blob([JSON.stringify(stories, null, 1)], { type: "application/json" }), "stories.json"),
@@ -174,24 +243,26 @@ document.addEventListener("click", ({ target }) => {
 const KEYS = {
   ArrowRight: acts.next, PageDown: acts.next, ArrowLeft: acts.back, PageUp: acts.back, Escape: leave,
   " ": () => page.toggle("nt-one"),
-  n: () => { one(".nt-speaker").hidden = !one(".nt-speaker").hidden; },
-  ...Object.fromEntries([1, 2, 3, 4].map((i) => [i, () => { page.toggle(`nt-off-${i}`); refit(); }])),
+  n: openNotes,
+  m: () => nt2vr.match((document.activeElement?.closest(".nt-clip") ?? document.querySelector(".nt-clip")).dataset.id),
+  ...Object.fromEntries([1, 2, 3, 4].map((i) => [i, () => toggle(i)])),
 };
-document.addEventListener("keydown", (event) => {
+const onKey = (event) => {
   const isTyping = document.activeElement?.matches("input:not([type=checkbox], [type=radio]), textarea, select");
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping || document.querySelector("dialog[open]")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+  const dialog = document.querySelector("dialog[open]");
+  const turns = isOn() && dialog?.matches(".nt-shade") && [acts.next, acts.back].includes(KEYS[event.key]);
+  if (turns) dialog.querySelector(".nt-close").click(); // an enlarged clip makes way for the next story
+  else if (dialog) return;
   if (event.key.toLowerCase() === "f" && document.querySelector("#columns")?.checkVisibility()) return isOn() ? leave() : enter();
   const act = isOn() && KEYS[event.key];
   if (!act) return;
   event.preventDefault();
   event.stopPropagation();
   act();
-}, true);
+};
+document.addEventListener("keydown", onKey, true);
 const address = new URLSearchParams(location.search);
 if (address.get("stage") === "1" && !address.has("q")) {
   location.replace(`${location.search}&${linkOf(stories[0])}`);
-} else if (address.get("stage") === "1") {
-  place = stories.findIndex(({ query }) => query === address.get("q"));
-  label();
-  enter();
-}
+} else if (address.get("stage") === "1") enter();

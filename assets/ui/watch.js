@@ -1,4 +1,7 @@
-document.addEventListener("click", ({ target }) => { if (target.closest("[data-train]")) trigger("start", {}); });
+document.addEventListener("click", ({ target }) => {
+  if (target.closest("[data-train]")) trigger("start", {});
+  if (target.closest("[data-replay]")) trigger("replay", { query: document.querySelector("#query textarea").value });
+});
 element.addEventListener("click", ({ target }) => {
   if (target.closest("[data-join]")) trigger("join", {});
   if (target.closest("[data-stop]")) trigger("stop", {});

@@ -11,14 +11,14 @@ STORIES = built_in_stories(ROOT / "assets" / "ui")
 CLAIMS = {  # query -> per system, of 8 clips: right, violations, misses; as far as the note says
     "a boy is dancing and not playing the drum": ({"violation": 7}, {"right": 6, "violation": 0}),
     "a girl, no bike": ({"violation": 8}, {"right": 8}),
-    "not dancing": ({}, {"right": 8}),
-    "a man is doing yoga and not playing the piano": ({"violation": 4}, {"right": 7}),
-    "a dog, no cat": ({"right": 7}, {"right": 8}),
     "a woman is dancing and not using a phone": ({"right": 0}, {"right": 3, "violation": 3}),
+    "a dog, no cat": ({"right": 7}, {"right": 8}),
     "a boy is catching a fish and not rowing a boat": ({"right": 5}, {"miss": 8}),
     "neither a man nor a dog": ({"violation": 8}, {"right": 8}),
     "a man is singing and not playing the guitar": ({"miss": 7, "violation": 0}, {"miss": 8}),
     "a boy is playing the drum, no crown": ({"violation": 5}, {"violation": 4}),
+    "not dancing": ({}, {"right": 8}),
+    "a man is doing yoga and not playing the piano": ({"violation": 4}, {"right": 7}),
 }
 
 

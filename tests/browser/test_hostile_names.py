@@ -126,10 +126,12 @@ def test_a_story_that_would_be_a_script_is_shown_and_never_run(page: Page, runni
     link = urlsafe_b64encode(json.dumps(stories).encode()).decode()
     page.goto(f"{running_app.url}?stage=1&stories={link}")
     expect(columns(page).first).to_be_visible(timeout=MODELS_MS)
-    page.keyboard.press("n")
+    with page.expect_popup() as notes:
+        page.keyboard.press("n")
     for number, payload in enumerate(PAYLOADS, 1):
         expect(page.locator(".nt-place")).to_have_text(f"{number} of {len(PAYLOADS)}")
-        expect(page.locator(".nt-speaker")).to_have_text(payload)
+        expect(notes.value.locator("p").first).to_have_text(payload)
+        assert not was_run(notes.value)
         expect(page.locator(".nt-sentence")).to_contain_text("window.hacked")
         assert not was_run(page)
         page.keyboard.press("ArrowRight")

@@ -12,6 +12,8 @@ from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
+FETCHED = """performance.getEntriesByType("resource").filter(
+  (each) => each.initiatorType === "fetch" && /clips/.test(each.name)).length"""
 CLIP_BOTTOM = "Math.max(...[...document.querySelectorAll('.nt-clip')].map((c) => c.getBoundingClientRect().bottom))"
 
 
@@ -21,8 +23,11 @@ def test_a_talk_by_keyboard_from_the_first_story_to_the_last(page: Page, running
     page.locator("#query textarea").blur()
     keys.press("f")
     expect(page.locator("#query")).to_be_hidden()
+    expect(columns(page).nth(1)).to_be_hidden()  # three systems, of which the first and the last are shown
+    keys.press("2")
+    expect(page.locator(".nt-column:visible")).to_have_count(3)
     keys.press("ArrowRight")
-    expect(page.locator(".nt-sum")).to_have_text(["7 of 8 show “playing the drum”", "6 of 8 right"])
+    expect(page.locator(".nt-sum")).to_have_text(["1 of 8 right, 7 show it", "6 of 8 right, 0 show it"])
     assert sentence.evaluate("each => parseFloat(getComputedStyle(each).fontSize)") >= 48
     expect(page.locator(".nt-scope")).to_have_css("text-decoration-line", "line-through")
     page.wait_for_function(f"{CLIP_BOTTOM} <= innerHeight && {CLIP_BOTTOM} > innerHeight - 80")
@@ -33,8 +38,13 @@ def test_a_talk_by_keyboard_from_the_first_story_to_the_last(page: Page, running
     expect(columns(page).nth(1)).to_be_visible()
     keys.press("1")
     expect(columns(page).nth(0)).to_be_hidden()
-    keys.press("n")
-    expect(page.locator(".nt-speaker")).to_contain_text("7 of its 8 first clips show the drum")
+    with page.expect_popup() as opened:
+        keys.press("n")
+    notes = opened.value
+    expect(notes.locator("body")).to_contain_text("7 of its 8 first clips show the drum")
+    expect(notes.locator("h3")).to_have_text("a girl, no bike")
+    expect(notes.locator("time")).to_contain_text("1 of 10 · 00:00:")
+    expect(page.get_by_text("7 of its 8 first clips show the drum")).to_have_count(0)  # not on the public screen
     for number in range(2, 11):
         shown = sentence.inner_text()
         keys.press("ArrowRight")
@@ -42,11 +52,56 @@ def test_a_talk_by_keyboard_from_the_first_story_to_the_last(page: Page, running
         expect(sentence).not_to_have_text(shown)
     expect(columns(page).nth(0)).to_be_visible()
     keys.press("ArrowLeft")
-    expect(sentence).to_have_text("a man is singing and not playing the guitar")
+    expect(sentence).to_have_text("not dancing")
+    expect(notes.locator("h1")).to_have_text("not dancing")
+    notes.close()
     assert "stage=1" in page.url
     keys.press("Escape")
-    expect(page.locator("#query textarea")).to_have_value("a man is singing and not playing the guitar")
+    expect(page.locator("#query textarea")).to_have_value("not dancing")
     assert "stage" not in page.url
+
+
+def test_what_the_space_bar_did_holds_for_the_next_story_whose_clips_were_fetched(
+    page: Page, running_app: RunningApp
+) -> None:
+    keys, sums, second = page.keyboard, page.locator(".nt-sum"), columns(page).nth(1)
+    page.goto(running_app.url + "?stage=1")
+    expect(sums).to_have_count(2, timeout=MODELS_MS)
+    page.wait_for_function(f"{FETCHED} > 8")  # those of the next story
+    keys.press(" ")
+    keys.press("ArrowRight")
+    expect(page.locator(".nt-sentence")).to_have_text("a girl, no bike")
+    expect(second).to_be_hidden()
+    keys.press(" ")
+    keys.press("ArrowRight")
+    expect(page.locator(".nt-place")).to_have_text("3 of 10")
+    expect(second).to_be_visible()
+    page.locator("[data-do=each]").press("Enter")
+    keys.press("ArrowRight")
+    expect(page.locator(".nt-place")).to_have_text("4 of 10")
+    expect(second).to_be_hidden()
+
+
+def test_which_caption_fits_is_asked_on_the_stage_kept_in_the_link_and_makes_way_for_the_next_story(
+    page: Page, running_app: RunningApp
+) -> None:
+    page.goto(running_app.url + "?stage=1")
+    expect(page.locator(".nt-sum")).to_have_count(2, timeout=MODELS_MS)
+    page.keyboard.press("m")
+    rows, box = page.locator(".nt-match tr"), page.get_by_label("Captions, one per line")
+    expect(rows).to_have_count(4)  # two captions, two systems
+    box.fill("a boy is dancing\na girl is reading a book\na dog")
+    page.get_by_role("button", name="Compare").click()
+    expect(rows).to_have_count(6)
+    page.wait_for_url("**match=*reading*")
+    page.reload()
+    expect(rows).to_have_count(6, timeout=MODELS_MS)
+    expect(box).to_have_value("a boy is dancing\na girl is reading a book\na dog")
+    page.get_by_label("Close").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".nt-sentence")).to_have_text("a girl, no bike")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    assert "match" not in page.url
 
 
 def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
@@ -70,7 +125,7 @@ def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
     dialog.get_by_text("Copy link").click()
     expect(dialog.get_by_text("stage=1&stories=").or_(dialog.get_by_text("The link is copied."))).to_be_visible()
     dialog.get_by_label("Show story 1").click()
-    expect(page.locator(".nt-sum")).to_have_text(["3 of 4 right"])
+    expect(page.locator(".nt-sum")).to_have_text(["3 of 4 right, 1 show it"])
 
     for kind in ("png", "svg"):
         with page.expect_download() as slide:

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.actions import MODELS_MS, columns
+from tests.browser.actions import MODELS_MS, columns, held, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 from tests.paths import ROOT
@@ -51,21 +51,26 @@ def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     page.evaluate(COUNT_FLIGHTS)
     add_epoch(run, 2, "clip-neg")
     expect(column.locator("h3")).to_contain_text("epoch 2", timeout=MODELS_MS)
-    expect(column.locator(".nt-counts")).to_contain_text("40 show it")  # 4 → 0; the arrow is drawn
+    expect(column.locator(".nt-counts")).to_have_text("4 of 4 show “playing the drum” → 0")
     assert page.evaluate("flights") == 0  # motion is reduced
 
 
 def go_back(page: Page) -> None:
+    page.wait_for_url("**learns-2026*")
+    page.reload()  # no epoch is missing then
     page.emulate_media(reduced_motion="no-preference")
     slider = page.get_by_role("slider", name="epoch")
-    expect(slider).to_have_value("1")
-    slider.press("ArrowLeft")
-    expect(page.locator("[data-run] h3")).to_contain_text("epoch 1", timeout=MODELS_MS)
-    expect(page.locator("#systems")).to_contain_text("epoch 1")
-    page.wait_for_function("flights > 0")
+    expect(slider).to_have_value("1", timeout=MODELS_MS)
+    page.evaluate(COUNT_FLIGHTS)
+    with held(page, "**/gradio_api/queue/join*"):
+        slider.press("ArrowLeft")  # clips move before the server knows
+        expect(page.locator("[data-run] h3")).to_contain_text("epoch 1")
+        page.wait_for_function("flights > 0")
+    expect(page.locator("#systems")).to_contain_text("epoch 1", timeout=MODELS_MS)
+    expect(page.locator("[data-run] h3")).to_contain_text("epoch 1")
     slider.press("ArrowRight")
-    expect(page.locator("[data-run] h3")).to_contain_text("epoch 2", timeout=MODELS_MS)
-    expect(page.locator("#systems")).not_to_contain_text("epoch")  # the newest is the run, which goes on
+    expect(page.locator("[data-run] h3")).to_contain_text("epoch 2")
+    expect(page.locator("#systems")).not_to_contain_text("epoch", timeout=MODELS_MS)  # the newest is the run itself
 
 
 def test_watch_a_run_learn_and_go_back_through_its_epochs(chromium: Browser, running_app: RunningApp) -> None:
@@ -84,6 +89,27 @@ def test_watch_a_run_learn_and_go_back_through_its_epochs(chromium: Browser, run
             expect(columns(page)).to_have_count(2)
     finally:
         shutil.rmtree(run.path)
+
+
+def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_is_recorded(
+    page: Page, running_app: RunningApp
+) -> None:
+    page.goto(running_app.url + "?systems=CLIP-bnl&k=4&q=a+dog")
+    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
+    page.get_by_role("button", name="replay a training").click()
+    column = page.locator("[data-run]")
+    expect(page.locator("#query textarea")).to_have_value("a boy is dancing and not playing the drum")
+    expect(column.locator("h3")).to_have_text("CLIP, learning· epoch 1")  # it plays
+    expect(column).to_contain_text("recorded 2")
+    assert "replay=1" in page.url
+    column.get_by_role("button", name="stop").click()
+    slider = page.get_by_role("slider", name="epoch")
+    slider.press("End")
+    expect(column.locator(".nt-counts")).to_contain_text("7 of 8 show “playing the drum” → ")
+    expect(column.locator(".nt-clip")).to_have_count(8)
+    submit(page, "a cat, no dog")  # has not been recorded
+    expect(column).to_have_count(0)
+    assert "replay" not in page.url
 
 
 def test_words_move_between_wanted_and_unwanted_by_drag(page: Page, running_app: RunningApp) -> None:

@@ -155,21 +155,14 @@ def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
 
 
 def _line(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, str]:
-    """Sum a column up for the stage, by its most frequent verdict; by its violations where only they are known."""
-    counts, total = ranking.counts, len(ranking.hits)
+    """Sum a column up for the stage, with the same numbers for every system; green only above half."""
+    right, violations, total = ranking.counts["right"], ranking.counts["violation"], len(ranking.hits)
     if not total:
         return {"kind": "bad", "text": "nothing left to search for"}
-    verdict = max(counts, key=lambda each: counts[each]) if complete else "violation"
-    wanted, unwanted = (" ".join(answer.query.wanted), " or ".join(answer.query.unwanted))
-    text = {
-        "right": "right",
-        "violation": f"show “{unwanted}”",
-        "miss": f"miss “{wanted}”" if wanted else "lack the rest",
-    }[verdict]
-    return {
-        "kind": "good" if verdict == "right" or not counts[verdict] else "bad",
-        "text": f"{counts[verdict]} of {total} {text}",
-    }
+    show = f"{violations} show it" if complete else f"{violations} of {total} show it"
+    texts = [f"{right} of {total} right"] * complete + [show] * bool(answer.query.unwanted)
+    is_good = right * 2 > total if complete else not violations
+    return {"kind": "good" if is_good else "bad", "text": ", ".join(texts)}
 
 
 def _note(ranking: Ranking, answer: Answer, judged: bool) -> str:

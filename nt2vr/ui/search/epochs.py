@@ -1,58 +1,24 @@
-"""Columns of training runs as template data: epochs, and wrong clips per epoch.
+"""Columns of models that learn as template data: a frame per epoch, and what the epochs have changed so far.
 
-Independent of Gradio and of the trainer: a run is what the catalog lists.
+Independent of Gradio and of the trainer: a run is what the catalog lists, or a recording.
 """
 
-import re
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import groupby
 from typing import Any
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.models.catalog import EPOCH, CatalogEntry
-from nt2vr.search.answers import Answer, Ranking, Verdict
+from nt2vr.progress import duration_text
+from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.learning import Entries, KeptRankings, Question, RunEpochs, epoch_of
+from nt2vr.search.recording import Recording
 from nt2vr.search.systems import System
 from nt2vr.ui.search.column_view import how_text, short_name
 
-MAX_QUERIES = 256  # whose counts are remembered
-NEAR = 6  # counts shown besides the first, those nearest to the epoch's
-OF_RUN = re.compile(r" · (?:epoch (\d+)|best)$")
-Entries = Mapping[str, CatalogEntry]
-
-
-@dataclass(frozen=True)
-class RunEpochs:
-    """A run, by its name in the catalog, and the epochs whose checkpoints remain, oldest first."""
-
-    run: str
-    epochs: tuple[int, ...]
-
-    @classmethod
-    def of(cls, model: str, entries: Entries) -> "RunEpochs | None":
-        """Return those of the run whose newest, best or single epoch a model is; None if it is none of a run."""
-        entry = entries.get(model)
-        if entry is None or entry.kind not in ("run", "epoch"):
-            return None
-        shorter = OF_RUN.sub("", model)
-        run = shorter if shorter in entries else model
-        found = (EPOCH.fullmatch(folder.name) for folder in entries[run].folders)
-        return cls(run, tuple(sorted(int(match[1]) for match in found if match)))
-
-    def system(self, epoch: int, like: System) -> System:
-        """Return the system of an epoch with the strategy of another; the newest epoch is the run, which goes on."""
-        if epoch not in self.epochs:
-            raise ConfigError(f"{quoted(self.run)} has no such epoch. Choose one from {self.epochs[0]} on.")
-        model = self.run if epoch == self.epochs[-1] else f"{self.run} · epoch {epoch}"
-        return System(model, like.strategy, like.strength)
-
-
-def epoch_of(ranking: Ranking) -> int:
-    """Return the epoch that answered; 0 if the model's name does not say."""
-    named = OF_RUN.search(ranking.system.model)
-    return ranking.epoch or (int(named[1]) if named and named[1] else 0)
+LATEST = 4  # counts told besides the first
+ViewOf = Callable[[Answer], Mapping[str, Any]]  # what `columns_view` returns
 
 
 def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -> list[str]:
@@ -78,34 +44,86 @@ def key_of(*values: object) -> str:
     return blake2b(repr(values).encode(), digest_size=16).hexdigest()
 
 
-class VerdictCounts:
-    """How often a verdict is among the first clips, by query and epoch, of the latest queries of all pages."""
+def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int) -> dict[str, Any]:
+    """Tell how many of the first clips show the unwanted part, up to an epoch, and in words if it lost the wanted one.
 
-    def __init__(self) -> None:
-        self._counts: OrderedDict[Hashable, dict[int, int]] = OrderedDict()
-        self._changing = threading.Lock()
+    Nothing without a negation and complete verdicts.
 
-    def add(self, key: Hashable, counts: Mapping[int, int]) -> dict[int, int]:
-        """Add counts of a query; return all of it, by epoch."""
-        with self._changing:
-            known = self._counts[key] = {**self._counts.pop(key, {}), **counts}
-            while len(self._counts) > MAX_QUERIES:
-                self._counts.popitem(last=False)
-            return dict(known)
+    Args:
+        rankings: by epoch; 0 is the base.
+        newest: the last epoch so far: what an earlier one misses is missed "for now".
+    """
+    told = [rankings[number] for number in sorted(rankings) if number <= epoch and rankings[number].hits]
+    hits = [hit for each in told for hit in each.hits]
+    if not (answer.query.unwanted and told) or any(hit.verdict is None for hit in hits):
+        return {}
+    counts = [each.counts["violation"] for each in told]
+    first, *later = [count for count, _ in groupby(counts)]
+    now, total = told[-1].counts, len(told[-1].hits)
+    is_lost = answer.query.wanted and now["miss"] > now["right"]
+    lost = f"{now['miss']} of {total} miss “{' '.join(answer.query.wanted)}”{' for now' if epoch < newest else ''}"
+    return {
+        "first": f"{first} of {len(told[0].hits)} show “{' or '.join(answer.query.unwanted)}”",
+        "gap": len(later) > LATEST,
+        "later": later[-LATEST:],
+        "kind": "good" if counts[-1] < first else "",
+        "words": lost if is_lost else "",
+    }
 
 
-def counts_view(counts: Mapping[int, int], epoch: int, good: Callable[[int], bool]) -> list[dict[str, Any]]:
-    """List the counts by epoch, repeated ones once, of many those near `epoch`, whose own is marked."""
-    steps: list[dict[str, Any]] = []
-    for number in sorted(counts):
-        if not steps or steps[-1]["count"] != counts[number]:
-            steps.append({"count": counts[number], "now": False, "kind": "good" if good(counts[number]) else "bad"})
-        steps[-1]["now"] |= number == epoch
-    if len(steps) <= NEAR + 1:
-        return steps
-    at = next((place for place, step in enumerate(steps) if step["now"]), len(steps))
-    start = min(max(1, at - NEAR // 2), len(steps) - NEAR)
-    return [steps[0], {**steps[start], "gap": start > 1}, *steps[start + 1 : start + NEAR]]
+@dataclass(frozen=True)
+class Learner:
+    """A model that learns, with its results for one query.
+
+    Attributes:
+        id: of the run.
+        epochs: those offered, oldest first.
+        rankings: by epoch, as far as they are known; 0 is the base.
+        more: further values of its `run` in the template.
+    """
+
+    id: str
+    title: str
+    epochs: Sequence[int]
+    rankings: Mapping[int, Ranking]
+    more: Mapping[str, Any]
+
+    def column(self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf) -> dict[str, Any]:
+        """Return a column with a frame for each epoch that is known, of which it shows one.
+
+        Args:
+            view_of: shows an answer; clips move relative to the answer's first column.
+        """
+        known = [number for number in self.epochs if number in self.rankings and self.rankings[number].hits]
+        found = replace(answer, rankings=(answer.rankings[0], *(self.rankings[number] for number in known)))
+        frames = {
+            number: self._frame(number, frame, answer)
+            for number, frame in zip(known, view_of(found)["columns"][1:], strict=True)
+        }
+        place = self.epochs.index(epoch) if epoch in self.epochs else len(self.epochs) - 1
+        run = {
+            "id": self.id,
+            "epochs": ",".join(map(str, self.epochs)),
+            "place": place,
+            "last": len(self.epochs) - 1,
+            "newest": self.epochs[-1],
+            "frames": [frames.get(number) for number in self.epochs],
+            **self.more,
+        }
+        meaning = f"{short_name(self.id)}: {column['meaning']}" if column.get("meaning") else ""
+        return {**column, "name": self.title, "meaning": meaning, **frames.get(epoch, {}), "run": run}
+
+    def _frame(self, epoch: int, frame: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
+        told = story(self.rankings, epoch, answer, self.epochs[-1])
+        badge = {**frame["badge"], "more": ""} if told else dict(frame["badge"])
+        for each in (badge, line := dict(frame["line"])):
+            if told and each.get("kind") == "bad":  # it is still learning: no verdict yet
+                each["kind"] = "neutral"
+        system = self.rankings[epoch].system
+        how = f"· epoch {epoch}" if system.strategy == "plain" else f"· {how_text(system, epoch)}"
+        return {"epoch": epoch, "how": how, "badge": badge, "line": line, "story": told} | {
+            name: frame[name] for name in ("note", "hits")
+        }
 
 
 @dataclass(frozen=True)
@@ -114,47 +132,59 @@ class RunColumns:
 
     Attributes:
         key: identifies the query, with everything but its systems; see `key_of`.
-        base_of: returns the name of a run's base, whose own column is epoch 0.
-        counts: of earlier searches.
+        base_of: returns the name of a run's base, whose ranking is epoch 0.
+        kept: rankings of earlier searches.
     """
 
     answer: Answer
     key: str
     entries: Entries
     base_of: Callable[[str], str]
-    counts: VerdictCounts
+    kept: KeptRankings
+    view_of: ViewOf
 
-    def view(self, view: Mapping[str, Any]) -> dict[str, Any]:
-        """Add to a run's columns of `columns_view` its epochs, and how many of the first clips violate at each."""
+    def view(self, view: Mapping[str, Any], question: Question) -> dict[str, Any]:
+        """Add to a run's columns of `columns_view` its epochs; those missing are searched in the background."""
+        runs = {name for name, entry in self.entries.items() if entry.kind == "run"}
+        self.kept.keep_to(runs)
+        owns = [RunEpochs.of(ranking.system.model, self.entries) for ranking in self.answer.rankings]
+        titles = [f"{self.base_of(own.run) or short_name(own.run)}, learning" if own else "" for own in owns]
         columns = []
-        for column, ranking in zip(view["columns"], self.answer.rankings, strict=True):
-            own = RunEpochs.of(ranking.system.model, self.entries)
-            columns.append({**column, **self._of_run(own, ranking)} if own else column)
-        return {**view, "columns": columns, "key": self.key}
+        for column, ranking, own, title in zip(view["columns"], self.answer.rankings, owns, titles, strict=True):
+            if own and titles.count(title) > 1:  # of two runs from one base
+                title = short_name(own.run)
+            columns.append(self._of_run(column, ranking, own, title, question) if own else column)
+        return {**view, "columns": columns}
 
-    def _of_run(self, own: RunEpochs, ranking: Ranking) -> dict[str, Any]:
-        epoch = epoch_of(ranking)
-        is_kept = epoch in own.epochs
-        half = len(ranking.hits) / 2
-        run = {
-            "id": own.run,
-            "epochs": ",".join(map(str, own.epochs)),
-            "place": own.epochs.index(epoch) if is_kept else len(own.epochs) - 1,
-            "last": len(own.epochs) - 1,
-            "epoch": epoch,
-            "newest": own.epochs[-1],
-            "violations": counts_view(self._known("violation", own, ranking), epoch, lambda count: not count),
-            "right": counts_view(self._known("right", own, ranking), epoch, lambda count: count >= half),
-        }
-        return {"run": run, "name": short_name(own.run), "how": how_text(ranking.system, epoch)}
+    def _of_run(
+        self, column: Mapping[str, Any], ranking: Ranking, own: RunEpochs, title: str, question: Question
+    ) -> dict[str, Any]:
+        epoch, base, key = epoch_of(ranking), self.base_of(own.run), (own.run, self._key(ranking.system))
+        bases = [other for other in self.answer.rankings if other.system == replace(ranking.system, model=base)]
+        found = dict(zip((0,), bases, strict=False)) | {epoch: ranking}
+        rankings = self.kept.add(key, found)
+        if missing := question.missing(own, base, rankings):
+            self.kept.complete(key, missing, lambda number: question.ask_epoch(own, number, base, ranking.system))
+        learner = Learner(own.run, title, own.epochs, rankings, {"waits": bool(missing)})
+        return learner.column(column, epoch, self.answer, self.view_of)
 
-    def _known(self, verdict: Verdict, own: RunEpochs, ranking: Ranking) -> Mapping[int, int]:
-        """Return a verdict's counts by the epochs searched so far; none without a negation and complete verdicts."""
-        if not (self.answer.query.unwanted and ranking.hits and all(hit.verdict for hit in ranking.hits)):
-            return {}
-        base = replace(ranking.system, model=self.base_of(own.run))
-        found = {epoch_of(ranking): ranking.counts[verdict]}
-        for other in self.answer.rankings:
-            if other.system == base and other.hits:
-                found[0] = other.counts[verdict]
-        return self.counts.add((self.key, verdict, own.run, ranking.system.strategy, ranking.system.strength), found)
+    def _key(self, system: System) -> str:
+        return key_of(self.key, system.strategy, system.strength)
+
+
+def replayed(recording: Recording, rankings: Mapping[int, Ranking], answer: Answer, view_of: ViewOf) -> dict[str, Any]:
+    """Return the column of a recorded run, which plays from its base to its last epoch."""
+    last, minutes = len(rankings) - 1, duration_text(recording.seconds[-1])
+    note = f"{last} epochs of the preset “{recording.preset}” took {minutes}. Nothing is trained now."
+    more = {"recorded": recording.date, "note": note, "plays": True, "curve": curve(recording.hard_pairs)}
+    learner = Learner("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
+    return learner.column({"system": f"{recording.base}, recorded"}, last, answer, view_of)
+
+
+def curve(shares: Sequence[float]) -> dict[str, Any]:
+    """Draw percentages from left to right in a box of 100 by 100: the line, and each point with its value in words."""
+    points = [
+        {"x": f"{100 * place / max(1, len(shares) - 1):.1f}", "y": f"{100 - share:.1f}", "text": f"{share:.0f} %"}
+        for place, share in enumerate(shares)
+    ]
+    return {"path": "M" + "L".join(f"{point['x']} {point['y']}" for point in points), "points": points}

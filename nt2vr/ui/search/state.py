@@ -24,7 +24,7 @@ SLIDERS = {  # strategy -> smallest and largest value on its slider, and the ste
     "anchored": (0, 6, 0.1),
     "spherical": (0.8, 1, 0.005),
 }
-TEXTS = ("judged", "literal", "parts", "flip")
+TEXTS = ("judged", "literal", "parts", "flip", "replay")
 NAMES = frozenset({"q", "gallery", "systems", "k", *WORDS.values(), *TEXTS, "like", "unlike", "weight"})  # in links
 REFUSED = "The request was refused: its {} are not of the page's form."
 
@@ -63,6 +63,7 @@ class SearchState:
         literal: words to search for as typed, separated by "|".
         parts: wanted and unwanted part as the person corrected them, see `write_parts`; empty as understood.
         flip: "1" if the negation is taken away: what the sentence excludes is wanted, too.
+        replay: "1" if a recorded training of the sentence is replayed.
     """
 
     q: str = DEFAULT_QUERY
@@ -75,6 +76,7 @@ class SearchState:
     literal: str = ""
     parts: str = ""
     flip: str = ""
+    replay: str = ""
 
     @classmethod
     def of_link(cls, link: Mapping[str, str], names: Sequence[str]) -> "SearchState":

@@ -6,7 +6,9 @@ still hold what they held before: see assets/ui/search.js.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -16,9 +18,11 @@ import gradio as gr
 from nt2vr.errors import NotIndexedError, Nt2vrError
 from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
-from nt2vr.search.answers import Answer
+from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.galleries import Galleries
+from nt2vr.search.learning import Question
 from nt2vr.search.match import match
+from nt2vr.search.recording import Recording
 from nt2vr.search.references import Reference
 from nt2vr.search.searcher import CONCURRENT
 from nt2vr.search.why import explain
@@ -96,7 +100,9 @@ class SearchTab:
         """
         self._references = References(self.galleries, self.media, self.decoder)
         self._controls = c = Controls(self.galleries, self.templates, self.words, self.media)
-        self._watch = Watch(self.galleries, self.permissions, self.trainings)
+        clips = [video.video_id for video in self.galleries.built_in.gallery.videos]
+        recording = Recording.of_gallery(self.templates.parent / "recording.json", clips)
+        self._watch = Watch(self.galleries, self.permissions, self.trainings, recording)
         self._watch.build(self.templates)
         more_models = MoreModels(self.galleries.built_in, MAX_COLUMNS, self.permissions, self.templates)
         self._results = r = Results(more_models, c.systems, self.templates, page)
@@ -107,6 +113,7 @@ class SearchTab:
         opens = self._opens(tabs)
         for event in (r.stage.open, c.picture_examples.open):
             opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))
+        opens(self._watch.replay, self._watch.replay_link)
         return opens
 
     @property
@@ -177,6 +184,7 @@ class SearchTab:
         r.detail.why(self.on_why, r.answer, r.detail, **QUIET)
         r.detail.match(self.on_match, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
+        r.stage.ahead(self.on_ahead, None, r.stage, trigger_mode="always_last", **QUIET)
         c.systems.focus(  # new models and libraries appear without a restart
             lambda chosen: gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen))),
             c.systems,
@@ -265,6 +273,8 @@ class SearchTab:
         searcher = self.galleries.searcher(asked.gallery)
         state, query, parsed = with_corrections(asked, previous, (wanted, unwanted), searcher.understand)
         state = state if query.unwanted else replace(state, flip="")
+        is_replayed = self._watch.replays(state.q, state.gallery) and not state.flip
+        state = state if is_replayed else replace(state, replay="")
         answer, problem = self._search(state, query)
         flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
         other = self._search(replace(state, flip="" if state.flip else "1"), query)[0] if flips else None
@@ -277,7 +287,7 @@ class SearchTab:
         return {
             r.answer: answer,
             r.marked: marked,
-            r.understood: {**understood, **offers_view(answer, videos), "trains": self._watch.offers(request)},
+            r.understood: {**understood, **offers_view(answer, videos), **self._watch.offers(request)},
             r.columns: self._columns(answer, state, marked, other),
             **self._watch.awake(),
             r.index: index_view(answer, problem, job, self.permissions.refusal(request, "import")),
@@ -296,11 +306,14 @@ class SearchTab:
         return replace(answer, denied=denied), None
 
     def _columns(self, answer: Answer, state: SearchState, marked: Marked, other: Answer | None) -> dict[str, Any]:
-        searcher = self.galleries.searcher(state.gallery)
-        view = columns_view(answer, searcher.video, lambda video: self.media.urls(state.gallery, video), marked, other)
-        view |= beside(state.references, state.gallery, answer)
+        searcher, urls = self.galleries.searcher(state.gallery), partial(self.media.urls, state.gallery)
+        view_of = partial(columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other)
+        view = view_of(answer) | beside(state.references, state.gallery, answer)
         view["flies"] = key_of(state.q, state.gallery, state.references)
-        return self._watch.columns(view, answer, key_of(replace(state, systems=())))
+        given = self._references.resolve(state.references, state.gallery)
+        question = Question(searcher, answer.query, state.k, given, state.moved, state.literal.split("|"))
+        key = key_of(replace(state, systems=()))
+        return self._watch.columns(view, answer, key, question, view_of, bool(state.replay))
 
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
@@ -338,6 +351,18 @@ class SearchTab:
         verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)
         film = film_view(answer, video, searcher.gallery.videos)
         return detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by)
+
+    @user_errors
+    def on_ahead(self, event: gr.EventData) -> dict[str, Any]:
+        """Search for the next story, so that its models are loaded, and name its clips for the browser to fetch."""
+        link, searcher = dict(parse_qsl(event_value(event, "link", str))), self.galleries.built_in
+        state = SearchState.of_link(link, searcher.system_names(link.get("systems", "").split("|")))
+        found: tuple[Ranking, ...] = ()
+        with suppress(Nt2vrError):  # the story itself will tell
+            found = self._search(state, searcher.understand(state.q))[0].rankings
+        clips = {hit.video_id for ranking in found for hit in ranking.hits}
+        urls = [self.media.urls("", searcher.video(clip))["src"] for clip in sorted(clips)]
+        return {**self._results.stage.value, "ahead": urls}
 
     @user_errors
     def on_like(self, answer: Answer | None, references: dict[str, Any], event: gr.EventData) -> tuple[Any, Any]:

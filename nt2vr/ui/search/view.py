@@ -23,7 +23,7 @@ from nt2vr.world.scenes import Scene
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})
-SETTLED = ("literal", "parts", "flip")  # hidden values that hold as long as the sentence does
+SETTLED = ("literal", "parts", "flip", "replay")  # hidden values that hold as long as the sentence does
 FLIPS = ("Search without the negation (0)", "Put the negation back (0)")
 MAX_MOVES_CHARS = 300_000  # of all moves, which repeat the parts per word: enough for the longest sentence
 
@@ -55,7 +55,11 @@ def with_corrections(
     parsed, state = understand(asked.q, bool(asked.references)), asked
     if previous is not None:
         is_same = previous.sentence == asked.q
-        state = replace(asked, parts=write_parts(*boxes)) if is_same else replace(asked, parts="", literal="", flip="")
+        state = (
+            replace(asked, parts=write_parts(*boxes))
+            if is_same
+            else replace(asked, parts="", literal="", flip="", replay="")
+        )
     if not state.parts or any(  # the boxes may hold the parts from before references came or went
         state.parts == write_parts(*part_texts(query)) for query in (parsed, understand(asked.q, not asked.references))
     ):

@@ -1,4 +1,4 @@
-"""Live training on the Search tab: a column searches again at every checkpoint.
+"""Training on the Search tab: a column searches again at every checkpoint; a recorded one is replayed.
 
 Knows of the trainer only what `Trainings` says; the page passes one in.
 """
@@ -15,9 +15,11 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
+from nt2vr.search.learning import KeptRankings, Question
+from nt2vr.search.recording import Recording
 from nt2vr.search.systems import System
 from nt2vr.ui.search.column_view import short_name
-from nt2vr.ui.search.epochs import RunColumns, VerdictCounts, with_epoch, with_run
+from nt2vr.ui.search.epochs import RunColumns, ViewOf, replayed, with_epoch, with_run
 from nt2vr.ui.search.layout import Controls, Results, system_choices
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.theme import template
@@ -53,13 +55,15 @@ class Watch:
 
     Attributes:
         trainings: None if the trainer is left out.
+        recording: a training to replay; None if there is none of this gallery.
         timer: ticks while a run is under way.
     """
 
     galleries: Galleries
     permissions: Permissions
     trainings: Trainings | None
-    _counts: VerdictCounts = field(default_factory=VerdictCounts)
+    recording: Recording | None = None
+    _kept: KeptRankings = field(default_factory=KeptRankings)
     _panel: gr.HTML = field(init=False)
     timer: gr.Timer = field(init=False)
     _watched: gr.State = field(init=False)  # of ticks, of which one under way may overwrite it
@@ -74,7 +78,8 @@ class Watch:
         """Wire the sliders of the columns, the panel and the timer."""
         c = controls
         moved = results.columns.epoch(self.on_epoch, c.systems, c.systems, **quiet)
-        moved.success(fn=None, outputs=c.ask, js="nt2vr.ask", api_visibility="private")
+        for event in (moved.success, results.columns.more):
+            event(fn=None, outputs=c.ask, js="nt2vr.ask", api_visibility="private")
         if self.trainings is None:
             return
         panel = [self._panel, self.timer, self._watched]
@@ -85,14 +90,47 @@ class Watch:
         self._panel.join(self.on_join, [c.systems, self._watched], updated, **quiet)
         self.timer.tick(self.on_tick, looked, [*updated, c.systems, c.ask], queue=False, trigger_mode="once", **quiet)
 
-    def offers(self, request: gr.Request) -> bool:
-        """Whether to offer a training to this visitor."""
-        return self.trainings is not None and self.permissions.may("train", request)
+    def offers(self, request: gr.Request) -> dict[str, bool]:
+        """Say whether to offer this visitor a training, and a recorded one."""
+        trains = self.trainings is not None and self.permissions.may("train", request)
+        return {"trains": trains, "replays": self.recording is not None}
 
-    def columns(self, view: Mapping[str, Any], answer: Answer, key: str) -> dict[str, Any]:
-        """Add to a view what `RunColumns.view` does; `key` identifies the query."""
+    def columns(
+        self,
+        view: Mapping[str, Any],
+        answer: Answer,
+        key: str,
+        question: Question,
+        view_of: ViewOf,
+        is_replayed: bool,
+    ) -> dict[str, Any]:
+        """Add to a view what `RunColumns.view` does, and the recorded run if it is to be replayed."""
         entries = self._models.entries()
-        return RunColumns(answer, key, entries, lambda run: self._models.card(run).base, self._counts).view(view)
+        runs = RunColumns(answer, key, entries, lambda run: self._models.card(run).base, self._kept, view_of)
+        shown = runs.view(view, question) | {"key": key, "q": answer.sentence}
+        if is_replayed and self.recording is not None:
+            searcher = self.galleries.built_in
+            rankings = self.recording.rankings(answer.query, searcher.judge, searcher.video)
+            first, *others = shown["columns"]
+            shown["columns"] = [first, replayed(self.recording, rankings, answer, view_of), *others]
+        return shown
+
+    @property
+    def replay(self) -> Any:
+        """The event of a click on "replay"."""
+        return self._panel.replay
+
+    def replay_link(self, event: gr.EventData) -> dict[str, str]:
+        """Return the link of the recorded run for the query on display, or for the first that was recorded."""
+        if self.recording is None:
+            raise ConfigError("There is no recorded training of this gallery.")
+        text, queries = event_value(event, "query", str), self.recording.queries
+        query = text if text in queries else next(iter(queries))
+        return {"q": query, "systems": self.recording.base, "k": "8", "replay": "1"}
+
+    def replays(self, text: str, gallery: str) -> bool:
+        """Whether there is a recording of a sentence in a gallery."""
+        return self.recording is not None and not gallery and text in self.recording.queries
 
     def awake(self) -> dict[Any, Any]:
         """Keep the panel up to date if a run is under way, along with a search's answer."""

@@ -1,5 +1,6 @@
-"""Columns of training runs: the epochs offered, and the violations counted."""
+"""Columns of training runs: the epochs offered, their frames, and what they have changed so far."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -7,19 +8,14 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.language.query import Query
+from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import CatalogEntry
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
+from nt2vr.search.learning import KeptRankings, RunEpochs
+from nt2vr.search.recording import Recording
 from nt2vr.search.systems import System
-from nt2vr.ui.search.epochs import (
-    MAX_QUERIES,
-    RunColumns,
-    RunEpochs,
-    VerdictCounts,
-    counts_view,
-    key_of,
-    with_epoch,
-    with_run,
-)
+from nt2vr.ui.search.column_view import columns_view
+from nt2vr.ui.search.epochs import RunColumns, curve, key_of, replayed, story, with_epoch, with_run
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 
@@ -38,16 +34,39 @@ ENTRIES = {
 }
 
 
-def ranking(system: System, violations: int, right: int = 0, epoch: int | None = None) -> Ranking:
-    each: list[tuple[Verdict, int]] = [("violation", violations), ("right", right)]
+def ranking(system: System, violations: int, right: int = 0, epoch: int | None = None, misses: int = 0) -> Ranking:
+    each: list[tuple[Verdict, int]] = [("violation", violations), ("right", right), ("miss", misses)]
     verdicts = [verdict for verdict, count in each for _ in range(count)]
     hits = tuple(Hit(f"{rank}", rank, 0.5, verdict) for rank, verdict in enumerate(verdicts, 1))
     return Ranking(system, hits, epoch=epoch)
 
 
-def columns(*rankings: Ranking, counts: VerdictCounts, query: Query = NEGATED, key: str = "") -> list[dict[str, Any]]:
-    shown = RunColumns(Answer(query, rankings), key, ENTRIES, lambda run: "CLIP", counts)
-    return shown.view({"columns": [{"name": "?"} for _ in rankings]})["columns"]  # type: ignore[no-any-return]
+class Missing:
+    """A question whose epochs are searched by nobody."""
+
+    def __init__(self, *epochs: int) -> None:
+        self.epochs = epochs
+
+    def missing(self, own: RunEpochs, base: str, kept: Collection[int]) -> list[int]:
+        return [epoch for epoch in self.epochs if epoch not in kept]
+
+    def ask_epoch(self, own: RunEpochs, epoch: int, base: str, like: System) -> Ranking:
+        return ranking(System(f"run · epoch {epoch}"), 1)
+
+
+NOTHING: Any = Missing()
+
+
+def view_of(answer: Answer) -> dict[str, Any]:
+    return columns_view(answer, lambda name: Video(name, Path(name)), lambda _: {})
+
+
+def columns(
+    *rankings: Ranking, kept: KeptRankings, query: Query = NEGATED, key: str = "", question: Any = NOTHING
+) -> list[dict[str, Any]]:
+    answer = Answer(query, rankings)
+    shown = RunColumns(answer, key, ENTRIES, lambda run: "CLIP", kept, view_of)
+    return shown.view(view_of(answer), question)["columns"]  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("model", ["run", "run · best", "run · epoch 3"])
@@ -78,65 +97,97 @@ def test_a_run_joins_next_to_the_baseline_and_the_last_column_makes_room() -> No
     assert with_run([], "run", 4) == ["run"]
 
 
-def test_violations_count_down_from_the_base_over_the_epochs_searched() -> None:
-    counts, clip, run = VerdictCounts(), System("CLIP"), System("run")
-    columns(ranking(clip, 7, 1), ranking(run, 5, 3, epoch=2), counts=counts)
-    column = columns(ranking(run, 2, 6, epoch=7), counts=counts)[0]
-    assert [(step["count"], step["now"]) for step in column["run"]["violations"]] == [
-        (7, False),
-        (5, False),
-        (2, True),
-    ]
-    assert [(step["count"], step["kind"]) for step in column["run"]["right"]] == [(1, "bad"), (3, "bad"), (6, "good")]
-    assert (column["name"], column["how"]) == ("run", "epoch 7 · whole sentence")
-    back = columns(ranking(System("run · epoch 2"), 5, 3), counts=counts)[0]
-    assert [step["now"] for step in back["run"]["violations"]] == [False, True, False]
-    assert (back["how"], back["run"]["place"], back["run"]["last"]) == ("epoch 2 · whole sentence", 0, 2)
+def test_each_epoch_searched_before_has_a_frame_and_the_head_tells_what_changed_up_to_it() -> None:
+    kept, clip, run = KeptRankings(), System("CLIP"), System("run")
+    columns(ranking(clip, 7, 1), ranking(run, 5, 3, epoch=2), kept=kept)
+    (column,) = columns(ranking(run, 2, 6, epoch=7), kept=kept)
+    first, absent, last = column["run"]["frames"]
+    assert absent is None  # epoch 3
+    assert (first["how"], first["story"]["first"], first["story"]["later"]) == ("· epoch 2", "7 of 8 show “cat”", [5])
+    assert (last["story"]["later"], last["story"]["words"], last["story"]["kind"]) == ([5, 2], "", "good")
+    assert [len(frame["hits"]) for frame in (first, last)] == [8, 8]
+    assert (column["name"], column["how"], column["hits"]) == ("CLIP, learning", "· epoch 7", last["hits"])
+    (back,) = columns(ranking(System("run · epoch 2"), 5, 3), kept=kept)
+    assert (back["how"], back["run"]["place"], back["run"]["last"]) == ("· epoch 2", 0, 2)
 
 
-def test_counts_of_another_query_or_strategy_do_not_mix() -> None:
-    counts = VerdictCounts()
-    columns(ranking(System("run"), 5, epoch=2), counts=counts)
-    other = columns(ranking(System("run"), 4, epoch=3), counts=counts, key="other")[0]
-    boolean = columns(ranking(System("run", "boolean"), 1, epoch=3), counts=counts)[0]
-    assert [len(column["run"]["violations"]) for column in (other, boolean)] == [1, 1]
+def test_a_model_that_still_learns_gets_no_red_verdict_but_words() -> None:
+    (column,) = columns(ranking(System("run"), 3, 2, epoch=2, misses=3), kept=KeptRankings())
+    assert column["story"]["words"] == "3 of 8 miss “a dog” for now"
+    assert (column["badge"]["kind"], column["badge"]["more"], column["line"]["kind"]) == ("neutral", "", "neutral")
+    (last,) = columns(ranking(System("run"), 0, 3, epoch=7, misses=5), kept=KeptRankings())
+    assert last["story"]["words"] == "5 of 8 miss “a dog”"
+    (right,) = columns(ranking(System("run"), 0, 5, epoch=7, misses=3), kept=KeptRankings())
+    assert right["badge"]["kind"] == "good"
 
 
-def test_without_a_negation_or_verdicts_nothing_is_counted() -> None:
-    affirmative = columns(
-        ranking(System("run"), 0, 3, epoch=2), counts=VerdictCounts(), query=Query("a dog", ("a dog",))
+def test_epochs_that_nobody_has_searched_are_waited_for_and_then_there() -> None:
+    kept, question = KeptRankings(), Missing(0, 3)
+    (column,) = columns(ranking(System("run"), 5, epoch=7), kept=kept, question=question)
+    assert column["run"]["waits"]
+    while column["run"]["waits"]:
+        (column,) = columns(ranking(System("run"), 5, epoch=7), kept=kept, question=question)
+    assert [frame and frame["story"]["later"] for frame in column["run"]["frames"]] == [None, [], [5]]
+
+
+def test_two_runs_from_one_base_keep_their_own_names() -> None:
+    entries = ENTRIES | {"other": CatalogEntry(folders(1), "run")}
+    rankings = ranking(System("run"), 1, epoch=7), ranking(System("other"), 1, epoch=1)
+    answer = Answer(NEGATED, rankings)
+    shown = RunColumns(answer, "", entries, lambda run: "CLIP", KeptRankings(), view_of)
+    names = [column["name"] for column in shown.view(view_of(answer), NOTHING)["columns"]]
+    assert names == ["run", "other"]
+
+
+def test_rankings_of_another_query_or_strategy_or_of_a_deleted_run_do_not_mix() -> None:
+    kept = KeptRankings()
+    columns(ranking(System("run"), 5, epoch=2), kept=kept)
+    (other,) = columns(ranking(System("run"), 4, epoch=3), kept=kept, key="other")
+    (boolean,) = columns(ranking(System("run", "boolean"), 1, epoch=3), kept=kept)
+    assert [sum(map(bool, column["run"]["frames"])) for column in (other, boolean)] == [1, 1]
+    kept.keep_to({"another"})
+    (again,) = columns(ranking(System("run"), 4, epoch=3), kept=kept)
+    assert sum(map(bool, again["run"]["frames"])) == 1
+
+
+def test_without_a_negation_or_verdicts_there_is_no_story() -> None:
+    affirmative = columns(ranking(System("run"), 0, 3, epoch=2), kept=KeptRankings(), query=Query("a dog", ("a dog",)))
+    unknown = columns(Ranking(System("run"), (Hit("a", 1, 0.5, None),), epoch=2), kept=KeptRankings())
+    assert affirmative[0]["story"] == unknown[0]["story"] == {}
+    assert affirmative[0]["badge"]["text"] == "3 of 3 right"
+
+
+def test_of_many_counts_the_first_and_the_latest_are_told_equal_ones_once() -> None:
+    rankings = {epoch: ranking(System("run"), 20 - epoch) for epoch in range(20)}
+    answer = Answer(NEGATED, (rankings[0],))
+
+    def told(epoch: int) -> tuple[list[int], bool]:
+        found = story(rankings, epoch, answer, 19)
+        return found["later"], found["gap"]
+
+    assert told(0) == ([], False) and told(4) == ([19, 18, 17, 16], False)
+    assert told(19) == ([4, 3, 2, 1], True)
+    again = story({0: rankings[0], 1: rankings[0], 2: rankings[5], 3: rankings[0]}, 3, answer, 3)
+    assert (again["later"], again["kind"]) == ([15, 20], "")
+
+
+def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_judged_as_the_query_is_read_now() -> None:
+    found = [[("a", 0.5), ("b", 0.4)], [("b", 0.6), ("c", 0.5)]]
+    recording = Recording("CLIP", "stage", "2026-11-25", [0, 300], [20.0, 85.0], {NEGATED.text: found})
+    verdicts: dict[str, Verdict] = {"a": "violation", "b": "violation", "c": "right"}
+    rankings = recording.rankings(
+        NEGATED, lambda _, video: verdicts[video.video_id], lambda name: Video(name, Path(name))
     )
-    unknown = Ranking(System("run"), (Hit("a", 1, 0.5, None),), epoch=2)
-    assert affirmative[0]["run"]["violations"] == columns(unknown, counts=VerdictCounts())[0]["run"]["right"] == []
+    column = replayed(recording, rankings, Answer(NEGATED, (ranking(System("CLIP"), 2),)), view_of)
+    assert [[hit["id"] for hit in frame["hits"]] for frame in column["run"]["frames"]] == [["a", "b"], ["b", "c"]]
+    assert column["run"]["frames"][1]["story"]["later"] == [1]
+    run = column["run"]
+    assert run["plays"] and run["recorded"] == "2026-11-25" and "5 min" in run["note"]
+    assert recording.rankings(Query("a cat"), lambda *_: None, lambda name: Video(name, Path(name))) == {}
 
 
-def test_an_equal_count_is_told_once_and_marked_for_all_its_epochs() -> None:
-    counts = {0: 7, 1: 7, 2: 5, 3: 5, 5: 7}
-    steps = counts_view(counts, 1, bool)
-    assert [(step["count"], step["now"]) for step in steps] == [(7, True), (5, False), (7, False)]
-    assert counts_view(counts, 5, bool)[2]["now"]
-
-
-def test_of_many_counts_the_first_and_those_near_the_epoch_are_shown() -> None:
-    counts = {epoch: 20 - epoch for epoch in range(20)}
-
-    def shown(epoch: int) -> list[int]:
-        return [step["count"] for step in counts_view(counts, epoch, bool)]
-
-    assert shown(19) == [20, 6, 5, 4, 3, 2, 1]
-    assert shown(0) == [20, 19, 18, 17, 16, 15, 14]
-    assert shown(10) == [20, 13, 12, 11, 10, 9, 8]
-    steps = counts_view(counts, 10, bool)
-    assert [step.get("gap", False) for step in steps] == [False, True, False, False, False, False, False]
-    assert [step["now"] for step in steps].index(True) == 4
-
-
-def test_only_the_latest_queries_are_kept() -> None:
-    counts = VerdictCounts()
-    counts.add("first", {1: 4})
-    for number in range(MAX_QUERIES):
-        counts.add(number, {1: 0})
-    assert counts.add("first", {2: 3}) == {2: 3}
+def test_a_curve_rises_to_the_right() -> None:
+    assert curve([20, 85])["path"] == "M0.0 80.0L100.0 15.0"
 
 
 def test_a_query_s_key_is_short_whatever_was_sent_and_another_query_has_another() -> None:

@@ -20,6 +20,7 @@ FULL = SearchState(
     "kid|dogs",
     "a dog|cat, bird",
     "1",
+    "1",
 )
 
 
@@ -39,7 +40,7 @@ def test_a_link_survives_being_written_and_read() -> None:
 
 
 def test_a_link_names_its_parameters_in_the_order_of_earlier_versions() -> None:
-    names = "q gallery systems k alpha beta lambda judged literal parts flip like weight"
+    names = "q gallery systems k alpha beta lambda judged literal parts flip replay like weight"
     assert list(FULL.link) == names.split()
     assert FULL.link["systems"] == "CLIP drop|CLIP"
 

@@ -237,13 +237,16 @@ def test_every_strategy_is_described() -> None:
     assert MEANINGS.keys() == STRATEGIES.keys()
 
 
-def test_the_stage_sums_a_column_up_by_its_most_frequent_verdict_or_by_what_is_known() -> None:
+def test_the_stage_gives_every_system_the_same_two_numbers_and_green_only_above_half() -> None:
     known = columns(ranking("CLIP", "abc", ("right", "right", "miss")), ranking("X", "ab", ("violation", "violation")))
-    assert [column["line"]["text"] for column in known] == ["2 of 3 right", "2 of 2 show “cat”"]
-    (lost,) = columns(ranking("CLIP", "ab", ("miss", "miss")))
-    assert lost["line"] == {"kind": "bad", "text": "2 of 2 miss “a dog”"}
+    assert [column["line"]["text"] for column in known] == ["2 of 3 right, 0 show it", "0 of 2 right, 2 show it"]
+    assert [column["line"]["kind"] for column in known] == ["good", "bad"]
+    (half,) = columns(ranking("CLIP", "ab", ("right", "miss")))
+    assert half["line"] == {"kind": "bad", "text": "1 of 2 right, 0 show it"}
     (partly,) = columns(ranking("CLIP", "ab", (None, "violation")))
-    assert partly["line"] == {"kind": "bad", "text": "1 of 2 show “cat”"}
+    assert partly["line"] == {"kind": "bad", "text": "1 of 2 show it"}
+    (nothing,) = columns(ranking("CLIP", "a", ("right",)), ranking("CLIP drop", ""))[1:]
+    assert nothing["line"]["text"] == "nothing left to search for"
     (unjudged,) = columns(ranking("CLIP", "ab"))
     assert unjudged["line"] == {}
 
@@ -292,7 +295,8 @@ def test_a_negation_taken_away_is_struck_out_and_holds_until_the_sentence_change
     view = understood(answer, NEGATED, q=NEGATED.text, flip="1")
     cues = [piece for piece in view["pieces"] if piece["flips"]]
     assert [(cue["text"], cue["flips"]["pressed"]) for cue in cues] == [("no", "true")]
-    assert view["settled"] == {"wanted": "a dog", "unwanted": "cat", "literal": "", "parts": "", "flip": "1"}
+    nothing = {"literal": "", "parts": "", "replay": ""}
+    assert view["settled"] == {"wanted": "a dog", "unwanted": "cat", "flip": "1", **nothing}
 
     def flip(text: str) -> str:
         state = SearchState(text, flip="1")

@@ -1,0 +1,83 @@
+"""Make the recorded training that the page replays, assets/recording.json: `python -m benchmarks.recording`.
+
+Trains the preset `stage` in an empty data folder, or takes a finished run (`--run FOLDER`); asks its base and each of
+its epochs the page's examples in the built-in gallery, and stores the first eight clips of each. To be run again
+whenever the gallery, CLIP or the preset changes.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.harness import app_searcher, arguments, write_head, write_row
+from benchmarks.watch import watch
+from nt2vr.models.card import read_card
+from nt2vr.search.recording import Found, Recording
+from nt2vr.search.searcher import Searcher
+from nt2vr.settings import ASSETS, prepare_environment
+from nt2vr.ui.search.layout import EXAMPLES
+from trainer.config_file import load_config
+from trainer.presets import PRESETS
+from trainer.runs.manager import RunManager
+from trainer.runs.run_folder import RunFolder
+
+PRESET = "stage"
+K = 8
+MEASURE = "composed/hard_pairs"
+
+
+@contextmanager
+def trained(folder: Path | None) -> Iterator[RunFolder]:
+    """Yield a finished run: the given one, or a new one that is deleted after the block."""
+    if folder is not None:
+        yield RunFolder(folder)
+        return
+    with TemporaryDirectory() as data:
+        yield watch(RunManager(Path(data) / "runs"), load_config(PRESETS / f"{PRESET}.json", {}))
+
+
+def recorded(run: RunFolder) -> Recording:
+    """Ask all epochs of a finished run; the models come from its checkpoints."""
+    rows = RunManager(run.path.parent).metrics(run.path.name)
+    measured = {int(row["epoch"]): row[MEASURE] for row in rows if MEASURE in row}
+    before = next(row[f"base/{MEASURE}"] for row in rows if f"base/{MEASURE}" in row)
+    epochs = sorted(measured)
+    cards = [read_card(run.checkpoint(epoch)) for epoch in epochs]
+    base, start_s = cards[0].base, run.config.stat().st_mtime
+    names = [base, *(f"{run.path.name} · epoch {epoch}" for epoch in epochs)]
+    with app_searcher(run.path.parent) as searcher:
+        found = [[_found(searcher, text, name) for text in EXAMPLES] for name in names]  # each model is loaded once
+    return Recording(
+        base,
+        PRESET,
+        cards[-1].created[:10],
+        [0, *(round(datetime.fromisoformat(card.created).timestamp() - start_s) for card in cards)],
+        [round(value, 1) for value in (before, *(measured[epoch] for epoch in epochs))],
+        dict(zip(EXAMPLES, map(list, zip(*found, strict=True)), strict=True)),
+    )
+
+
+def _found(searcher: Searcher, text: str, system: str) -> Found:
+    (ranking,) = searcher.search(text, [system], K).rankings
+    return [(hit.video_id, round(hit.score, 3)) for hit in ranking.hits]
+
+
+def main() -> None:
+    """Write the recording, and print its curve."""
+    parser = arguments("recording", __doc__)
+    parser.add_argument("--run", type=Path, metavar="FOLDER", help="a finished run of the preset, with all its epochs")
+    parser.add_argument("--out", type=Path, default=ASSETS / "recording.json", metavar="FILE")
+    flags = parser.parse_args()
+    prepare_environment()
+    with trained(flags.run) as run:
+        recording = recorded(run)
+    recording.write(flags.out)
+    write_head("epoch", "s", MEASURE)
+    for epoch, (seconds, value) in enumerate(zip(recording.seconds, recording.hard_pairs, strict=True)):
+        write_row(epoch, seconds, value)
+
+
+if __name__ == "__main__":
+    main()

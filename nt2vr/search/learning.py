@@ -1,0 +1,147 @@
+"""A query's ranking by every epoch of a run: kept as checkpoints answer, those missing made in the background.
+
+Independent of the page and of the trainer: a run is what the catalog lists.
+"""
+
+import logging
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from nt2vr.errors import ConfigError, Nt2vrError, quoted
+from nt2vr.language.query import Query
+from nt2vr.models.catalog import EPOCH, CatalogEntry
+from nt2vr.models.encoder import Encoder
+from nt2vr.search.answers import Ranking
+from nt2vr.search.asking import Asking
+from nt2vr.search.live import LoadedModel
+from nt2vr.search.references import Reference
+from nt2vr.search.searcher import Searcher
+from nt2vr.search.systems import System
+
+logger = logging.getLogger(__name__)
+MAX_QUERIES = 256  # whose rankings are kept: about 30 KB each, of 15 epochs with eight clips
+MAX_WAITING = 4  # queries whose epochs are being searched, one after another; others are asked again later
+OF_RUN = re.compile(r" · (?:epoch (\d+)|best)$")
+Entries = Mapping[str, CatalogEntry]
+Key = tuple[str, str]  # a run, and the query with its strategy
+
+
+@dataclass(frozen=True)
+class RunEpochs:
+    """A run, by its name in the catalog, and the epochs whose checkpoints remain, oldest first."""
+
+    run: str
+    epochs: tuple[int, ...]
+
+    @classmethod
+    def of(cls, model: str, entries: Entries) -> "RunEpochs | None":
+        """Return those of the run whose newest, best or single epoch a model is; None if it is none of a run."""
+        entry = entries.get(model)
+        if entry is None or entry.kind not in ("run", "epoch"):
+            return None
+        shorter = OF_RUN.sub("", model)
+        run = shorter if shorter in entries else model
+        found = (EPOCH.fullmatch(folder.name) for folder in entries[run].folders)
+        return cls(run, tuple(sorted(int(match[1]) for match in found if match)))
+
+    def system(self, epoch: int, like: System) -> System:
+        """Return the system of an epoch with the strategy of another; the newest epoch is the run, which goes on."""
+        if epoch not in self.epochs:
+            raise ConfigError(f"{quoted(self.run)} has no such epoch. Choose one from {self.epochs[0]} on.")
+        model = self.run if epoch == self.epochs[-1] else f"{self.run} · epoch {epoch}"
+        return System(model, like.strategy, like.strength)
+
+
+def epoch_of(ranking: Ranking) -> int:
+    """Return the epoch that answered; 0 if the model's name does not say."""
+    named = OF_RUN.search(ranking.system.model)
+    return ranking.epoch or (int(named[1]) if named and named[1] else 0)
+
+
+@dataclass(frozen=True)
+class Question:
+    """All of a search but its systems, to be asked of an epoch that is not loaded for searches."""
+
+    searcher: Searcher
+    query: Query
+    k: int
+    references: Sequence[Reference]
+    strengths: Mapping[str, float]
+    literal: Collection[str]
+
+    def ask(self, system: System, encoder: Encoder) -> Ranking:
+        """Rank the clips with a system whose model is given; raises as `Searcher.search` does."""
+        searcher = self.searcher
+        model = LoadedModel(encoder, {searcher.key: searcher.embedded(encoder)}, (), None, {})
+        loaded = {system.model: model}
+        asking = Asking((system,), loaded, self.k, self.references, self.strengths, self.literal)
+        return searcher.answer(searcher.read(self.query, asking), asking).rankings[0]
+
+    def ask_epoch(self, own: RunEpochs, epoch: int, base: str, like: System) -> Ranking:
+        """Rank the clips with an epoch of a run, or with its base for epoch 0; no hits where that cannot be."""
+        searcher, model = self.searcher, f"{own.run} · epoch {epoch}" if epoch else base
+        system = replace(like, model=model)
+        try:
+            served = searcher.live.encoder(own.run if epoch else base)
+            return self.ask(system, searcher.models.read(searcher.models.folder(model), served) if epoch else served)
+        except Nt2vrError as error:
+            logger.warning("Epoch %d of %s was not searched: %s", epoch, own.run, error)
+            return Ranking(system, ())
+
+    def missing(self, own: RunEpochs, base: str, kept: Collection[int]) -> list[int]:
+        """List the epochs not kept, with 0 for the base, that see clips as the run's newest one does.
+
+        Others would have to embed the gallery first: they are searched once someone asks for them.
+        """
+        models = self.searcher.models
+        entries = models.entries()
+        key = models.card(own.run).video_key
+        names = {0: base} | {epoch: f"{own.run} · epoch {epoch}" for epoch in own.epochs}
+        absent = ((epoch, name) for epoch, name in names.items() if epoch not in kept and name in entries)
+        return [epoch for epoch, name in absent if models.card(name).video_key == key]
+
+
+class KeptRankings:
+    """Rankings by run, query and epoch, of the latest queries of all pages."""
+
+    def __init__(self) -> None:
+        """Keep nothing yet."""
+        self._kept: OrderedDict[Key, dict[int, Ranking]] = OrderedDict()
+        self._waiting: set[Key] = set()
+        self._changing, self._searching = threading.Lock(), threading.Lock()
+
+    def add(self, key: Key, rankings: Mapping[int, Ranking]) -> dict[int, Ranking]:
+        """Add rankings by epoch, and return all of the run and query; without what only a clip's details need."""
+        slim = {epoch: replace(each, ranks={}, vector=None, gallery=None) for epoch, each in rankings.items()}
+        with self._changing:
+            known = self._kept[key] = {**self._kept.pop(key, {}), **slim}
+            while len(self._kept) > MAX_QUERIES:
+                self._kept.popitem(last=False)
+            return dict(known)
+
+    def keep_to(self, runs: Collection[str]) -> None:
+        """Drop what is kept of runs that were deleted."""
+        with self._changing:
+            for key in [key for key in self._kept if key[0] not in runs]:
+                del self._kept[key]
+
+    def complete(self, key: Key, epochs: Sequence[int], rank: Callable[[int], Ranking]) -> None:
+        """Rank with further epochs in the background, unless that is under way."""
+        with self._changing:
+            if key in self._waiting or len(self._waiting) >= MAX_WAITING:
+                return
+            self._waiting.add(key)
+
+        def work() -> None:
+            try:
+                with self._searching:
+                    for epoch in epochs:
+                        self.add(key, {epoch: rank(epoch)})
+            finally:
+                with self._changing:
+                    self._waiting.discard(key)
+
+        threading.Thread(target=work, name="epochs", daemon=True).start()

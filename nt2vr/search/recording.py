@@ -1,0 +1,90 @@
+"""A recorded training: what each epoch found for some queries in the built-in gallery, to be replayed without models.
+
+`python -m benchmarks.recording` makes the shipped one.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from nt2vr.errors import ConfigError, reason_of
+from nt2vr.files import parse_json, write_json
+from nt2vr.language.query import Query
+from nt2vr.media.gallery import Video
+from nt2vr.search.answers import Hit, Ranking, Verdict
+from nt2vr.search.systems import System
+
+logger = logging.getLogger(__name__)
+Found = Sequence[tuple[str, float]]  # ids and scores of the first clips, best first
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A run's results by query and epoch.
+
+    Attributes:
+        base: name of the model that it started from.
+        preset: name of its config.
+        date: its day, as in "2026-11-25".
+        seconds: from the start to each epoch's checkpoint; 0 for the base.
+        hard_pairs: of each epoch on the run's validation clips, in percent; the first is the base's.
+        queries: sentence to what each epoch found; the first is the base.
+    """
+
+    base: str
+    preset: str
+    date: str
+    seconds: Sequence[float]
+    hard_pairs: Sequence[float]
+    queries: Mapping[str, Sequence[Found]]
+
+    @classmethod
+    def read(cls, path: Path) -> "Recording":
+        """Read a recording; raises ConfigError if it cannot be read."""
+        try:
+            recording = cls(**parse_json(path.read_text(encoding="utf-8")))
+            counts = {len(recording.seconds), len(recording.hard_pairs), *map(len, recording.queries.values())}
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise ConfigError(f"The recording {path} cannot be read ({reason_of(error)}).") from error
+        if not recording.queries or len(counts) != 1:
+            raise ConfigError(f"The recording {path} lacks epochs. Make it again: python -m benchmarks.recording.")
+        return recording
+
+    @classmethod
+    def of_gallery(cls, path: Path, videos: Collection[str]) -> "Recording | None":
+        """Read a recording of a gallery; None if there is none, or it is of other clips."""
+        if not path.is_file():
+            return None
+        try:
+            recording = cls.read(path)
+        except ConfigError as error:
+            logger.warning("%s", error)
+            return None
+        if missing := recording.clips - set(videos):
+            logger.warning("The recording %s is of another gallery: it names %d other clips.", path, len(missing))
+            return None
+        return recording
+
+    def write(self, path: Path) -> None:
+        """Write it, atomically."""
+        write_json(path, asdict(self))
+
+    @property
+    def clips(self) -> set[str]:
+        """The clips that were found."""
+        return {clip for epochs in self.queries.values() for found in epochs for clip, _ in found}
+
+    def rankings(
+        self, query: Query, judge: Callable[[Query, Video], Verdict | None], video_of: Callable[[str], Video]
+    ) -> dict[int, Ranking]:
+        """Return what each epoch found, judged; nothing for a sentence that was not recorded."""
+        return {
+            epoch: Ranking(
+                System(self.base),
+                tuple(
+                    Hit(clip, rank, score, judge(query, video_of(clip))) for rank, (clip, score) in enumerate(found, 1)
+                ),
+            )
+            for epoch, found in enumerate(self.queries.get(query.text, ()))
+        }

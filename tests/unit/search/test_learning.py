@@ -1,0 +1,83 @@
+"""Epochs of a run that nobody has searched: which are, and how they fail; the catalog and the searcher are fakes."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from nt2vr.errors import CheckpointError
+from nt2vr.language.query import Query
+from nt2vr.models.catalog import CatalogEntry
+from nt2vr.search.answers import Hit, Ranking
+from nt2vr.search.learning import MAX_QUERIES, KeptRankings, Question, RunEpochs
+from nt2vr.search.systems import System
+
+OWN = RunEpochs("run", (1, 2, 3))
+TOWERS = {"CLIP": "clip", "run": "clip", "run · epoch 1": "clip", "run · epoch 2": "own", "run · epoch 3": "clip"}
+
+
+class Models:
+    """A catalog of a run whose second epoch has an image tower of its own."""
+
+    def entries(self) -> dict[str, CatalogEntry]:
+        return {name: CatalogEntry((Path(name),)) for name in TOWERS}
+
+    def card(self, name: str) -> Any:
+        return SimpleNamespace(video_key=TOWERS[name])
+
+    def folder(self, name: str) -> Path:
+        return Path(name)
+
+    def read(self, folder: Path, like: str) -> str:
+        if folder.name.endswith("3"):
+            raise CheckpointError("The checkpoint is gone.")
+        return f"{folder} like {like}"
+
+
+class Searcher:
+    """Answers each question with the model that it was asked of."""
+
+    models, key = Models(), ""
+    live = SimpleNamespace(encoder=lambda name: f"<{name}>")
+
+    def embedded(self, encoder: str) -> str:
+        return "gallery"
+
+    def read(self, query: Query, asking: Any) -> Query:
+        return query
+
+    def answer(self, query: Query, asking: Any) -> Any:
+        (system,) = asking.systems
+        return SimpleNamespace(rankings=[Ranking(system, (Hit(asking.loaded[system.model].encoder, 1, 0.5, None),))])
+
+
+def question() -> Question:
+    searcher: Any = Searcher()
+    return Question(searcher, Query("a dog"), 8, (), {}, ())
+
+
+def test_epochs_are_missing_that_are_not_kept_and_see_clips_as_the_newest_does() -> None:
+    assert question().missing(OWN, "CLIP", {3: None}) == [0, 1]
+    assert question().missing(OWN, "a base that is gone", {1: None}) == [3]
+
+
+def test_an_epoch_is_asked_by_its_checkpoint_and_the_base_as_it_is_loaded_with_the_strategy_of_the_column() -> None:
+    like = System("run", "boolean", 0.5)
+    found = [question().ask_epoch(OWN, epoch, "CLIP", like) for epoch in (1, 0)]
+    assert [each.hits[0].video_id for each in found] == ["run · epoch 1 like <run>", "<CLIP>"]
+    assert found[0].system == System("run · epoch 1", "boolean", 0.5)
+
+
+def test_an_epoch_that_cannot_be_read_has_no_hits_and_stops_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    assert question().ask_epoch(OWN, 3, "CLIP", System("run")).hits == ()
+    assert "The checkpoint is gone." in caplog.text
+
+
+def test_only_the_latest_queries_are_kept_and_only_their_hits() -> None:
+    kept, ranking = KeptRankings(), Ranking(System("run"), (Hit("a", 1, 0.5, None),), ranks={"a": 1})
+    kept.add(("run", "first"), {1: ranking})
+    for number in range(MAX_QUERIES):
+        kept.add(("run", f"{number}"), {1: ranking})
+    assert list(kept.add(("run", "first"), {2: ranking})) == [2]
+    assert kept.add(("run", "9"), {})[1].ranks == {}
