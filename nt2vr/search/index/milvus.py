@@ -28,6 +28,9 @@ WRITE_TIMEOUT_S = 600.0  # of a step of an update: one batch, one page of ids, a
 SILENT_S = 30.0  # after a failure, for which nothing is asked
 MOST = 16_384  # hits of one search, and rows of one page: limits of Milvus
 BATCH_BYTES = 4 << 20  # of vectors per request
+# The client pings every 10 s; a server ends a connection that pings more than once in five minutes without data
+# ("too many pings"), as happened while an index was built on a busy machine.
+RARE_PINGS = {"grpc.keepalive_time_ms": 330_000, "grpc.keepalive_permit_without_calls": False}
 LITE_LACKS = ("diskann",)
 
 
@@ -143,7 +146,9 @@ class Milvus:
     def _connected(self) -> Any:
         with self._changing:
             if self._client is None:
-                self._client = self._package.MilvusClient(self.place, token=self._token, timeout=TIMEOUT_S)
+                self._client = self._package.MilvusClient(
+                    self.place, token=self._token, timeout=TIMEOUT_S, grpc_options=RARE_PINGS
+                )
             return self._client
 
     def prepare(self, collection: str, dim: int | None) -> bool:
