@@ -17,7 +17,7 @@ from nt2vr.language.forms import FORMS
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
-from nt2vr.media.stored import mark_used
+from nt2vr.media.stored import LIMITS, evict, mark_used
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
@@ -223,7 +223,7 @@ class _Store:
         self._folder = tower_folder(gallery, encoder.card, cache)
         mark_used(self._folder)
         self._file = EmbeddingFile(self._folder, (encoder.num_frames, encoder.embed_dim))
-        self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)  # notices damaged rows, too
+        self._pooled = self._file.pooled(encoder.card.pooling_key, encoder.pool)  # notices damaged rows, too
         self._pooled_at = self._file.state
         self._unwritten: dict[str, NDArray[np.float32]] = {}
 
@@ -271,7 +271,7 @@ class _Store:
         """Return the clips that have embeddings."""
         encoder = self._encoder
         if self._file.state != self._pooled_at:  # rows were added, or another process has moved them
-            self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)
+            self._pooled = self._file.pooled(encoder.card.pooling_key, encoder.pool)
         frames, pooled, places = self._file.rows(), self._pooled, self._file.find(file.key for file in files)
         if self._unwritten:
             added = {key: place for place, key in enumerate(self._unwritten, start=len(frames))}
@@ -303,9 +303,9 @@ class _Store:
             card = self._encoder.card
             served, refused = open_served(
                 self._milvus,
-                f"{self._folder.name}_{card.pooling}",
+                f"{self._folder.name}_{card.pooling_key}",
                 self._gallery.key,
-                self._folder / f"{card.pooling}{MILVUS_FACTS}",
+                self._folder / f"{card.pooling_key}{MILVUS_FACTS}",
                 contents,
                 embedded.embeddings,
                 rows,
@@ -315,8 +315,9 @@ class _Store:
             if served is None:
                 return replace(embedded, refused=refused)
             return replace(embedded, index=served, contents=contents)
-        path = self._folder / f"{self._encoder.card.pooling}.faiss"
+        path = self._folder / f"{self._encoder.card.pooling_key}.faiss"
         index = open_approximate(path, contents, embedded.embeddings, sample if may_build else None)
+        evict(self._folder.glob("*.faiss"), LIMITS["pooled"])
         return embedded if index is None else replace(embedded, index=index, contents=contents)
 
 

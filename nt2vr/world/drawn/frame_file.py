@@ -63,7 +63,7 @@ def embedded_once(frames: Path, encoder: Encoder, embed: Callable[[], NDArray[np
     Args:
         frames: the file, which need not exist: its name identifies the content.
     """
-    key = blake2b(f"{frames.stem} {encoder.card.visual_key} {encoder.card.pooling}".encode(), digest_size=12)
+    key = blake2b(f"{frames.stem} {encoder.card.visual_key} {encoder.card.pooling_key}".encode(), digest_size=12)
     path = frames.with_name(f"embeddings-{key.hexdigest()}.npy")
     embeddings = read_cached(path, lambda path: np.load(path, allow_pickle=False))
     if embeddings is None:

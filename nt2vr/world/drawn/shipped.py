@@ -87,7 +87,7 @@ def _read(path: Path) -> tuple[str, Keys, NDArray[np.float16]]:
 
 def _model_key(encoder: Encoder) -> str:
     """Identify what embeds, whatever its precision."""
-    return f"{replace(encoder.card, precision='').visual_key} {encoder.card.pooling}"
+    return f"{replace(encoder.card, precision='').visual_key} {encoder.card.pooling_key}"
 
 
 def _keys(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> Keys:
