@@ -5,7 +5,7 @@ It reads no files (see `checkpoint`) and resizes nothing (see `picture.fit`). Im
 
 import re
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.models.card import Card
+from nt2vr.models.card import QUERY_SCORED, Card
 from nt2vr.models.device import autocast_of
+from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.fusion import Fusion
 from nt2vr.models.tokenizer import digest_of
@@ -185,6 +186,14 @@ class OpenClipEncoder:
         model.load_state_dict(weights, strict=not shared)
         return OpenClipEncoder(model, self._tokenizer, card, self.config, self._visual if shared else None, pooling)
 
+    def unpooled(self) -> "OpenClipEncoder":
+        """Return the encoder with videos as their frames' embeddings (..., F, D), under keys of their own."""
+        from torch.nn import Identity  # noqa: PLC0415  the page is up before torch is
+
+        encoder = copy(self)
+        encoder.pooling, encoder.card = Identity(), replace(self.card, head={"fingerprint": "frames"})
+        return encoder
+
     def move_to(self, device: str) -> None:
         """Move the model to another device, in place; nothing else may be using it."""
         self._model.to(device)
@@ -201,3 +210,10 @@ class OpenClipEncoder:
         table = token_embeddings(self._model)
         words = dict.fromkeys(WORD.findall(text.lower()))
         return tuple(word for word in words if not table[self._tokenizer.encode(word)].any(dim=1).all())
+
+
+def as_scored(encoder: Encoder) -> Encoder:
+    """Return the encoder as scores need it: unpooled if its pooling depends on the query."""
+    if isinstance(encoder, OpenClipEncoder) and encoder.card.pooling == QUERY_SCORED:
+        return encoder.unpooled()
+    return encoder

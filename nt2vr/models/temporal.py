@@ -110,7 +110,7 @@ class SequenceTransformer(nn.Module):
         """
         if (most := len(self.positions)) < frames.shape[-2]:
             taken = torch.linspace(0, frames.shape[-2] - 1, most, device=frames.device).long()
-            return self(frames[..., taken, :], None if is_frame is None else is_frame[..., taken])
+            return self.forward(frames[..., taken, :], None if is_frame is None else is_frame[..., taken])
         *shape, count, width = frames.shape
         flat = frames.reshape(-1, count, width)
         real = torch.ones_like(flat[..., 0]) if is_frame is None else is_frame.reshape(-1, count).to(flat)
