@@ -90,7 +90,7 @@ def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
         if path.stat().st_size > MAX_HEAD:
             raise ValueError(f"it has more than {MAX_HEAD >> 30} GB")
         weights = {name: tensor.float() for name, tensor in load_file(path).items()}
-        pooling = _filled(card, weights, width)
+        pooling = filled_pooling(card, weights, width)
     except (OSError, SafetensorError, LookupError, ValueError, TypeError, RuntimeError) as error:
         raise CheckpointError(f"{path} cannot be used ({reason_of(error)}). Choose another checkpoint.") from error
     if head_of(pooling) != card.head:
@@ -123,7 +123,7 @@ def _check_name(card: Card) -> None:
         )
 
 
-def _filled(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
+def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
     """Build the pooling with the weights of its file: first without memory, to compare shapes."""
     if not all(tensor.isfinite().all() for tensor in weights.values()):
         raise ValueError("a weight is not finite")
