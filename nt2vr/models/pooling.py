@@ -24,7 +24,6 @@ from nt2vr.models.card import (
     UNIT_SEQUENCE,
     Card,
 )
-from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.temporal import AttentionPooling, SequenceTransformer, shapes_of
 
 MAX_LAYERS = 48  # of a head: each layer that a file lists is built before its shapes are compared
@@ -43,15 +42,19 @@ LEARNT = (SEQUENCE, UNIT_SEQUENCE, ATTENTION)
 POOLINGS = (*FIXED, *LEARNT)
 
 
-def new_pooling(card: Card, model: Any) -> nn.Module:
-    """Return the pooling that a card names, for the embeddings of an open_clip model, untrained if it can learn.
+def new_pooling(card: Card, model: Any, width: int) -> nn.Module:
+    """Return the pooling that a card names, untrained if it can learn.
 
     seqTransf starts from the text tower, as far as its shapes are those of the embeddings.
+
+    Args:
+        model: an open_clip model.
+        width: of its embeddings.
     """
     _check_name(card)
     if card.pooling in FIXED:
         return Mean()
-    width, text = embed_dim_of(model), getattr(model, "text", model)
+    text = getattr(model, "text", model)
     if card.pooling == ATTENTION:
         return AttentionPooling(width)
     positions, blocks = text.positional_embedding, text.transformer.resblocks

@@ -84,7 +84,7 @@ def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Modu
             most = f"{len(pooling.positions)} frames, the most that {config.base} knows the order of"
             raise ConfigError(f"num_frames is {config.num_frames}, more than {most}. Lower it.")
     else:
-        pooling = new_pooling(card, model)
+        pooling = new_pooling(card, model, embed_dim_of(model))
     if config.train == "head" and not any(True for _ in pooling.parameters()):
         raise ConfigError(f"train is head, but {card.pooling} has nothing to learn. Set pooling to seqTransf.")
     ordered = isinstance(pooling, SequenceTransformer) and config.trains_visual

@@ -23,7 +23,7 @@ def write_pooled(folder: Path, pooling: str = "seqTransf", seed: int = 0) -> Any
     """Write a TINY model with a pooling of random weights, and return the pooling."""
     card, model = Card("tiny", frames=FRAMES, pooling=pooling), tiny_model()
     torch.manual_seed(seed)
-    module = new_pooling(card, model)
+    module = new_pooling(card, model, DIM)
     for parameter in module.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     write_checkpoint(folder, model, TINY, {}, card, pooling=module)
@@ -81,7 +81,7 @@ def test_a_learnt_pooling_cannot_be_written_without_its_weights(tmp_path: Path) 
 
 def test_seqtransf_starts_from_the_text_tower_with_its_heads() -> None:
     model: Any = tiny_model()
-    pooling = new_pooling(Card("tiny", frames=FRAMES, pooling="seqTransf"), model)
+    pooling = new_pooling(Card("tiny", frames=FRAMES, pooling="seqTransf"), model, DIM)
     assert pooling.heads == TINY["text_cfg"]["heads"]
     assert torch.equal(pooling.positions, model.positional_embedding[:FRAMES])  # type: ignore[arg-type]
 

@@ -432,7 +432,7 @@ def test_a_new_head_is_swapped_in_without_encoding_a_frame(
     card, model = Card("ordered", frames=2, pooling="seqTransf"), tiny_model()
     for seed in range(2):
         torch.manual_seed(seed)
-        pooling = new_pooling(card, model)
+        pooling = new_pooling(card, model, TINY["embed_dim"])
         for parameter in pooling.parameters():
             torch.nn.init.normal_(parameter, std=0.3)
         write_checkpoint(tmp_path / str(seed), model, TINY, {}, card, pooling=pooling)
