@@ -45,7 +45,8 @@ POOLINGS = (*FIXED, *LEARNT)
 def new_pooling(card: Card, model: Any, width: int) -> nn.Module:
     """Return the pooling that a card names, untrained if it can learn.
 
-    seqTransf starts from the text tower, as far as its shapes are those of the embeddings.
+    seqTransf starts from the text tower, as far as its shapes are those of the embeddings, but unit_seqTransf close to
+    the mean: next to frames of length 1, what those blocks add is large.
 
     Args:
         model: an open_clip model.
@@ -58,9 +59,10 @@ def new_pooling(card: Card, model: Any, width: int) -> nn.Module:
     if card.pooling == ATTENTION:
         return AttentionPooling(width)
     positions, blocks = text.positional_embedding, text.transformer.resblocks
-    fits = positions.shape[1] == width
+    fits = card.pooling == SEQUENCE and positions.shape[1] == width
     pooling = SequenceTransformer(width, card.frames, heads=blocks[0].attn.num_heads if fits else None)
-    pooling.copy_text_tower(positions, blocks)
+    if fits:
+        pooling.copy_text_tower(positions, blocks)
     return pooling
 
 

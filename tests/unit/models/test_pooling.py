@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from torch.nn.functional import normalize
 
 from nt2vr.errors import CheckpointError
 from nt2vr.models.card import CARD, HEAD, Card, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
-from nt2vr.models.pooling import LEARNT, new_pooling
+from nt2vr.models.pooling import LEARNT, Mean, new_pooling
 from tests.tiny import TINY, tiny_model, write_tiny
 
 DIM, FRAMES = 16, 3
@@ -84,6 +85,14 @@ def test_seqtransf_starts_from_the_text_tower_with_its_heads() -> None:
     pooling = new_pooling(Card("tiny", frames=FRAMES, pooling="seqTransf"), model, DIM)
     assert pooling.heads == TINY["text_cfg"]["heads"]
     assert torch.equal(pooling.positions, model.positional_embedding[:FRAMES])  # type: ignore[arg-type]
+
+
+def test_over_normalised_frames_it_starts_close_to_the_mean() -> None:
+    model: Any = tiny_model()
+    frames = normalize(torch.randn(5, FRAMES, DIM, generator=torch.Generator().manual_seed(0)), dim=-1)
+    torch.manual_seed(0)
+    pooled = new_pooling(Card("tiny", frames=FRAMES, pooling="unit_seqTransf"), model, DIM)(frames)
+    assert (pooled * Mean()(frames)).sum(dim=-1).min() > 0.99
 
 
 @pytest.mark.parametrize(

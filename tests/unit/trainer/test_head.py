@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch.nn.functional import normalize
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import HEAD, Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
+from nt2vr.models.temporal import SequenceTransformer
+from tests.paths import SHARED
 from tests.tiny import TINY, tiny_model
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches
@@ -22,6 +25,8 @@ from trainer.data.clips import Clips, world_clips
 from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.loop import prepare, train
+from trainer.losses.contrastive import ContrastiveLoss
+from trainer.losses.embedded import EmbeddedBatch
 from trainer.runs.run_folder import RunFolder
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
@@ -166,3 +171,18 @@ def test_settings_that_cannot_train_a_pooling_are_one_sentence(config: TrainConf
         Learner(replace(config, train="all", frames_per_step=1))
     with pytest.raises(ConfigError, match="train is head, which needs a base whose towers can be frozen"):
         replace(config, train="head", base="")
+
+
+def test_the_loss_over_seqtransf_is_that_of_clip4clip() -> None:
+    path = SHARED / "data" / "papers_reference.npz"
+    if not path.is_file():
+        pytest.skip("there is no shared/ next to the checkout")
+    with np.load(path) as stored:
+        given = {name: torch.from_numpy(stored[name]) for name in stored if name.startswith("c4c_")}
+    pooling = SequenceTransformer(16, 8, heads=2).double()
+    weights = {name.removeprefix("c4c_w_"): value for name, value in given.items() if name.startswith("c4c_w_")}
+    pooling.load_state_dict(weights | {"positions": given["c4c_pos"]})
+    texts = normalize(given["c4c_texts"], dim=-1)
+    for kind, is_frame in (("masked", given["c4c_mask"] > 0), ("full", None)):
+        batch = EmbeddedBatch(pooling(given["c4c_frames"], is_frame), texts, given["c4c_logit_scale"])
+        assert ContrastiveLoss()(batch).item() == pytest.approx(given[f"c4c_seqTransf_{kind}_loss"].item(), abs=1e-9)
