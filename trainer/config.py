@@ -143,7 +143,7 @@ class TrainConfig:
         "frames), and so do unit_seqTransf, the same over normalised frames, whose index it shares with mean, and "
         "attention. query_scored learns as mean, and searches with a mean of frames weighted by each query",
     )
-    frames_per_step: int = option(1, "random frames per clip in a training step (mean-pooled)")
+    frames_per_step: int = option(1, "random frames per clip in a training step, in their order")
     flip: bool = option(True, "mirror clips at random; turn off if captions mention left or right")
     validation_clips: int = option(
         1_000,
