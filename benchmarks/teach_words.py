@@ -42,6 +42,7 @@ from nt2vr.evaluation.words import key_of, words_benchmark
 from nt2vr.files import atomic_write
 from nt2vr.language.wordlists import words
 from nt2vr.models.card import Card
+from nt2vr.models.pooling import Mean
 from nt2vr.progress import never, silent
 from nt2vr.querygen.denials import Denial
 from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
@@ -236,7 +237,7 @@ def teach(
     model, tokenizer = load_minilm()
     model.token_embedding.requires_grad_(False)
     base = FrozenTexts(deepcopy(model), tokenizer, "cpu")
-    learner = Learner(config, Start(losses_of(config), "cpu", model, tokenizer, PREPROCESS, Card("MiniLM")))
+    learner = Learner(config, Start(losses_of(config), "cpu", model, tokenizer, PREPROCESS, Card("MiniLM"), Mean()))
     rows = range(0, len(clips), max(1, len(clips) // SAMPLE))
     sentences = [draw_sentence(clips, config, row, f"{config.seed} tokens {row}") for row in rows]
     sampled = MiniLMEncoder(load_minilm()[0], tokenizer).encode_text(clips.captions("sample")[:SAMPLE])

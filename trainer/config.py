@@ -15,10 +15,10 @@ from nt2vr.settings import resolve_path
 from trainer.options import check_shares, option
 
 Precision = Literal["auto", "fp32", "bf16"]
-Towers = Literal["all", "text", "visual"]
+Towers = Literal["all", "text", "visual", "head"]
 Optimizer = Literal["adamw", "rmsprop"]
 Schedule = Literal["cosine", "exponential"]
-FramePooling = Literal["base", "mean", "raw_mean"]
+FramePooling = Literal["base", "mean", "raw_mean", "query_scored", "seqTransf", "unit_seqTransf", "attention"]
 FramePositions = Literal["base", "centres", "ends"]
 WORLD = "world"  # `data` of the built-in world
 WORLDS: dict[str, tuple[str, ...]] = {  # built-in worlds, with the kinds of sentences that their grammars make
@@ -56,7 +56,7 @@ class TrainConfig:
         "all",
         "towers to train. With text, the visual tower is frozen: videos are embedded once, from all their "
         "frames, before the first step, and checkpoints can be searched with the base's index. With visual, the text "
-        "tower is frozen",
+        "tower is frozen; with head, both. A pooling that can learn always does, from the frames of a frozen tower",
     )
     keep_tokens: bool = option(
         False,
@@ -139,9 +139,11 @@ class TrainConfig:
     pooling: FramePooling = option(
         "base",
         "how frame embeddings become a video's: their mean, raw_mean of those not normalised before (as in nT2VR's "
-        "code), or as for the base; without a base, mean",
+        "code), or as for the base; without a base, mean. seqTransf learns (CLIP4Clip's, which knows the order of "
+        "frames), and so do unit_seqTransf, the same over normalised frames, whose index it shares with mean, and "
+        "attention. query_scored learns as mean, and searches with a mean of frames weighted by each query",
     )
-    frames_per_step: int = option(1, "random frames per clip in a training step (mean-pooled)")
+    frames_per_step: int = option(1, "random frames per clip in a training step, in their order")
     flip: bool = option(True, "mirror clips at random; turn off if captions mention left or right")
     validation_clips: int = option(
         1_000,
@@ -164,6 +166,7 @@ class TrainConfig:
     accumulate: int = option(1, "batches per optimizer step; their gradients are averaged")
     optimizer: Optimizer = option("adamw", "AdamW, or the paper's RMSProp")
     learning_rate: float = option(1e-3, "peak learning rate, reached after warmup_steps")
+    head_learning_rate: float = option(0.0, "that of a pooling that learns; 0 is that of the towers")
     schedule: Schedule = option(
         "cosine", "after warm-up, cosine decays to 0; exponential (the paper's) multiplies by decay every epoch"
     )
@@ -242,6 +245,16 @@ class TrainConfig:
         return read_card(self.base_folder).positions if self.base_folder else Card.positions
 
     @property
+    def trains_text(self) -> bool:
+        """Whether the text tower learns."""
+        return self.train in ("all", "text")
+
+    @property
+    def trains_visual(self) -> bool:
+        """Whether the visual tower learns."""
+        return self.train in ("all", "visual")
+
+    @property
     def steps_per_epoch(self) -> int:
         """Optimizer steps per epoch."""
         return self.batches_per_epoch // self.accumulate
@@ -266,7 +279,7 @@ COUNTS = (
 POSITIVE = ("learning_rate", "decay", "max_grad_norm", "loss_scale")
 NOT_NEGATIVE = (
     *("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs"),
-    *("num_captions", "keep_checkpoints", "verb_negatives"),
+    *("num_captions", "keep_checkpoints", "verb_negatives", "head_learning_rate"),
 )
 
 
@@ -313,11 +326,11 @@ def _bad_combinations(c: TrainConfig) -> Iterator[str]:
         yield f"accumulate ({c.accumulate}) must not exceed the batches of an epoch ({c.batches_per_epoch})."
     if c.frames_per_step > c.num_frames:
         yield f"frames_per_step ({c.frames_per_step}) must not exceed num_frames ({c.num_frames})."
-    if not c.base and (frozen := {"text": "visual", "visual": "text"}.get(c.train)):
-        yield f"train is {c.train}, which needs a base whose {frozen} tower can be frozen. Name one."
+    if not c.base and (frozen := {"text": "visual tower", "visual": "text tower", "head": "towers"}.get(c.train)):
+        yield f"train is {c.train}, which needs a base whose {frozen} can be frozen. Name one."
     if c.keep_tokens and not c.base:
         yield "keep_tokens needs a base whose tokens can be frozen. Name one."
-    if c.added_layers and (not c.base or c.train == "visual"):
+    if c.added_layers and not (c.base and c.trains_text):
         yield "added_layers needs a base, and a text tower that learns. Set it to 0."
     if c.keep_share != 1 and not set(c.losses) <= {"distill", "composed"}:
         yield "keep_share is for distill and composed, as other losses need all captions. Set it to 1."

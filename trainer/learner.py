@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card, configured
 from nt2vr.models.checkpoint import fingerprints
 from nt2vr.models.open_clip_encoder import OpenClipEncoder, normalise_frames, token_embeddings
-from nt2vr.models.pooling import pooling_of
+from nt2vr.models.pooling import head_of
 from nt2vr.models.short_text import encode_short
 from nt2vr.models.tokenizer import digest_of, special_ids
 from trainer import distributed
@@ -36,8 +36,9 @@ class Learner:
         preprocess: its preprocessing configuration in open_clip's form.
         base: card of the base; None for random weights.
         card: the base's, or an empty one, with the pooling and the frame positions of this training.
-        videos: (N, D), L2-normalised embeddings of the training clips; set if the visual tower is frozen and the data
-            has videos.
+        head: pools `videos`: the pooling if it learns, otherwise the identity.
+        videos: (N, D), L2-normalised embeddings of the training clips, or those of their frames (N, F, D) if the
+            pooling learns; set if the visual tower is frozen and the data has videos.
         teacher: the frozen base; set if a loss needs it.
         miner: likewise.
     """
@@ -55,15 +56,17 @@ class Learner:
         self.card = replace(self.base or Card(config.name), positions=config.card_positions)
         if config.pooling != "base":
             self.card = replace(self.card, pooling=config.pooling)
-        self._pool = pooling_of(self.card)
+        self.pooling = start.pooling
+        self.head = self.pooling if any(True for _ in self.pooling.parameters()) else nn.Identity()
+        self.parameters = [*self.model.parameters(), *self.pooling.parameters()]
         self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
         self.model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
         freeze(self.model, config.train)
         if config.gradient_checkpointing:
             self.model.set_grad_checkpointing()
-        if config.train != "text":
+        if config.trains_visual:
             self.model.visual = distributed.joined_norms(self.model.visual)
-        self.optimizer = build_optimizer(self.model, config)
+        self.optimizer = build_optimizer(self.model, self.pooling, config)
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda step: rate_at(step, config))
         self.steps = 0
         self.videos: Tensor | None = None
@@ -71,20 +74,20 @@ class Learner:
         self.miner: Miner | None = None
 
     def use_videos(self, videos: NDArray[np.float32]) -> None:
-        """Set the embeddings of the training clips: (N, D), L2-normalised."""
+        """Set the embeddings of the training clips, or of their frames, as `frozen_encoder` returns them."""
         self.videos = torch.from_numpy(videos).to(self.device)
 
     def start_epoch(self) -> None:
         """Put the towers that learn in train mode; a frozen tower stays in eval mode (BatchNorm)."""
-        self.model.train(self.config.train != "visual")
-        self.model.visual.train(self.config.train != "text")
+        self.model.train(self.config.trains_text)
+        self.model.visual.train(self.config.trains_visual)
 
     def step(self, batches: Iterable[Batch]) -> dict[str, float]:
         """Take one optimizer step on `accumulate` batches; return the mean of each unweighted loss."""
         self.optimizer.zero_grad()
         values = [self._add_gradients(batch) for batch in batches]
-        distributed.average_gradients(self.model.parameters())
-        clip_gradients(self.model.parameters(), self.config)
+        distributed.average_gradients(self.parameters)
+        clip_gradients(self.parameters, self.config)
         self.optimizer.step()
         self.schedule.step()
         with torch.no_grad():
@@ -153,8 +156,7 @@ class Learner:
         if batch.sought is None:
             return None
         assert self.miner is not None, "the loop sets it before the first step"
-        assert self.videos is not None, "distractors need a frozen visual tower"
-        return distributed.gather(self.videos[self.miner.rows(batch.sought)])
+        return distributed.gather(self._stored_videos(self.miner.rows(batch.sought)))
 
     def _negatable(self, batch: Batch) -> Tensor | None:
         """Gather which captions could be negated; None for all."""
@@ -166,13 +168,19 @@ class Learner:
     def _embed_videos(self, batch: Batch) -> Tensor | None:
         """Look up the videos' embeddings, or encode and pool their frames; None without videos."""
         if batch.frames is None:
-            return None if self.videos is None or batch.rows is None else self.videos[torch.from_numpy(batch.rows)]
+            return None if self.videos is None or batch.rows is None else self._stored_videos(batch.rows)
         preprocess = self.model.visual.preprocess_cfg
         frames = torch.from_numpy(batch.frames).to(self.device, non_blocking=True)  # (b, F, S, S, 3)
         pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
         pixels = pixels.contiguous(memory_format=torch.channels_last)
         of_frames = self.model.encode_image(pixels, normalize=self.card.normalises_frames).float()
-        return distributed.gather(self._pool(of_frames.unflatten(0, frames.shape[:2])))  # (B, D)
+        return distributed.gather(self.pooling(of_frames.unflatten(0, frames.shape[:2])).float())  # (B, D)
+
+    def _stored_videos(self, rows: NDArray[np.int64] | Tensor) -> Tensor:
+        """Look up videos' embeddings under a frozen visual tower: (n, D)."""
+        assert self.videos is not None, "the loop sets them before the first step"
+        embeddings: Tensor = self.head(self.videos[torch.as_tensor(rows)])
+        return embeddings.float()
 
     def _denied(self, batch: Batch, text: Tensor, video: Tensor | None) -> Denied | None:
         """Add the parts and the truth of the denying sentences; None without these."""
@@ -183,7 +191,7 @@ class Learner:
             assert self.teacher is not None, "the loop sets it before the first step"
             parts = gathered(self.teacher.parts(denied.sentences, batch.captions if "kept" in needs else None), batch)
         if denied.truth is not None:
-            pool = video if self.videos is None else self.videos[torch.from_numpy(denied.truth.pool)]
+            pool = video if self.videos is None else self._stored_videos(denied.truth.pool)
             assert pool is not None, "a known truth comes with clips"
             known = (torch.from_numpy(some).to(self.device) for some in (denied.truth.fitting, denied.truth.both))
             truth = EmbeddedTruth(pool, *known)
@@ -196,7 +204,7 @@ class Learner:
         nothing and mark unseen tokens. CLIP's padding is among them; no embedding depends on it. Nothing changes in a
         frozen text tower. With `keep_tokens`, the rows that the base has learned are frozen.
         """
-        if self.config.train == "visual":
+        if not self.config.trains_text:
             return
         table = token_embeddings(self.model)
         ids = {*special_ids(self.tokenizer), *(token for text in texts for token in self.tokenizer.encode(text))}
@@ -221,6 +229,7 @@ class Learner:
         return {
             "steps": self.steps,
             "model": self.model.state_dict(),
+            "head": self.head.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "schedule": self.schedule.state_dict(),
             "random": torch.get_rng_state(),
@@ -231,6 +240,7 @@ class Learner:
         """Restore a `state_dict` of the same config except for the random numbers."""
         self.steps = state["steps"]
         self.model.load_state_dict(state["model"])
+        self.head.load_state_dict(state.get("head", {}))  # not stored until poolings learnt
         self.optimizer.load_state_dict(state["optimizer"])
         self.schedule.load_state_dict(state["schedule"])
 
@@ -245,8 +255,12 @@ class Learner:
         visual, text = fingerprints(self.model.state_dict(), digest_of(self.tokenizer))
         card = card or Card(self.config.name, pooling=self.card.pooling, positions=self.card.positions)
         card = configured(card, self.config.model_cfg, self.preprocess)
-        card = replace(card, visual_fingerprint=visual, text_fingerprint=text)
-        return OpenClipEncoder(self.model, self.tokenizer, card)
+        card = replace(card, head=head_of(self.pooling), visual_fingerprint=visual, text_fingerprint=text)
+        return OpenClipEncoder(self.model, self.tokenizer, card, pooling=self.pooling)
+
+    def frozen_encoder(self) -> OpenClipEncoder:
+        """Wrap the model without a pooling that learns: videos are then their frames' embeddings (..., F, D)."""
+        return self.encoder().unpooled() if self.head is self.pooling else self.encoder()
 
     @property
     def state(self) -> dict[str, float]:
@@ -265,7 +279,7 @@ def has_bf16(device: str) -> bool:
 
 
 def freeze(model: Any, train: Towers) -> None:
-    """Freeze the towers that are not trained; the temperature always learns."""
+    """Freeze the towers that are not trained; the temperature always learns, and so does a pooling that can."""
     for name, parameter in model.named_parameters():
         tower = "visual" if name.startswith("visual.") else "text"
         if train not in ("all", tower) and name != "logit_scale":

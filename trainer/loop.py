@@ -9,9 +9,11 @@ from contextlib import closing
 from functools import cache
 from itertools import islice
 
+import torch
 from tqdm import tqdm
 
 from nt2vr.models.checkpoint import read_model
+from nt2vr.models.pooling import Mean
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.querygen.denials import Denial
 from trainer.config import TrainConfig
@@ -93,7 +95,7 @@ def take_steps(
 
 
 def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: Progress = silent) -> None:
-    """Set up token rows, the embeddings of a frozen visual tower, and the teacher."""
+    """Set up token rows, the embeddings of a frozen visual tower, and the teacher, who sees means of frames."""
     config, key = learner.config, f"{learner.config.seed} tokens"
 
     @cache
@@ -106,11 +108,14 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
     if "denied" in learner.losses.needs:
         texts += [denial(row).text for row in tracked(rows, len(rows), "drawing sentences", progress)]
     learner.prepare_tokens(texts)
-    if config.train != "text":
+    if config.trains_visual:
         return
     with in_turn():
         if clips.has_videos:
-            learner.use_videos(videos := embed_once(learner.encoder(), clips, should_stop, progress))
+            videos = embed_once(learner.frozen_encoder(), clips, should_stop, progress)
+            learner.use_videos(videos)
+            if videos.ndim > 2:  # frames of a pooling that learns
+                videos = Mean()(torch.from_numpy(videos)).numpy()
         if learner.losses.needs & {"parts", "distractors"}:
             assert config.base_folder, "guaranteed by the config"
             model, tokenizer, _ = read_model(config.base_folder, learner.device)

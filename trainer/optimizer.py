@@ -26,8 +26,12 @@ def clip_gradients(parameters: Iterable[nn.Parameter], config: TrainConfig) -> N
                 parameter.grad /= config.loss_scale
 
 
-def build_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
-    """Build AdamW or RMSProp without weight decay on biases, gains, the temperature and frozen token rows."""
+def build_optimizer(model: nn.Module, head: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
+    """Build AdamW or RMSProp without weight decay on biases, gains, the temperature and frozen token rows.
+
+    Args:
+        head: pooling of frame embeddings, which may have nothing to learn.
+    """
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     tokens = token_embeddings(model) if config.keep_tokens else None
     decayed = [p for p in parameters if p.ndim >= 2 and p is not tokens]
@@ -35,6 +39,12 @@ def build_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimi
         {"params": decayed, "weight_decay": config.weight_decay},
         {"params": [p for p in parameters if p.ndim < 2 or p is tokens], "weight_decay": 0.0},
     ]
+    if of_head := list(head.parameters()):
+        rate = {"lr": config.head_learning_rate or config.learning_rate}
+        groups += [
+            {"params": [p for p in of_head if p.ndim >= 2], "weight_decay": config.weight_decay, **rate},
+            {"params": [p for p in of_head if p.ndim < 2], "weight_decay": 0.0, **rate},
+        ]
     if config.optimizer == "rmsprop":
         return torch.optim.RMSprop(groups, lr=config.learning_rate)
     # fused: 10 instead of 38 ms per step over the 9.5 million token weights

@@ -20,6 +20,7 @@ from nt2vr.models.card import write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import never, silent
+from nt2vr.search.exclusion import averaged
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.search.systems import System
 
@@ -52,7 +53,7 @@ def choose(encoder: Encoder, benchmark: Benchmark) -> dict[str, float]:
 def choose_rectified(encoder: Encoder, videos: Vectors, benchmark: Benchmark) -> dict[str, float]:
     """Return τ and α of `rectified`, by their keys in a card; a τ is the same for all galleries and parts."""
     parts = sorted({part for query in benchmark.queries for part in query.unwanted})
-    similarities = encoder.encode_text(parts) @ videos.T
+    similarities = encoder.encode_text(parts) @ averaged(videos).T
     mean, deviation = float(similarities.mean()), float(similarities.std(axis=1).mean())
     found = []
     for tau in (round(mean + share * deviation, 3) for share in DEVIATIONS):

@@ -17,6 +17,7 @@ from nt2vr.evaluation.protocol import ask
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.progress import Progress, silent
 from nt2vr.search.systems import System
 from trainer.config import METRICS
@@ -50,8 +51,8 @@ class Validator:
         self._videos: NDArray[np.float32] | None = None
         self._controls: dict[str, float] = {}
         self._text: TextMeasures | None = None
-        if config.train == "text" and clips.has_videos:
-            self._videos = embed_once(learner.encoder(), clips, progress=progress)
+        if not config.trains_visual and clips.has_videos:
+            self._videos = embed_once(as_scored(learner.frozen_encoder()), clips, progress=progress)
         if config.base_folder:
             if clips.has_videos:
                 self._controls = control_metrics(config.base_folder, clips, learner.device, progress)
@@ -66,7 +67,10 @@ class Validator:
             raise ConfigError(f"{config.monitor} cannot be measured on these {clips.unit}. Set monitor to {others}.")
 
     def _measure(self, encoder: Encoder) -> dict[str, float]:
-        measured = validate(encoder, self._clips, self._videos) if self._clips.has_videos else {}
+        videos = self._videos
+        if videos is not None and self._learner.head is self._learner.pooling:
+            videos = encoder.pool(videos)  # of frames
+        measured = validate(encoder, self._clips, videos) if self._clips.has_videos else {}
         return measured | (self._text(encoder) if self._text else {})
 
     def check_early(self) -> None:
@@ -99,7 +103,13 @@ class Validator:
         card, folder = replace(card, metrics=metrics), self._run.checkpoint(epoch)
         if not folder.exists():  # otherwise killed before saving; this would be identical
             write_checkpoint(
-                folder, learner.model, config.model_cfg, learner.preprocess, card, tokenizer=learner.tokenizer
+                folder,
+                learner.model,
+                config.model_cfg,
+                learner.preprocess,
+                card,
+                tokenizer=learner.tokenizer,
+                pooling=learner.pooling,
             )
         return measured.get(config.monitor, math.nan)
 
@@ -108,13 +118,13 @@ def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None 
     """Search the clips with one caption per clip and with denying sentences.
 
     Args:
-        videos: (N, D), L2-normalised clip embeddings; computed if None.
+        videos: (N, D), L2-normalised clip embeddings, or (N, F, D) as for `Benchmark.embed`; computed if None.
 
     Returns:
         Measures of `summarise`: every "original/" one, and for denying sentences "/MIR", "/delta_MIR", "/hard_pairs"
         and "/auc"; for datasets only "original/" and "negated/delta_MIR".
     """
-    videos = embed_clips(encoder, clips) if videos is None else videos
+    videos = embed_clips(as_scored(encoder), clips) if videos is None else videos
     return _measured(encoder, clips, videos, ["plain"])[0]
 
 
@@ -122,7 +132,7 @@ def control_metrics(base: Path, clips: Clips, device: str = "cpu", progress: Pro
     """Measure the starting model as it is ("base/") and with the control strategies "drop/" and "boolean/"."""
     encoder = read_checkpoint(base, device)
     measured = _measured(
-        encoder, clips, embed_once(encoder, clips, progress=progress), list(CONTROLS.values()), progress
+        encoder, clips, embed_once(as_scored(encoder), clips, progress=progress), list(CONTROLS.values()), progress
     )
     return {
         f"{control}/{name}": value

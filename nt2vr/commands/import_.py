@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from nt2vr.files import expanded
-from nt2vr.models.card import MEAN, RAW_MEAN
+from nt2vr.models.card import MEAN, QUERY_SCORED, RAW_MEAN
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, checked_name, import_checkpoint, new_folder
 from nt2vr.models.foreign_file import SUFFIXES
@@ -31,10 +31,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--pooling",
-        choices=(MEAN, RAW_MEAN),
+        choices=(MEAN, RAW_MEAN, QUERY_SCORED),
         default="",
-        help="of frame embeddings; raw_mean does not normalise them before, as nT2VR's code (default: the recognised "
-        "trainer's, or mean)",
+        help="of frame embeddings; raw_mean does not normalise them before, as nT2VR's code; query_scored weighs them "
+        "by each query (default: the recognised trainer's, or mean)",
     )
     parser.add_argument(
         "--positions",

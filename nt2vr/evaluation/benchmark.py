@@ -99,8 +99,9 @@ class Benchmark:
     """Videos and judged queries over them.
 
     Attributes:
-        embed: returns the videos' embeddings (V, D) under a model, of videos in words more rows, see
-            `JudgedQuery.instead`; raises InterruptedError when stopped.
+        embed: returns the videos' embeddings (V, D) under a model, or those of their frames (V, F, D) if its pooling
+            is query-scored; of videos in words more rows, see `JudgedQuery.instead`; raises InterruptedError when
+            stopped.
         source: origin as plain JSON data (seeds, files, hashes); equal sources have equal videos.
         references: metrics of references such as an oracle, by name.
         texts: candidate answers of questions; empty if there are none.

@@ -19,6 +19,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.querygen.denials import Denial
 from nt2vr.world.drawn.clips import ClipFile
@@ -86,7 +87,7 @@ def _benchmark(
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache, world.drawing)
-        return clips.embeddings(encoder, progress, should_stop)
+        return clips.embeddings(as_scored(encoder), progress, should_stop)
 
     ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
     return Benchmark(name, ids, queries, embed, source, references, texts)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import JudgedQuery, Rows, Vectors, row_array
 from nt2vr.evaluation.classes import LENIENT, class_values
-from nt2vr.evaluation.measures import FIRST_PAGE, Exclusions, Measured, Values, losses, members
+from nt2vr.evaluation.measures import FIRST_PAGE, Exclusions, Measured, Values, losses, members, score_table
 from nt2vr.evaluation.ranks import inner_products
 
 
@@ -45,8 +45,11 @@ def measure_choices(
         places: (T,), ascending positions of the wrong answers among the benchmark's texts.
         exclusions: one per vector, or none at all.
     """
-    shown = videos[[question.relevant[0] for question in questions]]  # (Q, D)
-    scores = inner_products(shown, vectors) - np.transpose(losses(exclusions, shown, videos))  # (Q, Q + T)
+    shown = videos[[question.relevant[0] for question in questions]]  # (Q, D), or (Q, F, D)
+    if shown.ndim > 2:  # frames, which each answer weighs
+        scores = score_table(vectors, shown, exclusions, videos).T
+    else:
+        scores = inner_products(shown, vectors) - np.transpose(losses(exclusions, shown, videos))  # (Q, Q + T)
     right, scores = scores.diagonal(), scores[:, len(questions) :]
     ranks = np.ones(len(questions), np.int32)
     for row, question in enumerate(questions):

@@ -21,7 +21,7 @@ from nt2vr.evaluation.ranks import (
     retrieval_values,
     shares_among_first,
 )
-from nt2vr.search.exclusion import Exclusion
+from nt2vr.search.exclusion import Exclusion, averaged, focused
 
 Exclusions = Sequence[Exclusion | None]
 FIRST_PAGE = 10  # videos checked for violations
@@ -62,8 +62,9 @@ def measure_block(
 
     Args:
         vectors: (Q, D), query vectors; zeros search for nothing.
-        videos: (V, D), video embeddings; zeros for unreadable videos, which rank last. Rows after the `num_videos`
-            first replace some of these in single queries, see `JudgedQuery.instead`.
+        videos: (V, D), video embeddings, or those of their frames (V, F, D), which each query weighs; zeros for
+            unreadable videos, which rank last. Rows after the `num_videos` first replace some of these in single
+            queries, see `JudgedQuery.instead`.
         num_videos: V; None if there are no further rows.
         exclusions: one per query, or none at all.
     """
@@ -71,8 +72,8 @@ def measure_block(
     further = sorted({other for query in queries for other in query.instead.values()} - {NO_CAPTION})
     column = {other: count + place for place, other in enumerate(further)}
     clips = np.concatenate([videos[:count], videos[further]])
-    scores = inner_products(vectors, clips) - losses(exclusions, clips, videos[:count])  # (Q, V + further)
-    scores[:, :count][:, ~videos[:count].any(axis=1)] = -np.inf
+    scores = score_table(vectors, clips, exclusions, videos[:count])  # (Q, V + further)
+    scores[:, :count][:, ~videos[:count].any(axis=(1, 2)[: videos.ndim - 1])] = -np.inf
     for row, query in enumerate(queries):
         for video, other in query.instead.items():
             scores[row, video] = -np.inf if other == NO_CAPTION else scores[row, column[other]]
@@ -95,6 +96,19 @@ def measure_block(
         first,
         pair_scores=np.array([scores[row, list(both)] for row, both in pairs], np.float32).reshape(-1, 2),
     )
+
+
+def score_table(vectors: Vectors, clips: Vectors, exclusions: Exclusions, gallery: Vectors) -> NDArray[np.float32]:
+    """Score clips, or frames that each query weighs, less what exclusions take: (Q, C); see `losses`."""
+    if clips.ndim == 2:
+        return np.asarray(inner_products(vectors, clips) - losses(exclusions, clips, gallery), np.float32)
+    found, nothing = np.empty((len(vectors), len(clips)), np.float32), np.zeros_like(vectors[0])
+    pooled = averaged(gallery)
+    for row, vector in enumerate(vectors):
+        exclusion = exclusions[row] if exclusions else None
+        own = focused(clips, nothing if exclusion is None or exclusion.focus is None else exclusion.focus)
+        found[row] = inner_products(vector[None], own)[0] - np.ravel(losses([exclusion], own, pooled))
+    return found
 
 
 def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> NDArray[np.float32] | float:

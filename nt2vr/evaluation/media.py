@@ -11,6 +11,7 @@ from nt2vr.evaluation.benchmark import Embed, Vectors
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.card import QUERY_SCORED
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.search.embedded import embed_gallery
@@ -19,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache, key: str = "") -> Embed:
-    """Return a function computing the videos' embeddings (V, D) under a model, zeros for unreadable files.
+    """Return a function computing the videos' embeddings under a model, zeros for unreadable files; see `Benchmark`.
 
     It raises a DatasetError if no file is readable, since the result would say nothing about the model.
 
@@ -41,8 +42,11 @@ def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache, key: st
             logger.warning("Ranked last because it cannot be read: %s: %s", video_id, reason)
         if not embedded.gallery.videos:
             raise DatasetError(f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}")
-        embeddings = np.zeros((len(videos), encoder.embed_dim), np.float32)
-        embeddings[[rows[video.video_id] for video in embedded.gallery.videos]] = embedded.embeddings
+        found = embedded.embeddings
+        if encoder.card.pooling == QUERY_SCORED:
+            found = embedded.all_frames[embedded.places]
+        embeddings = np.zeros((len(videos), *found.shape[1:]), np.float32)
+        embeddings[[rows[video.video_id] for video in embedded.gallery.videos]] = found
         return embeddings
 
     return embed

@@ -31,7 +31,7 @@ class Asked(NamedTuple):
     """What a system searches for with Q queries."""
 
     vectors: Vectors  # (Q, D); zeros search for nothing
-    exclusions: Sequence[Exclusion | None]  # Q, what is taken from the scores of a vector
+    exclusions: Sequence[Exclusion | None]  # Q, what is taken from the scores of a vector, and how frames are weighed
 
 
 def no_step(share: float) -> None:
@@ -90,10 +90,12 @@ def ask_systems(
             wanted, unwanted = splits[row] if is_split else parts[row]
             away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
             sentence = embeddings[rewordings[row] if strategy == REWORDED else names[row]]
-            given = Parts(sentence, embeddings[wanted] if wanted else None, away, strength, anchor, tau=tau)
+            given = Parts(sentence, embeddings[wanted] if wanted else None, away, strength, anchor, tau=tau).by_text(
+                encoder.card
+            )
             vector, loss = pick("strategy", strategy, STRATEGIES)(given), exclusion_of(strategy, given)
             if is_split and wanted and unwanted:
-                vector, loss = given.wanted, Exclusion(away, strength, CLAMP)
+                vector, loss = given.wanted, Exclusion(away, strength, CLAMP, loss.focus if loss else None)
             taken.append(loss)
             if vector is not None:
                 vectors[row] = vector

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
 from nt2vr.evaluation.ranks import first_ranks, inner_products
+from nt2vr.search.exclusion import focused
 
 BLOCK = 256  # videos at a time: 60 MB of scores for the 59,800 captions of MSR-VTT3k
 
@@ -27,6 +28,13 @@ def caption_ranks(videos: Vectors, captions: Vectors, queries: Sequence[JudgedQu
         inside = (described >= start) & (described < start + len(some))
         right = np.zeros((len(some), len(queries)), bool)
         right[described[inside] - start, of_pair[inside]] = True
-        found = first_ranks(inner_products(some, captions), right)
+        found = first_ranks(_products(some, captions), right)
         ranks[start : start + len(some)] = np.where(right.any(axis=1), found, 0)
     return ranks
+
+
+def _products(videos: Vectors, captions: Vectors) -> NDArray[np.float32]:
+    """Score videos (V, D), or their frames (V, F, D), which each caption weighs, for captions: (V, Q)."""
+    if videos.ndim == 2:
+        return inner_products(videos, captions)
+    return np.stack([focused(videos, caption) @ caption for caption in captions], axis=1)

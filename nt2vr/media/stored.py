@@ -41,6 +41,7 @@ LIMITS = {
     "cache": Limit(num_bytes=2 << 30),  # hashes, and pooled embeddings: 20 MB for 10,000 clips of 512 numbers
     "frames": Limit(num_bytes=32e9, days=30),  # 26,000 clips of 8 frames of 224 x 224; days only where room is needed
     "towers": Limit(count=16),  # of a gallery; each epoch of a training may have a visual tower of its own
+    "pooled": Limit(count=8),  # embeddings of a tower by as many heads; each epoch of a training may have its own
     "results": Limit(count=2000),  # 26 kB each on the gallery, 150 kB on the built-in world
     "drawn clips": Limit(num_bytes=16e9),  # 600 MB for 4,000 clips of 4 frames of 112 x 112
     "reports": Limit(count=500, num_bytes=4 << 30),  # never evicted: whoever may delete none adds none beyond this

@@ -20,7 +20,11 @@ from nt2vr.models.framing import (
     visual_settings,
 )
 
-MEAN, RAW_MEAN = "mean", "raw_mean"  # names in `POOLINGS`
+MEAN, RAW_MEAN, QUERY_SCORED = "mean", "raw_mean", "query_scored"  # names in `POOLINGS`
+SEQUENCE, UNIT_SEQUENCE, ATTENTION = "seqTransf", "unit_seqTransf", "attention"
+OF_RAW = (RAW_MEAN, SEQUENCE)  # poolings of frames as the tower returns them
+HEAD = "head.safetensors"  # weights of a pooling that learns
+MAX_HEAD = 1 << 30  # bytes: 0.2 GB for four layers at 1,024 dimensions in float32
 CARD, CONFIG = "nt2vr.json", "open_clip_config.json"
 DERIVED = ("resize_mode", "interpolation", "fill_color", "visual_settings", "text_settings", "precision")
 
@@ -33,6 +37,7 @@ class Card:
         base: name of the model that training started from; empty for random weights.
         image_size: side of a frame in pixels; stored, so that frames can be decoded before torch is imported.
         pooling: name in `POOLINGS`: how frame embeddings become a video's embedding.
+        head: about the file HEAD of a pooling that learns: "fingerprint", and "heads" of attention.
         losses: loss name to weight and hyperparameters.
         metrics: measured values, such as "validation/original/MIR" to 0.7.
         exclusion: settings of search strategies: "lambda", "t", "beta" (α of `rectified`) and "tau", chosen on
@@ -55,6 +60,7 @@ class Card:
     frames: int = 8
     image_size: int = DEFAULT_SIZE
     pooling: str = MEAN
+    head: Mapping[str, Any] = field(default_factory=dict)
     positions: str = CENTRES
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     data: str = ""
@@ -106,12 +112,17 @@ class Card:
     @property
     def normalises_frames(self) -> bool:
         """True if frame embeddings are normalised before pooling."""
-        return self.pooling != RAW_MEAN
+        return self.pooling not in OF_RAW
+
+    @property
+    def pooling_key(self) -> str:
+        """Key of pooled embeddings among those of the same frame embeddings; fit to be the name of a file."""
+        return "_".join(filter(None, (self.pooling, self.head.get("fingerprint"))))
 
     @property
     def video_key(self) -> str:
         """Key of video embeddings; models with equal keys share them."""
-        return f"{self.visual_key} {self.frames} {self.pooling}"
+        return f"{self.visual_key} {self.frames} {self.pooling_key}"
 
 
 def configured(card: Card, model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> Card:
@@ -144,6 +155,8 @@ def read_card(folder: Path) -> Card:
         raise CheckpointError(f"{folder / CARD} has an invalid “exclusion”. Correct it, or remove it.")
     if not (is_exclusion(card.composition) and "anchor" not in card.composition and isinstance(card.fusion, Mapping)):
         raise CheckpointError(f"{folder / CARD} has an invalid “composition” or “fusion”. Correct it, or remove it.")
+    if not (isinstance(card.head, Mapping) and isinstance(card.head.get("fingerprint", ""), str)):
+        raise CheckpointError(f"{folder / CARD} has an invalid “head”. Choose another checkpoint.")
     return _with_config(card, folder)
 
 

@@ -245,8 +245,8 @@ class Catalog:
         shutil.rmtree(doomed)
 
 
-def _towers(card: Card) -> tuple[str, str]:
-    return card.visual_fingerprint, card.text_fingerprint
+def _towers(card: Card) -> tuple[str, ...]:
+    return card.visual_fingerprint, card.text_fingerprint, card.pooling_key
 
 
 def _best(checkpoints: Path) -> int | None:

@@ -2,7 +2,7 @@
 
     open_clip_config.json · open_clip_model.safetensors · nt2vr.json
     and, unless the tokenizer is CLIP's: tokenizer.json · tokenizer_config.json
-    and, if it has a trained fusion: fusion.safetensors
+    and, if its pooling learns: head.safetensors; if it has a trained fusion: fusion.safetensors
 
 Nothing here uses the network, and importing it does not import torch.
 """
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 from nt2vr.files import parse_json, write_json
-from nt2vr.models.card import CONFIG, Card, configured, read_card, write_card
+from nt2vr.models.card import CONFIG, HEAD, Card, configured, read_card, write_card
 from nt2vr.models.device import resolve_device
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
@@ -30,7 +30,7 @@ from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.tokenizer import digest_of, file_digest, files_of, load_tokenizer
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
 WEIGHTS = "open_clip_model.safetensors"
 RANDOM = ("no CLIP weights found", "Model initialized randomly")  # in open_clip's warnings
@@ -115,25 +115,27 @@ def write_checkpoint(
     card: Card,
     fp16: bool = True,
     tokenizer: Any = None,
+    pooling: "nn.Module | None" = None,
 ) -> Card:
     """Write a checkpoint folder, atomically: under a temporary name first.
 
     Args:
         tokenizer: the model's; may be left out if it is CLIP's own.
+        pooling: of frame embeddings; may be left out if it has no weights.
 
     Returns:
         The card as written, with date and fingerprints.
     """
     from safetensors.torch import save_file  # noqa: PLC0415  imports torch
 
+    from nt2vr.models.pooling import fixed_pooling, head_of  # noqa: PLC0415  imports torch
+
     if folder.exists():
         raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")
     files = files_of(tokenizer, model_cfg["text_cfg"])
-    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
-    if fp16:
-        weights = {name: w.half() if w.is_floating_point() else w for name, w in weights.items()}
-    check_finite(weights, folder)
-    card = replace(card, created=datetime.now(UTC).isoformat(timespec="seconds"))
+    pooling = fixed_pooling(card) if pooling is None else pooling
+    weights, head = (_stored(each.state_dict(), fp16, folder) for each in (model, pooling))
+    card = replace(card, head=head_of(pooling, head), created=datetime.now(UTC).isoformat(timespec="seconds"))
     card = configured(identified(card, model, tokenizer, weights), model_cfg, preprocess_cfg)
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -143,12 +145,22 @@ def write_checkpoint(
         write_card(partial, card)
         for name, content in files.items():
             (partial / name).write_bytes(content)
-        save_file(weights, partial / WEIGHTS)
-        (partial / WEIGHTS).chmod(0o644)  # readable for others like the rest of the folder; safetensors writes 0600
+        for name, tensors in {WEIGHTS: weights, **({HEAD: head} if head else {})}.items():
+            save_file(tensors, partial / name)
+            (partial / name).chmod(0o644)  # readable for others like the rest of the folder; safetensors writes 0600
         partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return card
+
+
+def _stored(weights: Mapping[str, "Tensor"], fp16: bool, folder: Path) -> dict[str, "Tensor"]:
+    """Return weights as a checkpoint has them, or raise a CheckpointError for those that are not finite."""
+    stored = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
+    if fp16:
+        stored = {name: tensor.half() if tensor.is_floating_point() else tensor for name, tensor in stored.items()}
+    check_finite(stored, folder)
+    return stored
 
 
 def read_checkpoint(
@@ -161,17 +173,20 @@ def read_checkpoint(
         like: a loaded model; if configuration and tokenizer are equal, only weights are read, and an equal visual
             tower is shared with it. The visual fingerprint is verified in any case.
     """
+    from nt2vr.models.pooling import read_pooling  # noqa: PLC0415  imports torch
+
     card = read_card(folder)
     with _as_checkpoint_error(folder):
         config = _read_config(folder)
+        pooling = read_pooling(folder, card, config["model_cfg"]["embed_dim"])
         parts = config, file_digest(folder, config["model_cfg"]["text_cfg"])
         if isinstance(like, OpenClipEncoder) and (like.config, like.tokenizer_digest) == parts:
             weights = _read_weights(folder)
-            encoder = like.with_weights(weights, card)
+            encoder = like.with_weights(weights, card, pooling)
         else:
             model, tokenizer, card = read_model(folder, device)
             weights = model.state_dict()
-            encoder = OpenClipEncoder(model, tokenizer, card, config)
+            encoder = OpenClipEncoder(model, tokenizer, card, config, pooling=pooling)
     if not _matches(card, weights, encoder, verify, like):
         raise CheckpointError(f"{folder} holds weights that do not match its card. Write the checkpoint again.")
     encoder.fusion = read_fusion(folder, encoder.embed_dim)

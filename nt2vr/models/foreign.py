@@ -19,8 +19,8 @@ import numpy as np
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, quoted, reason_of
 from nt2vr.files import check_free
-from nt2vr.models.architecture import Config, infer
-from nt2vr.models.card import Card
+from nt2vr.models.architecture import HEAD_WIDTH, Config, infer
+from nt2vr.models.card import SEQUENCE, Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import (
     build_model,
@@ -32,12 +32,13 @@ from nt2vr.models.checkpoint import (
 )
 from nt2vr.models.downloads import preprocessing
 from nt2vr.models.foreign_file import check_file, find_clip, read_tensors, some_of
+from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.spawn import run_limited
 from nt2vr.models.tokenizer import TOKENIZER, load_tokenizer, needs_file
 from nt2vr.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
 SHARED = ("logit_scale", "logit_bias")
 ACTIVATIONS = (QUICK_GELU, GELU) = ("QuickGELU", "GELU")
@@ -141,10 +142,12 @@ def _import(file: Path, models: Catalog, hidden: Path, options: ImportOptions, p
     origin = f"imported from {file.name}"
     card = Card(name, objective="contrastive", base=origin, frames=options.frames or form.frames)
     card = replace(card, pooling=options.pooling or form.pooling, positions=options.positions or form.positions)
+    outside = [*found.outside, *(() if card.pooling == SEQUENCE else found.head)]
+    pooling = _head(card, found.head, embed_dim_of(model), file) if card.pooling == SEQUENCE else None
     folder = new_folder(name, models)
     unchecked = hidden / folder.name
     try:
-        write_checkpoint(unchecked, model, model_cfg, preprocess_cfg, card, fp16=False, tokenizer=tokenizer)
+        write_checkpoint(unchecked, model, model_cfg, preprocess_cfg, card, False, tokenizer, pooling)
         weights.clear()
         del model
         _try_out(unchecked, file)
@@ -155,11 +158,22 @@ def _import(file: Path, models: Catalog, hidden: Path, options: ImportOptions, p
     remark = f"Read as {architecture or 'a CLIP of its own shape (attention heads of 64)'}, with {used}."
     if form.trainer:
         remark += f" Recognised as a file of {form.trainer}: {card.frames} frames, {card.pooling}, {card.positions}."
-    if found.outside:
-        remark += f" Ignored, as not part of a CLIP: {some_of(found.outside)}."
+    if outside:
+        remark += f" Ignored, as not part of a CLIP: {some_of(outside)}."
     if found.objects:
         remark += f" Ignored, as neither tensors nor plain values: {some_of(found.objects)}."
     return Imported(name, remark)
+
+
+def _head(card: Card, weights: Mapping[str, "Tensor"], width: int, file: Path) -> "nn.Module":
+    """Build CLIP4Clip's seqTransf, which has a head of attention per 64 of its width."""
+    from nt2vr.models.pooling import filled_pooling  # noqa: PLC0415  imports torch
+
+    try:
+        head = {"heads": max(1, width // HEAD_WIDTH)}
+        return filled_pooling(replace(card, head=head), {name: each.float() for name, each in weights.items()}, width)
+    except (LookupError, ValueError, RuntimeError) as error:
+        raise CheckpointError(f"The head of {file.name} cannot be used ({reason_of(error)}).") from error
 
 
 def new_folder(name: str, models: Catalog) -> Path:
@@ -175,7 +189,9 @@ def _try_out(folder: Path, file: Path) -> None:
     encoder = read_checkpoint(folder)
     try:
         text = encoder.encode_text(["a dog and not a cat"])
-        picture = encoder.encode_frames(np.zeros((1, encoder.image_size, encoder.image_size, 3), np.uint8))
+        picture = encoder.pool(
+            encoder.encode_frames(np.zeros((1, encoder.image_size, encoder.image_size, 3), np.uint8))
+        )
     except Exception as error:
         raise CheckpointError(
             f"{file.name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable CLIP."

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, reason_of
-from nt2vr.models.card import MEAN, RAW_MEAN
+from nt2vr.models.card import MEAN, RAW_MEAN, SEQUENCE
 from nt2vr.models.framing import CENTRES, ENDS
 
 if TYPE_CHECKING:
@@ -28,13 +28,14 @@ MAX_CLASSES = 64  # of other objects in a file; each takes one more reading of i
 NUM_EXAMPLES = 3  # tensors named in an error message
 NOT_ALLOWED = re.compile(r"Unsupported global: GLOBAL (\S+) was not an allowed global")  # torch's words
 WITH_ITEMS = re.compile("Can only (?:append|SETITEM)|Only persistent_load of storage")  # likewise: not passed over
-HEADS = {  # of CLIP4Clip, by the first part of their tensors' names
-    "transformerClip": "seqTransf",
+HEADS = {  # of CLIP4Clip, by the first part of their tensors' names; seqTransf alone is read
     "lstm_visual": "seqLSTM",
-    "frame_position_embeddings": "sequential",
     "cross": "tightTransf",
     "similarity_dense": "tightTransf",
+    "transformerClip": SEQUENCE,
+    "frame_position_embeddings": SEQUENCE,
 }
+POSITION_TABLE = "frame_position_embeddings.weight"
 
 
 class Inert:
@@ -71,12 +72,14 @@ class Found:
         weights: its tensors by OpenAI's names.
         outside: names of the other tensors of the same state dict.
         objects: names of what is no tensor and was not rebuilt.
+        head: tensors of CLIP4Clip's seqTransf, by the names of `SequenceTransformer`.
     """
 
     weights: dict[str, "Tensor"]
     outside: list[str]
     objects: list[str]
     form: Form
+    head: dict[str, "Tensor"]
 
 
 def check_file(file: Path) -> None:
@@ -190,14 +193,21 @@ def find_clip(content: object, file: Path) -> Found:
         name for name, each in weights.items() if each.is_meta or each.is_quantized or each.layout != torch.strided
     ]:
         raise CheckpointError(f"{file.name} has weights without plain numbers ({some_of(odd)}). Save dense tensors.")
-    return Found(weights, outside, objects, _form(prefixes[0], outside, content, file))
+    form = _form(prefixes[0], outside, content, file)
+    head: dict[str, Tensor] = {}
+    if form.pooling == SEQUENCE:
+        start = len(prefixes[0].removesuffix("clip."))
+        names = {name: name[start:].removeprefix("transformerClip.") for name in outside}
+        names = {name: "positions" if own == POSITION_TABLE else own for name, own in names.items()}
+        head, outside = {own: tensors[name][1] for name, own in names.items()}, []
+    return Found(weights, outside, objects, form, head)
 
 
 def _form(prefix: str, outside: Sequence[str], content: object, file: Path) -> Form:
     """Recognise the trainer by its names; sources: ruc-aimc-lab/nT2VR, ArrowLuo/CLIP4Clip, jaisidhsingh/CoN-CLIP.
 
     Raises:
-        CheckpointError: for CLIP4Clip's heads other than the mean, without which the model would be another.
+        CheckpointError: for CLIP4Clip's heads that are not read, without which the model would be another.
     """
     parts = prefix.rstrip(".").split(".")
     if parts[-2:] == ["clip_model", "ClipModel"]:
@@ -205,11 +215,14 @@ def _form(prefix: str, outside: Sequence[str], content: object, file: Path) -> F
     if parts[-1] == "clip":
         wrapper = prefix.removesuffix("clip.")
         first = {name.removeprefix(wrapper).split(".")[0]: name for name in outside}
-        if heads := [head for head in HEADS if head in first]:
+        heads = [head for head in HEADS if head in first]
+        if heads and HEADS[heads[0]] != SEQUENCE:
             raise CheckpointError(
-                f"{file.name} is a CLIP4Clip with the head {HEADS[heads[0]]} ({first[heads[0]]}). Only its meanP can "
-                "be imported: without the head it would be another model."
+                f"{file.name} is a CLIP4Clip with the head {HEADS[heads[0]]} ({first[heads[0]]}). Only its meanP and "
+                "seqTransf can be imported: without the head it would be another model."
             )
+        if heads:
+            return Form("CLIP4Clip with seqTransf", 12, SEQUENCE, ENDS)
         if not outside and isinstance(content, Mapping) and all(str(name).startswith("clip.") for name in content):
             return Form("CLIP4Clip with meanP", 12, MEAN, ENDS)
     if isinstance(content, Mapping) and content.keys() == {"model", "optimizer", "args"} and prefix == "model.":

@@ -5,7 +5,7 @@ It reads no files (see `checkpoint`) and resizes nothing (see `picture.fit`). Im
 
 import re
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.models.card import Card
+from nt2vr.models.card import QUERY_SCORED, Card
 from nt2vr.models.device import autocast_of
+from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.fusion import Fusion
 from nt2vr.models.tokenizer import digest_of
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
 BATCH_SIZE = 64  # texts or frames in one forward pass: larger is no faster on a CPU and takes more memory
 CACHED_TEXTS = 1024  # texts: 2 MB at 512 dimensions
@@ -74,6 +75,7 @@ class OpenClipEncoder:
     Attributes:
         config: the configuration that open_clip builds such a model from; None if unknown.
         cached_texts: embeddings of the latest texts; replaced, never modified, so that threads need no lock.
+        pooling: of frame embeddings; stays where it is when the model is moved to another device.
     """
 
     def __init__(
@@ -83,13 +85,15 @@ class OpenClipEncoder:
         card: Card,
         config: Mapping[str, Any] | None = None,
         folded: Any = None,
+        pooling: "nn.Module | None" = None,
     ) -> None:
         """Put the model in eval mode (BatchNorm) and wrap its current weights; it stays on its device.
 
         Args:
             folded: the result of `_fold_batch_norms` for the visual tower, if known.
+            pooling: may be left out if it has no weights.
         """
-        from nt2vr.models.pooling import pooling_of  # noqa: PLC0415  imports torch
+        from nt2vr.models.pooling import fixed_pooling  # noqa: PLC0415  imports torch
 
         self._model = model.eval()
         self._visual = _fold_batch_norms(model.visual) if folded is None else folded
@@ -108,7 +112,7 @@ class OpenClipEncoder:
         self.text_fingerprint = card.text_fingerprint
         self.image_size = self.card.image_size
         self.embed_dim = embed_dim_of(model)
-        self._pool = pooling_of(card)
+        self.pooling = fixed_pooling(card) if pooling is None else pooling
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts: (N, D), L2-normalised; a text too long for the model is truncated."""
@@ -153,10 +157,13 @@ class OpenClipEncoder:
         """Pool the frame embeddings of videos: (..., F, D) to (..., D), L2-normalised."""
         import torch  # noqa: PLC0415  the page is up before torch is
 
+        weights = next(self.pooling.parameters(), torch.empty(0))
         with torch.inference_mode():
-            return np.asarray(self._pool(torch.from_numpy(frame_embeddings)).numpy(), np.float32)
+            return np.asarray(self.pooling(torch.from_numpy(frame_embeddings).to(weights.device)).cpu(), np.float32)
 
-    def with_weights(self, weights: Mapping[str, "Tensor"], card: Card) -> "OpenClipEncoder":
+    def with_weights(
+        self, weights: Mapping[str, "Tensor"], card: Card, pooling: "nn.Module | None" = None
+    ) -> "OpenClipEncoder":
         """Copy the encoder with other weights; an equal visual tower is shared, not copied.
 
         The result equals that of building the model from its configuration, in a tenth of the time.
@@ -177,7 +184,15 @@ class OpenClipEncoder:
         if shared:
             weights = {name: tensor for name, tensor in weights.items() if not name.startswith("visual.")}
         model.load_state_dict(weights, strict=not shared)
-        return OpenClipEncoder(model, self._tokenizer, card, self.config, self._visual if shared else None)
+        return OpenClipEncoder(model, self._tokenizer, card, self.config, self._visual if shared else None, pooling)
+
+    def unpooled(self) -> "OpenClipEncoder":
+        """Return the encoder with videos as their frames' embeddings (..., F, D), under keys of their own."""
+        from torch.nn import Identity  # noqa: PLC0415  the page is up before torch is
+
+        encoder = copy(self)
+        encoder.pooling, encoder.card = Identity(), replace(self.card, head={"fingerprint": "frames"})
+        return encoder
 
     def move_to(self, device: str) -> None:
         """Move the model to another device, in place; nothing else may be using it."""
@@ -195,3 +210,10 @@ class OpenClipEncoder:
         table = token_embeddings(self._model)
         words = dict.fromkeys(WORD.findall(text.lower()))
         return tuple(word for word in words if not table[self._tokenizer.encode(word)].any(dim=1).all())
+
+
+def as_scored(encoder: Encoder) -> Encoder:
+    """Return the encoder as scores need it: unpooled if its pooling depends on the query."""
+    if isinstance(encoder, OpenClipEncoder) and encoder.card.pooling == QUERY_SCORED:
+        return encoder.unpooled()
+    return encoder

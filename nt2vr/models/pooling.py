@@ -1,33 +1,149 @@
-"""Pooling of a video's frame embeddings into one; shared by training and search."""
+"""Pooling of a video's frame embeddings into one; shared by training and search.
 
-from collections.abc import Callable
+A pooling that learns is a file of the checkpoint folder, whose hash is on the card and in the keys of what is pooled.
+"""
 
-from torch import Tensor
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from nt2vr.errors import CheckpointError, quoted
-from nt2vr.models.card import MEAN, RAW_MEAN, Card
+from nt2vr.errors import CheckpointError, quoted, reason_of
+from nt2vr.models.card import (
+    ATTENTION,
+    HEAD,
+    MAX_HEAD,
+    MEAN,
+    QUERY_SCORED,
+    RAW_MEAN,
+    SEQUENCE,
+    UNIT_SEQUENCE,
+    Card,
+)
+from nt2vr.models.temporal import AttentionPooling, SequenceTransformer, shapes_of
 
-Pooling = Callable[[Tensor], Tensor]  # (..., F, D) frame embeddings -> (..., D), L2-normalised
+MAX_LAYERS = 48  # of a head: each layer that a file lists is built before its shapes are compared
 
 
-def mean(frame_embeddings: Tensor) -> Tensor:
+class Mean(nn.Module):
     """Average the frames."""
-    return normalize(frame_embeddings.mean(dim=-2), dim=-1)
+
+    def forward(self, frames: Tensor) -> Tensor:
+        """Pool (..., F, D) to (..., D), L2-normalised."""
+        return normalize(frames.mean(dim=-2), dim=-1)
 
 
-POOLINGS: dict[str, Pooling] = {
-    MEAN: mean,
-    RAW_MEAN: mean,  # of embeddings as the tower returns them, as in nT2VR's code: see `Card.normalises_frames`
-}
+FIXED = (MEAN, RAW_MEAN, QUERY_SCORED)  # by the mean; for a query-scored model it finds candidates
+LEARNT = (SEQUENCE, UNIT_SEQUENCE, ATTENTION)
+POOLINGS = (*FIXED, *LEARNT)
 
 
-def pooling_of(card: Card) -> Pooling:
-    """Return the pooling that a card names."""
-    try:
-        return POOLINGS[card.pooling]
-    except (KeyError, TypeError):  # TypeError: an unhashable value in the JSON
+def new_pooling(card: Card, model: Any, width: int) -> nn.Module:
+    """Return the pooling that a card names, untrained if it can learn.
+
+    seqTransf starts from the text tower, as far as its shapes are those of the embeddings, but unit_seqTransf close to
+    the mean: next to frames of length 1, what those blocks add is large.
+
+    Args:
+        model: an open_clip model.
+        width: of its embeddings.
+    """
+    _check_name(card)
+    if card.pooling in FIXED:
+        return Mean()
+    text = getattr(model, "text", model)
+    if card.pooling == ATTENTION:
+        return AttentionPooling(width)
+    positions, blocks = text.positional_embedding, text.transformer.resblocks
+    fits = card.pooling == SEQUENCE and positions.shape[1] == width
+    pooling = SequenceTransformer(width, card.frames, heads=blocks[0].attn.num_heads if fits else None)
+    if fits:
+        pooling.copy_text_tower(positions, blocks)
+    return pooling
+
+
+def fixed_pooling(card: Card) -> nn.Module:
+    """Return the pooling that a card names, if it has nothing to learn."""
+    _check_name(card)
+    if card.pooling in LEARNT:
+        raise CheckpointError(f"{card.name} pools frames by {card.pooling}, whose weights are missing.")
+    return Mean()
+
+
+def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
+    """Return the pooling of a checkpoint folder; a CheckpointError if its file is missing or cannot be used.
+
+    Args:
+        width: of embeddings.
+    """
+    _check_name(card)
+    if card.pooling in FIXED:
+        return Mean()
+    from safetensors import SafetensorError  # noqa: PLC0415
+    from safetensors.torch import load_file  # noqa: PLC0415
+
+    path = folder / HEAD
+    if not path.is_file():
         raise CheckpointError(
-            f"{card.name} pools frames by {quoted(card.pooling)}, but only {' and '.join(POOLINGS)} are supported. "
+            f"{folder} pools frames by {card.pooling}, but has no {HEAD}. Choose a complete checkpoint."
+        )
+    try:
+        if path.stat().st_size > MAX_HEAD:
+            raise ValueError(f"it has more than {MAX_HEAD >> 30} GB")
+        weights = {name: tensor.float() for name, tensor in load_file(path).items()}
+        pooling = filled_pooling(card, weights, width)
+    except (OSError, SafetensorError, LookupError, ValueError, TypeError, RuntimeError) as error:
+        raise CheckpointError(f"{path} cannot be used ({reason_of(error)}). Choose another checkpoint.") from error
+    if head_of(pooling) != card.head:
+        raise CheckpointError(f"{path} holds weights that do not match the card. Write the checkpoint again.")
+    return pooling
+
+
+def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> dict[str, Any]:
+    """Return what a card says of a pooling: the hash of its weights and its attention heads; empty for a fixed one.
+
+    Args:
+        weights: those stored, in half precision.
+    """
+    weights = pooling.state_dict() if weights is None else weights
+    if not weights:
+        return {}
+    heads = {"heads": pooling.heads} if isinstance(pooling, SequenceTransformer) else {}
+    digest = blake2b(repr(heads).encode(), digest_size=16)
+    for name, tensor in sorted(weights.items()):
+        digest.update(f"{name} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.detach().float().cpu().contiguous().numpy().tobytes())
+    return {**heads, "fingerprint": digest.hexdigest()}
+
+
+def _check_name(card: Card) -> None:
+    if card.pooling not in POOLINGS:
+        raise CheckpointError(
+            f"{card.name} pools frames by {quoted(card.pooling)}, but only {', '.join(POOLINGS)} are supported. "
             "Choose another checkpoint."
-        ) from None
+        )
+
+
+def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
+    """Build the pooling with the weights of its file: first without memory, to compare shapes."""
+    if not all(tensor.isfinite().all() for tensor in weights.values()):
+        raise ValueError("a weight is not finite")
+    with torch.device("meta"):
+        if card.pooling == ATTENTION:
+            pooling: nn.Module = AttentionPooling(width, len(weights["hidden.weight"]))
+        else:
+            layers = len({name.split(".")[1] for name in weights if name.startswith("resblocks.")})
+            heads = card.head.get("heads")
+            if layers > MAX_LAYERS or type(heads) is not int or not 0 < heads <= width or width % heads:
+                raise ValueError(f"{layers} layers of {quoted(heads)} attention heads are not supported")
+            pooling = SequenceTransformer(width, len(weights["positions"]), layers, heads)
+            if len(weights["positions"]) < card.frames:
+                raise ValueError(f"it has positions for fewer than {card.frames} frames")
+    if wrong := shapes_of(pooling.state_dict()).items() ^ shapes_of(weights).items():
+        raise ValueError(f"{min(wrong)[0]} does not fit embeddings of length {width}")
+    pooling.load_state_dict(weights, assign=True)
+    return pooling.eval()

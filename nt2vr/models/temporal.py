@@ -1,9 +1,9 @@
 """Pooling with weights that learn: over the order of frames (seqTransf), or by attention to single ones.
 
-Modules only: no checkpoint holds their weights yet, and search does not use them.
+Modules only; their files are read by `pooling`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +13,11 @@ EPSILON = 1e-12  # of layer norms, as in CLIP4Clip's code; torch's is 1e-5
 MASKED = -1e6  # added to attention scores of frames that only pad, as in that code
 NEW_STD = 0.02  # of weights that no text tower gives
 ATTENTION = 128  # width of attention pooling
+
+
+def shapes_of(weights: Mapping[str, Tensor]) -> dict[str, torch.Size]:
+    """Return the shape of each tensor."""
+    return {name: tensor.shape for name, tensor in weights.items()}
 
 
 class QuickGelu(nn.Module):
@@ -75,7 +80,7 @@ class SequenceTransformer(nn.Module):
     def copy_text_tower(self, positions: Tensor, blocks: Sequence[nn.Module]) -> None:
         """Start from a text tower with CLIP's blocks, as far as its width, length and depth go.
 
-        A wider or narrower one gives nothing, a shorter or shallower one the first positions and blocks; the rest
+        One of another width gives nothing, a shorter or shallower one the first positions and blocks; the rest
         keeps random positions and zero output projections.
 
         Args:
@@ -88,18 +93,24 @@ class SequenceTransformer(nn.Module):
         with torch.no_grad():
             self.positions[:count] = positions[:count]
         for own, block in zip(self.resblocks, blocks, strict=False):
-            own.load_state_dict(block.state_dict())
+            weights = block.state_dict()
+            if shapes_of(weights) == shapes_of(own.state_dict()):
+                own.load_state_dict(weights)
 
     def forward(self, frames: Tensor, is_frame: Tensor | None = None) -> Tensor:
         """Pool frame embeddings.
 
         Args:
-            frames: (..., F, D) as the tower returns them, not normalised; F at most `max_frames`.
+            frames: (..., F, D), in the reference as the tower returns them, not normalised. Of more than `max_frames`,
+                evenly spaced ones are taken.
             is_frame: (..., F) bool, False for frames that only pad; None for none of these.
 
         Returns:
             (..., D), L2-normalised.
         """
+        if (most := len(self.positions)) < frames.shape[-2]:
+            taken = torch.linspace(0, frames.shape[-2] - 1, most, device=frames.device).long()
+            return self.forward(frames[..., taken, :], None if is_frame is None else is_frame[..., taken])
         *shape, count, width = frames.shape
         flat = frames.reshape(-1, count, width)
         real = torch.ones_like(flat[..., 0]) if is_frame is None else is_frame.reshape(-1, count).to(flat)

@@ -45,7 +45,7 @@ def score_all(
             vector, exclusion = query_vector(system.strategy, parts), exclusion_of(system.strategy, parts)
             if vector is not None:
                 exclusion = exclusion.within(embedded.embeddings) if exclusion else None
-                found[system.name] = scores_of(embedded.embeddings, vector, exclusion)
+                found[system.name] = scores_of(embedded.clips(exclusion), vector, exclusion)
         return found
 
     seen = {name: model.galleries[searcher.key].gallery.videos for name, model in asking.loaded.items()}

@@ -85,6 +85,7 @@ def _embed(
     wanted = embeddings[num_whole - 1] if " ".join(query.wanted).strip() else None
     unwanted = embeddings[num_whole:]
     parts = Parts(sentence, wanted, unwanted, 0.0, anchor_of(encoder), tau=tau_of(encoder.card))
+    parts = parts.by_text(encoder.card)
     if not references:
         return parts
     shown = [clips[each.video_id] if each.video_id else _embed_frames(encoder, each) for each in references]

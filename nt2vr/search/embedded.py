@@ -17,7 +17,7 @@ from nt2vr.language.forms import FORMS
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
-from nt2vr.media.stored import mark_used
+from nt2vr.media.stored import LIMITS, evict, mark_used
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
@@ -25,7 +25,7 @@ from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.search.embedding_file import EmbeddingFile, content_id
 from nt2vr.search.embedding_folders import make_room, tower_folder
 from nt2vr.search.embedding_map import Plane, plane_of
-from nt2vr.search.exclusion import Exclusion, scores_of
+from nt2vr.search.exclusion import CHUNK, Exclusion, Vectors, focused, scores_of
 from nt2vr.search.gallery_index import APPROXIMATE_FROM, MILVUS_FACTS, open_approximate, open_served
 from nt2vr.search.index import ExactIndex, Index, Milvus, best_rows
 from nt2vr.search.index.milvus import Row
@@ -34,7 +34,8 @@ logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 _Decoded = tuple[VideoFile, NDArray[np.uint8]]  # frames are (F, S, S, 3)
-SHORTLIST = 10_000  # clips that an approximate index gives to be scored
+SHORTLIST = 10_000  # clips that an index gives to be scored
+FOCUSED = 20_000  # clips whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers
 SURE, RELIABLE = 10, 100  # first clips that a shortlist must not miss; nearest ones that an index hardly misses
 SAMPLE = 200  # captions with which the recall of an approximate index is measured
 
@@ -94,10 +95,15 @@ class EmbeddedGallery:
         """Return scores and rows of the best k clips, best first; ties by row.
 
         An approximate index gives an exclusion the SHORTLIST clips nearest to the vector. All are scored if the first
-        ten might lack better ones: an exclusion only takes, and the index is reliable for the nearest hundred.
+        ten might lack better ones: an exclusion only takes, and the index is reliable for the nearest hundred. Of more
+        than FOCUSED clips, a query that weighs frames is compared with the SHORTLIST nearest to the vector only.
         """
         if exclusion is None:
             return self._nearest(vector, k)
+        if exclusion.focus is not None:
+            many = len(self.embeddings) > FOCUSED
+            rows = np.sort(self._nearest(vector, max(k, SHORTLIST))[1]) if many else None
+            return self._scored(rows, k, vector, exclusion)
         if self.contents is not None:
             products, rows = self._nearest(vector, max(k, SHORTLIST))
             scores, best = self._scored(np.sort(rows), k, vector, exclusion)
@@ -109,10 +115,21 @@ class EmbeddedGallery:
         self, rows: NDArray[np.int64] | None, k: int, vector: NDArray[np.float32], exclusion: Exclusion
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Score the clips of some rows, ascending, or all, and return the best k."""
-        scores = scores_of(self.embeddings if rows is None else self.embeddings[rows], vector, exclusion)
+        scores = scores_of(self.clips(exclusion, rows), vector, exclusion)
         rows = np.arange(len(scores)) if rows is None else rows
         best = best_rows(scores, rows, min(k, len(rows)))
         return scores[best], rows[best]
+
+    def clips(
+        self, exclusion: Exclusion | None = None, rows: Sequence[int] | NDArray[np.int64] | None = None
+    ) -> Vectors:
+        """Return the clips of some rows, or all, as a query sees them: (n, D), pooled anew if it weighs frames."""
+        if exclusion is None or exclusion.focus is None:
+            return self.embeddings if rows is None else self.embeddings[rows]
+        places = self.places if rows is None else self.places[rows]
+        chunks = (self.all_frames[places[start : start + CHUNK]] for start in range(0, len(places), CHUNK))
+        pooled = [focused(frames, exclusion.focus) for frames in chunks]
+        return np.concatenate(pooled) if pooled else self.embeddings[:0]
 
     def _nearest(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Return inner products and rows of the k clips with the largest ones."""
@@ -223,7 +240,7 @@ class _Store:
         self._folder = tower_folder(gallery, encoder.card, cache)
         mark_used(self._folder)
         self._file = EmbeddingFile(self._folder, (encoder.num_frames, encoder.embed_dim))
-        self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)  # notices damaged rows, too
+        self._pooled = self._file.pooled(encoder.card.pooling_key, encoder.pool)  # notices damaged rows, too
         self._pooled_at = self._file.state
         self._unwritten: dict[str, NDArray[np.float32]] = {}
 
@@ -271,7 +288,7 @@ class _Store:
         """Return the clips that have embeddings."""
         encoder = self._encoder
         if self._file.state != self._pooled_at:  # rows were added, or another process has moved them
-            self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)
+            self._pooled = self._file.pooled(encoder.card.pooling_key, encoder.pool)
         frames, pooled, places = self._file.rows(), self._pooled, self._file.find(file.key for file in files)
         if self._unwritten:
             added = {key: place for place, key in enumerate(self._unwritten, start=len(frames))}
@@ -303,9 +320,9 @@ class _Store:
             card = self._encoder.card
             served, refused = open_served(
                 self._milvus,
-                f"{self._folder.name}_{card.pooling}",
+                f"{self._folder.name}_{card.pooling_key}",
                 self._gallery.key,
-                self._folder / f"{card.pooling}{MILVUS_FACTS}",
+                self._folder / f"{card.pooling_key}{MILVUS_FACTS}",
                 contents,
                 embedded.embeddings,
                 rows,
@@ -315,8 +332,9 @@ class _Store:
             if served is None:
                 return replace(embedded, refused=refused)
             return replace(embedded, index=served, contents=contents)
-        path = self._folder / f"{self._encoder.card.pooling}.faiss"
+        path = self._folder / f"{self._encoder.card.pooling_key}.faiss"
         index = open_approximate(path, contents, embedded.embeddings, sample if may_build else None)
+        evict(self._folder.glob("*.faiss"), LIMITS["pooled"])
         return embedded if index is None else replace(embedded, index=index, contents=contents)
 
 

@@ -1,18 +1,19 @@
 """Frame embeddings of clips under one visual tower, in a `RowFile`, with pooled copies.
 
 FOLDER/GENERATION/frames.f32  (N, F, D) float32
-                  NAME.f32    (N, D) float32: the frames pooled, made when first asked for
+                  NAME.f32    (N, D) float32: the frames pooled, made when first asked for; the latest few are kept
 """
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.media.row_file import RowFile, digest, mapped, write_at
-from nt2vr.media.stored import delete
+from nt2vr.media.stored import LIMITS, delete, evict, mark_used
 
 Pool = Callable[[NDArray[np.float32]], NDArray[np.float32]]  # (N, F, D) to (N, D)
 FLOAT = np.dtype(np.float32)
@@ -52,6 +53,8 @@ class EmbeddingFile(RowFile[np.float32]):
 
     def _pooled(self, name: str, pool: Pool) -> NDArray[np.float32]:
         pooled = self._stored_pooled(name)
+        if self._generation is not None:
+            mark_used(self._generation / name)
         if len(pooled) == len(self):
             return pooled
         chunks = range(len(pooled), len(self), CHUNK)
@@ -75,6 +78,9 @@ class EmbeddingFile(RowFile[np.float32]):
         with self._locked():
             assert self._generation is not None, "there are rows"
             stored = self._stored_pooled(name)
+            if not len(stored):
+                others = (path for path in self._generation.glob("*.f32") if path.name not in (self._file, name))
+                evict(others, replace(LIMITS["pooled"], count=LIMITS["pooled"].count - 1))
             if len(stored) < len(self):
                 write_at(self._generation / name, stored.nbytes, last[len(stored) - len(self) :].data)
 

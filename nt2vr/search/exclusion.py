@@ -1,4 +1,4 @@
-"""Exclusion that no single vector expresses: what clips lose for having more of an unwanted part than most do."""
+"""What no single vector expresses of a query: what clips lose for an unwanted part, and how it weighs their frames."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -10,6 +10,9 @@ Vectors = NDArray[np.float32]
 
 DEVIATIONS = 0.5  # above the mean, in standard deviations, from which a similarity counts
 SAMPLE = 10_000  # clips from whose similarities mean and deviation are taken
+FOCUS = 0.1  # temperature of the weights of frames, as in CoVR
+CHUNK = 2048  # clips whose frames are read at once: 50 MB of 12 frames of 512 numbers
+_TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,18 +22,20 @@ class Exclusion:
     Being less like n than other clips earns nothing, unlike in wanted - alpha * unwanted.
 
     Attributes:
-        unwanted: (U, D), unit vectors; U > 0.
+        unwanted: (U, D), unit vectors; without any, nothing is lowered.
         weight: at least 0.
         tau: (U,), or one for all; None until `within` takes it from a gallery.
+        focus: (D,), the text that weighs each clip's frames, see `focused`; None leaves clips pooled as they are.
     """
 
     unwanted: Vectors
     weight: float
     tau: Vectors | float | None = None
+    focus: Vectors | None = None
 
     def within(self, clips: Vectors) -> Self:
         """Return the exclusion in a gallery (V, D): tau, where it is open, is mean + 0.5 deviations of s(clip, n)."""
-        if self.tau is not None:
+        if self.tau is not None or not len(self.unwanted):
             return self
         some = clips[:: max(1, len(clips) // SAMPLE)] @ self.unwanted.T
         return replace(self, tau=some.mean(axis=0) + DEVIATIONS * some.std(axis=0))
@@ -42,7 +47,30 @@ class Exclusion:
 
     def loss(self, similarities: Vectors) -> Vectors:
         """Return what is taken from the scores (...) of clips with these similarities (..., U)."""
+        if not len(self.unwanted):
+            return np.zeros(similarities.shape[:-1], np.float32)
         return np.asarray(self.weight * self.excess(similarities).max(axis=-1), np.float32)
+
+
+def focused(frames: Vectors, focus: Vectors) -> Vectors:
+    """Pool the frames of clips by a text q: (..., F, D), unit vectors, to (..., D).
+
+        weights = softmax over frames of f . q / 0.1,  pooled = normalised sum of weight * f
+
+    Zeros as q give the mean.
+
+    Source: Ventura et al., "CoVR: Learning Composed Video Retrieval from Web Video Captions", AAAI 2024, after Bain et
+    al., "A CLIP-Hitchhiker's Guide to Long Video Retrieval", 2022.
+    """
+    similarities = frames @ focus / FOCUS
+    weights = np.exp(similarities - similarities.max(axis=-1, keepdims=True))
+    pooled = (weights[..., None, :] @ frames)[..., 0, :]  # of any length
+    return np.asarray(pooled / np.maximum(np.linalg.norm(pooled, axis=-1, keepdims=True), _TINY), np.float32)
+
+
+def averaged(clips: Vectors) -> Vectors:
+    """Return clips (V, D) as they are, and those of which there are frames (V, F, D) as their mean."""
+    return clips if clips.ndim == 2 else focused(clips, np.zeros(clips.shape[-1], np.float32))
 
 
 def scores_of(embeddings: Vectors, vector: Vectors, exclusion: Exclusion | None) -> Vectors:

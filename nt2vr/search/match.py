@@ -95,7 +95,7 @@ def match(
     }
 
     def scored(read: Read, known: Known) -> tuple[Query, list[float | None]]:
-        return read.asked, _scores(searcher, asking, read, known, clips)
+        return read.asked, _scores(searcher, asking, read, known, clips, shown.video_id)
 
     found = []
     for number, each in enumerate(each_read(searcher, lines, asking, scored), 1):
@@ -110,14 +110,17 @@ def match(
 
 
 def _scores(
-    searcher: Searcher, asking: Asking, read: Read, known: Known, clips: Mapping[str, Vector]
+    searcher: Searcher, asking: Asking, read: Read, known: Known, clips: Mapping[str, Vector], video_id: str
 ) -> list[float | None]:
-    """Score one line with each system; `clips` has the clip or picture as each model sees it."""
+    """Score one line with each system; `clips` has the clip, or else the picture, as each model sees it."""
     scores: list[float | None] = []
     for system, parts in zip(asking.systems, searcher.parts(read, asking, known), strict=True):
         vector, exclusion = query_vector(system.strategy, parts), exclusion_of(system.strategy, parts)
-        gallery = asking.loaded[system.model].galleries[searcher.key].embeddings
-        within = exclusion.within(gallery) if exclusion else None
-        clip = np.asarray(clips[system.model])
+        gallery = asking.loaded[system.model].galleries[searcher.key]
+        within = exclusion.within(gallery.embeddings) if exclusion else None
+        if exclusion and exclusion.focus is not None and video_id:
+            clip = gallery.clips(exclusion, [gallery.row_of[video_id]])[0]
+        else:
+            clip = np.asarray(clips[system.model])
         scores.append(None if vector is None else round(float(scores_of(clip, vector, within)), 4))
     return scores

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError, quoted, reason_of
-from nt2vr.models.card import Card
+from nt2vr.models.card import QUERY_SCORED, Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.registry import Registry, check_word
 from nt2vr.search.exclusion import Exclusion
@@ -34,6 +34,8 @@ class Parts:
         combined: combines picture and text by the named combination; None without a picture.
         away: the sum of unwanted references, see `merge_references`; None without them.
         tau: similarity above which an unwanted part counts, see `Exclusion`; None takes it from the gallery.
+        texts: sentence and wanted part without any picture, by which a query-scored model weighs frames; None for
+            models that pool otherwise.
     """
 
     sentence: Vector | None
@@ -44,6 +46,11 @@ class Parts:
     combined: Callable[[str], Vector] | None = None
     away: Vector | None = None
     tau: float | None = None
+    texts: tuple[Vector | None, Vector | None] | None = None
+
+    def by_text(self, card: Card) -> "Parts":
+        """Return the parts with the texts that weigh frames, if the model's pooling is query-scored."""
+        return replace(self, texts=(self.sentence, self.wanted)) if card.pooling == QUERY_SCORED else self
 
 
 Strategy = Callable[[Parts], Vector | None]
@@ -178,8 +185,15 @@ EXCLUSIONS: dict[str, Callable[[Parts], Exclusion | None]] = {"rectified": _exce
 
 
 def exclusion_of(strategy: str, parts: Parts) -> Exclusion | None:
-    """Return what a strategy takes from the scores of its vector; None if nothing."""
-    return EXCLUSIONS[strategy](parts) if strategy in EXCLUSIONS else None
+    """Return what a strategy takes from the scores of its vector, and how it weighs frames; None if neither.
+
+    Strategies that search for the sentence weigh frames by it, the others by the wanted part.
+    """
+    taken = EXCLUSIONS[strategy](parts) if strategy in EXCLUSIONS else None
+    focus = parts.texts[0 if strategy in WHOLE else 1] if parts.texts else None
+    if focus is None:
+        return taken
+    return replace(taken or Exclusion(parts.unwanted[:0], 0.0), focus=focus)
 
 
 def query_vector(strategy: str, parts: Parts) -> Vector | None:
@@ -191,6 +205,7 @@ def query_vector(strategy: str, parts: Parts) -> Vector | None:
     return vector if parts.away is None or strategy == "drop" else take_away(vector, parts.away)
 
 
+WHOLE = ("plain", "reworded")  # strategies that search for the sentence
 COSINE = ("plain", "drop")  # strategies whose scores are cosines with a sentence, as in validation
 _EQUAL = 1 - 1e-6  # cosine above which parts are the same up to float32 rounding
 _TINY = 1e-12

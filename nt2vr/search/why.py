@@ -70,7 +70,7 @@ class Why:
 
     Attributes:
         frames: (F,), the scores of its frames. Their mean is not the score: the mean of the frames' embeddings is
-            scaled to length 1.
+            scaled to length 1, and may be weighted, or pooled in their order.
         parts: those with a weight add up to the score.
         words: in the order of the texts; they act together, so that their shares do not add up to the score.
     """
@@ -102,7 +102,7 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     row = gallery.row_of.get(video_id) if gallery else None
     if gallery is None or vector is None or row is None:
         return Why(ranking.system, None, notice=NOT_SEARCHED)
-    clip = gallery.embeddings[row]
+    clip = gallery.clips(ranking.exclusion, [row])[0]
     frames = scores_of(gallery.frame_embeddings(row), vector, ranking.exclusion)
     score = float(scores_of(clip, vector, ranking.exclusion))
     why = Why(ranking.system, score, tuple(frames.tolist()) if len(frames) > 1 else ())
@@ -120,7 +120,7 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     words = []
     for role, place, text, without in tried:
         rest = vectors.of(without)
-        share = None if rest is None else float(scores_of(clip, *whole) - scores_of(clip, *rest))
+        share = None if rest is None else score - float(scores_of(gallery.clips(rest[1], [row])[0], *rest))
         words.append(Word(role, place, text, share))
     parts = tuple(_parts(vectors, asked, *whole, clip))
     return replace(why, parts=parts, words=tuple(words), num_left=len(variants) - len(tried))
@@ -172,7 +172,7 @@ def _is_same(first: _Asked, second: _Asked) -> bool:
         pairs.append((first[1].unwanted, second[1].unwanted))
     elif first[1] or second[1]:
         return False
-    return all(np.abs(one - other).max() <= SAME for one, other in pairs)
+    return all(np.abs(one - other).max(initial=0) <= SAME for one, other in pairs)
 
 
 class _Vectors:
@@ -183,7 +183,7 @@ class _Vectors:
         self._embeddings = dict(zip(texts, embed_texts(encoder, texts), strict=True))
         self._dim, self.anchor = encoder.embed_dim, anchor_of(encoder)
         self.strategy, self._strength = ranking.system.strategy, ranking.strength
-        self._tau, self._gallery = tau_of(encoder.card), ranking.gallery
+        self._card, self._tau, self._gallery = encoder.card, tau_of(encoder.card), ranking.gallery
 
     def embedding(self, text: str) -> Vector | None:
         return self._embeddings.get(text)
@@ -197,7 +197,7 @@ class _Vectors:
             self._strength,
             self.anchor,
             tau=self._tau,
-        )
+        ).by_text(self._card)
         vector, exclusion = STRATEGIES[self.strategy](parts), exclusion_of(self.strategy, parts)
         if vector is None:
             return None
@@ -215,7 +215,7 @@ def _parts(
     if vectors.anchor is not None and any(role == "unwanted" for role, *_ in parts):
         parts.append(("anchor", "", vectors.anchor))
     roles = USES.get(vectors.strategy, SENTENCE)
-    if exclusion is not None:
+    if exclusion is not None and len(exclusion.unwanted):
         yield from _rectified(parts, exclusion, clip)
         return
     used = [place for place, (role, *_) in enumerate(parts) if role in roles]

@@ -445,7 +445,8 @@ HOSTILE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
     "metrics that are text": (CARD, card_with(metrics={"test/MIR": "<script>"}), "values that cannot be used"),
     "metrics that are no numbers": (CARD, card_with(metrics={"test/MIR": float("nan")}), "values that cannot be used"),
     "a name that is a list": (CARD, card_with(name=["x"]), "a/b has an nt2vr.json that cannot be read"),
-    "a foreign pooling": (CARD, card_with(pooling="__import__"), "only mean and raw_mean are supported"),
+    "a foreign pooling": (CARD, card_with(pooling="__import__"), "only mean, raw_mean, .* are supported"),
+    "a head that is missing": (CARD, card_with(pooling="seqTransf"), r"has no head\.safetensors"),
     "fingerprints of another": (CARD, card_with(text_fingerprint="0" * 32), "do not match its card"),
 }
 

@@ -139,7 +139,7 @@ class _Epoch:
         if "distractors" in self.needs and negated is not None and negatable is not None:
             sought, negatable = self._sought(captions, negated, negatable, rows[mine], (*seed, 2))
         return Batch(
-            frames=None if config.train == "text" else self._frames(rows, mine, seed),
+            frames=self._frames(rows, mine, seed) if config.trains_visual else None,
             captions=captions,
             rows=rows,
             negated=negated,
@@ -155,7 +155,7 @@ class _Epoch:
     def _frames(self, rows: NDArray[np.int64], mine: slice, seed: tuple[int, ...]) -> NDArray[np.uint8]:
         stored, config, rng = self.clips.frames, self.config, np.random.default_rng(seed)
         order = rng.random((len(rows), stored.shape[1])).argsort(axis=1)
-        frames = stored[rows[mine, None], order[mine, : config.frames_per_step]]  # (b, f, S, S, 3)
+        frames = stored[rows[mine, None], np.sort(order[mine, : config.frames_per_step])]  # (b, f, S, S, 3)
         if config.flip:
             flipped = (rng.random(len(rows)) < 0.5)[mine]
             frames[flipped] = frames[flipped][:, :, :, ::-1]
@@ -225,7 +225,7 @@ class _Epoch:
         truths = [source.truth(sentence) or unknown for sentence in sentences]
         fitting, both = (np.stack(masks) for masks in zip(*truths, strict=True))  # (B, N) each
         pool = rows
-        if config.train == "text":  # other clips cost nothing but a look-up
+        if not config.trains_visual:  # other clips cost nothing but a look-up
             rng = np.random.default_rng(seed)
             hard = [rng.permutation(np.flatnonzero(mask))[: config.hard_clips] for mask in both]
             more = np.concatenate([*hard, rng.integers(len(source), size=config.pool_clips)])

@@ -138,7 +138,7 @@ class ClipLoader:
             self.should_stop,
             config.free if "denied" in self.needs and split == "train" else 0.0,
             self.progress,
-            draws=config.train != "text",  # a frozen visual tower needs no frames again
+            draws=config.trains_visual,  # a frozen visual tower needs no frames again
             world=BY_DATA[config.data],
         )
 

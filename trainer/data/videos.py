@@ -13,7 +13,7 @@ from trainer.data.clips import Clips
 def embed_clips(
     encoder: Encoder, clips: Clips, should_stop: ShouldStop = never, progress: Progress = silent
 ) -> NDArray[np.float32]:
-    """Encode all clips, frames mean-pooled: (N, D), L2-normalised."""
+    """Encode and pool all clips: (N, D), L2-normalised, or whatever the encoder pools to."""
     with progress_bar(progress) as shown:
         if isinstance(clips.frames, UndrawnClips):
             return clips.frames.embeddings(encoder, shown, should_stop)

@@ -96,7 +96,7 @@ def losses_of(config: TrainConfig) -> WeightedLosses:
     """Build a config's losses, and reject those that its choice of towers rules out."""
     losses = build_losses(config.losses)
     frozen = [name for need in ("parts", "distractors") for name in losses.users.get(need, ())]
-    if frozen and config.train != "text":
+    if frozen and config.trains_visual:
         raise ConfigError(f"{frozen[0]} needs a frozen visual tower. Set train to text.")
     return losses
 

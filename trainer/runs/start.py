@@ -1,13 +1,17 @@
 """Starting point of a training: the model, from random weights or a base, and the losses."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from torch import nn
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, read_configs, read_model
+from nt2vr.models.open_clip_encoder import embed_dim_of
+from nt2vr.models.pooling import new_pooling, read_pooling
+from nt2vr.models.temporal import SequenceTransformer
 from nt2vr.models.tokenizer import load_tokenizer
 from trainer import distributed
 from trainer.config import TrainConfig, deeper
@@ -25,6 +29,7 @@ class Start:
     Attributes:
         preprocess: its preprocessing configuration in open_clip's form.
         base: card of the base; None for random weights.
+        pooling: of frame embeddings.
     """
 
     losses: WeightedLosses
@@ -33,6 +38,7 @@ class Start:
     tokenizer: Any
     preprocess: dict[str, Any]
     base: Card | None
+    pooling: nn.Module
 
     @classmethod
     def of(cls, config: TrainConfig) -> "Start":
@@ -46,7 +52,8 @@ class Start:
                 f"batch_size ({config.batch_size}) must be a multiple of the number of processes "
                 f"({distributed.world_size()})."
             )
-        return cls(losses, device, *load_start(config, device))
+        model, tokenizer, preprocess, base = load_start(config, device)
+        return cls(losses, device, model, tokenizer, preprocess, base, start_pooling(config, model, base).to(device))
 
 
 def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, Any], Card | None]:
@@ -64,3 +71,23 @@ def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, An
         model = build_model(config.model_cfg, preprocess, device)
         model.load_state_dict(deepened(weights, model.state_dict()))
     return model, tokenizer, preprocess, card
+
+
+def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Module:
+    """Return the pooling to start from: the base's if it has the same, otherwise a new one."""
+    card = replace(base or Card(config.name), frames=config.num_frames)
+    if config.pooling not in ("base", card.pooling):
+        card = replace(card, pooling=config.pooling, head={})
+    if card.head and base and config.base_folder:
+        pooling = read_pooling(config.base_folder, base, embed_dim_of(model)).train()
+        if isinstance(pooling, SequenceTransformer) and len(pooling.positions) < config.num_frames:
+            most = f"{len(pooling.positions)} frames, the most that {config.base} knows the order of"
+            raise ConfigError(f"num_frames is {config.num_frames}, more than {most}. Lower it.")
+    else:
+        pooling = new_pooling(card, model, embed_dim_of(model))
+    if config.train == "head" and not any(True for _ in pooling.parameters()):
+        raise ConfigError(f"train is head, but {card.pooling} has nothing to learn. Set pooling to seqTransf.")
+    ordered = isinstance(pooling, SequenceTransformer) and config.trains_visual
+    if ordered and config.frames_per_step != config.num_frames:
+        raise ConfigError(f"{card.pooling} needs all frames. Set frames_per_step to num_frames ({config.num_frames}).")
+    return pooling

@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.ranks import first_ranks, inner_products, shares_among_first
+from nt2vr.evaluation.measures import score_table
+from nt2vr.evaluation.ranks import first_ranks, shares_among_first
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.fusion import Fusion
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, combine, fusion_of
 
 KS = (1, 5, 10, 50)
@@ -69,7 +71,7 @@ class CovrQuery:
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedMedia:
-    """References (R, D), one frame or picture each, and clips (V, D), of a benchmark under a model."""
+    """References (R, D), one frame or picture each, and clips (V, D), or (V, F, D) for `Benchmark.embed`'s reason."""
 
     references: Vectors
     clips: Vectors
@@ -100,7 +102,7 @@ class EmbeddedQueries:
     Attributes:
         combined: their embeddings, (Q, D) each.
         captions: (Q, D), embeddings of the targets' captions; zeros where unknown.
-        clips: (V, D).
+        clips: (V, D), or (V, F, D), whose frames the wanted part weighs.
         given: (Q, D), vectors of the queries from elsewhere, in place of all compositions.
     """
 
@@ -168,8 +170,10 @@ class Outcome:
 
 def scores_of(vectors: Vectors, embedded: EmbeddedQueries) -> Vectors:
     """Score all clips for each query: (Q, V); -inf for what is not ranked, and for unreadable files (zeros)."""
-    scores = inner_products(vectors, embedded.clips)
-    scores[:, ~embedded.clips.any(axis=1)] = -np.inf
+    clips, nothing = embedded.clips, np.zeros((0, vectors.shape[1]), np.float32)
+    weighing = [Exclusion(nothing, 0.0, focus=wanted) for wanted in embedded.combined.wanted] if clips.ndim > 2 else ()
+    scores = score_table(vectors, clips, weighing, clips)
+    scores[:, ~clips.any(axis=(1, 2)[: clips.ndim - 1])] = -np.inf
     for row, query in enumerate(embedded.queries):
         scores[row, list(query.left_out)] = -np.inf
         if query.ranked is not None:

@@ -20,9 +20,11 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop
 from nt2vr.querygen.families import Edit, Family, Split, WishTable
+from nt2vr.search.exclusion import averaged
 from nt2vr.world.drawn.clips import ClipFile
 
 PER_KIND = {"validation": 50, "test": 100}
@@ -98,7 +100,7 @@ def covr_world(
             encoder, progress, should_stop
         )
         videos = ClipFile.of(split, clips, encoder.num_frames, framing, cache, world.drawing)
-        return EmbeddedMedia(pictures, videos.embeddings_alone(encoder, progress, should_stop))
+        return EmbeddedMedia(pictures, videos.embeddings_alone(as_scored(encoder), progress, should_stop))
 
     return CovrBenchmark(
         name=world.data if split == "test" else f"{world.data}, {split}",
@@ -160,7 +162,7 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache, keep_reference:
             embeddings = np.stack([nothing if each is None else each for each in found])
         else:
             embeddings = embed_videos(encoder, progress, should_stop)
-        return EmbeddedMedia(embeddings, embeddings[[rows[name] for name in ids]])
+        return EmbeddedMedia(averaged(embeddings), embeddings[[rows[name] for name in ids]])
 
     def query_of(sample: CovrSample) -> CovrQuery:
         def at(media_ids: Iterable[str]) -> tuple[int, ...]:

@@ -25,7 +25,7 @@ def system_spec(system: System, card: Card) -> dict[str, Any]:
         "text_fingerprint": card.text_fingerprint,
         **({"settings": f"{card.visual_settings} {card.text_settings}"} if card.visual_settings else {}),
         "frames": card.frames,
-        **({"pooling": card.pooling} if card.pooling != Card.pooling else {}),
+        **({"pooling": card.pooling_key} if card.pooling != Card.pooling else {}),
         **({"positions": card.positions} if card.positions != Card.positions else {}),
         "strategy": system.strategy,
         "alpha": None,

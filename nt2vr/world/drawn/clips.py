@@ -102,7 +102,7 @@ class ClipFile:
             drawn = tracked(self._drawn(), len(self.scenes), "drawing clips", progress, should_stop)
             chunks = iter(lambda: list(islice(drawn, CHUNK)), [])
             embedded = [embed_frames(encoder, np.stack(chunk), silent, never) for chunk in chunks]
-            return np.concatenate([np.zeros((0, encoder.embed_dim), np.float32), *embedded])
+            return np.concatenate(embedded) if embedded else np.zeros((0, encoder.embed_dim), np.float32)
 
         return embedded_once(self.path, encoder, embed)
 

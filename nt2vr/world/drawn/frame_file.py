@@ -45,16 +45,16 @@ def write_frames(path: Path, shape: tuple[int, ...], clips: Iterable[NDArray[np.
 def embed_frames(
     encoder: Encoder, frames: NDArray[np.uint8] | StoredClips, progress: Progress, should_stop: ShouldStop
 ) -> NDArray[np.float32]:
-    """Encode and pool the (N, F, S, S, 3) frames of clips: (N, D), L2-normalised."""
-    embeddings = np.empty((len(frames), encoder.embed_dim), np.float32)
+    """Encode and pool the (N, F, S, S, 3) frames of clips: (N, D), L2-normalised, or whatever the encoder pools to."""
+    embeddings = list[NDArray[np.float32]]()
     for start in range(0, len(frames), CHUNK):
         if should_stop():
             raise InterruptedError
         chunk = frames[start : start + CHUNK]
         of_frames = encoder.encode_frames(chunk.reshape(-1, *chunk.shape[2:]))
-        embeddings[start : start + CHUNK] = encoder.pool(of_frames.reshape(*chunk.shape[:2], -1))
+        embeddings.append(encoder.pool(of_frames.reshape(*chunk.shape[:2], -1)))
         progress(start + len(chunk), len(frames), "embedding clips")
-    return embeddings
+    return np.concatenate(embeddings) if embeddings else np.empty((0, encoder.embed_dim), np.float32)
 
 
 def embedded_once(frames: Path, encoder: Encoder, embed: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
@@ -63,7 +63,7 @@ def embedded_once(frames: Path, encoder: Encoder, embed: Callable[[], NDArray[np
     Args:
         frames: the file, which need not exist: its name identifies the content.
     """
-    key = blake2b(f"{frames.stem} {encoder.card.visual_key} {encoder.card.pooling}".encode(), digest_size=12)
+    key = blake2b(f"{frames.stem} {encoder.card.visual_key} {encoder.card.pooling_key}".encode(), digest_size=12)
     path = frames.with_name(f"embeddings-{key.hexdigest()}.npy")
     embeddings = read_cached(path, lambda path: np.load(path, allow_pickle=False))
     if embeddings is None:

@@ -56,6 +56,8 @@ class UndrawnClips:
     ) -> NDArray[np.float32]:
         """Return the embeddings: (N, D), L2-normalised. Clips are drawn only if theirs do not ship."""
         found = _shipped(self.file, encoder)
+        if found is None:
+            return self.file.embeddings_alone(encoder, progress, should_stop)
         if missing := [scene for scene, row in zip(self.file.scenes, found, strict=True) if np.isnan(row[0])]:
             file = self.file
             rest = ClipFile.of("train", missing, file.num_frames, file.framing, file.path.parent, file.drawing)
@@ -63,12 +65,12 @@ class UndrawnClips:
         return found
 
 
-def _shipped(file: ClipFile, encoder: Encoder) -> NDArray[np.float32]:
-    """Return the embeddings that ship, NaN for others: (N, D)."""
-    found = np.full((len(file.scenes), encoder.embed_dim), np.nan, np.float32)
+def _shipped(file: ClipFile, encoder: Encoder) -> NDArray[np.float32] | None:
+    """Return the embeddings that ship, NaN for others: (N, D); None if none do for this encoder."""
     model, known, embeddings = _read(FILE)
     if model != _model_key(encoder):
-        return found
+        return None
+    found = np.full((len(file.scenes), encoder.embed_dim), np.nan, np.float32)
     row_of = {key: row for row, key in enumerate(known.tolist())}
     rows = np.array([row_of.get(key, -1) for key in _keys(file.scenes, file.num_frames, file.framing).tolist()])
     of_known = embeddings[rows[rows >= 0]].astype(np.float32)
@@ -87,7 +89,7 @@ def _read(path: Path) -> tuple[str, Keys, NDArray[np.float16]]:
 
 def _model_key(encoder: Encoder) -> str:
     """Identify what embeds, whatever its precision."""
-    return f"{replace(encoder.card, precision='').visual_key} {encoder.card.pooling}"
+    return f"{replace(encoder.card, precision='').visual_key} {encoder.card.pooling_key}"
 
 
 def _keys(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> Keys:

@@ -27,6 +27,7 @@ from nt2vr.models.checkpoint import build_model, read_checkpoint, read_configs
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.foreign import Imported, ImportOptions
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.temporal import SequenceTransformer
 from nt2vr.progress import Progress, silent
 from tests.tiny import SMALL_VIT, tiny_model, write_tiny
 
@@ -260,10 +261,33 @@ def test_what_a_person_says_of_an_authors_checkpoint_counts(models: Catalog, tmp
 
 
 def test_a_wrapped_head_of_clip4clip_is_refused_too(models: Catalog, tmp_path: Path) -> None:
-    state = {**prefixed("module.clip.", weights_of(7)), "module.transformerClip.weight": torch.zeros(1)}
+    state = {**prefixed("module.clip.", weights_of(7)), "module.cross.weight": torch.zeros(1)}
     torch.save({"model": state}, tmp_path / "a.pt")
-    with pytest.raises(CheckpointError, match="with the head seqTransf"):
+    with pytest.raises(CheckpointError, match="with the head tightTransf"):
         import_checkpoint(tmp_path / "a.pt", models)
+
+
+@pytest.mark.parametrize("wrapper", ["", "module."])
+def test_clip4clips_seqtransf_is_read_with_its_head(models: Catalog, tmp_path: Path, wrapper: str) -> None:
+    """In half precision and with the names that its trainer saves."""
+    torch.manual_seed(3)
+    head = SequenceTransformer(16, 77, heads=1)
+    for parameter in head.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    head = head.half()
+    named = {f"transformerClip.{name}": tensor for name, tensor in head.state_dict().items() if name != "positions"}
+    named["frame_position_embeddings.weight"] = head.positions.detach()
+    weights = {name: w.half() if w.is_floating_point() else w for name, w in weights_of(7).items()}
+    torch.save(prefixed(wrapper, {**prefixed("clip.", weights), **named}), tmp_path / "pytorch_model.bin")
+    remark = import_checkpoint(tmp_path / "pytorch_model.bin", models, "theirs").remark
+    assert "CLIP4Clip with seqTransf: 12 frames, seqTransf, ends." in remark and "Ignored" not in remark
+    encoder = models.read(models.folder("theirs"))
+    frames = encoder.encode_frames(FRAMES)
+    with torch.no_grad():
+        expected = head.float()(torch.from_numpy(frames)).numpy()
+    np.testing.assert_allclose(encoder.pool(frames), expected, atol=1e-6)
+    remark = import_checkpoint(tmp_path / "pytorch_model.bin", models, "mean", pooling="mean").remark
+    assert "Ignored, as not part of a CLIP: resblocks.0" in remark and models.card("mean").pooling == "mean"
 
 
 def _script(path: Path) -> None:
@@ -328,15 +352,23 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: path.write_bytes(b"\x80\x02c" + 999 * b"a" + b"\nname\n."),
         "cannot be read|more than tensors",
     ),
-    "sequential CLIP4Clip": (
+    "seqTransf of another width": (
         _save(
             lambda w: {
                 **prefixed("clip.", w),
-                "frame_position_embeddings.weight": torch.zeros(3, 3),
+                "frame_position_embeddings.weight": torch.zeros(77, 3),
                 "transformerClip.resblocks.0.ln_1.weight": torch.zeros(3),
             }
         ),
-        r"a CLIP4Clip with the head seqTransf \(transformerClip\.resblocks",
+        r"The head of .* does not fit embeddings of length 16",
+    ),
+    "seqTransf without positions": (
+        _save(lambda w: {**prefixed("clip.", w), "transformerClip.resblocks.0.ln_1.weight": torch.zeros(16)}),
+        "The head of .*'positions'",
+    ),
+    "seqLSTM": (
+        _save(lambda w: {**prefixed("clip.", w), "lstm_visual.weight_ih_l0": torch.zeros(3)}),
+        r"a CLIP4Clip with the head seqLSTM \(lstm_visual\.weight",
     ),
     "tight CLIP4Clip": (
         _save(lambda w: {**prefixed("clip.", w), "similarity_dense.weight": torch.zeros(3)}),

@@ -9,10 +9,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from nt2vr.models.pooling import mean
+from nt2vr.models.pooling import Mean
 from nt2vr.models.temporal import AttentionPooling, SequenceTransformer
 from tests.paths import SHARED
 from tests.tiny import tiny_model
+
+mean = Mean()
 
 
 @pytest.fixture(scope="module")

@@ -225,3 +225,15 @@ def test_a_read_only_folder_can_be_read_and_not_written_to(tmp_path: Path, caplo
                 EmbeddingFile(folder, SHAPE).append(keys(2), rows(2))
         assert content(disk / "tower", 0, 1, 2) == [0, 1, None] and time.monotonic() - start_s < 5
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+def test_the_rows_of_the_latest_poolings_are_kept_and_the_frames_always(tmp_path: Path) -> None:
+    write(tmp_path, 0, 1)
+    for number in range(12):
+        file = EmbeddingFile(tmp_path, SHAPE)
+        for name in ("mean", f"head_{number}"):
+            pooled = file.pooled(name, pool_by_mean)
+            os.utime(only(tmp_path, f"{name}.f32"), (number + 1, number + 1))
+    kept = {path.stem for path in tmp_path.glob("*/*.f32")}
+    assert kept == {"frames", "mean", *(f"head_{number}" for number in range(5, 12))}
+    np.testing.assert_allclose(pooled, np.full((2, 8), 8**-0.5), atol=1e-6)

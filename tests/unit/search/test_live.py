@@ -28,6 +28,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.pooling import new_pooling
 from nt2vr.search import live as live_module
 from nt2vr.search.answers import Answer
 from nt2vr.search.embedded import EmbeddedGallery
@@ -423,3 +424,36 @@ def test_the_watch_survives_an_unexpected_error(
     stop.set()
     thread.join()
     assert "no memory" in caplog.text
+
+
+def test_a_new_head_is_swapped_in_without_encoding_a_frame(
+    tmp_path: Path, gallery: Gallery, decoder: Decoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card, model = Card("ordered", frames=2, pooling="seqTransf"), tiny_model()
+    for seed in range(2):
+        torch.manual_seed(seed)
+        pooling = new_pooling(card, model, TINY["embed_dim"])
+        for parameter in pooling.parameters():
+            torch.nn.init.normal_(parameter, std=0.3)
+        write_checkpoint(tmp_path / str(seed), model, TINY, {}, card, pooling=pooling)
+    publish(tmp_path / "runs", 1, tmp_path / "0")
+    encoded: list[int] = []
+    encode = OpenClipEncoder.encode_frames
+
+    def counted(encoder: OpenClipEncoder, frames: Any) -> Any:
+        encoded.append(len(frames))
+        return encode(encoder, frames)
+
+    monkeypatch.setattr(OpenClipEncoder, "encode_frames", counted)
+    with Cache(tmp_path / "cache") as cache:
+        searcher = Searcher(Catalog([], runs=tmp_path / "runs"), gallery, decoder, cache)
+        before = searcher.search(QUERY, ["run"])
+        publish(tmp_path / "runs", 2, tmp_path / "1")
+        searcher.live.refresh()
+        after = searcher.search(QUERY, ["run"])
+        embedded = searcher.live.get("run").galleries[""]
+        expected = read_checkpoint(tmp_path / "1").pool(np.array(embedded.all_frames))
+    assert [answer.rankings[0].epoch for answer in (before, after)] == [1, 2]
+    assert sum(encoded) == 2 * len(FRAMES)  # by the first head
+    assert not np.allclose(before.rankings[0].gallery.embeddings, embedded.embeddings)  # type: ignore[union-attr]
+    np.testing.assert_allclose(embedded.embeddings, expected[embedded.places], atol=1e-6)

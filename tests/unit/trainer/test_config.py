@@ -98,7 +98,7 @@ def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.M
         ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
         ({"weight_decay": -1}, "weight_decay must not be below 0"),
         ({"precision": "fp8"}, "precision must be one of auto, fp32, bf16, not 'fp8'"),
-        ({"train": "image", "base": "x"}, "train must be one of all, text, visual, not 'image'"),
+        ({"train": "image", "base": "x"}, "train must be one of all, text, visual, head, not 'image'"),
         ({"train": "text"}, "needs a base whose visual tower"),
         ({"train": "visual"}, "needs a base whose text tower"),
         ({"keep_tokens": True}, "needs a base whose tokens"),

@@ -50,14 +50,17 @@ LOSSES = ("contrastive", "retrieval", "bnl", "composed")
 multiprocessing.set_forkserver_preload(["trainer.loop", "tests.tiny"])  # imports torch once for both
 KINDS = ("text", "visual", "all", "accumulated")
 KEPT = {"3 kept": 0.3, "1 kept": 0.1}  # share of the 8 captions of a batch; one process has 2 of 3, or the only one
+HEADS: dict[str, Towers] = {"head": "head", "head and all": "all"}
 CASES = [(kind, loss) for kind in KINDS for loss in LOSSES] + [(kind, "distill") for kind in ("text", *KEPT)]
+CASES += [(kind, loss) for kind in HEADS for loss in ("contrastive", "composed")]
 
 
 def config_of(kind: str, base: Path) -> TrainConfig:
-    train: Towers = "text" if kind in ("text", *KEPT) else "visual" if kind == "visual" else "all"
+    train: Towers = "text" if kind in ("text", *KEPT) else "visual" if kind == "visual" else HEADS.get(kind, "all")
     return TrainConfig(
         base=str(base),
         train=train,
+        pooling="unit_seqTransf" if kind in HEADS else "base",
         accumulate=2 if kind == "accumulated" else 1,
         num_clips=24,
         num_frames=2,
@@ -77,21 +80,25 @@ def gradients(folder: Path) -> dict[str, dict[str, Any]]:
     clips = world_clips("train", 24, 2, Framing(64), 0, folder / "frames")
     videos = np.random.default_rng(0).normal(size=(24, 16)).astype(np.float32)
     videos /= np.linalg.norm(videos, axis=1, keepdims=True)
-    learners = {kind: Learner(config_of(kind, folder / "base")) for kind in (*KINDS, *KEPT)}
+    learners = {kind: Learner(config_of(kind, folder / "base")) for kind in (*KINDS, *KEPT, *HEADS)}
     for kind in ("text", *KEPT):
         learners[kind].use_videos(videos)
+    learners["head"].use_videos(np.stack([videos, videos[::-1]], axis=1))
     start, found = deepcopy(learners["text"].model.state_dict()), {}
+    heads = {kind: deepcopy(learner.pooling.state_dict()) for kind, learner in learners.items()}
     for kind, loss in CASES:
         learner, config = learners[kind], learners[kind].config
         learner.losses = build_losses({loss: {"detach_video": False} if loss == "bnl" else {}})
         learner.model.load_state_dict(start)
+        learner.pooling.load_state_dict(heads[kind])
         if loss == "distill":
             encoder = read_checkpoint(folder / "base")
             learner.teacher = Teacher(encoder, [SceneDenial("not", "", "", "dog", Claim(), Claim())], videos, "cpu")
             perturb(learner)
         learner.start_epoch()
         values = learner.step(islice(epoch_batches(clips, config, 1, needs=learner.losses.needs), config.accumulate))
-        grads = {name: p.grad.clone() for name, p in learner.model.named_parameters() if p.grad is not None}
+        named = (*learner.model.named_parameters(), *learner.pooling.named_parameters("head"))
+        grads = {name: p.grad.clone() for name, p in named if p.grad is not None}
         found[f"{kind} {loss}"] = {"loss": torch.tensor(values[loss]), **grads}
     return found
 

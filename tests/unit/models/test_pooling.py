@@ -1,0 +1,153 @@
+"""Poolings with weights in checkpoint folders: what is read back, their keys, and files that cannot be used."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch.nn.functional import normalize
+
+from nt2vr.errors import CheckpointError
+from nt2vr.models.card import CARD, HEAD, Card, read_card, write_card
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.models.pooling import LEARNT, Mean, new_pooling
+from tests.tiny import TINY, tiny_model, write_tiny
+
+DIM, FRAMES = 16, 3
+
+
+def write_pooled(folder: Path, pooling: str = "seqTransf", seed: int = 0) -> Any:
+    """Write a TINY model with a pooling of random weights, and return the pooling."""
+    card, model = Card("tiny", frames=FRAMES, pooling=pooling), tiny_model()
+    torch.manual_seed(seed)
+    module = new_pooling(card, model, DIM)
+    for parameter in module.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    write_checkpoint(folder, model, TINY, {}, card, pooling=module)
+    return module
+
+
+@pytest.mark.parametrize("pooling", LEARNT)
+def test_a_pooling_is_read_back_and_pools_as_the_one_written(pooling: str, tmp_path: Path) -> None:
+    module = write_pooled(tmp_path / "one", pooling).half().float()
+    encoder = read_checkpoint(tmp_path / "one", verify=True)
+    frames = np.random.default_rng(0).normal(size=(2, FRAMES, DIM)).astype(np.float32)
+    with torch.no_grad():
+        expected = module(torch.from_numpy(frames)).numpy()
+    np.testing.assert_allclose(encoder.pool(frames), expected, atol=1e-6)
+    like = read_checkpoint(write_tiny_folder(tmp_path / "mean"))
+    np.testing.assert_array_equal(read_checkpoint(tmp_path / "one", like=like).pool(frames), encoder.pool(frames))
+    assert encoder.card.normalises_frames == (pooling != "seqTransf")
+
+
+def write_tiny_folder(folder: Path) -> Path:
+    write_tiny(folder)
+    return folder
+
+
+def test_equal_towers_with_other_heads_share_frame_embeddings_but_not_pooled_ones(tmp_path: Path) -> None:
+    for seed in range(2):
+        write_pooled(tmp_path / str(seed), seed=seed)
+    one, other = (read_checkpoint(tmp_path / str(seed)).card for seed in range(2))
+    assert one.visual_key == other.visual_key
+    assert one.video_key != other.video_key and one.pooling_key != other.pooling_key
+    assert one.pooling_key.isidentifier()  # the name of a file
+
+
+def test_a_card_without_a_head_has_the_keys_that_it_had(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "old")
+    data = json.loads((tmp_path / "old" / CARD).read_text())
+    del data["head"]
+    (tmp_path / "old" / CARD).write_text(json.dumps(data))
+    card = read_checkpoint(tmp_path / "old", verify=True).card
+    assert card.video_key == f"{card.visual_key} 2 mean" and not (tmp_path / "old" / HEAD).exists()
+
+
+def test_more_frames_than_positions_are_thinned_out_evenly(tmp_path: Path) -> None:
+    write_pooled(tmp_path / "one")
+    encoder = read_checkpoint(tmp_path / "one")
+    frames = np.random.default_rng(0).normal(size=(7, DIM)).astype(np.float32)
+    np.testing.assert_array_equal(encoder.pool(frames), encoder.pool(frames[[0, 3, 6]]))
+
+
+def test_a_learnt_pooling_cannot_be_written_without_its_weights(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="whose weights are missing"):
+        write_checkpoint(tmp_path / "one", tiny_model(), TINY, {}, Card("tiny", pooling="attention"))
+    assert not (tmp_path / "one").exists()
+
+
+def test_seqtransf_starts_from_the_text_tower_with_its_heads() -> None:
+    model: Any = tiny_model()
+    pooling = new_pooling(Card("tiny", frames=FRAMES, pooling="seqTransf"), model, DIM)
+    assert pooling.heads == TINY["text_cfg"]["heads"]
+    assert torch.equal(pooling.positions, model.positional_embedding[:FRAMES])  # type: ignore[arg-type]
+
+
+def test_over_normalised_frames_it_starts_close_to_the_mean() -> None:
+    model: Any = tiny_model()
+    frames = normalize(torch.randn(5, FRAMES, DIM, generator=torch.Generator().manual_seed(0)), dim=-1)
+    torch.manual_seed(0)
+    pooled = new_pooling(Card("tiny", frames=FRAMES, pooling="unit_seqTransf"), model, DIM)(frames)
+    assert (pooled * Mean()(frames)).sum(dim=-1).min() > 0.99
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda w: w.pop("positions"), "'positions'"),
+        (lambda w: w.update(positions=torch.zeros(2, DIM)), "positions for fewer than 3 frames"),
+        (lambda w: w.update(positions=torch.zeros(3, 2 * DIM)), "does not fit embeddings of length 16"),
+        (lambda w: w.pop("resblocks.3.ln_1.bias"), "resblocks.3.ln_1.bias does not fit"),
+        (lambda w: w.update(extra=torch.zeros(1)), "extra does not fit"),
+        (lambda w: w.update(positions=torch.full((3, DIM), torch.nan)), "not finite"),
+        (lambda w: w.update({f"resblocks.{n}.x": torch.zeros(1) for n in range(60)}), "60 layers"),
+        (lambda w: w.update(positions=torch.zeros(3, DIM)), "do not match the card"),
+    ],
+    ids=["lacks positions", "few positions", "wide", "lacks a bias", "extra", "nan", "layers", "other weights"],
+)
+def test_a_hostile_head_is_one_sentence(change: Any, sentence: str, tmp_path: Path) -> None:
+    write_pooled(tmp_path / "one")
+    weights = load_file(tmp_path / "one" / HEAD)
+    change(weights)
+    save_file(weights, tmp_path / "one" / HEAD)
+    with pytest.raises(CheckpointError, match=sentence) as caught:
+        read_checkpoint(tmp_path / "one")
+    assert "\n" not in str(caught.value) and HEAD in str(caught.value)
+
+
+@pytest.mark.parametrize("heads", [0, -2, 3, "2", None, 2.0, 10**9])
+def test_attention_heads_that_do_not_divide_the_width_are_one_sentence(heads: object, tmp_path: Path) -> None:
+    write_pooled(tmp_path / "one")
+    card = read_card(tmp_path / "one")
+    write_card(tmp_path / "one", replace(card, head={**card.head, "heads": heads}))
+    with pytest.raises(CheckpointError, match="attention heads are not supported"):
+        read_checkpoint(tmp_path / "one")
+
+
+def test_missing_cut_and_huge_heads_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_pooled(tmp_path / "one")
+    path = tmp_path / "one" / HEAD
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(CheckpointError, match="cannot be used"):
+        read_checkpoint(tmp_path / "one")
+    with path.open("wb") as file:
+        file.truncate((1 << 30) + 1)  # sparse
+    with pytest.raises(CheckpointError, match="more than 1 GB"):
+        read_checkpoint(tmp_path / "one")
+    path.unlink()
+    with pytest.raises(CheckpointError, match=r"has no head\.safetensors"):
+        read_checkpoint(tmp_path / "one")
+
+
+@pytest.mark.parametrize("head", [7, ["x"], {"fingerprint": 7}])
+def test_a_card_with_another_kind_of_head_is_one_sentence(head: object, tmp_path: Path) -> None:
+    write_tiny(tmp_path / "one")
+    data = json.loads((tmp_path / "one" / CARD).read_text())
+    (tmp_path / "one" / CARD).write_text(json.dumps({**data, "head": head}))
+    with pytest.raises(CheckpointError, match="invalid “head”"):
+        read_checkpoint(tmp_path / "one")

@@ -1,0 +1,188 @@
+"""Training a pooling: over frozen frames or with the towers, from a base's, resumed, and what it learns of order."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch.nn.functional import normalize
+
+from nt2vr.errors import ConfigError
+from nt2vr.models.card import HEAD, Card
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.models.framing import Framing
+from nt2vr.models.temporal import SequenceTransformer
+from tests.paths import SHARED
+from tests.tiny import TINY, tiny_model
+from trainer.config import TrainConfig
+from trainer.data.batches import epoch_batches
+from trainer.data.clips import Clips, world_clips
+from trainer.data.sentences import CaptionSentences
+from trainer.learner import Learner
+from trainer.loop import prepare, train
+from trainer.losses.contrastive import ContrastiveLoss
+from trainer.losses.embedded import EmbeddedBatch
+from trainer.runs.run_folder import RunFolder
+
+COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
+ORDERED = [f"{first} then {then}" for first, then in permutations(COLOURS, 2)]
+
+
+def ordered(count: int, seed: int) -> Clips:
+    """Noisy clips of two colours, one after the other, with captions that name them in their order."""
+    rng = np.random.default_rng(seed)
+    texts = [ORDERED[row % len(ORDERED)] for row in range(count)]
+    colours = np.array([[COLOURS[word] for word in text.split(" then ")] for text in texts])
+    noise = rng.integers(-60, 60, (count, 2, 64, 64, 3))
+    frames = np.clip(colours[:, :, None, None] + noise, 0, 255).astype(np.uint8)
+    return Clips(frames, CaptionSentences([(text,) for text in texts]))
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Checkpoint with a mean pooling."""
+    folder = tmp_path_factory.mktemp("base") / "tiny"
+    write_checkpoint(folder, tiny_model(), TINY, {}, Card("Tiny base", frames=2))
+    return folder
+
+
+@pytest.fixture
+def config(base: Path) -> TrainConfig:
+    return TrainConfig(
+        name="Tiny order",
+        base=str(base),
+        train="text",
+        pooling="unit_seqTransf",
+        num_clips=48,
+        num_frames=2,
+        validation_clips=12,
+        batch_size=12,
+        epochs=40,
+        warmup_steps=4,
+        learning_rate=1e-2,
+        precision="fp32",
+        keep_checkpoints=1,
+    )
+
+
+def order_accuracy(folder: Path) -> float:
+    """Return how often a caption scores higher with its own clip than with the reverse, in per cent."""
+    encoder, clips = read_checkpoint(folder, verify=True), ordered(120, 7)
+    texts = encoder.encode_text(clips.captions("any"))
+    frames = np.array(clips.frames)
+    both = (
+        encoder.pool(encoder.encode_frames(some.reshape(-1, 64, 64, 3)).reshape(len(some), 2, -1))
+        for some in (frames, frames[:, ::-1])
+    )
+    right, reverse = ((texts * videos).sum(axis=1) for videos in both)
+    return 100 * float((right > reverse + 1e-5).mean())
+
+
+def test_seqtransf_learns_an_order_that_the_mean_cannot_know(config: TrainConfig, tmp_path: Path) -> None:
+    found, config = {}, replace(config, num_clips=96, batch_size=48, epochs=1, learning_rate=3e-3)
+    for pooling, passes in (("mean", 10), ("unit_seqTransf", 100)):
+        run = RunFolder(tmp_path / pooling)
+        run.path.mkdir()
+        learner = Learner(replace(config, pooling=pooling, passes=passes))  # type: ignore[arg-type]
+        assert train(learner, run, ordered(96, 0), ordered(12, 1)) == "finished"
+        found[pooling] = order_accuracy(run.checkpoint(1))
+    assert found["mean"] < 5  # the scores of a clip and of its reverse are equal but for rounding
+    assert found["unit_seqTransf"] >= 90
+
+
+@pytest.mark.parametrize(("train_", "pooling"), [("head", "attention"), ("text", "seqTransf"), ("all", "seqTransf")])
+def test_the_pooling_learns_with_the_towers_that_are_chosen(train_: Any, pooling: Any, config: TrainConfig) -> None:
+    config = replace(config, train=train_, pooling=pooling, frames_per_step=2, weight_decay=0.0, warmup_steps=0)
+    learner, clips = Learner(config), ordered(48, 0)
+    prepare(learner, clips, lambda: False)
+    before = {name: value.clone() for name, value in learner.model.state_dict().items()}
+    head = {name: value.clone() for name, value in learner.pooling.state_dict().items()}
+    learner.start_epoch()
+    for batch in epoch_batches(clips, config, 1):
+        learner.step([batch])
+    after = learner.model.state_dict()
+    changed = {name for name, value in after.items() if not torch.equal(value, before[name])} - {"logit_scale"}
+    towers = {"visual" if name.startswith("visual.") else "text" for name in changed}
+    assert towers == {"head": set(), "text": {"text"}, "all": {"text", "visual"}}[train_]
+    assert any(not torch.equal(value, head[name]) for name, value in learner.pooling.state_dict().items())
+
+
+def test_the_pooling_has_a_learning_rate_of_its_own(config: TrainConfig) -> None:
+    learner = Learner(replace(config, learning_rate=1e-4, head_learning_rate=1e-2, warmup_steps=0))
+    rates = {id(p): group["lr"] for group in learner.optimizer.param_groups for p in group["params"]}
+    assert {rates[id(p)] for p in learner.pooling.parameters()} == {1e-2}
+    assert {rates[id(p)] for p in learner.model.parameters() if p.requires_grad} == {1e-4}
+    assert len(Learner(replace(config, pooling="mean")).optimizer.param_groups) == 2
+
+
+def test_hard_clips_of_a_pool_are_pooled_by_what_learns(config: TrainConfig, tmp_path: Path) -> None:
+    """Losses that compare with other clips, or mine distractors, look these up like the batch's own."""
+    losses: dict[str, Any] = {name: {} for name in ("contrastive", "composed", "con", "distill")}
+    config = replace(config, train="text", losses=losses, num_clips=24, pool_clips=8)
+    clips = world_clips("train", 24, 2, Framing(64), 0, tmp_path)
+    learner = Learner(config)
+    prepare(learner, clips, lambda: False)
+    assert learner.videos is not None and learner.videos.shape == (24, 2, 16)
+    learner.start_epoch()
+    values = learner.step([next(epoch_batches(clips, config, 1, needs=learner.losses.needs))])
+    assert all(np.isfinite(value) for value in values.values())
+
+
+def test_a_stopped_run_ends_with_the_pooling_of_one_that_was_not(config: TrainConfig, tmp_path: Path) -> None:
+    config = replace(config, epochs=2)
+
+    def go(name: str, should_stop: Callable[[], bool] = lambda: False) -> str:
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        return train(Learner(config), RunFolder(folder), ordered(48, 0), ordered(12, 1), should_stop)
+
+    steps = iter([False, False, False, False, False, True])
+    assert go("stopped", lambda: next(steps)) == "stopped"
+    assert go("stopped") == go("whole") == "finished"
+    one, other = (load_file(RunFolder(tmp_path / name).checkpoint(2) / HEAD) for name in ("stopped", "whole"))
+    assert one.keys() == other.keys()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_a_pooling_starts_from_the_bases_if_that_has_the_same(config: TrainConfig, tmp_path: Path) -> None:
+    learner = Learner(config)
+    for parameter in learner.pooling.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    card = Card("Base", frames=2, pooling="unit_seqTransf")
+    write_checkpoint(tmp_path / "base", learner.model, TINY, {}, card, fp16=False, pooling=learner.pooling)
+    config = replace(config, base=str(tmp_path / "base"))
+    for pooling in ("base", "unit_seqTransf"):
+        again = Learner(replace(config, pooling=pooling)).pooling.state_dict()
+        assert all(torch.equal(again[name], value) for name, value in learner.pooling.state_dict().items())
+    assert not Learner(replace(config, pooling="mean")).pooling.state_dict()
+    with pytest.raises(ConfigError, match="num_frames"):
+        Learner(replace(config, num_frames=3))
+
+
+def test_settings_that_cannot_train_a_pooling_are_one_sentence(config: TrainConfig) -> None:
+    with pytest.raises(ConfigError, match="train is head, but mean has nothing to learn"):
+        Learner(replace(config, train="head", pooling="base"))
+    with pytest.raises(ConfigError, match=r"needs all frames. Set frames_per_step to num_frames \(2\)"):
+        Learner(replace(config, train="all", frames_per_step=1))
+    with pytest.raises(ConfigError, match="train is head, which needs a base whose towers can be frozen"):
+        replace(config, train="head", base="")
+
+
+def test_the_loss_over_seqtransf_is_that_of_clip4clip() -> None:
+    path = SHARED / "data" / "papers_reference.npz"
+    if not path.is_file():
+        pytest.skip("there is no shared/ next to the checkout")
+    with np.load(path) as stored:
+        given = {name: torch.from_numpy(stored[name]) for name in stored if name.startswith("c4c_")}
+    pooling = SequenceTransformer(16, 8, heads=2).double()
+    weights = {name.removeprefix("c4c_w_"): value for name, value in given.items() if name.startswith("c4c_w_")}
+    pooling.load_state_dict(weights | {"positions": given["c4c_pos"]})
+    texts = normalize(given["c4c_texts"], dim=-1)
+    for kind, is_frame in (("masked", given["c4c_mask"] > 0), ("full", None)):
+        batch = EmbeddedBatch(pooling(given["c4c_frames"], is_frame), texts, given["c4c_logit_scale"])
+        assert ContrastiveLoss()(batch).item() == pytest.approx(given[f"c4c_seqTransf_{kind}_loss"].item(), abs=1e-9)
