@@ -59,6 +59,7 @@ def measured(browser: Browser, url: str, size: tuple[int, int], query: str, shot
     if shots:
         for theme in ("light", "dark"):
             page.evaluate("isDark => document.body.classList.toggle('dark', isDark)", theme == "dark")
+            page.wait_for_timeout(SETTLED_MS)
             page.screenshot(path=shots / f"{size[0]}-{theme}.png")
     page.context.close()
     return found

@@ -94,7 +94,7 @@ class ReportFiles(StaticFiles):
 def status_line(text: str) -> str:
     """Return the page's head: brand on the left, status on the right."""
     return (
-        f'<div class="nt-head"><h1 class="nt-brand">nT2VR</h1>'
+        f'<div class="nt-head"><h1 class="nt-brand"><s>n</s>T2VR</h1>'
         f'<span class="nt-status" role="status">built-in world · {html.escape(text)}</span></div>'
     )
 

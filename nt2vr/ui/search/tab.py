@@ -45,12 +45,12 @@ from nt2vr.ui.search.state import (
     read_chosen,
     with_clip,
 )
-from nt2vr.ui.search.view import offers_view, understood_view, with_corrections
+from nt2vr.ui.search.view import downloads, offers_view, parts_view, understood_view, with_corrections
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.search.why_view import chosen_columns, why_view
 from nt2vr.ui.theme import script
 from nt2vr.ui.trainings import Trainings
-from nt2vr.ui.web.errors import user_errors, warn
+from nt2vr.ui.web.errors import sentence, user_errors, warn
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions
 
@@ -137,7 +137,7 @@ class SearchTab:
         r.understood.literal(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal", **BROWSER_ONLY)
         r.understood.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
         r.understood.flip(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.flip", **BROWSER_ONLY)
-        r.understood.correct(outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct", **BROWSER_ONLY)
+        r.parts.correct(outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct", **BROWSER_ONLY)
         for slider in r.sliders:
             moved = script("moved", slider.elem_id)
             slider.release(inputs=[slider, c.state], outputs=[c.state, c.ask], js=moved, **BROWSER_ONLY)
@@ -151,7 +151,10 @@ class SearchTab:
             ),
             self.on_search,
             [r.answer, r.wanted, r.unwanted],
-            [r.answer, r.marked, r.understood, r.columns, r.index, r.indexing, self._watch.timer],
+            [
+                *(r.answer, r.marked, r.problem, r.understood, r.parts, r.menu, r.columns),
+                *(r.index, r.indexing, self._watch.timer),
+            ],
             inputs_kwargs={**c.shown, "hidden": c.state},
             trigger_mode="always_last",
             show_progress="minimal",
@@ -165,7 +168,6 @@ class SearchTab:
             js="nt2vr.settle",
             **BROWSER_ONLY,
         )
-        answered.failure(outputs=[r.understood, r.columns, r.index], js="nt2vr.clear", **BROWSER_ONLY)
         wire_indexing(self.indexing, self.permissions, c.gallery, r.index, r.indexing, c.ask, QUIET)
 
     def _wire_clips(self) -> None:
@@ -261,9 +263,17 @@ class SearchTab:
             wanted: text of the box that shows its wanted part; `unwanted` likewise.
             sent: what `SearchState.of_page` takes.
         """
-        asked = SearchState.of_page(**sent)
+        try:
+            return self._answered(SearchState.of_page(**sent), previous, (wanted, unwanted), request)
+        except Nt2vrError as error:  # what is shown stays
+            return {self._results.problem: f'<p role="alert">{sentence(error)}</p>'}
+
+    def _answered(
+        self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str], request: gr.Request
+    ) -> Updates:
+        wanted, unwanted = boxes
         searcher = self.galleries.searcher(asked.gallery)
-        state, query, parsed = with_corrections(asked, previous, (wanted, unwanted), searcher.understand)
+        state, query, parsed = with_corrections(asked, previous, boxes, searcher.understand)
         state = state if query.unwanted else replace(state, flip="")
         answer, problem = self._search(state, query)
         flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
@@ -277,6 +287,9 @@ class SearchTab:
         return {
             r.answer: answer,
             r.marked: marked,
+            r.problem: "",
+            r.parts: parts_view(answer, parsed),
+            r.menu: downloads(answer),
             r.understood: {**understood, **offers_view(answer, videos), "trains": self._watch.offers(request)},
             r.columns: self._columns(answer, state, marked, other),
             **self._watch.awake(),

@@ -88,10 +88,10 @@ def test_violations_count_down_from_the_base_over_the_epochs_searched() -> None:
         (2, True),
     ]
     assert [(step["count"], step["kind"]) for step in column["run"]["right"]] == [(1, "bad"), (3, "bad"), (6, "good")]
-    assert (column["name"], column["how"]) == ("run", "epoch 7 · whole sentence")
+    assert (column["name"], column["how"]) == ("run", "epoch 7")
     back = columns(ranking(System("run · epoch 2"), 5, 3), counts=counts)[0]
     assert [step["now"] for step in back["run"]["violations"]] == [False, True, False]
-    assert (back["how"], back["run"]["place"], back["run"]["last"]) == ("epoch 2 · whole sentence", 0, 2)
+    assert (back["how"], back["run"]["place"], back["run"]["last"]) == ("epoch 2", 0, 2)
 
 
 def test_counts_of_another_query_or_strategy_do_not_mix() -> None:
