@@ -1,10 +1,9 @@
 """What the first screen shows, at four sizes, as JSON: `python -m benchmarks.page [--shots FOLDER]`.
 
-It opens the page in headless Chromium (Playwright, from tests/requirements.txt) and waits for the first answer. Lengths
-are CSS pixels: `first_clip_y`, from the window's top to the first clip; `controls_height`, of the rows of controls above
-the columns, from the tabs down; `rows_of_controls`, which are there; `clips_above_fold`, wholly in the window, and
-`ranks_above_fold`, how many of them the worst visible column has; `shift`, the cumulative layout shift (Layout
-Instability API), which is not counted after input.
+It opens the page in headless Chromium (Playwright, from tests/requirements.txt) and waits for the first answer.
+`first_clip_y` and `controls_height`, of all between the tabs and the columns, are CSS pixels; `rows_of_controls` are
+there; `clips_above_fold` are wholly in the window, at least `ranks_above_fold` of them in each visible column; `shift`
+is the cumulative layout shift (Layout Instability API), without what follows an input.
 """
 
 import json
@@ -25,23 +24,25 @@ SHIFTS = """window.shift = 0; new PerformanceObserver((list) => {
 }).observe({ type: "layout-shift", buffered: true });"""
 MEASURE = """() => {
   const box = (each) => each.getBoundingClientRect();
-  const isSeen = (each) => each.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && box(each).height > 1;
+  const shown = { visibilityProperty: true, opacityProperty: true };
+  const isSeen = (each) => each.checkVisibility(shown) && box(each).height > 1;
   const seen = (selector) => [...document.querySelectorAll(selector)].filter(isSeen);
   const isIn = (each) => {
     const { left, right, top, bottom } = box(each);
     return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
   };
-  const [tabs, columns] = [box(document.querySelector(".tab-wrapper")).bottom, box(document.querySelector(".nt-columns")).top];
+  const one = (selector) => box(document.querySelector(selector));
+  const [tabs, columns] = [one(".tab-wrapper").bottom, one(".nt-columns").top];
   const middles = seen("button, input, textarea, a[href], [tabindex='0']")
     .map((each) => box(each)).map(({ top, bottom }) => (top + bottom) / 2)
     .filter((y) => y > tabs && y < columns).sort((a, b) => a - b);
-  const shown = seen(".nt-column").filter((each) => box(each).left < innerWidth && box(each).right <= innerWidth);
+  const inView = seen(".nt-column").filter((each) => box(each).left < innerWidth && box(each).right <= innerWidth);
   return {
-    first_clip_y: Math.round(box(document.querySelector(".nt-clip")).top),
+    first_clip_y: Math.round(one(".nt-clip").top),
     controls_height: Math.round(columns - tabs),
     rows_of_controls: middles.filter((y, i) => i === 0 || y - middles[i - 1] > 14).length,
     clips_above_fold: seen(".nt-clip").filter(isIn).length,
-    ranks_above_fold: Math.min(...shown.map((each) => [...each.querySelectorAll(".nt-clip")].filter(isIn).length)),
+    ranks_above_fold: Math.min(...inView.map((each) => [...each.querySelectorAll(".nt-clip")].filter(isIn).length)),
     shift: Math.round(1000 * shift) / 1000,
   };
 }"""
@@ -73,13 +74,16 @@ def main() -> None:
     parser.add_argument("--shots", type=Path, help="folder for pictures, in light and dark")
     parser.add_argument("--url", help="of an app that runs already, with its /")
     flags = parser.parse_args()
-    with TemporaryDirectory() as data, sync_playwright() as playwright:
-        with nullcontext(flags) if flags.url else running_app(Path(data)) as app:
-            browser = playwright.chromium.launch(executable_path=flags.chromium, args=["--no-sandbox"])
-            for size in SIZES:
-                found = measured(browser, app.url, size, flags.query, flags.shots)
-                sys.stdout.write(json.dumps({"size": "×".join(map(str, size)), **found}, ensure_ascii=False) + "\n")
-            browser.close()
+    with (
+        TemporaryDirectory() as data,
+        nullcontext(flags) if flags.url else running_app(Path(data)) as app,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=flags.chromium, args=["--no-sandbox"])
+        for size in SIZES:
+            found = measured(browser, app.url, size, flags.query, flags.shots)
+            sys.stdout.write(json.dumps({"size": "×".join(map(str, size)), **found}, ensure_ascii=False) + "\n")
+        browser.close()
 
 
 if __name__ == "__main__":

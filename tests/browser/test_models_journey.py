@@ -11,7 +11,7 @@ import torch
 from playwright.sync_api import Page, expect
 
 from nt2vr.models.checkpoint import WEIGHTS
-from tests.browser.actions import MODELS_MS, choose, columns, open_search
+from tests.browser.actions import MODELS_MS, choose, columns, open_menu, open_search
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 
@@ -62,7 +62,7 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(
     weights = safetensors.torch.load_file(CLIP / WEIGHTS)
     torch.save({"model": {f"clip.{name}": tensor for name, tensor in weights.items()}}, tmp_path / "mine.pt")
     open_search(page, running_app.url)
-    page.get_by_text("More models").click()
+    open_menu(page, "More models")
     file = page.locator("#import-file").get_by_role("textbox")
     file.fill(str(tmp_path / "other.pt"))
     page.get_by_role("button", name="Import and add").click()

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.actions import MODELS_MS, columns
+from tests.browser.actions import MODELS_MS, columns, open_menu
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 from tests.paths import ROOT
@@ -89,6 +89,8 @@ def test_watch_a_run_learn_and_go_back_through_its_epochs(chromium: Browser, run
 def test_words_move_between_wanted_and_unwanted_by_drag(page: Page, running_app: RunningApp) -> None:
     page.goto(running_app.url + SEARCH)
     wanted, unwanted = (page.locator(f"[data-zone={zone}]") for zone in ("wanted", "unwanted"))
+    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
+    open_menu(page, "Correct this")
     expect(unwanted.get_by_role("button")).to_have_text(["playing the drum"], timeout=MODELS_MS)
     wanted.get_by_role("button", name="dancing").drag_to(unwanted)
     expect(unwanted.get_by_role("button")).to_have_text(["playing the drum", "dancing"])

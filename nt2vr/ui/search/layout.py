@@ -13,12 +13,14 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import MEANINGS, Marked, short_name
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.picture_examples import lay_out_picture_examples
-from nt2vr.ui.search.state import DEFAULT_QUERY, K_CHOICES, MAX_COLUMNS, SLIDERS, SearchState
+from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SLIDERS, SearchState
 from nt2vr.ui.theme import fold, template
 
 EXAMPLES = ("a girl, no bike", "not dancing", "a woman without glasses", "surfing rather than swimming")
 SURPRISE = "Surprise me"
-MENU_BUTTON = '<button type="button" popovertarget="menu" aria-label="More" title="Downloads, keys, models …">⋯</button>'
+MENU_BUTTON = (
+    '<button type="button" popovertarget="menu" aria-label="More" title="Downloads, keys, models …">⋯</button>'
+)
 NO_REFERENCES: dict[str, Any] = {"references": []}
 
 

@@ -23,6 +23,7 @@ from nt2vr.world.offers import FEW, fitting, offers
 from nt2vr.world.scenes import Scene
 
 WORD = re.compile(r"\w+")
+LETTERS = re.compile(r"[^\W\d_]*$")
 ARTICLES = frozenset({"a", "an", "the"})
 SETTLED = ("literal", "parts", "flip")  # hidden values that hold as long as the sentence does
 FLIPS = ("Search without the negation (0)", "Put the negation back (0)")
@@ -90,7 +91,7 @@ def understood_view(
         "notice": " ".join(filter(None, notices)),
         "flipped": bool(state.flip),
         "said": said,
-        "cued": any(each["cue"] for each in said),
+        "cued": any("cue" in each for each in said),
         "told": told(answer),
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
         "link": state.link,
@@ -136,13 +137,21 @@ def told(answer: Answer) -> list[dict[str, str]]:
 
 
 def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]:
-    """Repeat what was excluded: each part after its cue, or all after the first one where they do not pair up."""
-    cues = [{"cue": query.text[start:end], **_flip(is_flipped)} for start, end in parsed.cues]
-    if not query.unwanted or not cues:
-        return [{"cue": "", "text": ", ".join(query.unwanted)}] if query.unwanted else []
-    if len(cues) == len(query.unwanted):
-        return [{**cue, "text": part} for cue, part in zip(cues, query.unwanted, strict=True)]
-    return [{**cues[0], "text": ", ".join(query.unwanted)}]
+    """Repeat what was excluded: unwanted parts and their cues, which flip the negation, in the sentence's order."""
+    if not query.unwanted:
+        return []
+    text, starts = query.text, [start for start, _ in query.scopes]
+    cues = [(start, {"cue": text[_word_start(text, start) : end], **_flip(is_flipped)}) for start, end in parsed.cues]
+    if len(starts) != len(query.unwanted):  # corrected
+        starts, cues = [len(text)] * len(query.unwanted), cues[:1]
+    parts = [(start, {"text": part}) for start, part in zip(starts, query.unwanted, strict=True)]
+    return [piece for _, piece in sorted([*cues, *parts], key=itemgetter(0))]
+
+
+def _word_start(text: str, place: int) -> int:
+    """Return where the word that goes on at a place begins: the cue of "isn't" is "n't"."""
+    before = LETTERS.search(text, 0, place) if text[place].isalpha() else None
+    return before.start() if before else place
 
 
 def downloads(answer: Answer) -> dict[str, str]:

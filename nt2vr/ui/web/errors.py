@@ -43,5 +43,5 @@ def warn(error: Nt2vrError) -> None:
 
 
 def sentence(error: Nt2vrError) -> str:
-    """Word an error for the visitor of the event: it may name paths and quote the query, and what shows it renders HTML."""
+    """Word an error for the visitor of the event, as HTML: it may name paths and quote the query."""
     return html.escape(told(str(error), LocalContext.request.get(None)), quote=False)
