@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from nt2vr.errors import NotIndexedError, Nt2vrError
+from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError
 from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer
@@ -42,6 +42,7 @@ from nt2vr.ui.search.state import (
     MAX_COLUMNS,
     NAMES,
     SearchState,
+    dropped_systems,
     read_chosen,
     with_clip,
 )
@@ -233,6 +234,8 @@ class SearchTab:
             gallery = ""
             warn(error)
         state = SearchState.of_link({**link, "gallery": gallery}, names)
+        if dropped := dropped_systems(link, names):
+            warn(ConfigError(dropped))
         known = self._references.known(state.references)
         if len(known) < len(state.references):
             gr.Warning("A clip that the link refers to is not in this gallery.")
@@ -326,7 +329,7 @@ class SearchTab:
         if answer is None:
             return {}
         video_id = event_value(event, "id", str)
-        columns = chosen_columns(event_value(event, "columns", str), len(answer.rankings))
+        columns = chosen_columns(event_value(event, "columns", str), [seen.rank for seen in answer.see(video_id)])
         detail = self._enlarged(answer, video_id)
         whys = explain(answer, video_id, self.galleries.encoder, columns)
         video = self.galleries.searcher(answer.gallery).video(video_id)
