@@ -62,6 +62,7 @@ def test_a_correction_holds_until_the_sentence_changes(page: Page, running_app: 
     unwanted.fill("a dog")
     unwanted.press("Enter")
     expect(chip).to_have_text("a dog")
+    page.keyboard.press("Escape")
     choose(page, "k", "top 4")
     expect(columns(page).first.locator(".nt-clip")).to_have_count(4)
     expect(chip).to_have_text("a dog")
