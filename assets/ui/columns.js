@@ -6,11 +6,10 @@ element.addEventListener("click", (event) => {
 });
 
 // Clips are as large as lets all of them fit into the window, but no smaller than SMALLEST; then the page scrolls.
-const [SMALLEST, GAP, BELOW] = [170, 8, 32];
+const [SMALLEST, GAP] = [150, 8];
 const fit = () => {
   const lists = [...element.querySelectorAll(".nt-column ol")].filter((list) => list.clientWidth);
   const onStage = document.body.classList.contains("nt-on-stage");
-  const below = onStage ? 0 : BELOW;
   const count = Math.max(...lists.map((list) => list.children.length), 0);
   if (!count) return;
   const width = lists[0].clientWidth + GAP;
@@ -18,12 +17,13 @@ const fit = () => {
   const height = window.innerHeight - top - (onStage ? 3 * GAP : GAP);
   const sizes = [...Array(count).keys()].map((i) => {
     const [wide, rows] = [width / (i + 1) - GAP, Math.ceil(count / (i + 1))];
-    return { across: i + 1, wide, size: Math.min(wide, height / rows - GAP - below) };
+    return { across: i + 1, wide, size: Math.min(wide, height / rows - GAP) };
   });
   let best = sizes.reduce((a, b) => (b.size > a.size ? b : a));
-  if (best.size < SMALLEST && !onStage) {
-    const wide = sizes.filter((each) => each.wide >= SMALLEST);
-    best = wide.findLast(({ across }) => count % across === 0) ?? sizes[0];
+  if (best.size >= SMALLEST && !onStage) best = sizes.findLast(({ size }) => size > 0.9 * best.size); // fuller
+  else if (!onStage) {
+    const wide = sizes.filter(({ wide, across }) => wide >= SMALLEST || across <= 2);
+    best = wide.findLast(({ across }) => count % across === 0);
     best.size = best.wide;
   }
   const { style } = element.querySelector(".nt-columns");

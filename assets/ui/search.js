@@ -44,11 +44,6 @@
       }));
       return [next("wanted"), next("unwanted"), ...shown, { ...state, literal: next("literal"), parts: next("parts"), flip: next("flip"), replay: next("replay") }];
     },
-    // There is no answer.
-    clear: () => {
-      nt2vr.popped = undefined;
-      return [{}, { columns: [] }, {}];
-    },
     // A model was added: it joins whatever is chosen by now; boxes are cleared unless something else was typed into them.
     addModel: (others, { model, file, name }, systems, fileNow, nameNow) => [
       [...new Set([...(systems ?? []).slice(0, others), model])],

@@ -52,7 +52,8 @@ from nt2vr.world.stories import story_queries
 from nt2vr.world.synonyms import offered_words
 
 ABOUT = (
-    "After “Learn to Understand Negation in Video Retrieval” (ACM MM 2022). The built-in world is drawn from "
+    "After [“Learn to Understand Negation in Video Retrieval”](https://doi.org/10.1145/3503161.3547968) (ACM MM "
+    "2022). Programs search over [the API](api/docs). The built-in world is drawn from "
     "[OpenMoji](https://openmoji.org) (CC BY-SA 4.0); results on it do not carry over to real footage. "
     "✓ right: shows the wanted part and nothing unwanted. *violates*: shows the unwanted part. "
     "*misses*: lacks the wanted part."
@@ -94,7 +95,7 @@ class ReportFiles(StaticFiles):
 def status_line(text: str) -> str:
     """Return the page's head: brand on the left, status on the right."""
     return (
-        f'<div class="nt-head"><h1 class="nt-brand">nT2VR</h1>'
+        f'<div class="nt-head"><h1 class="nt-brand"><s>n</s>T2VR</h1>'
         f'<span class="nt-status" role="status">built-in world · {html.escape(text)}</span></div>'
     )
 

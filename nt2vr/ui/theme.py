@@ -14,15 +14,15 @@ QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 def build_theme() -> gr.themes.Base:
     """Return a theme with system fonts: the page must work offline."""
     return gr.themes.Default(
-        primary_hue="blue",
-        neutral_hue="slate",
+        primary_hue="indigo",
+        neutral_hue="stone",
         font=["system-ui", "sans-serif"],
         font_mono=["ui-monospace", "monospace"],
     ).set(  # contrasts of 4.5 or more
-        body_text_color_subdued="*neutral_500",
-        block_info_text_color="*neutral_500",
-        button_primary_background_fill="*primary_600",
-        button_primary_background_fill_hover="*primary_700",
+        body_text_color_subdued="*neutral_600",
+        block_info_text_color="*neutral_600",
+        button_primary_background_fill="*primary_700",
+        button_primary_background_fill_hover="*primary_800",
         button_primary_background_fill_dark="*primary_600",
         button_primary_background_fill_hover_dark="*primary_700",
     )

@@ -39,6 +39,13 @@ def choose(page: Page, elem_id: str, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
+def open_menu(page: Page, panel: str = "") -> None:
+    """Open the menu of what is seldom needed, and in it a panel."""
+    page.get_by_role("button", name="More", exact=True).click()
+    if panel:
+        page.locator("#menu").get_by_role("button", name=panel).click()
+
+
 def serious(page: Page) -> list[str]:
     """List axe-core's serious and critical findings."""
     page.wait_for_function(SETTLED)  # colours of what fades in or out are not its own

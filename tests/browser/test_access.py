@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import MODELS_MS, SHIFTS, columns, open_search, serious, submit
+from tests.browser.actions import MODELS_MS, SHIFTS, columns, open_menu, open_search, serious, submit
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -67,9 +67,31 @@ def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page, runnin
     expect(page.locator(".nt-scope")).to_have_text("cat", timeout=MODELS_MS)
 
 
+def test_the_menu_opens_by_key_and_closes_on_escape_or_a_click_outside(page: Page, running_app: RunningApp) -> None:
+    open_search(page, running_app.url)
+    menu, opener = page.locator("#menu"), page.get_by_role("button", name="More", exact=True)
+    expect(menu).to_be_hidden()
+    opener.press("Enter")
+    for name in ("JSON", "CSV"):
+        expect(menu.get_by_role("link", name=name)).to_have_attribute("download", f"nt2vr-results.{name.lower()}")
+    for name in ("copy link", "stories", "marks and keys", "Correct this", "More models"):
+        expect(menu.get_by_role("button", name=name)).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(menu.get_by_role("button", name="copy link")).to_be_focused()
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+    expect(opener).to_be_focused()
+    opener.click()
+    expect(menu).to_be_visible()
+    page.locator(".nt-brand").click(force=True)  # the tabs lie above the head
+    expect(menu).to_be_hidden()
+
+
 def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page, running_app: RunningApp) -> None:
     open_search(page, running_app.url)
     good, bad = page.locator(".nt-chip.nt-good"), page.locator(".nt-chip.nt-bad")
+    open_menu(page, "Correct this")
     good.get_by_role("button", name="dancing").click()
     expect(bad).to_have_text(["playing the drum", "dancing"])
     expect(page.get_by_text("the correction changes only their verdicts")).to_be_visible()
@@ -88,6 +110,7 @@ def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page,
     page.go_forward()
     expect(bad).to_have_text("cat")
     page.go_back()
+    open_menu(page, "Correct this")
     page.get_by_role("button", name="undo correction").click()
     expect(bad).to_have_text("playing the drum")
 

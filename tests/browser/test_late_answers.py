@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import ANSWERS, MODELS_MS, choose, columns, held, open_search, submit
+from tests.browser.actions import ANSWERS, MODELS_MS, choose, columns, held, open_menu, open_search, submit
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 
@@ -21,7 +21,7 @@ HORSE = "a woman is riding a horse, no elephant"
 
 
 def open_correction(page: Page) -> None:
-    page.get_by_text("Correct this").click()
+    open_menu(page, "Correct this")
 
 
 def test_a_correction_typed_as_the_panel_opens_is_kept_where_frames_are_slow(
@@ -62,6 +62,7 @@ def test_a_correction_holds_until_the_sentence_changes(page: Page, running_app: 
     unwanted.fill("a dog")
     unwanted.press("Enter")
     expect(chip).to_have_text("a dog")
+    page.keyboard.press("Escape")
     choose(page, "k", "top 4")
     expect(columns(page).first.locator(".nt-clip")).to_have_count(4)
     expect(chip).to_have_text("a dog")

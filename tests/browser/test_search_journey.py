@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.actions import MODELS_MS, columns, open_search, submit
+from tests.browser.actions import MODELS_MS, columns, open_menu, open_search, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 
@@ -110,7 +110,7 @@ def test_a_picture_is_pasted_and_a_video_dropped_and_what_is_neither_is_refused(
     expect(chips).to_have_count(2)
 
 
-def test_a_link_is_restored_an_empty_query_gets_a_message_and_the_next_one_is_answered(
+def test_a_link_is_restored_an_empty_query_gets_a_message_beside_the_results_and_the_next_one_is_answered(
     page: Page, running_app: RunningApp
 ) -> None:
     page.goto(running_app.url + "?q=a+dog,+no+cat&systems=CLIP+drop|CLIP&k=6")
@@ -121,11 +121,12 @@ def test_a_link_is_restored_an_empty_query_gets_a_message_and_the_next_one_is_an
     expect(columns(page).first.locator(".nt-clip")).to_have_count(6)
 
     submit(page, "   ")
-    expect(page.get_by_text("Type what the clip should show").first).to_be_visible()
-    expect(columns(page)).to_have_count(0)
-    expect(page.locator(".nt-understood")).to_have_count(0)
+    expect(page.get_by_role("alert")).to_contain_text("Type what the clip should show")
+    expect(columns(page)).to_have_count(2)  # what was shown stays
+    expect(page.locator(".nt-said")).to_have_text("You said no cat.")
     submit(page, "a dog")
     expect(page.locator(".nt-chip.nt-good")).to_have_text("a dog")
+    expect(page.get_by_role("alert")).to_have_count(0)
 
     offers = page.locator(".nt-words button")  # known words, while typing
     query.fill("")
@@ -143,7 +144,7 @@ def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(
 ) -> None:
     page.goto(running_app.url + "?q=a+dog,+no+cat&systems=CLIP+anchored|CLIP+projection|CLIP+spherical+t+0.9")
     expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
-    page.get_by_text("Correct this").click()
+    open_menu(page, "Correct this")
     slider = page.locator("#lambda input[type=range]")
     expect(slider).to_be_visible()
     expect(slider).to_have_value("2.1")  # as on CLIP's card
@@ -154,7 +155,7 @@ def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(
     slider.dispatch_event("pointerup")
     expect(page).to_have_url(re.compile("lambda=2.2"))
     page.reload()
-    page.get_by_text("Correct this").click()
+    open_menu(page, "Correct this")
     expect(slider).to_have_value("2.2", timeout=MODELS_MS)
 
 
@@ -187,7 +188,11 @@ def test_a_click_on_the_negation_takes_it_away_a_key_puts_it_back_and_the_link_k
     page: Page, running_app: RunningApp
 ) -> None:
     open_search(page, running_app.url)
-    cue, stayed, badges = page.locator("[data-flip]"), page.locator(".nt-stayed"), page.locator(".nt-column .nt-badge")
+    cue, stayed, badges = (
+        page.locator(".nt-said [data-flip]"),
+        page.locator(".nt-stayed"),
+        page.locator(".nt-column .nt-badge"),
+    )
     expect(cue).to_have_attribute("aria-pressed", "false")
     expect(stayed).to_have_count(0)
     cue.click()

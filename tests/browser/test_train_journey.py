@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.actions import serious
+from tests.browser.actions import open_menu, serious
 from tests.browser.conftest import fresh_page
 from tests.conftest import STRANGER, RunningApp, free_port, run_app
 from tests.tiny import TINY
@@ -197,7 +197,7 @@ def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(chromium: Browser
         expect(page.locator("#evaluate-note")).to_contain_text("Only the owner may name files", timeout=WAIT_MS)
         expect(page.locator("#evaluate-split")).to_be_hidden()
         page.get_by_role("tab", name="Search").click()
-        page.get_by_role("button", name="More models").click()
+        open_menu(page, "More models")
         expect(page.locator("#more-models-note")).to_contain_text(
             "Only the owner may download models or import models and videos here"
         )

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.actions import MODELS_MS, columns, held, submit
+from tests.browser.actions import MODELS_MS, columns, held, open_menu, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 from tests.paths import ROOT
@@ -115,6 +115,8 @@ def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_i
 def test_words_move_between_wanted_and_unwanted_by_drag(page: Page, running_app: RunningApp) -> None:
     page.goto(running_app.url + SEARCH)
     wanted, unwanted = (page.locator(f"[data-zone={zone}]") for zone in ("wanted", "unwanted"))
+    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
+    open_menu(page, "Correct this")
     expect(unwanted.get_by_role("button")).to_have_text(["playing the drum"], timeout=MODELS_MS)
     wanted.get_by_role("button", name="dancing").drag_to(unwanted)
     expect(unwanted.get_by_role("button")).to_have_text(["playing the drum", "dancing"])

@@ -126,9 +126,9 @@ def _said(ranking: Ranking, badge: Mapping[str, Any]) -> str:
 
 
 def how_text(system: System, epoch: int | None) -> str:
-    """Name a system's strategy and, for a run, the epoch that answered."""
-    strategy = system.name.removeprefix(system.model).strip() or "whole sentence"
-    return f"epoch {epoch} · {strategy}" if epoch else strategy
+    """Name a system's strategy, unless it is the sentence as typed, and for a run the epoch that answered."""
+    strategy = system.name.removeprefix(system.model).strip()
+    return " · ".join(filter(None, (f"epoch {epoch}" if epoch else "", strategy)))
 
 
 def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:

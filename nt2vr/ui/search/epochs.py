@@ -120,7 +120,7 @@ class Learner:
             if told and each.get("kind") == "bad":  # it is still learning: no verdict yet
                 each["kind"] = "neutral"
         system = self.rankings[epoch].system
-        how = f"· epoch {epoch}" if system.strategy == "plain" else f"· {how_text(system, epoch)}"
+        how = f"· {how_text(system, epoch)}"
         return {"epoch": epoch, "how": how, "badge": badge, "line": line, "story": told} | {
             name: frame[name] for name in ("note", "hits")
         }

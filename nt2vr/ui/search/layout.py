@@ -13,24 +13,15 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import MEANINGS, Marked, short_name
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.picture_examples import lay_out_picture_examples
-from nt2vr.ui.search.state import DEFAULT_QUERY, K_CHOICES, MAX_COLUMNS, SLIDERS, SearchState
+from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SLIDERS, SearchState
 from nt2vr.ui.theme import fold, template
 
-EXAMPLES = (
-    DEFAULT_QUERY,
-    "a girl, no bike",
-    "a boy is snowboarding without a snowman",
-    "a woman is singing but not playing the piano",
-    "not dancing",
-    "a girl is reading a book, and there isn't a cat",
-    "a man is cooking instead of drinking coffee",
-    "a woman is surfing rather than swimming",
-)
+EXAMPLES = ("a girl, no bike", "not dancing", "a woman without glasses", "surfing rather than swimming")
 SURPRISE = "Surprise me"
-NO_REFERENCES: dict[str, Any] = {"references": []}
-INTRO = (
-    "<p>Find clips by what they show <em>and what they do not</em><span>, and compare how models rank them</span>.</p>"
+MENU_BUTTON = (
+    '<button type="button" popovertarget="menu" aria-label="More" title="Downloads, keys, models …">⋯</button>'
 )
+NO_REFERENCES: dict[str, Any] = {"references": []}
 
 
 def gallery_choices(galleries: Galleries) -> list[tuple[str, str]]:
@@ -74,8 +65,16 @@ class Controls:
     def __init__(self, galleries: Galleries, templates: Path, words: Sequence[str], media: Media) -> None:
         """Lay out query, references, examples, and the choice of gallery and systems."""
         start = SearchState()
-        gr.HTML(INTRO, elem_id="intro")
         with gr.Row(equal_height=True):
+            self.gallery = gr.Dropdown(
+                gallery_choices(galleries),
+                value=start.gallery,
+                label="Gallery",
+                elem_id="gallery",
+                min_width=150,
+                scale=0,
+                container=False,
+            )
             self.query = gr.Textbox(
                 start.q,
                 label="Query",
@@ -83,30 +82,21 @@ class Controls:
                 max_lines=3,
                 elem_id="query",
                 scale=10,
-                placeholder="a man playing the guitar and not singing",
+                placeholder="What clips should show, and what not: a man playing the guitar and not singing",
                 autofocus=True,
                 container=False,
             )
             self.with_picture = gr.Button("+ picture", elem_id="with-picture", min_width=110, scale=0)
             # whether a phone shows what else can be chosen; wider pages always do
             gr.Checkbox(False, label="Options", elem_id="options", min_width=100, scale=1, container=False)
-            self.find = gr.Button("Search", variant="primary", elem_id="search-button", scale=1)
+            self.find = gr.Button("Search", variant="primary", elem_id="search-button", scale=0)
+            gr.HTML(MENU_BUTTON, elem_id="menu-button")
         template(templates, "words", {"words": list(words)})
         self.reference = template(templates, "reference", NO_REFERENCES)
-        with gr.Row():
+        with gr.Row(elem_id="choices"):
             samples = [[SURPRISE], *([example] for example in EXAMPLES)]
             self.examples = gr.Dataset(components=[self.query], samples=samples, label="Examples", elem_id="examples")
             self.picture_examples = lay_out_picture_examples(templates, galleries.built_in, media)
-        with gr.Row(equal_height=True):
-            self.gallery = gr.Dropdown(
-                gallery_choices(galleries),
-                value=start.gallery,
-                label="Gallery",
-                elem_id="gallery",
-                min_width=170,
-                scale=2,
-                container=False,
-            )
             self.systems = gr.Dropdown(
                 system_choices(galleries.built_in.system_names()),
                 value=list(start.systems),
@@ -114,12 +104,12 @@ class Controls:
                 max_choices=MAX_COLUMNS,
                 label="Systems to compare, one per column; the first is the baseline",
                 elem_id="systems",
-                scale=8,
+                min_width=100,
                 container=False,
             )
             counts = [(f"top {count}", count) for count in K_CHOICES]
             self.k = gr.Dropdown(
-                counts, value=start.k, label="Results", elem_id="k", min_width=100, scale=1, container=False
+                counts, value=start.k, label="Results", elem_id="k", min_width=90, scale=0, container=False
             )
         self.ask = gr.Textbox(visible="hidden")  # a State is not in the browser
         self.link, self.state = gr.JSON(visible="hidden"), gr.JSON(start.hidden, elem_id="state", visible="hidden")
@@ -135,6 +125,9 @@ class Results:
     """The answer, and how to correct it.
 
     Attributes:
+        problem: why there is no new answer; what is shown stays.
+        parts: the wanted and the unwanted part, whose words move by a click or a drag.
+        menu: what is seldom needed.
         sliders: one per strategy of STRENGTHS, for the systems whose name does not fix it.
         systems_added: events after which a model has joined the chosen systems.
         answer: the Answer on display.
@@ -146,9 +139,12 @@ class Results:
 
     def __init__(self, more_models: MoreModels, systems: gr.Dropdown, templates: Path, page: gr.Blocks) -> None:
         """Lay out what shows an answer, and the panels that correct it and add models to `systems`."""
+        self.problem = gr.HTML(elem_id="problem")
         self.understood = template(templates, "understood", {})
-        with gr.Row():
+        with gr.Column(elem_id="menu"):
+            self.menu = template(templates, "menu", {}, elem_id="menu-links")
             with fold("Correct this, or change the weights", elem_id="correct"):
+                self.parts = template(templates, "parts", {})
                 with gr.Row():
                     self.wanted = gr.Textbox(label="Wanted", elem_id="wanted", placeholder="a man singing")
                     self.unwanted = gr.Textbox(
@@ -168,7 +164,7 @@ class Results:
                 ]
             self.systems_added = more_models.build(systems, page)
         self.index = template(templates, "search-index", {})
-        self.columns = template(templates, "columns", {"columns": []}, "pick", "flights", "epochs")
+        self.columns = template(templates, "columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs")
         self.detail = template(templates, "detail", {})
         self.stage = template(templates, "stage", {"stories": built_in_stories(templates)})
         self.map = template(templates, "map", {})

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES, check_number
 from nt2vr.search.searcher import DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
 from nt2vr.search.strategies import STRENGTHS
@@ -142,6 +142,21 @@ class SearchState:
         """Strategy to strength, as far as sliders were moved."""
         read = {strategy: _strength(strategy, self.strengths[word], None) for strategy, word in WORDS.items()}
         return {strategy: strength for strategy, strength in read.items() if strength is not None}
+
+
+def dropped_systems(link: Mapping[str, str], names: Sequence[str]) -> str:
+    """Name the systems of a link that the page does not show, and say why; empty if it shows all."""
+    asked = list(filter(None, link.get("systems", "").split("|")))
+    unknown = [quoted(name) for name in asked if name not in names]
+    left = [quoted(name) for name in [name for name in asked if name in names][MAX_COLUMNS:]]
+    return " ".join(
+        f"{', '.join(each[:MAX_COLUMNS])}{' and others' * (len(each) > MAX_COLUMNS)} {why}"
+        for each, why in (
+            (unknown, "cannot be shown: there is no such system here."),
+            (left, f"cannot be shown: at most {MAX_COLUMNS} systems fit side by side."),
+        )
+        if each
+    )
 
 
 def _read_references(link: Mapping[str, str], gallery: str) -> tuple[Chosen, ...]:

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from nt2vr.errors import NotIndexedError, Nt2vrError
+from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError
 from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer, Ranking
@@ -46,15 +46,16 @@ from nt2vr.ui.search.state import (
     MAX_COLUMNS,
     NAMES,
     SearchState,
+    dropped_systems,
     read_chosen,
     with_clip,
 )
-from nt2vr.ui.search.view import offers_view, understood_view, with_corrections
+from nt2vr.ui.search.view import downloads, offers_view, parts_view, understood_view, with_corrections
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.search.why_view import chosen_columns, why_view
 from nt2vr.ui.theme import script
 from nt2vr.ui.trainings import Trainings
-from nt2vr.ui.web.errors import user_errors, warn
+from nt2vr.ui.web.errors import sentence, user_errors, warn
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions
 
@@ -144,7 +145,7 @@ class SearchTab:
         r.understood.literal(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal", **BROWSER_ONLY)
         r.understood.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
         r.understood.flip(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.flip", **BROWSER_ONLY)
-        r.understood.correct(outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct", **BROWSER_ONLY)
+        r.parts.correct(outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct", **BROWSER_ONLY)
         for slider in r.sliders:
             moved = script("moved", slider.elem_id)
             slider.release(inputs=[slider, c.state], outputs=[c.state, c.ask], js=moved, **BROWSER_ONLY)
@@ -158,7 +159,10 @@ class SearchTab:
             ),
             self.on_search,
             [r.answer, r.wanted, r.unwanted],
-            [r.answer, r.marked, r.understood, r.columns, r.index, r.indexing, self._watch.timer],
+            [
+                *(r.answer, r.marked, r.problem, r.understood, r.parts, r.menu, r.columns),
+                *(r.index, r.indexing, self._watch.timer),
+            ],
             inputs_kwargs={**c.shown, "hidden": c.state},
             trigger_mode="always_last",
             show_progress="minimal",
@@ -172,7 +176,6 @@ class SearchTab:
             js="nt2vr.settle",
             **BROWSER_ONLY,
         )
-        answered.failure(outputs=[r.understood, r.columns, r.index], js="nt2vr.clear", **BROWSER_ONLY)
         wire_indexing(self.indexing, self.permissions, c.gallery, r.index, r.indexing, c.ask, QUIET)
 
     def _wire_clips(self) -> None:
@@ -239,6 +242,8 @@ class SearchTab:
             gallery = ""
             warn(error)
         state = SearchState.of_link({**link, "gallery": gallery}, names)
+        if dropped := dropped_systems(link, names):
+            warn(ConfigError(dropped))
         known = self._references.known(state.references)
         if len(known) < len(state.references):
             gr.Warning("A clip that the link refers to is not in this gallery.")
@@ -269,9 +274,17 @@ class SearchTab:
             wanted: text of the box that shows its wanted part; `unwanted` likewise.
             sent: what `SearchState.of_page` takes.
         """
-        asked = SearchState.of_page(**sent)
+        try:
+            return self._answered(SearchState.of_page(**sent), previous, (wanted, unwanted), request)
+        except Nt2vrError as error:  # what is shown stays
+            return {self._results.problem: f'<p role="alert">{sentence(error)}</p>'}
+
+    def _answered(
+        self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str], request: gr.Request
+    ) -> Updates:
+        wanted, unwanted = boxes
         searcher = self.galleries.searcher(asked.gallery)
-        state, query, parsed = with_corrections(asked, previous, (wanted, unwanted), searcher.understand)
+        state, query, parsed = with_corrections(asked, previous, boxes, searcher.understand)
         state = state if query.unwanted else replace(state, flip="")
         is_replayed = self._watch.replays(state.q, state.gallery) and not state.flip
         state = state if is_replayed else replace(state, replay="")
@@ -287,6 +300,9 @@ class SearchTab:
         return {
             r.answer: answer,
             r.marked: marked,
+            r.problem: "",
+            r.parts: parts_view(answer, parsed),
+            r.menu: downloads(answer),
             r.understood: {**understood, **offers_view(answer, videos), **self._watch.offers(request)},
             r.columns: self._columns(answer, state, marked, other),
             **self._watch.awake(),
@@ -326,7 +342,7 @@ class SearchTab:
         if answer is None:
             return {}
         video_id = event_value(event, "id", str)
-        columns = chosen_columns(event_value(event, "columns", str), len(answer.rankings))
+        columns = chosen_columns(event_value(event, "columns", str), [seen.rank for seen in answer.see(video_id)])
         detail = self._enlarged(answer, video_id)
         whys = explain(answer, video_id, self.galleries.encoder, columns)
         video = self.galleries.searcher(answer.gallery).video(video_id)

@@ -17,11 +17,13 @@ from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Verdict
 from nt2vr.search.reading import with_words
 from nt2vr.search.strategies import STRENGTHS
+from nt2vr.ui.search.column_view import short_name
 from nt2vr.ui.search.state import SearchState, read_parts, write_parts
 from nt2vr.world.offers import FEW, fitting, offers
 from nt2vr.world.scenes import Scene
 
 WORD = re.compile(r"\w+")
+LETTERS = re.compile(r"[^\W\d_]*$")
 ARTICLES = frozenset({"a", "an", "the"})
 SETTLED = ("literal", "parts", "flip", "replay")  # hidden values that hold as long as the sentence does
 FLIPS = ("Search without the negation (0)", "Put the negation back (0)")
@@ -74,7 +76,7 @@ def understood_view(
     parsed: Query,
     picture: str = "",
 ) -> dict[str, Any]:
-    """Show how a query was understood, with the answer as downloads.
+    """Show how a query was understood, and in words what came of it.
 
     Args:
         answer: what is shown.
@@ -85,22 +87,82 @@ def understood_view(
     """
     query = answer.denied or answer.query
     wanted, unwanted = part_texts(query)
-    parsed_wanted, parsed_unwanted = part_texts(parsed)
-    is_corrected = (wanted, unwanted) != (parsed_wanted, parsed_unwanted)
+    is_corrected = (wanted, unwanted) != part_texts(parsed)
+    said = _said(query, parsed, bool(state.flip))
     notices = (query.notice, picture, _only_verdicts(answer) if is_corrected else "")
     return {
         "pieces": _pieces(marked_again(query, parsed) if is_corrected else query, bool(state.flip)),
         "notice": " ".join(filter(None, notices)),
         "flipped": bool(state.flip),
-        "moves": _moves(query),
-        "undo": [{"wanted": parsed_wanted, "unwanted": parsed_unwanted}] if is_corrected else [],
+        "said": said,
+        "cued": any("cue" in each for each in said),
+        "told": told(answer),
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
-        "json": _data_url("application/json", json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)),
-        "csv": _data_url("text/csv", _as_csv(answer)),
         "link": state.link,
         "asked": dict(asked),
         "settled": {"wanted": wanted, "unwanted": unwanted, **{name: getattr(state, name) for name in SETTLED}},
         "sliders": [_slider(answer, strategy, state.moved.get(strategy)) for strategy in STRENGTHS],
+    }
+
+
+def parts_view(answer: Answer, parsed: Query) -> dict[str, Any]:
+    """Show the parts of a query for correction: each word moves to the other part, and all go back to `parsed`."""
+    query = answer.denied or answer.query
+    wanted, unwanted = part_texts(parsed)
+    undo = [{"wanted": wanted, "unwanted": unwanted}] if part_texts(query) != (wanted, unwanted) else []
+    return {"moves": _moves(query), "undo": undo, "flipped": answer.denied is not None}
+
+
+def told(answer: Answer) -> list[dict[str, str]]:
+    """Say what the first and the last system made of a query, by the verdicts that are there.
+
+    Returns:
+        A `text` each, and its `kind`: "good" or "bad".
+    """
+    if not answer.has_verdicts:
+        return []
+    unwanted, by = answer.query.unwanted, f" by {answer.judged_by}" if answer.judged_by else ""
+    shows = "shows it" if len(unwanted) == 1 else "shows some of it"
+    found = []
+    for ranking in (*answer.rankings[:1], *answer.rankings[1:][-1:]):
+        name, total = short_name(ranking.system.name), len(ranking.hits)
+        right, violations, misses = (ranking.counts[verdict] for verdict in ("right", "violation", "miss"))
+        if not total or (not unwanted and not by and right + misses < total):
+            continue
+        if not unwanted:
+            text = f"{name} is right in {right} of {total}{by}."
+        elif violations:
+            text = f"{name} {shows} anyway, in {violations} of {total}{by}."
+        else:
+            text = f"{name} leaves it out{by}{f'; {misses} of {total} miss the rest' * bool(misses)}."
+        is_good = not violations if unwanted else 2 * right >= total
+        found.append({"kind": "good" if is_good else "bad", "text": text})
+    return found
+
+
+def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]:
+    """Repeat what was excluded: unwanted parts and their cues, which flip the negation, in the sentence's order."""
+    if not query.unwanted:
+        return []
+    text, starts = query.text, [start for start, _ in query.scopes]
+    cues = [(start, {"cue": text[_word_start(text, start) : end], **_flip(is_flipped)}) for start, end in parsed.cues]
+    if len(starts) != len(query.unwanted):  # corrected
+        starts, cues = [len(text)] * len(query.unwanted), cues[:1]
+    parts = [(start, {"text": part}) for start, part in zip(starts, query.unwanted, strict=True)]
+    return [piece for _, piece in sorted([*cues, *parts], key=itemgetter(0))]
+
+
+def _word_start(text: str, place: int) -> int:
+    """Return where the word that goes on at a place begins: the cue of "isn't" is "n't"."""
+    before = LETTERS.search(text, 0, place) if text[place].isalpha() else None
+    return before.start() if before else place
+
+
+def downloads(answer: Answer) -> dict[str, str]:
+    """Return an answer as downloads."""
+    return {
+        "json": _data_url("application/json", json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)),
+        "csv": _data_url("text/csv", _as_csv(answer)),
     }
 
 
@@ -205,11 +267,18 @@ def _pieces(query: Query, is_flipped: bool) -> list[dict[str, Any]]:
         for start, end in spans:
             kinds[start:end] = [kind] * (end - start)
     runs = groupby(zip(kinds, query.text, strict=True), key=itemgetter(0))
-    flip = {"pressed": "true" if is_flipped else "false", "title": FLIPS[is_flipped]}
     return [
-        {"kind": kind, "text": "".join(character for _, character in run), "flips": flip if kind == "cue" else None}
+        {
+            "kind": kind,
+            "text": "".join(character for _, character in run),
+            "flips": _flip(is_flipped) if kind == "cue" else None,
+        }
         for kind, run in runs
     ]
+
+
+def _flip(is_flipped: bool) -> dict[str, str]:
+    return {"pressed": "true" if is_flipped else "false", "title": FLIPS[is_flipped]}
 
 
 def _as_csv(answer: Answer) -> str:

@@ -1,9 +1,11 @@
 """Explanation of a clip's score as template data. Independent of Gradio."""
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Seen
 from nt2vr.search.why import Part, Why, Word
@@ -18,11 +20,17 @@ ALONE = "The system searches for the sentence; its parts are scored alone for co
 SHARES = "How much the score falls without the word. Words act together, so shares do not add up to the score."
 
 
-def chosen_columns(text: str, count: int) -> list[int]:
-    """Read which columns to explain from an event, such as "0,2"; the first two if it names none."""
+def chosen_columns(text: str, ranks: Sequence[int | None]) -> list[int]:
+    """Read which columns to explain from an event, such as "0,2"; if it names none, those that differ most.
+
+    Args:
+        ranks: of the clip in each column; None if it is not ranked there.
+    """
     asked = text.split(",", SIDE_BY_SIDE)
-    places = [place for place in range(count) if str(place) in asked]
-    return places[:SIDE_BY_SIDE] or list(range(min(count, SIDE_BY_SIDE)))
+    if places := [place for place in range(len(ranks)) if str(place) in asked]:
+        return places[:SIDE_BY_SIDE]
+    order = sorted(range(len(ranks)), key=lambda place: ranks[place] or math.inf)
+    return sorted({*order[:1], *order[-1:]})
 
 
 def why_view(
@@ -38,7 +46,7 @@ def why_view(
         ]
         if len(names) > SIDE_BY_SIDE
         else [],
-        "systems": [_system_view(each, video, urls, _largest_share(whys)) for each in whys],
+        "systems": [_system_view(each, answer.query, video, urls, _largest_share(whys)) for each in whys],
     }
 
 
@@ -52,10 +60,25 @@ def _largest_share(whys: Sequence[Why]) -> float:
     return max(FAINT, *(abs(word.share or 0) for why in whys for word in why.words), 0)
 
 
-def _system_view(why: Why, video: Video, urls: Mapping[str, str], largest_share: float) -> dict[str, Any]:
+def brief(why: Why, query: Query) -> str:
+    """Say in one line what the negation did to a clip's score: its words, if they are searched for, or its parts."""
+    cues = [query.text[start:end].lower() for start, end in query.cues]
+    endings = tuple(cue for cue in cues if not cue[1:].isalpha())  # "n't" of "isn't"
+    named = {word for cue in cues for word in cue.split()}
+    said = [word for word in why.words if word.text.lower() in named or word.text.lower().endswith(endings)]
+    if said and all(word.share is not None for word in said):
+        return f"“{' … '.join(word.text for word in said)}” added {signed(sum(word.share or 0 for word in said))}"
+    taken = [part for part in why.parts if part.role == "unwanted" and part.contribution is not None]
+    return f"“{', '.join(part.text for part in taken)}” added {signed(sum(map(_value, taken)))}" if taken else ""
+
+
+def _system_view(
+    why: Why, query: Query, video: Video, urls: Mapping[str, str], largest_share: float
+) -> dict[str, Any]:
     return {
         "name": short_name(why.system.name),
         "score": f"{why.score:.3f}" if why.score is not None else "",
+        "brief": brief(why, query),
         "notice": why.notice,
         **_frames_view(why, video, urls),
         **_parts_view(why),

@@ -27,7 +27,7 @@ def user_errors(handler: Callable[P, R]) -> Callable[P, R]:
         try:
             return handler(*args, **kwargs)
         except Nt2vrError as error:
-            raise gr.Error(_sentence(error), print_exception=False) from error
+            raise gr.Error(sentence(error), print_exception=False) from error
         except gr.Error:
             raise
         except Exception as error:
@@ -39,9 +39,9 @@ def user_errors(handler: Callable[P, R]) -> Callable[P, R]:
 
 def warn(error: Nt2vrError) -> None:
     """Show an error as a warning, when a handler goes on without what failed."""
-    gr.Warning(_sentence(error))
+    gr.Warning(sentence(error))
 
 
-def _sentence(error: Nt2vrError) -> str:
-    """Word an error for the visitor of the event: it may name paths and quote the query, and toasts render HTML."""
+def sentence(error: Nt2vrError) -> str:
+    """Word an error for the visitor of the event, as HTML: it may name paths and quote the query."""
     return html.escape(told(str(error), LocalContext.request.get(None)), quote=False)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.ui.search.state import Chosen, SearchState
+from nt2vr.ui.search.state import Chosen, SearchState, dropped_systems
 
 NAMES = ["CLIP", "CLIP drop", "CLIP-bnl", "CLIP-neg", "CLIP boolean"]
 FULL = SearchState(
@@ -69,6 +69,13 @@ def test_impossible_values_are_dropped_or_limited() -> None:
 
 def test_at_most_four_systems_are_compared() -> None:
     assert read(systems="|".join(NAMES)).systems == NAMES[:4]
+
+
+def test_what_a_link_asks_for_in_vain_is_named() -> None:
+    assert dropped_systems({"systems": "CLIP|Foo|"}, NAMES) == "'Foo' cannot be shown: there is no such system here."
+    assert dropped_systems({"systems": "|".join(NAMES)}, NAMES).startswith("'CLIP boolean' cannot be shown: at most 4")
+    assert dropped_systems({"systems": "|".join(NAMES[:4])}, NAMES) == dropped_systems({}, NAMES) == ""
+    assert len(dropped_systems({"systems": "|".join(f"{n}" * 1000 for n in range(999))}, NAMES)) < 2000
 
 
 def test_a_strength_that_nobody_chose_is_in_no_link() -> None:

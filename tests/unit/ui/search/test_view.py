@@ -18,7 +18,15 @@ from nt2vr.search.systems import System
 from nt2vr.ui.search.clip_view import detail_view
 from nt2vr.ui.search.column_view import MEANINGS, NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, short_name
 from nt2vr.ui.search.state import SearchState
-from nt2vr.ui.search.view import corrected, picture_remark, understood_view, with_corrections
+from nt2vr.ui.search.view import (
+    corrected,
+    downloads,
+    parts_view,
+    picture_remark,
+    told,
+    understood_view,
+    with_corrections,
+)
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
 
@@ -126,14 +134,14 @@ def test_a_column_explains_empty_unseen_and_low_results() -> None:
 
 def test_results_download_as_csv_and_json_whatever_the_query_holds() -> None:
     query = Query('a "dog", ümläut & 100%', ("x",))
-    view = understood(Answer(query, (ranking("CLIP", "ab", ("right", None)),)))
+    view = downloads(Answer(query, (ranking("CLIP", "ab", ("right", None)),)))
     rows = list(csv.reader(io.StringIO(unquote(view["csv"].partition(",")[2]))))
     assert rows[1:] == [["CLIP", "1", "a", "0.9", "right"], ["CLIP", "2", "b", "0.8", ""]]
     assert json.loads(unquote(view["json"].partition(",")[2]))["query"]["text"] == query.text
 
 
 def test_a_name_that_a_spreadsheet_would_compute_is_text_in_csv_and_as_it_is_in_json() -> None:
-    view = understood(Answer(Query("=1+1", ("x",)), (ranking("=cmd|'/C calc'!A0", "a", ("right",)),)))
+    view = downloads(Answer(Query("=1+1", ("x",)), (ranking("=cmd|'/C calc'!A0", "a", ("right",)),)))
     rows = list(csv.reader(io.StringIO(unquote(view["csv"].partition(",")[2]))))
     assert rows[1] == ["'=cmd\\|'/C calc'!A0", "1", "a", "0.9", "right"]
     answer = json.loads(unquote(view["json"].partition(",")[2]))
@@ -197,19 +205,22 @@ def test_words_read_differently_are_listed_and_a_column_that_knew_them_says_so()
 
 
 def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
-    moves = understood(Answer(Query("x", ("a dog", "runs"), ("cat", "a car")), ()))["moves"]
+    query = Query("x", ("a dog", "runs"), ("cat", "a car"))
+    moves = parts_view(Answer(query, ()), query)["moves"]
     assert moves["wanted"][1] == {"text": "dog", "wanted": "a runs", "unwanted": "cat, a car, dog"}
     assert moves["unwanted"][0] == {"text": "cat", "wanted": "a dog runs and cat", "unwanted": "a car"}
 
 
 def test_the_longest_sentence_has_moves_and_longer_parts_have_none_as_each_would_repeat_them_all() -> None:
     sentence, unwanted = "a man in a red hat is playing the guitar " * 22, ("a dog",) * 20
-    moves = understood(Answer(Query("x", (sentence,), unwanted), ()))["moves"]
+    query = Query("x", (sentence,), unwanted)
+    moves = parts_view(Answer(query, ()), query)["moves"]
     assert (len(moves["wanted"]), len(moves["unwanted"])) == (220, 20)
     for parts in (((sentence * 2,), unwanted), ((sentence,), ("a",) * 200)):
-        view = understood(Answer(Query("x", *parts), ()))
+        query = Query("x", *parts)
+        view = parts_view(Answer(query, ()), query)
         assert view["moves"] == {"wanted": [], "unwanted": []}
-        assert len(json.dumps(view)) < 50_000
+        assert len(json.dumps([view, understood(Answer(query, ()))])) < 50_000
 
 
 def test_a_correction_names_the_systems_whose_search_it_does_not_change_and_can_be_undone() -> None:
@@ -217,8 +228,52 @@ def test_a_correction_names_the_systems_whose_search_it_does_not_change_and_can_
     fixed = Query(NEGATED.text, ("a dog",), ("bird",))
     view = understood(Answer(fixed, rankings), parsed=NEGATED)
     assert view["notice"].startswith("CLIP and CLIP-neg search for the whole sentence: ")
-    assert view["undo"] == [{"wanted": "a dog", "unwanted": "cat"}]
-    assert not understood(Answer(NEGATED, rankings), parsed=NEGATED)["undo"]
+    assert parts_view(Answer(fixed, rankings), NEGATED)["undo"] == [{"wanted": "a dog", "unwanted": "cat"}]
+    assert not parts_view(Answer(NEGATED, rankings), NEGATED)["undo"]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        (NEGATED, "[no] cat"),
+        (Query("there isn't a cat", (), ("a cat",), (Span(8, 11),), (Span(12, 17),)), "[isn't] a cat"),
+        (Query("a dog-free street", ("a street",), ("dog",), (Span(5, 10),), (Span(2, 5),)), "dog [-free]"),
+        (Query("no cat or dog", (), ("cat", "dog"), (Span(0, 2),), (Span(3, 6), Span(10, 13))), "[no] cat dog"),
+        (Query("a dog", ("a dog",)), ""),
+        (Query("a dog, no cat", ("a",), ("cat", "dog"), NEGATED.cues), "[no] cat dog"),  # corrected: no scopes
+    ],
+)
+def test_what_was_excluded_is_said_in_the_words_and_the_order_of_the_sentence(query: Query, said: str) -> None:
+    pieces = understood(Answer(query, ()), parsed=query)["said"]
+    assert " ".join(f"[{piece['cue']}]" if "cue" in piece else piece["text"] for piece in pieces) == said
+
+
+@pytest.mark.parametrize(
+    ("query", "verdicts", "text", "kind"),
+    [
+        (NEGATED, ("violation", "right", "violation"), "CLIP shows it anyway, in 2 of 3.", "bad"),
+        (NEGATED, ("right", "miss", "miss"), "CLIP leaves it out; 2 of 3 miss the rest.", "good"),
+        (NEGATED, ("right", "right", "right"), "CLIP leaves it out.", "good"),
+        (NEGATED, (None, None, "violation"), "CLIP shows it anyway, in 1 of 3.", "bad"),
+        (replace(NEGATED, unwanted=("a", "b")), ("violation",) * 3, "CLIP shows some of it anyway, in 3 of 3.", "bad"),
+        (Query("a dog", ("a dog",)), ("right", "miss", "miss"), "CLIP is right in 1 of 3.", "bad"),
+    ],
+)
+def test_the_answer_is_told_in_words_by_the_verdicts_that_are_there(
+    query: Query, verdicts: tuple[Verdict | None, ...], text: str, kind: str
+) -> None:
+    assert told(Answer(query, (ranking("CLIP", "abc", verdicts),))) == [{"kind": kind, "text": text}]
+
+
+def test_the_first_and_the_last_system_are_told_of_and_nothing_that_is_not_known() -> None:
+    first, last = ranking("CLIP", "a", ("violation",)), ranking("CLIP-neg", "a", ("right",))
+    found = told(Answer(NEGATED, (first, ranking("CLIP-bnl", "a", ("miss",)), last), judged_by="captions"))
+    assert [each["text"] for each in found] == [
+        "CLIP shows it anyway, in 1 of 1 by captions.",
+        "CLIP-neg leaves it out by captions.",
+    ]
+    assert told(Answer(NEGATED, (ranking("CLIP", "a"),))) == []
+    assert told(Answer(Query("a dog", ("a dog",)), (ranking("CLIP", "ab", ("right", None)),))) == []
 
 
 def test_names_of_runs_are_short_and_others_stay() -> None:

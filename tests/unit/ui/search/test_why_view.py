@@ -1,16 +1,17 @@
 """What “Why?” shows, by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nt2vr.language.query import Query
+from nt2vr.language.query import Query, Span
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.systems import System
 from nt2vr.search.why import Part, Why, Word
-from nt2vr.ui.search.why_view import ADDED, ALONE, chosen_columns, signed, why_view
+from nt2vr.ui.search.why_view import ADDED, ALONE, brief, chosen_columns, signed, why_view
 
 CLIP, BOOLEAN = System("CLIP"), System("CLIP", "boolean", 0.5)
 VIDEO = Video("v", Path("v.webm"))
@@ -38,22 +39,38 @@ def view(*whys: Why, columns: int = 2) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("text", "count", "columns"),
+    ("text", "ranks", "columns"),
     [
-        ("", 4, [0, 1]),
-        ("", 1, [0]),
-        ("2", 4, [2]),
-        ("3,1", 4, [1, 3]),
-        ("7", 3, [0, 1]),
-        ("-1,1", 3, [1]),
-        ("1,2,3", 4, [1, 2]),
-        ("1" * 100_000, 3, [0, 1]),
-        ("²,1", 3, [1]),
-        ("x", 0, []),
+        ("", [3, 1, 9, 4], [1, 2]),
+        ("", [2, None, 5], [0, 1]),  # not ranked is the last rank
+        ("", [4, 4, 4], [0, 2]),
+        ("", [1], [0]),
+        ("2", [1, 1, 1, 1], [2]),
+        ("3,1", [1, 1, 1, 1], [1, 3]),
+        ("7", [1, 2, 2], [0, 2]),
+        ("-1,1", [1, 1, 1], [1]),
+        ("1,2,3", [1, 1, 1, 1], [1, 2]),
+        ("1" * 100_000, [5, 6, 1], [1, 2]),
+        ("²,1", [1, 1, 1], [1]),
+        ("x", [], []),
     ],
 )
-def test_an_event_names_up_to_two_columns(text: str, count: int, columns: list[int]) -> None:
-    assert chosen_columns(text, count) == columns
+def test_an_event_names_up_to_two_columns_or_else_those_that_differ_most(
+    text: str, ranks: list[int | None], columns: list[int]
+) -> None:
+    assert chosen_columns(text, ranks) == columns
+
+
+def test_one_line_says_what_the_negation_did() -> None:
+    asked = Query("a man isn't singing", ("a man",), ("sing",), (Span(8, 11),), (Span(12, 19),))
+    whole = replace(PLAIN, words=(*PLAIN.words, Word("sentence", 0, "isn't", 0.004)))
+    assert brief(whole, asked) == "“isn't” added +0.004"
+    assert brief(SPLIT, asked) == "“sing” added -0.150"
+    assert brief(PLAIN, asked) == ""
+    assert brief(whole, Query("a man")) == ""
+    rather = Query("sing rather than dance", ("sing",), ("dance",), (Span(5, 16),))
+    words = tuple(Word("sentence", 0, word, 0.1) for word in rather.text.split())
+    assert brief(replace(PLAIN, words=words), rather) == "“rather … than” added +0.200"
 
 
 def test_frames_are_bars_on_one_axis_from_zero_with_their_pictures() -> None:
