@@ -1,6 +1,8 @@
 """Gradio's private events over raw HTTP, as anyone can send them."""
 
+import html
 import json
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -63,5 +65,13 @@ class RawClient:
 
     def error(self, event: Event, values: Sequence[Any] | None = None, data: Any = None) -> str:
         """Send an event; return what it was refused with, or "" if it was not."""
-        message = self.send(event, values, data)
-        return "" if message.get("success", True) else str(message["output"]["error"])
+        return refusal(self.send(event, values, data))
+
+
+def refusal(message: Mapping[str, Any]) -> str:
+    """Return what a message that ends an event refuses, as an error or as a sentence on the page; "" if nothing."""
+    if not message.get("success", True):
+        return str(message["output"]["error"])
+    said = (value for value in message["output"]["data"] if isinstance(value, str))
+    alerts = (re.fullmatch('<p role="alert">(.*)</p>', value, re.DOTALL) for value in said)
+    return next((html.unescape(alert[1]) for alert in alerts if alert), "")

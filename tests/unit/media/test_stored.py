@@ -90,6 +90,7 @@ def test_the_documentation_states_the_limits() -> None:
         "drawn clips": f"up to {LIMITS['drawn clips'].num_bytes / 1e9:.0f} GB per folder",
         "reports": f"beyond {LIMITS['reports'].count} or {LIMITS['reports'].num_bytes / 2**30:.0f} GB",
         "uploads": "a day" if LIMITS["uploads"].days == 1 else "?",
+        "pooled": "the latest eight" if LIMITS["pooled"].count == 8 else "?",
         "trash": f"{LIMITS['trash'].days} days",
     }
     assert stated.keys() == LIMITS.keys() and [text for text in stated.values() if text not in page] == []
