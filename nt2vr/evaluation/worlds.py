@@ -28,6 +28,8 @@ from nt2vr.world_large.labels import Label, labels
 class Grammar(Protocol):
     """Draws denying sentences for known scenes of either world, see `SceneDenials`."""
 
+    table: Any  # of the scenes, see `SceneTable`
+
     def draw(self, row: int, kind: Any, rng: random.Random) -> Denial:
         """Draw a sentence that scene `row` satisfies."""
         ...

@@ -55,19 +55,19 @@ class SceneDenials:
     def __init__(self, scenes: Sequence[Scene]) -> None:
         """Prepare sentences for, and search in, these scenes."""
         self._scenes = scenes
-        self._table = SceneTable(scenes)
+        self.table = SceneTable(scenes)
 
     def fitting(self, sentence: SceneDenial) -> NDArray[np.bool_]:
         """Mask of the scenes with the wanted and without the unwanted part: (N,)."""
-        return self._table.holding(sentence.wanted_claim) & ~self.showing_unwanted(sentence)
+        return self.table.holding(sentence.wanted_claim) & ~self.showing_unwanted(sentence)
 
     def showing_both(self, sentence: SceneDenial) -> NDArray[np.bool_]:
         """Mask of the hard scenes, which show both parts: (N,)."""
-        return self._table.holding(sentence.wanted_claim) & self.showing_unwanted(sentence)
+        return self.table.holding(sentence.wanted_claim) & self.showing_unwanted(sentence)
 
     def showing_unwanted(self, sentence: SceneDenial) -> NDArray[np.bool_]:
         """Mask of the scenes with the unwanted part: (N,)."""
-        return self._table.holding(sentence.unwanted_claim)
+        return self.table.holding(sentence.unwanted_claim)
 
     def draw(self, row: int, kind: SceneDenialKind, rng: random.Random) -> SceneDenial:
         """Draw a sentence that scene `row` satisfies; "negated" ones contradict it instead.
@@ -137,7 +137,7 @@ class SceneDenials:
 
     def _others(self, row: int, claim: Claim, rng: random.Random) -> Iterator[Scene]:
         """Yield some other scenes for which a claim holds."""
-        rows = np.flatnonzero(self._table.holding(claim))
+        rows = np.flatnonzero(self.table.holding(claim))
         for _ in range(TRIES if len(rows) > 1 else 0):
             if (other := int(rows[rng.randrange(len(rows))])) != row:
                 yield self._scenes[other]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from nt2vr.language.inflect import inflect_phrase
@@ -26,9 +27,8 @@ def labels() -> tuple[Label, ...]:
 
 
 def _of_things() -> Iterator[Label]:
-    for noun in (
-        noun for group in (*(thing.nouns for thing in things().values()), *kinds().values()) for noun in group
-    ):
+    groups = (*(thing.nouns for thing in things().values()), *kinds().values())
+    for noun in chain.from_iterable(groups):
         if noun.word in meanings():
             yield Label((noun.word, noun.with_article()), Claim((Who(meanings()[noun.word]),)))
 

@@ -45,21 +45,21 @@ class SceneDenials:
     def __init__(self, scenes: Sequence[Scene], use: Use = "train") -> None:
         """Prepare sentences for, and search in, these scenes; `use` chooses the forms."""
         self._scenes, self._use = scenes, use
-        self._table = SceneTable(scenes)
+        self.table = SceneTable(scenes)
 
     def fitting(self, sentence: SceneDenial) -> NDArray[np.bool_]:
         """Mask of the scenes with the wanted and without any unwanted part: (N,)."""
-        return self._table.holding(sentence.wanted_claim) & ~self.showing_unwanted(sentence)
+        return self.table.holding(sentence.wanted_claim) & ~self.showing_unwanted(sentence)
 
     def showing_both(self, sentence: SceneDenial) -> NDArray[np.bool_]:
         """Mask of the hard scenes, which show the wanted and an unwanted part: (N,)."""
-        return self._table.holding(sentence.wanted_claim) & self.showing_unwanted(sentence)
+        return self.table.holding(sentence.wanted_claim) & self.showing_unwanted(sentence)
 
     def showing_unwanted(self, sentence: SceneDenial) -> NDArray[np.bool_]:
         """Mask of the scenes with an unwanted part: (N,)."""
         found = np.zeros(len(self._scenes), bool)
         for claim in sentence.unwanted_claims:
-            found |= self._table.holding(claim)
+            found |= self.table.holding(claim)
         return found
 
     def draw(self, row: int, kind: SceneDenialKind, rng: random.Random) -> SceneDenial:
@@ -183,7 +183,7 @@ class SceneDenials:
 
     def _others(self, row: int, claim: Claim, rng: random.Random) -> Iterator[Scene]:
         """Yield some other scenes for which a claim holds."""
-        rows = np.flatnonzero(self._table.holding(claim))
+        rows = np.flatnonzero(self.table.holding(claim))
         for _ in range(NEAR_TRIES if len(rows) > 1 else 0):
             if (other := int(rows[rng.randrange(len(rows))])) != row:
                 yield self._scenes[other]

@@ -183,8 +183,7 @@ class WorldSentences:
     @cached_property
     def _shown(self) -> NDArray[np.bool_]:
         """Which scenes show which labels: (N, L)."""
-        table = self._world.table(self.scenes)
-        return np.stack([table.holding(label.claim) for label in self._world.labels()], axis=1)
+        return np.stack([self.grammar.table.holding(label.claim) for label in self._world.labels()], axis=1)
 
     def queries(self) -> tuple[JudgedQuery, ...]:
         """Return the queries of the evaluation."""

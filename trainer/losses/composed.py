@@ -39,13 +39,22 @@ class ComposedLoss:
         scores, fitting, both = scores[usable], truth.fitting[usable], truth.both[usable]
         if not len(scores):
             return denied.text.sum() * 0.0
-        wrong = scores.masked_fill(fitting, -torch.inf).logsumexp(dim=1, keepdim=True)  # (B', 1)
-        loss = mean_of(softplus(wrong - scores), fitting).mean()
+        loss = contrast(scores, fitting)
         if not self.hard_weight or not both.any():
             return loss
         excess = softplus(scores - mean_of(scores, fitting)[:, None] + scale * self.hard_margin)
         hard = mean_of(excess, both)[both.any(dim=1)]
         return loss + self.hard_weight * hard.mean()
+
+
+def contrast(scores: Tensor, right: Tensor) -> Tensor:
+    """Rank what is right in each row of (B, P) scores above all that is wrong: `ComposedLoss`'s contrast, a scalar.
+
+    Args:
+        right: (B, P) bool; some of each row, but not all.
+    """
+    wrong = scores.masked_fill(right, -torch.inf).logsumexp(dim=1, keepdim=True)  # (B, 1)
+    return mean_of(softplus(wrong - scores), right).mean()
 
 
 def mean_of(values: Tensor, chosen: Tensor) -> Tensor:

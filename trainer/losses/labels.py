@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from torch import Tensor
-from torch.nn.functional import softplus
 
-from trainer.losses.composed import mean_of
+from trainer.losses.composed import contrast
 from trainer.losses.embedded import EmbeddedBatch, given
 
 
@@ -37,8 +35,4 @@ class LabelsLoss:
 def _ranked(scores: Tensor, right: Tensor) -> Tensor:
     """Return the mean over the rows in which some, but not all, are right; 0 if there are none."""
     usable = right.any(dim=1) & ~right.all(dim=1)
-    scores, right = scores[usable], right[usable]
-    if not len(scores):
-        return scores.sum()
-    wrong = scores.masked_fill(right, -torch.inf).logsumexp(dim=1, keepdim=True)
-    return mean_of(softplus(wrong - scores), right).mean()
+    return contrast(scores[usable], right[usable]) if usable.any() else scores.sum() * 0.0
