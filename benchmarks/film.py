@@ -19,7 +19,7 @@ from nt2vr.errors import ConfigError
 
 PICTURE = Path(__file__).parents[1] / "docs" / "not.gif"
 WITH, WITHOUT = "a boy is dancing and not playing the drum", "a boy is dancing and playing the drum"
-SIZE = ViewportSize(width=1000, height=760)
+SIZE = ViewportSize(width=1280, height=620)
 WIDTH = 800  # pixels of the picture
 COLOURS = 96
 TYPED = 4  # characters per frame
