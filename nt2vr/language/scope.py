@@ -14,7 +14,8 @@ The cues are in `nt2vr.language.forms`. Rules, applied to tagged words and phras
 5. A cue that only says "not in the picture" denies the thing before it (`nt2vr.language.absence`).
 
 6. An exception from a denial is wanted, and the denial is taken back (`nt2vr.language.exceptions`).
-7. What is denied after a comma or a conjunction reaches to the next one: "a river, no boats passing under a bridge".
+7. What is denied after a comma or a conjunction reaches to the next one: "a river, no boats passing under a bridge". A
+   deed after "and not" is of both: "a man and not a woman playing".
 
 "Only" excludes nothing: what else may be there is an open set ("only dogs" wants dogs).
 """

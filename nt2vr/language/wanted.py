@@ -90,7 +90,8 @@ class WantedFinder:
         phrases, end = self.phrases, negation.end
         if not negation.items or end != negation.items[-1].core or not self._stands_apart(negation, found):
             return negation
-        if phrases.tag(end) in FINITE_TAGS and negation.kind != "no":
+        both = negation.kind == "not" and phrases.word(negation.cue - 1) == "and"  # a man and not a woman | playing
+        if phrases.tag(end) in (VERB_TAGS if both else FINITE_TAGS) and negation.kind != "no":
             return negation  # a dog and not a cat | is sleeping
         starts = {other.start for other in found}
         while phrases.word(end) == "or" or phrases.tag(end) not in {"", "PUNCT", "CONJ"}:
