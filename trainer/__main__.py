@@ -228,6 +228,7 @@ def _train(
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train  # noqa: PLC0415
+    from trainer.data.vocabulary import words_for  # noqa: PLC0415
     from trainer.runs.start import Start  # noqa: PLC0415
 
     join()
@@ -239,7 +240,8 @@ def _train(
         loader = ClipLoader(config, cache, start.losses.needs, stop.is_set, progress)
         clips, validation = loader.load("train"), loader.load("validation")
     num_captions = min(config.num_captions, clips.num_captions)  # a dataset may have fewer than configured
-    learner = Learner(replace(config, num_clips=len(clips), num_captions=num_captions), start)
+    words = words_for(config, clips)
+    learner = Learner(replace(config, num_clips=len(clips), num_captions=num_captions), start, words)
     logger.info("Training %s on %s, %d %s.", config.name, clips.name, len(clips), clips.unit)
     return train(learner, run, clips, validation, stop.is_set, progress)
 
