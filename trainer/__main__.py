@@ -225,10 +225,10 @@ def _train(
 ) -> State:
     # Rendering processes import this module too and do not need torch
     from trainer.data.clips import ClipLoader, check_data  # noqa: PLC0415
+    from trainer.data.vocabulary import words_for  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train  # noqa: PLC0415
-    from trainer.data.vocabulary import words_for  # noqa: PLC0415
     from trainer.runs.start import Start  # noqa: PLC0415
 
     join()

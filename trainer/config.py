@@ -19,9 +19,9 @@ Precision = Literal["auto", "fp32", "bf16"]
 Towers = Literal["all", "text", "visual", "head"]
 Optimizer = Literal["adamw", "rmsprop"]
 Schedule = Literal["cosine", "exponential"]
-FramePooling = Literal[
-    *("base", "mean", "raw_mean", "query_scored", "seqTransf", "unit_seqTransf", "attention", "projected", "unit_projected")
-]
+Means = Literal["base", "mean", "raw_mean", "query_scored"]
+Learnt = Literal["seqTransf", "unit_seqTransf", "attention", "projected", "unit_projected"]
+FramePooling = Literal[Means, Learnt]
 FramePositions = Literal["base", "centres", "ends"]
 WORLD = "world"  # `data` of the built-in world
 WORLDS: dict[str, tuple[str, ...]] = {  # built-in worlds, with the kinds of sentences that their grammars make
@@ -76,10 +76,10 @@ class TrainConfig:
     )
     words: Mapping[str, Any] = option(
         {},
-        "text side that reads words instead of the text tower, as W2VV++ and SEA do: a bag of words, word vectors and a "
-        "GRU, over the projected frames of a frozen base. Its settings: spaces (one, or each), size, states of the GRU, "
-        "least occurrences of a word, and vectors: a BigFile folder or a word2vec file; without, they are made of the "
-        "captions, with vector_size numbers",
+        "text side that reads words instead of the text tower, as W2VV++ and SEA do: a bag of words, word vectors and "
+        "a GRU, over the projected frames of a frozen base. Its settings: spaces (one, or each), size of a space, "
+        "states of the GRU, least occurrences of a word, and vectors: a BigFile folder or a word2vec file; without, "
+        "they are made of the captions, with vector_size numbers",
     )
     losses: Mapping[str, Mapping[str, Any]] = option(
         {"contrastive": {"weight": 1.0}}, "losses by name, each with its weight and its own fields"
@@ -151,7 +151,8 @@ class TrainConfig:
         "how frame embeddings become a video's: their mean, raw_mean of those not normalised before (as in nT2VR's "
         "code), or as for the base; without a base, mean. seqTransf learns (CLIP4Clip's, which knows the order of "
         "frames), and so do unit_seqTransf, the same over normalised frames, whose index it shares with mean, and "
-        "attention. projected and unit_projected go with words. query_scored learns as mean, and searches with a mean of frames weighted by each query",
+        "attention. projected and unit_projected go with words. query_scored learns as mean, and searches with a mean "
+        "of frames weighted by each query",
     )
     frames_per_step: int = option(1, "random frames per clip in a training step, in their order")
     flip: bool = option(True, "mirror clips at random; turn off if captions mention left or right")

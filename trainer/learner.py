@@ -275,7 +275,13 @@ class Learner:
         visual, text = fingerprints(self.model.state_dict(), digest_of(self.tokenizer))
         card = card or Card(self.config.name, pooling=self.card.pooling, positions=self.card.positions)
         card = configured(card, self.config.model_cfg, self.preprocess)
-        card = replace(card, words=words_card(self.words), head=head_of(self.pooling), visual_fingerprint=visual, text_fingerprint=text)
+        card = replace(
+            card,
+            words=words_card(self.words),
+            head=head_of(self.pooling),
+            visual_fingerprint=visual,
+            text_fingerprint=text,
+        )
         return OpenClipEncoder(self.model, self.tokenizer, card, pooling=self.pooling, words=self.words)
 
     def frozen_encoder(self) -> OpenClipEncoder:

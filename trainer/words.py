@@ -18,7 +18,9 @@ class WordSettings:
     size: int = option(2048, "length of an embedding in a space")
     states: int = option(1024, "width of the GRU")
     least: int = option(5, "how often captions must have a word for the bag of words and the GRU to know it")
-    vectors: str = option("", "a BigFile folder, or a word2vec file (.bin or text); empty for PPMI of the captions by SVD")
+    vectors: str = option(
+        "", "a BigFile folder, or a word2vec file (.bin or text); empty for PPMI of the captions by SVD"
+    )
     vector_size: int = option(500, "length of word vectors made of the captions")
 
     @classmethod

@@ -40,8 +40,8 @@ class Card:
         image_size: side of a frame in pixels; stored, so that frames can be decoded before torch is imported.
         pooling: name in `POOLINGS`: how frame embeddings become a video's embedding.
         head: about the file HEAD of a pooling that learns: "fingerprint", and "heads" of attention.
-        words: about the file WORDS of a text side that reads words instead of CLIP's tokens: "fingerprint", and what its
-            word "vectors" are; empty for a text tower.
+        words: about the file WORDS of a text side that reads words instead of CLIP's tokens: "fingerprint", and what
+            its word "vectors" are; empty for a text tower.
         losses: loss name to weight and hyperparameters.
         metrics: measured values, such as "validation/original/MIR" to 0.7.
         exclusion: settings of search strategies: "lambda", "t", "beta" (α of `rectified`) and "tau", chosen on
@@ -112,7 +112,9 @@ class Card:
     @property
     def text_key(self) -> str:
         """Key of text embeddings: everything that they depend on."""
-        return " ".join(filter(None, (self.text_fingerprint, self.text_settings, self.precision, self.words.get("fingerprint"))))
+        return " ".join(
+            filter(None, (self.text_fingerprint, self.text_settings, self.precision, self.words.get("fingerprint")))
+        )
 
     @property
     def normalises_frames(self) -> bool:

@@ -23,15 +23,15 @@ START, END, UNKNOWN = 1, 2, 3  # rows of the GRU's embedding; 0 is padding, and 
 SPECIAL = 4
 MAX_READ = 200  # words of a text
 BETWEEN = re.compile("[^A-Za-z0-9]+")
-# stopwords_en.txt of W2VV++ and SEA: four lines of it deny something, "but" excepts, and "without" is not there
+# stopwords_en.txt of W2VV++ and SEA: with no, nor, not and what is left of "don't", but without "without" and "never"
 STOP_WORDS = frozenset(
-    "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it "
-    "its itself they them their theirs themselves what which who whom this that these those am is are was were be been "
-    "being have has had having do does did doing a an the and but if or because as until while of at by for with about "
-    "against between into through during before after above below to from up down in out on off over under again "
-    "further then once here there when where why how all any both each few more most other some such no nor not only "
-    "own same so than too very s t can will just don should now d ll m o re ve y ain aren couldn didn doesn hadn hasn "
-    "haven isn ma mightn mustn needn shan shouldn wasn weren won wouldn".split()
+    "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers "
+    "herself it its itself they them their theirs themselves what which who whom this that these those am is are "
+    "was were be been being have has had having do does did doing a an the and but if or because as until while of "
+    "at by for with about against between into through during before after above below to from up down in out on "
+    "off over under again further then once here there when where why how all any both each few more most other "
+    "some such no nor not only own same so than too very s t can will just don should now d ll m o re ve y ain aren "
+    "couldn didn doesn hadn hasn haven isn ma mightn mustn needn shan shouldn wasn weren won wouldn".split()
 )
 
 
@@ -185,8 +185,8 @@ def read_words(folder: Path, card: Card) -> Words | None:
         with safe_open(path, "pt") as file:
             stored = json.loads((file.metadata() or {})["vocabulary"])
             weights = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118  no mapping
-        listed = (tuple(map(str, stored[key])) for key in ("bow", "gru", "vectors"))
-        words = _filled(Vocabulary(*listed, source=str(stored["source"])), weights)
+        bow, gru, vectors = (tuple(map(str, stored[key])) for key in ("bow", "gru", "vectors"))
+        words = _filled(Vocabulary(bow, gru, vectors, str(stored["source"])), weights)
     except (OSError, SafetensorError, LookupError, ValueError, TypeError, RuntimeError) as error:
         raise CheckpointError(f"{path} cannot be used ({reason_of(error)}). Choose another checkpoint.") from error
     if words_card(words) != card.words:

@@ -31,7 +31,9 @@ class EmbeddingFile(RowFile[np.float32]):
         super().__init__(folder, "frames.f32", np.float32, 2, shape)
 
     def pooled(self, name: str, pool: Pool, width: int = 0) -> NDArray[np.float32]:
-        """Return the pooled rows (N, width), or (N, D) for a width of 0, memory-mapped; those not pooled yet are, and are stored if possible.
+        """Return the pooled rows (N, width), memory-mapped; those not pooled yet are, and are stored if possible.
+
+        A width of 0 stands for D.
 
         A crash of the machine may leave rows that are empty or not finite: then all are pooled again, and if some are
         not finite even so, all embeddings are deleted.

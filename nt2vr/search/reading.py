@@ -57,7 +57,9 @@ def _reading(query: Query, unseen: tuple[str, ...], known: Mapping[str, str], mo
     read_as = {word: known[word] for word in unseen if word in known}
     asked = with_words(query, read_as) if read_as else query
     reads = getattr(model, "reads", None)  # not every `Encoder` has it
-    return Reading(asked, read_as, tuple(word for word in unseen if word not in read_as), reads(asked.text) if reads else "")
+    return Reading(
+        asked, read_as, tuple(word for word in unseen if word not in read_as), reads(asked.text) if reads else ""
+    )
 
 
 def known_substitute(word: str, knows: Knows, synonyms: Synonyms) -> str | None:

@@ -77,7 +77,9 @@ def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, An
 def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Module:
     """Return the pooling to start from: the base's if it has the same, otherwise a new one."""
     if base and base.words:
-        raise ConfigError(f"{config.base} reads words, and no training starts from that. Name the model it was made of.")
+        raise ConfigError(
+            f"{config.base} reads words, and no training starts from that. Name the model it was made of."
+        )
     settings = WordSettings.of(config.words)
     spaces = (settings.size, settings.number) if settings else ()
     card = replace(base or Card(config.name), frames=config.num_frames)

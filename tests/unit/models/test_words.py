@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import open_clip
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -21,7 +22,9 @@ from nt2vr.search.reading import read_query
 from tests.paths import SHARED
 from tests.tiny import TINY, tiny_model
 
-KNOWN = Vocabulary(("drum", "boy", "playing"), ("a", "boy", "is", "drum", "the", "playing"), ("boy", "drums"), "a test")
+KNOWN = Vocabulary(
+    ("drum", "boy", "playing"), ("a", "boy", "is", "drum", "the", "playing"), ("boy", "drums"), "a test"
+)
 NOT_DRUMMING = "A boy is dancing and not playing the drum, don't!"
 
 
@@ -65,7 +68,9 @@ def test_the_sum_of_cosines_is_one_product(stored: dict[str, Tensor]) -> None:
     texts, videos = (joined(list(stored[f"w2v_{name}"])) for name in ("texts", "videos"))
     torch.testing.assert_close(texts.norm(dim=1), torch.ones(6).double())
     similarity = 4 * texts @ videos.T
-    found = min(float((similarity - each).abs().max()) for each in (stored["sea_similarity"], stored["sea_similarity"].T))
+    found = min(
+        float((similarity - each).abs().max()) for each in (stored["sea_similarity"], stored["sea_similarity"].T)
+    )
     assert found < 1e-9
 
 
@@ -84,7 +89,11 @@ def test_each_encoder_counts_what_it_should() -> None:
 def test_states_are_averaged_over_the_words_of_each_text_alone() -> None:
     side, texts = words(), ["a boy is playing the drum", "", "boy xyz"]
     for text, found in zip(texts, side.mean_state(texts), strict=True):
-        rows = [1, *({"a": 4, "boy": 5, "is": 6, "drum": 7, "the": 8, "playing": 9}.get(word, 3) for word in text.split()), 2]
+        rows = [
+            1,
+            *({"a": 4, "boy": 5, "is": 6, "drum": 7, "the": 8, "playing": 9}.get(word, 3) for word in text.split()),
+            2,
+        ]
         state, states = torch.zeros(1, 5), []
         cell = torch.nn.GRUCell(4, 5)
         cell.load_state_dict({name.removesuffix("_l0"): value for name, value in side.gru.state_dict().items()})
@@ -144,8 +153,6 @@ def test_a_checkpoint_brings_its_words_along(spaces: int, tmp_path: Path) -> Non
 
 
 def test_open_clip_loads_the_towers_of_the_same_folder(tmp_path: Path) -> None:
-    import open_clip
-
     card = written(tmp_path / "one")
     model, *_ = open_clip.create_model_and_transforms(f"local-dir:{tmp_path / 'one'}")
     assert model.encode_text(open_clip.tokenize(["a boy"], 16)).shape == (1, 16)

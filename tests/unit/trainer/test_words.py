@@ -24,7 +24,7 @@ from trainer.data.sentences import CaptionSentences
 from trainer.data.vocabulary import ppmi_vectors, read_vectors, words_for
 from trainer.learner import Learner
 from trainer.loop import train
-from trainer.losses.embedded import EmbeddedBatch
+from trainer.losses.embedded import EmbeddedBatch, given
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.presets import PRESETS, preset_names
 from trainer.runs.run_folder import RunFolder
@@ -88,12 +88,12 @@ def spaces_of(stored: dict[str, Tensor], count: int) -> EmbeddedBatch:
 
 def test_the_losses_are_those_of_w2vvpp_and_sea(stored: dict[str, Tensor]) -> None:
     for reduction in ("sum", "mean"):
-        one, both = (RetrievalLoss(0.2, each, reduction)(spaces_of(stored, 1)) for each in (False, True))  # type: ignore[arg-type]
+        one, both = (RetrievalLoss(0.2, each, reduction)(spaces_of(stored, 1)) for each in (False, True))
         torch.testing.assert_close(one, stored[f"w2v_loss_t2i_{reduction}"], rtol=0, atol=1e-9)
         torch.testing.assert_close(both, stored[f"w2v_loss_bidir_{reduction}"], rtol=0, atol=1e-9)
     batch = spaces_of(stored, 4)
     torch.testing.assert_close(RetrievalLoss()(batch), stored["sea_loss"], rtol=0, atol=1e-9)
-    on_the_sum = RetrievalLoss()(EmbeddedBatch(2 * batch.video, 2 * batch.caption, torch.tensor(1.0)))  # type: ignore[operator]
+    on_the_sum = RetrievalLoss()(EmbeddedBatch(2 * given(batch.video), 2 * batch.caption, torch.tensor(1.0)))
     torch.testing.assert_close(on_the_sum, stored["sea_single_loss_on_summed_similarity"], rtol=0, atol=1e-9)
 
 
@@ -170,7 +170,8 @@ def test_vectors_of_captions_words_are_kept_however_late_they_come(
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"2 2\ndog 1.0\n", b"hello there\n", b"1 2\ndog nan 1\n", b"1 2\nNew_York 1 1\n", b"\x80\x00\xff\n"]
+    "content",
+    [b"", b"2 2\ndog 1.0\n", b"hello there\n", b"1 2\ndog nan 1\n", b"1 2\nNew_York 1 1\n", b"\x80\x00\xff\n"],
 )
 def test_other_files_are_one_sentence(content: bytes, tmp_path: Path) -> None:
     for name in ("vectors.txt", "vectors.bin"):
@@ -188,7 +189,7 @@ def test_a_run_learns_colours_and_leaves_the_towers_alone(
     pooling: Any, config: TrainConfig, base: Path, tmp_path: Path
 ) -> None:
     clips = coloured(32)
-    losses = {"contrastive": {}}  # a colour's other clips are the hardest negatives
+    losses: dict[str, Any] = {"contrastive": {}}  # a colour's other clips are the hardest negatives
     config = replace(config, pooling=pooling, losses=losses, learning_rate=1e-2, epochs=1, passes=40)
     run = RunFolder(tmp_path / "run")
     run.path.mkdir()
@@ -217,9 +218,10 @@ def test_a_stopped_run_ends_with_the_words_of_one_that_was_not(config: TrainConf
 
 
 def test_settings_that_cannot_go_together_are_one_sentence(config: TrainConfig, tmp_path: Path) -> None:
-    for changes in ({"pooling": "mean"}, {"train": "text"}, {"words": {}}):
+    impossible: list[dict[str, Any]] = [{"pooling": "mean"}, {"train": "text"}, {"words": {}}]
+    for changes in impossible:
         with pytest.raises(ConfigError, match="words needs train head, and the pooling projected"):
-            replace(config, **changes)  # type: ignore[arg-type]
+            replace(config, **changes)
     for words, said in (
         ({"vector": "x"}, "words has no setting 'vector'"),
         ({"size": 0}, "words.size must be at least 1"),
@@ -240,7 +242,8 @@ def test_settings_that_cannot_go_together_are_one_sentence(config: TrainConfig, 
 
 def test_the_presets_are_the_papers_and_small_ones_of_the_same_kind(tmp_path: Path) -> None:
     own, published = (
-        {name: load_config(PRESETS / f"{prefix}{name}.json") for name in ("w2vvpp", "sea")} for prefix in ("", "paper-")
+        {name: load_config(PRESETS / f"{prefix}{name}.json") for name in ("w2vvpp", "sea")}
+        for prefix in ("", "paper-")
     )
     assert {*own, *(f"paper-{name}" for name in published)} <= set(preset_names())
     for configs in (own, published):
