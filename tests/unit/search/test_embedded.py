@@ -55,6 +55,19 @@ class BrightnessEncoder:
         return np.stack([np.cos(angles), np.sin(angles)], axis=-1).astype(np.float32)
 
 
+class ProjectingEncoder(BrightnessEncoder):
+    """Projects what BrightnessEncoder stores into a space of another width."""
+
+    frame_dim, embed_dim = 2, 3
+    card = replace(
+        BrightnessEncoder.card, pooling="unit_projected", head={"fingerprint": "a"}, words={"vectors": "own"}
+    )
+
+    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        x, y = np.moveaxis(pool_by_mean(frame_embeddings), -1, 0)
+        return np.stack([y, np.zeros_like(x), x], axis=-1)
+
+
 class CountingDecoder(Decoder):
     num_decoded = 0
 
@@ -330,6 +343,19 @@ def test_rows_belong_together_when_the_file_is_compacted_while_it_grows(
         np.testing.assert_array_equal(embedded.embeddings[row], encoder.pool(frames))
         angle = np.arctan2(*frames[0][::-1]) / (np.pi / 2) * 255
         assert angle == pytest.approx(6 * int(video.video_id[1:]), abs=3)
+
+
+def test_a_projection_shares_stored_frames_and_shows_single_ones_as_it_shows_clips(
+    gallery: Gallery, decoder: CountingDecoder, cache: Cache
+) -> None:
+    plain, _ = embed(gallery, decoder, cache)
+    encoder = ProjectingEncoder()
+    embedded = embed_gallery(gallery, encoder, decoder, cache)  # type: ignore[arg-type]
+    assert encoder.num_encoded == 0
+    np.testing.assert_array_equal(embedded.all_frames, plain.all_frames)
+    np.testing.assert_array_equal(embedded.embeddings[:, [2, 0]], plain.embeddings)
+    np.testing.assert_allclose(embedded.frame_embeddings(7)[:, [2, 0]], plain.frame_embeddings(7), atol=1e-6)
+    assert embedded.search(np.array([1, 0, 0], np.float32), 1)[1].tolist() == [39]  # the brightest
 
 
 def test_embeddings_are_not_dropped_while_files_cannot_be_read(

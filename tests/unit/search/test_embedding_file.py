@@ -58,6 +58,18 @@ def test_nothing_is_written_by_reading(tmp_path: Path) -> None:
     assert file.pooled("mean", pool_by_mean).shape == (0, 8) and not (tmp_path / "gone").exists()
 
 
+def test_pooled_rows_may_be_wider_than_frames(tmp_path: Path) -> None:
+    def widened(frames: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.repeat(frames[:, 0], 3, axis=1)
+
+    write(tmp_path, 0, 1).pooled("wide", widened, 24)
+    assert write(tmp_path, 2).pooled("wide", widened, 24).tolist() == [[row] * 24 for row in (1, 2, 3)]
+    file = only(tmp_path, "wide.f32")
+    file.write_bytes(bytes(file.stat().st_size))  # as a crash may leave it
+    assert EmbeddingFile(tmp_path, SHAPE).pooled("wide", widened, 24).shape == (3, 24)
+    assert EmbeddingFile(tmp_path / "gone", SHAPE).pooled("wide", widened, 24).shape == (0, 24)
+
+
 def test_pooled_rows_follow_the_frames_under_every_pooling(tmp_path: Path) -> None:
     write(tmp_path, 0, 1).pooled("mean", pool_by_mean)
     file = write(tmp_path, 2)

@@ -13,17 +13,18 @@ from torch import Tensor
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import HEAD, WORDS, Card
-from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.models.checkpoint import write_checkpoint
 from nt2vr.models.temporal import joined
 from tests.paths import SHARED
 from tests.tiny import TINY, tiny_model
 from trainer.config import TrainConfig
 from trainer.config_file import anchored, load_config
+from trainer.data.batches import epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences
 from trainer.data.vocabulary import ppmi_vectors, read_vectors, words_for
 from trainer.learner import Learner
-from trainer.loop import train
+from trainer.loop import prepare, train
 from trainer.losses.embedded import EmbeddedBatch, given
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.presets import PRESETS, preset_names
@@ -184,22 +185,27 @@ def test_other_files_are_one_sentence(content: bytes, tmp_path: Path) -> None:
         read_vectors(tmp_path / "not there.txt", set())
 
 
-@pytest.mark.parametrize("pooling", ["unit_projected", "projected"])
-def test_a_run_learns_colours_and_leaves_the_towers_alone(
-    pooling: Any, config: TrainConfig, base: Path, tmp_path: Path
+@pytest.mark.parametrize(("pooling", "shape"), [("unit_projected", (32, 16)), ("projected", (32, 2, 16))])
+def test_words_learn_the_videos_they_belong_to_and_the_towers_stay(
+    pooling: Any, shape: tuple[int, ...], config: TrainConfig
 ) -> None:
-    clips = coloured(32)
     losses: dict[str, Any] = {"contrastive": {}}  # a colour's other clips are the hardest negatives
-    config = replace(config, pooling=pooling, losses=losses, learning_rate=1e-2, epochs=1, passes=40)
-    run = RunFolder(tmp_path / "run")
-    run.path.mkdir()
-    assert train(Learner(config, words=words_for(config, clips)), run, clips, coloured(12, 1)) == "finished"
-    encoder = read_checkpoint(run.checkpoint(1), verify=True)
-    assert encoder.visual_fingerprint == read_checkpoint(base).visual_fingerprint
-    frames = np.array(coloured(8, 5).frames)
-    videos = encoder.pool(encoder.encode_frames(frames.reshape(-1, 64, 64, 3)).reshape(8, 2, -1))
-    best = (encoder.encode_text([f"not {name}" for name in COLOURS]) @ videos.T).argmax(axis=1)
-    assert (best % 4).tolist() == [0, 1, 2, 3]  # "not red" finds red: the bag of words lacks "not"
+    clips, config = coloured(32), replace(config, pooling=pooling, losses=losses, learning_rate=1e-2, passes=40)
+    learner = Learner(config, words=words_for(config, clips))
+    prepare(learner, clips, lambda: False)
+    assert learner.videos is not None
+    assert learner.videos.squeeze(1).shape == shape  # the mean of normalised frames is all that is kept
+    distinct = np.eye(16, dtype=np.float32)[np.arange(32) % 4]  # a random tower hardly tells colours apart
+    learner.use_videos(distinct if len(shape) == 2 else np.stack([distinct] * 2, axis=1))
+    before = {name: value.clone() for name, value in learner.model.state_dict().items() if name != "logit_scale"}
+    learner.start_epoch()
+    for batch in epoch_batches(clips, config, 1):
+        learner.step([batch])
+    encoder = learner.encoder()
+    videos = encoder.pool(distinct[:4, None])
+    best = (encoder.encode_text([f"it is not {name}" for name in COLOURS]) @ videos.T).argmax(axis=1)
+    assert best.tolist() == [0, 1, 2, 3]  # "not red" finds red
+    assert all(torch.equal(learner.model.state_dict()[name], value) for name, value in before.items())
 
 
 def test_a_stopped_run_ends_with_the_words_of_one_that_was_not(config: TrainConfig, tmp_path: Path) -> None:

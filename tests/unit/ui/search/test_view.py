@@ -125,11 +125,15 @@ def test_a_picture_that_shows_what_the_text_excludes_is_said_to_be_searched_for_
 
 
 def test_a_column_explains_empty_unseen_and_low_results() -> None:
-    empty, unseen, low = (
-        columns(each)[0]["note"]
-        for each in (ranking("CLIP drop", ""), ranking("CLIP", "a", unseen=("yeti",)), ranking("CLIP", "a", low=True))
+    rankings = (
+        ranking("CLIP drop", ""),
+        ranking("CLIP", "a", unseen=("yeti",)),
+        ranking("SEA", "a", reads="a b"),
+        ranking("CLIP", "a", low=True),
     )
+    empty, unseen, reads, low = (columns(each)[0]["note"] for each in rankings)
     assert (empty, unseen, low) == (NOTHING_LEFT, "CLIP has never seen: yeti.", NO_GOOD_MATCH)
+    assert reads == "reads: a b. The other words: only its GRU."
 
 
 def test_results_download_as_csv_and_json_whatever_the_query_holds() -> None:
