@@ -1,4 +1,4 @@
-"""Datasets of pictures plus texts (covr) in their published formats: WebVid-CoVR, CIRR, FashionIQ, CIRCO.
+"""Datasets of pictures plus texts (covr): WebVid-CoVR, CIRR, FashionIQ and CIRCO as published, and mined triplets.
 
 Media are not downloaded: files are found by their ids in the dataset's folder.
 """
@@ -9,9 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from nt2vr.datasets.files import Files, expecting, read_json, read_table
+from nt2vr.datasets.files import Files, expecting, read_json, read_table, stem
 from nt2vr.datasets.files import text as text_of
+from nt2vr.datasets.load import held_out_of
 from nt2vr.errors import DatasetError
+from nt2vr.files import parse_json
 
 FASHION_KINDS = ("dress", "shirt", "toptee")
 
@@ -27,6 +29,7 @@ class CovrSample:
         target: the one of several targets that counts in R@k, as in CIRCO; empty if any does.
         subset: ids ranked in CIRR's second measure; empty elsewhere.
         caption: of the target; empty if unknown.
+        before: caption of the reference; empty if unknown.
         gallery: what it ranks, a key of `CovrSet.galleries`.
         labels: further groups that it is reported in.
     """
@@ -39,6 +42,7 @@ class CovrSample:
     target: str = ""
     subset: tuple[str, ...] = ()
     caption: str = ""
+    before: str = ""
     gallery: str = ""
     labels: tuple[str, ...] = ()
 
@@ -141,8 +145,10 @@ def _covr(files: Files, split: str) -> Iterator[CovrSample]:
     for file in files.named(f"*covr*{split}*.csv"):
         with expecting(file, "the columns pth1, pth2, txt2 and edit"):
             for number, row in enumerate(read_table(file, ("pth1", "pth2", "txt2", "edit"))):
-                target, caption = row["pth2"], row["txt2"]
-                yield CovrSample(row["pth1"], row["edit"], (target,), "WebVid-CoVR", str(number), caption=caption)
+                targets, caption, before = (row["pth2"],), row["txt2"], row.get("txt1") or ""
+                yield CovrSample(
+                    row["pth1"], row["edit"], targets, "WebVid-CoVR", str(number), caption=caption, before=before
+                )
 
 
 def _cirr(files: Files, split: str) -> Iterator[CovrSample]:
@@ -201,10 +207,29 @@ def _coco(number: Any) -> str:
     return f"{int(number):012d}"
 
 
+def _mined(files: Files, split: str) -> Iterator[CovrSample]:
+    """Read what `nt2vr queries triplets` writes; a tenth of the targets is held out, for all splits but "train".
+
+    In "train", neither video of a triplet is held out.
+    """
+    for file in files.named("*triplets*.jsonl"):
+        with expecting(file, "JSON lines with reference, target, text and both captions"):
+            lines = [parse_json(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+            rows = [(*(stem(text_of(each[key])) for key in ("reference", "target")), each) for each in lines]
+            held_out = set(held_out_of({target for _, target, _ in rows})) if rows else set()
+            for number, (reference, target, each) in enumerate(rows):
+                if (target not in held_out) if split != "train" else ({reference, target} & held_out):
+                    continue
+                before, caption = map(text_of, each["captions"])
+                text = text_of(each["text"])
+                yield CovrSample(reference, text, (target,), "triplets", str(number), caption=caption, before=before)
+
+
 Reader = Callable[[Files, str], Iterator[CovrSample]]
 READERS: dict[str, tuple[str, Reader]] = {  # name -> pattern of its annotations, reader
     "WebVid-CoVR": ("*covr*.csv", _covr),
     "CIRR": ("cap.rc2.*.json", _cirr),
     "FashionIQ": ("cap.*.json", _fashion),
+    "Mined triplets": ("*triplets*.jsonl", _mined),
     "CIRCO": ("*.json", _circo),
 }

@@ -5,18 +5,22 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import get_args, get_type_hints
 
-from nt2vr.errors import ConfigError
-from nt2vr.evaluation.covr.protocol import choose_weights, embed_queries, measure, summarise, vectors_of
-from nt2vr.evaluation.covr.sources import covr_world
+from nt2vr.datasets.covr import load_covr
+from nt2vr.errors import Nt2vrError
+from nt2vr.evaluation.covr.protocol import ALL, choose_weights, embed_queries, measure, summarise, vectors_of
+from nt2vr.evaluation.covr.sources import covr_files, covr_world
 from nt2vr.evaluation.worlds import BY_DATA, SMALL, World
+from nt2vr.media.decode import Decoder
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion, save_fusion
 from nt2vr.progress import Progress, progress_bar, silent
 from nt2vr.search.references import TRAINING_FREE, Weights
 from nt2vr.settings import prepare_environment
-from trainer.fusion.data import load_families
+from trainer.data.clips import frame_cache
+from trainer.fusion.data import load_families, triplets_of
 from trainer.fusion.train import LOSSES, FusionConfig, train_fusion
 
 
@@ -26,19 +30,44 @@ def add_fusion(
     weights: Weights,
     config: FusionConfig,
     metrics: Mapping[str, float] | None = None,
-    world: World = SMALL,
+    data: str = "",
 ) -> None:
     """Write a fusion into a checkpoint folder, and its entry and weights into the card."""
     entry = {
         "hidden": len(fusion.layers[0][0]) if len(fusion.layers) > 1 else 0,
         "weights": fusion.num_weights,
-        "data": f"{world.name}, {config.families} families",
+        "data": data or f"{SMALL.name}, {config.families} families",
         "training": asdict(config),
         "metrics": {name: round(value, 4) for name, value in (metrics or {}).items()},
         "fingerprint": fusion.fingerprint,
     }
     save_fusion(folder, fusion)
     write_card(folder, replace(read_card(folder), composition=asdict(weights), fusion=entry))
+
+
+def fuse_triplets(
+    folder: Path, config: FusionConfig, cache: Path, data: Path, progress: Progress = silent
+) -> dict[str, float]:
+    """Train a fusion on the triplets of a dataset, measure it on its split "val", and add it to the folder.
+
+    Raises:
+        DatasetError: if the data has no split "train" and "val" with targets, see `load_covr`.
+    """
+    encoder = read_checkpoint(folder)
+    training, held_out = (load_covr(data, split) for split in ("train", "val"))
+    with Decoder() as decoder, frame_cache(cache) as store:
+        asked, validation = (
+            embed_queries(covr_files(some, decoder, store), encoder, progress) for some in (training, held_out)
+        )
+    weights = choose_weights(validation)
+    triplets = triplets_of(training, asked)
+    fusion, _ = train_fusion(triplets, weights.parts, config, progress)
+    metrics: dict[str, float] = {}
+    for system in (*TRAINING_FREE, "fusion"):
+        table = summarise(validation.queries, measure(vectors_of(validation, system, weights, fusion), validation))
+        metrics |= {f"validation/{system}/{name}": value for name, value in table[ALL].items()}
+    add_fusion(folder, fusion, weights, config, metrics, f"{training.name}, {len(triplets.targets)} triplets")
+    return metrics
 
 
 def fuse(
@@ -64,7 +93,7 @@ def fuse(
             metrics |= {f"{split}/{system}/{row}/R@1": values["R@1"] for row, values in table.items()}
             removals = [values["violations@5"] for row, values in table.items() if row.startswith("remove")]
             metrics[f"{split}/{system}/remove/violations@5"] = sum(removals) / len(removals)
-    add_fusion(folder, fusion, weights, config, metrics, world)
+    add_fusion(folder, fusion, weights, config, metrics, f"{world.name}, {config.families} families")
     return metrics
 
 
@@ -73,8 +102,21 @@ def main() -> None:
     default = FusionConfig()
     parser = argparse.ArgumentParser(prog="python -m trainer.fusion", description="Train a fusion.")
     parser.add_argument("folder", type=Path, help="checkpoint folder, which gets the fusion")
-    parser.add_argument("--data", choices=BY_DATA, default=SMALL.data, help="world that the families are of")
-    parser.add_argument("--families", type=int, default=default.families, help="training families")
+    parser.add_argument(
+        "--data",
+        default=SMALL.data,
+        help=f"{' or '.join(BY_DATA)}, or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ, or *triplets*.jsonl "
+        "of `nt2vr queries triplets` next to the videos (default: %(default)s)",
+    )
+    parser.add_argument("--families", type=int, default=default.families, help="training families of a world")
+    parser.add_argument(
+        "--iterate",
+        choices=get_args(get_type_hints(FusionConfig)["iterate"]),
+        help="what a step draws (default: families of a world; of a dataset distinct targets, as CoVR)",
+    )
+    parser.add_argument("--batch", type=int, default=default.batch, help="how many of these")
+    parser.add_argument("--learning-rate", type=float, default=default.learning_rate)
+    parser.add_argument("--temperature", type=float, default=default.temperature)
     parser.add_argument("--steps", type=int, default=default.steps)
     parser.add_argument("--hidden", type=int, default=default.hidden, help="units of a hidden layer; 0: linear")
     parser.add_argument("--loss", choices=sorted(LOSSES), default=default.loss)
@@ -90,13 +132,21 @@ def main() -> None:
     options = parser.parse_args()
     prepare_environment()
     cache = options.cache or options.folder.resolve().parent / ".frames"
-    names = ("families", "steps", "hidden", "loss", "hn_nce", "weigh_frames", "seed")
+    names = ("families", "steps", "batch", "learning_rate", "temperature")
+    others = ("hidden", "loss", "hn_nce", "weigh_frames", "seed")
+    world = BY_DATA.get(options.data)
+    options.iterate = options.iterate or ("families" if world else "targets")
+    if world is None and (options.iterate == "families" or options.weigh_frames):
+        parser.error("families and weighed frames are a world's: leave them out for a dataset.")
     try:
-        config = FusionConfig(**{name: getattr(options, name) for name in names})
-    except ConfigError as error:
+        config = FusionConfig(**{name: getattr(options, name) for name in ("iterate", *names, *others)})
+        with progress_bar() as progress:
+            if world:
+                metrics = fuse(options.folder, config, cache, progress, world)
+            else:
+                metrics = fuse_triplets(options.folder, config, cache, Path(options.data), progress)
+    except Nt2vrError as error:
         parser.error(str(error))
-    with progress_bar() as progress:
-        metrics = fuse(options.folder, config, cache, progress, BY_DATA[options.data])
     sys.stdout.writelines(f"{name}: {value:.1f}\n" for name, value in metrics.items())
 
 

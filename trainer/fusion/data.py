@@ -1,4 +1,4 @@
-"""Training data of a fusion: families of a world, embedded once by frozen towers."""
+"""Training data of a fusion, embedded once by frozen towers: families of a world, or the triplets of a dataset."""
 
 import random
 from collections.abc import Sequence, Set
@@ -11,6 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nt2vr.datasets.covr import CovrSet
+from nt2vr.errors import DatasetError
+from nt2vr.evaluation.covr.protocol import EmbeddedQueries
 from nt2vr.evaluation.worlds import SMALL, World
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
@@ -36,6 +39,7 @@ class FusionData:
         clips: (V, D): twins and edited scenes, then the references themselves.
         families: (V,), family of each clip.
         right: rows of `clips` that are right for each triplet.
+        sources: (Q,), equal for triplets whose references have the same caption; None: for those of the same family.
         frames: (V - R, F, D), frames of the clips but the references; None unless targets are weighted by frame.
     """
 
@@ -47,6 +51,7 @@ class FusionData:
     clips: Tensor
     families: Tensor
     right: Sequence[Sequence[int]]
+    sources: Tensor | None = None
     frames: Tensor | None = None
 
 
@@ -95,7 +100,50 @@ def load_families(
         torch.from_numpy(np.concatenate([clips, pictures])),
         torch.tensor([*owners, *range(count)]),
         [table.right(edit.wish) for _, _, edit in triplets],
-        torch.from_numpy(np.concatenate(frames)) if frames else None,
+        frames=torch.from_numpy(np.concatenate(frames)) if frames else None,
+    )
+
+
+def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
+    """Arrange the triplets of a dataset: each has a family of its own, and clips have none.
+
+    Right for a triplet are its target, and the targets of others that have the same caption: P(i) of CoVR's paper.
+
+    Args:
+        embedded: its queries, in their order.
+
+    Raises:
+        DatasetError: if fewer than two triplets have a target and readable files.
+    """
+    vectors, clips = embedded.combined, embedded.clips
+    there = np.asarray(clips.any(axis=1))
+    pairs = list(enumerate(zip(dataset.samples, embedded.queries, strict=True)))
+    kept = [
+        (row, sample, query)
+        for row, (sample, query) in pairs
+        if query.right and there[query.right[0]] and vectors.picture[row].any()
+    ]
+    if len(kept) < 2:
+        raise DatasetError(
+            f"{dataset.name} has {len(kept)} triplets with a target to train on. Name a split with more."
+        )
+    alike: dict[str, set[int]] = {}
+    for _, sample, query in kept:
+        alike.setdefault(sample.caption, set()).update(query.right)
+    names = {
+        name: number for number, name in enumerate(dict.fromkeys(each.before or each.reference for _, each, _ in kept))
+    }
+    rows = [row for row, _, _ in kept]
+    return FusionData(
+        torch.from_numpy(vectors.picture[rows]),
+        torch.from_numpy(vectors.wanted[rows])[:, None],
+        torch.from_numpy(vectors.unwanted[rows])[:, None],
+        torch.arange(len(kept)),
+        torch.tensor([query.right[0] for _, _, query in kept]),
+        torch.from_numpy(clips),
+        torch.full((len(clips),), -1),
+        [sorted({*query.right, *(alike[each.caption] if each.caption else ())}) for _, each, query in kept],
+        torch.tensor([names[each.before or each.reference] for _, each, _ in kept]),
     )
 
 

@@ -25,7 +25,9 @@ class FusionConfig:
 
     Attributes:
         hidden: units of the hidden layer; 0 for a linear fusion.
-        batch: families per step; a step asks all of their queries.
+        iterate: what a step draws: families, of which it asks all queries; or triplets, all of them in turn, or only
+            one for each of distinct targets, as CoVR does.
+        batch: of these per step.
         random_clips: further candidates per step, of other families.
         learning_rate: at the start; decays to 0 along a cosine.
         weight_decay: pulls the correction to zero, and so the fusion to `parts`.
@@ -35,6 +37,7 @@ class FusionConfig:
 
     families: int = 1_000
     hidden: int = 0
+    iterate: Literal["families", "targets", "triplets"] = "families"
     steps: int = 300
     batch: int = 64
     random_clips: int = 1_000
@@ -54,6 +57,9 @@ class FusionConfig:
         """
         if self.hn_nce != "as_published" and self.loss != "hn_nce":
             raise ConfigError(f"The loss is {self.loss}, which has no form {self.hn_nce!r}. Choose the loss hn_nce.")
+        for name in ("families", "steps", "batch"):
+            if (value := getattr(self, name)) < 1:
+                raise ConfigError(f"{name} must be at least 1, not {value}.")
 
 
 class FusionModule(nn.Module):
@@ -101,8 +107,8 @@ def train_fusion(
     optimizer = torch.optim.AdamW(model.parameters(), config.learning_rate, weight_decay=config.weight_decay)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, config.steps)
     loss_of, losses = LOSSES[config.loss], []
-    for step, families in enumerate(_batches(data, config), start=1):
-        loss = loss_of(model, data, families, config)
+    for step, rows in enumerate(batches(data, config), start=1):
+        loss = loss_of(model, data, rows, config)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
@@ -112,21 +118,31 @@ def train_fusion(
     return model.frozen(), losses
 
 
-def _batches(data: FusionData, config: FusionConfig) -> Iterator[Tensor]:
-    """Yield the families of each step, every family once before any is drawn again."""
+def batches(data: FusionData, config: FusionConfig) -> Iterator[Tensor]:
+    """Yield the rows of each step's triplets; every family, target or triplet once before any is drawn again."""
     generator = torch.Generator().manual_seed(config.seed)
-    count, order = len(data.pictures), torch.zeros(0, dtype=torch.long)
+    groups, count = data.references, len(data.pictures)
+    if config.iterate == "targets":
+        groups = torch.unique(data.targets, return_inverse=True)[1]
+        count = int(groups.max()) + 1
+    elif config.iterate == "triplets":
+        groups, count = torch.arange(len(data.targets)), len(data.targets)
+    order = torch.zeros(0, dtype=torch.long)
     for _ in range(config.steps):
         if len(order) < config.batch:
             order = torch.randperm(count, generator=generator)
-        yield order[: config.batch]
+        rows = torch.isin(groups, order[: config.batch]).nonzero()[:, 0]
+        if config.iterate == "targets":
+            drawn = rows[torch.randperm(len(rows), generator=generator)].tolist()
+            rows = torch.tensor(sorted({int(groups[row]): row for row in drawn}.values()))
+        yield rows
         order = order[config.batch :]
 
 
-def _info_nce(model: FusionModule, data: FusionData, families: Tensor, config: FusionConfig) -> Tensor:
-    """Ask all triplets of some families among all of their clips, and random ones of other families."""
-    rows = torch.isin(data.references, families).nonzero()[:, 0]
-    own = torch.isin(data.families, families)
+def _info_nce(model: FusionModule, data: FusionData, rows: Tensor, config: FusionConfig) -> Tensor:
+    """Ask triplets among their targets, all clips of their families, and random others."""
+    own = torch.isin(data.families, data.references[rows])
+    own[data.targets[rows]] = True
     others = (~own).nonzero()[:, 0]
     drawn = others[torch.randint(len(others), (config.random_clips,))] if len(others) else others
     candidates = torch.cat([own.nonzero()[:, 0], torch.unique(drawn)])
@@ -145,14 +161,14 @@ def _info_nce(model: FusionModule, data: FusionData, families: Tensor, config: F
     return info_nce(queries @ clips.T, targets, masked, config.temperature)
 
 
-def _hn_nce(model: FusionModule, data: FusionData, families: Tensor, config: FusionConfig) -> Tensor:
-    """Ask all triplets of some families among each other's targets, as CoVR does."""
-    rows = torch.isin(data.references, families).nonzero()[:, 0]
+def _hn_nce(model: FusionModule, data: FusionData, rows: Tensor, config: FusionConfig) -> Tensor:
+    """Ask triplets among each other's targets, as CoVR does."""
     targets, references = data.targets[rows], data.references[rows]
+    sources = references if data.sources is None else data.sources[rows]
     right = [set(data.right[row]) for row in rows.tolist()]
     noisy = torch.tensor([[target in those for target in targets.tolist()] for those in right])
     noisy.fill_diagonal_(False)
-    hard = (references[:, None] == references) & ~torch.eye(len(rows), dtype=torch.bool)
+    hard = (sources[:, None] == sources) & ~torch.eye(len(rows), dtype=torch.bool)
     wanted, unwanted = _texts(data, rows)
     scores = model(data.pictures[references], wanted, unwanted) @ _targets(data, rows, wanted, config).T
     if config.hn_nce == "as_code":

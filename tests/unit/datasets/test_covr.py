@@ -71,7 +71,11 @@ CASES: dict[str, tuple[Callable[[Path], None], str, CovrSample, int]] = {
     "WebVid-CoVR": (
         write_covr,
         "test",
-        CovrSample("0001_0050/101", "make her young", ("0001_0050/102",), "WebVid-CoVR", "0", caption="Young woman"),
+        CovrSample(
+            *("0001_0050/101", "make her young", ("0001_0050/102",), "WebVid-CoVR", "0"),
+            caption="Young woman",
+            before="Old woman",
+        ),
         2,
     ),
     "CIRR": (
