@@ -19,8 +19,8 @@ from nt2vr.world_large.scenes import (
 )
 from nt2vr.world_large.things import ACTING, COLOURS, FUR, things, those
 
-NUM_ACTORS_WEIGHTS = (0.3, 0.45, 0.25)  # for 1, 2, 3 actors
-NUM_PROPS_WEIGHTS = (0.4, 0.45, 0.15)
+NUM_ACTORS_WEIGHTS = (0.42, 0.42, 0.16)  # for 1, 2, 3 actors
+NUM_PROPS_WEIGHTS = (0.5, 0.4, 0.1)
 PERSON_SHARE, ANIMAL_SHARE = 0.55, 0.3  # of actors
 PLAIN_SHARE = 0.5  # of persons: a man, a woman, a boy or a girl
 IN_SPACE = ("man astronaut", "woman astronaut", "alien", "robot")
