@@ -35,7 +35,7 @@ def _of_things() -> Iterator[Label]:
 
 
 def _of_deeds() -> Iterator[Label]:
-    """Yield deeds, also with each of their objects, and words for who does them: "eating", "eating a pizza", "eater"."""
+    """Yield deeds, also with each object, and words for who does them: "eating", "eating a pizza", "eater"."""
     for deed in deeds().values():
         for phrase in deed.phrases:
             doing = inflect_phrase(phrase, "VBG")
