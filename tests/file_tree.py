@@ -18,7 +18,7 @@ BLOCK = re.compile(r"(?<=^```\n)app\.py .*?(?=^```$)", re.MULTILINE | re.DOTALL)
 NAMES = 26  # columns for the names
 WIDTH = 110
 OTHERS = {
-    "assets/": "gallery/, models/, world/ (embeddings of training clips), ui/ (templates, style)",
+    "assets/": "gallery/, models/, world/ (embeddings of training clips), ui/ (templates, style), wordings/",
     "benchmarks/": "measures the figures in docs/",
     "tests/": "unit/, commands/, hub/, package/, app/, browser/",
 }
