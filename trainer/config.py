@@ -194,7 +194,6 @@ class TrainConfig:
     )
 
     def __post_init__(self) -> None:
-        """Reject unusable values."""
         check_shares(self.sentences)
         for problem in chain(_bad_values(self), _bad_combinations(self)):
             raise ConfigError(problem)
@@ -225,7 +224,6 @@ class TrainConfig:
 
     @property
     def image_size(self) -> int:
-        """Side of a frame in pixels."""
         size = self.model_cfg["vision_cfg"].get("image_size", 224)
         if not isinstance(size, int):
             raise ConfigError(f"image_size must be one number of pixels, not {quoted(size)}.")
@@ -246,17 +244,14 @@ class TrainConfig:
 
     @property
     def trains_text(self) -> bool:
-        """Whether the text tower learns."""
         return self.train in ("all", "text")
 
     @property
     def trains_visual(self) -> bool:
-        """Whether the visual tower learns."""
         return self.train in ("all", "visual")
 
     @property
     def steps_per_epoch(self) -> int:
-        """Optimizer steps per epoch."""
         return self.batches_per_epoch // self.accumulate
 
     @property

@@ -14,7 +14,6 @@ from nt2vr.settings import Settings, add_flags
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the actions and their arguments."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     find = actions.add_parser("list", help="list the models here, and those that can be downloaded")
     find.add_argument("words", nargs="*", help="list all models of open_clip with these words in their names")
@@ -29,7 +28,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Do one of the actions."""
     catalog = Catalog.of(Settings.read(options.data_dir, options.device))
     if options.action == "list":
         here, elsewhere = _here(catalog, options.words), _elsewhere(catalog, options.words)

@@ -21,7 +21,6 @@ ROW = "  {:>4}  {:>7}  {:9}  {:10}  {}"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the query and the flags."""
     default = "(default: %(default)s)"
     parser.add_argument("query", help="a sentence such as 'a dog and not a cat'")
     parser.add_argument("--systems", default="CLIP, CLIP-neg", help=f"names of systems, comma-separated {default}")
@@ -46,7 +45,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Search and print the answer."""
     from nt2vr.api import open_searcher, overlap
 
     systems = options.systems.split(",")

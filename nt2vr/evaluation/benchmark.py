@@ -40,7 +40,6 @@ CUE = re.compile(
 
 
 def row_array(numbers: Iterable[int]) -> Rows:
-    """Convert row numbers to an array."""
     return np.array(list(numbers), np.int32)
 
 

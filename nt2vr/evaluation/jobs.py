@@ -45,7 +45,6 @@ class Evaluations:
         assets: Path = ASSETS,
         libraries: Libraries | None = None,
     ) -> None:
-        """Prepare without starting anything."""
         self._runner = Runner[str]("evaluation")
         self.archive = Archive(folder / "reports")
         self._models, self._decoder, self._cache = models, decoder, cache

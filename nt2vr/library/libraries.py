@@ -65,7 +65,6 @@ class Libraries:
         return sorted((self._info(source) for source in sources if source), key=lambda info: info.name.casefold())
 
     def find(self, name: str) -> LibraryInfo:
-        """Return a library by its name or id."""
         return self._info(self._source(name))
 
     def stamp(self, library_id: str) -> tuple[object, ...]:

@@ -9,7 +9,6 @@ from nt2vr.settings import ASSETS
 
 
 def text_of(file: str) -> str:
-    """Read a file."""
     return (ASSETS / "wordings" / file).read_text(encoding="utf-8")
 
 

@@ -64,44 +64,34 @@ class SentenceSource(Protocol):
     @property
     def lacks(self) -> Mapping[str, str]:
         """The `needs` of losses that it cannot serve, each with a refusal that may use {losses} and {data}."""
-        ...
 
     @property
     def parses_captions(self) -> bool:
         """True if denying sentences are made of parsed captions, whose phrases rarely repeat."""
-        ...
 
     def __len__(self) -> int:
         """Return the number of clips."""
-        ...
 
     def num_captions(self, row: int) -> int:
         """Return the number of captions of clip `row`; 0 if they are generated as they are drawn."""
-        ...
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
         """Draw a caption of clip `row`, or return the one of this number."""
-        ...
 
     def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
         """Draw the caption that `caption` draws with an equal generator, and its negation."""
-        ...
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
         """Draw a denying sentence of a kind chosen by `shares`, for clip `row` where clips' contents are known."""
-        ...
 
     def truth(self, denial: Denial) -> Truth | None:
         """Return the clips that a drawn sentence is right for; None where that is not known."""
-        ...
 
     def labels(self, rows: NDArray[np.int64]) -> Labels | None:
         """Return all labels with the clips among `rows` that show them; None where that is not known."""
-        ...
 
     def queries(self) -> tuple[JudgedQuery, ...]:
         """Return validation queries: captions, then denying sentences."""
-        ...
 
 
 def captions_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = None) -> list[str]:
@@ -186,7 +176,6 @@ class WorldSentences:
         return np.stack([self.grammar.table.holding(label.claim) for label in self._world.labels()], axis=1)
 
     def queries(self) -> tuple[JudgedQuery, ...]:
-        """Return the queries of the evaluation."""
         return world_queries(captions_of(self, "validation"), self.grammar)
 
 
@@ -241,7 +230,6 @@ class CaptionSentences:
         """Know nothing of what clips show."""
 
     def queries(self) -> tuple[JudgedQuery, ...]:
-        """Return one caption per clip, or all of them, then those that can be negated; none without videos."""
         if not self.has_videos:
             return ()
         if self.queries_all:

@@ -137,7 +137,6 @@ class TrainTab:
 
     @user_errors
     def on_resume(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
-        """Resume a run."""
         self._permissions.check("train", request)
         self._manager.resume(run_id)
         return self._show(run_id, request)

@@ -53,7 +53,6 @@ class CovrData:
     keep_reference: bool = False
 
     def __post_init__(self) -> None:
-        """Check the values."""
         if self.name not in BY_DATA:
             return
         if self.split not in PER_KIND:
