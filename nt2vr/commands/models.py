@@ -3,7 +3,6 @@
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import Any
 
 from nt2vr.models.catalog import Catalog
@@ -55,12 +54,9 @@ def _here(catalog: Catalog, words: list[str]) -> list[dict[str, Any]]:
         if entry.folders and entry.kind != "epoch" and _has(name, words):
             folder = entry.folders[0]
             kind = "training run" if entry.kind == "run" else "added" if folder.parent == catalog.home else "shipped"
-            found.append({"name": name, "kind": kind, "size_mb": _megabytes(folder), "folder": str(folder)})
+            num_bytes = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
+            found.append({"name": name, "kind": kind, "size_mb": num_bytes >> 20, "folder": str(folder)})
     return found
-
-
-def _megabytes(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) >> 20
 
 
 def _elsewhere(catalog: Catalog, words: list[str]) -> list[dict[str, Any]]:

@@ -14,7 +14,6 @@ from nt2vr.settings import add_flags, add_index_flag
 if TYPE_CHECKING:
     from nt2vr.python.searcher import GallerySearcher
     from nt2vr.search.answers import Answer, Ranking
-    from nt2vr.search.overlap import Overlap
 
 NONE = "–"
 ROW = "  {:>4}  {:>7}  {:9}  {:10}  {}"
@@ -64,14 +63,10 @@ def run(options: Namespace) -> int:
                 lines += ["", *query_lines(answer)] if number else [*query_lines(answer)]
                 for ranking in answer.rankings:
                     lines += ["", *ranking_lines(ranking, answer, searcher)]
-            lines += ["", *map(overlap_line, shared)] if shared else []
+            lines += [""] if shared else []
+            lines += [f"{each.system}: {len(each.shared)} of the first {each.k} are the same" for each in shared]
     sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0
-
-
-def overlap_line(each: "Overlap") -> str:
-    """Say how many clips a system finds for both queries."""
-    return f"{each.system}: {len(each.shared)} of the first {each.k} are the same"
 
 
 def query_lines(answer: "Answer") -> Iterator[str]:

@@ -150,7 +150,7 @@ class Benchmark:
         return digest.hexdigest()
 
 
-def mask(videos: Sequence[Rows], count: int) -> NDArray[np.bool_]:
+def mask(videos: Sequence[Rows | Sequence[int]], count: int) -> NDArray[np.bool_]:
     """Convert lists of row numbers to a Boolean array (len(videos), count)."""
     table = np.zeros((len(videos), count), bool)
     lengths = [len(some) for some in videos]

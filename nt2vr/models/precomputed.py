@@ -62,7 +62,6 @@ class PrecomputedEncoder:
         raise ConfigError(f"{self.name} knows only the videos of its file, and no other pictures. Use their gallery.")
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the one embedding of each video: (..., 1, D) to (..., D)."""
         return frame_embeddings[..., 0, :]
 
     def unseen_words(self, text: str) -> tuple[str, ...]:

@@ -237,7 +237,6 @@ class VerbChanges:
         self._verbs = {verb: count for verb, count in sorted(total.items()) if count >= LEAST_SEEN}
 
     def __len__(self) -> int:
-        """Return the number of videos."""
         return len(self._videos)
 
     def verbs(self, row: int) -> set[str]:

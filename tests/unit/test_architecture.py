@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.file_tree import file_tree, summary, tree_in_docs
+from tests.file_tree import file_tree, parsed, summary, tree_in_docs
 from tests.paths import ROOT
 
 FILES = [ROOT / "app.py", *sorted((ROOT / "nt2vr").rglob("*.py")), *sorted((ROOT / "trainer").rglob("*.py"))]
@@ -98,7 +98,7 @@ def name_of(file: Path) -> str:
 def imports_of(file: Path) -> tuple[str, ...]:
     """List everything a file imports, at its top or inside functions: "nt2vr.ui" for `from nt2vr import ui` too."""
     found: list[str] = []
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.Import):
             found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

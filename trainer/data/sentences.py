@@ -130,24 +130,19 @@ class WorldSentences:
 
     @property
     def parses_captions(self) -> bool:
-        """True if captions were parsed for the `free` share."""
         return self._denials is not None
 
     def __len__(self) -> int:
-        """Return the number of scenes."""
         return len(self.scenes)
 
     def num_captions(self, row: int) -> int:
-        """Return 0: scenes have no fixed captions."""
         return 0
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
-        """Describe a scene."""
         text: str = self._world.describe(self.scenes[row], rng).text
         return text
 
     def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
-        """Describe a scene, and deny one thing of that."""
         caption = self._world.describe(self.scenes[row], rng)
         negated = self._world.negate(caption)
         return NegatedPair(caption.text, rng.choice(negated).text if negated else None)
@@ -161,13 +156,11 @@ class WorldSentences:
         return self.grammar.draw(row, rng.choices(list(kinds), list(kinds.values()))[0], rng)
 
     def truth(self, denial: Denial) -> Truth | None:
-        """Look the grammar's sentences up in the scenes."""
         if not isinstance(denial, self._world.denial):
             return None
         return Truth(self.grammar.fitting(denial), self.grammar.showing_both(denial))
 
     def labels(self, rows: NDArray[np.int64]) -> Labels:
-        """Look the world's labels up in the scenes."""
         return Labels([label.texts for label in self._world.labels()], self._shown[rows])
 
     @cached_property
@@ -197,23 +190,18 @@ class CaptionSentences:
 
     @property
     def lacks(self) -> Mapping[str, str]:
-        """Refuse losses that need truth and, without videos, those that need these."""
         return lacks_of(self.has_videos)
 
     def __len__(self) -> int:
-        """Return the number of clips."""
         return len(self.captions)
 
     def num_captions(self, row: int) -> int:
-        """Count the clip's captions."""
         return len(self.captions[row])
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
-        """Choose one of the clip's captions."""
         return rng.choice(self.captions[row]) if number is None else self.captions[row][number]
 
     def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
-        """Choose one of the clip's captions, and one of its negations."""
         caption = self.caption(row, rng, number)
         negated = negations(caption)
         return NegatedPair(caption, rng.choice(negated) if negated else None)

@@ -32,7 +32,6 @@ class SearchTrainings:
         return self.manager.under_way()
 
     def look(self, run: str) -> Training:
-        """Return a run; raises ConfigError if it does not exist."""
         found = self.manager.get(run)
         status = found.status
         return Training(
@@ -46,5 +45,4 @@ class SearchTrainings:
         )
 
     def stop(self, run: str) -> None:
-        """Ask a run to stop; raises RunError if it is not training."""
         self.manager.stop(run)

@@ -100,7 +100,6 @@ class TrainTab:
 
     @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
-        """Disable what this visitor may not do, and say why."""
         actions = ("train", "delete")
         refusal = self._permissions.refusal(request, *actions)
         return [
@@ -120,7 +119,6 @@ class TrainTab:
 
     @user_errors
     def on_new(self, request: gr.Request) -> tuple[Any, ...]:
-        """Show the form."""
         return self._show("", request)
 
     @user_errors
