@@ -69,9 +69,11 @@ class Model:
         return self.encoder.pool(self.encoder.encode_frames(frames)[None])
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Pool the frame embeddings of videos: (..., F, D) to (..., D)."""
         return self.encoder.pool(frame_embeddings)
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
+        """List the words of a text that never occurred in training."""
         return self.encoder.unseen_words(text)
 
 
