@@ -39,7 +39,7 @@ ONLY_IN = {  # what may be imported -> the files that may; one room a third part
     "pydantic": PAGE,
     "faiss": ("nt2vr/search/index/faiss.py",),
     "diskcache": ("nt2vr/media/cache.py",),
-    "pebble": ("nt2vr/media/decode.py",),
+    "pebble": ("nt2vr/media/decode.py", "nt2vr/hub/client.py"),
     "csv": (  # which only read
         "nt2vr/datasets/",
         "nt2vr/evaluation/sources.py",
