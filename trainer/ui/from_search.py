@@ -8,7 +8,7 @@ from nt2vr.ui.trainings import Training
 from trainer.config_file import load_config
 from trainer.presets import PRESETS
 from trainer.runs.manager import RunManager
-from trainer.ui.view import WORDS, left_text, percent, progress_text
+from trainer.ui.view import left_text, percent, progress_text, word_of
 
 PRESET = PRESETS / "stage.json"
 MAX_BASE = 40  # characters of the base's name in a run's
@@ -36,7 +36,7 @@ class SearchTrainings:
         status = found.status
         return Training(
             status.state,
-            WORDS[status.state],
+            word_of(status),
             progress_text(found),
             left_text(status.eta_s),
             percent(found),
