@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from xdist.scheduler import LoadScopeScheduling
 
 import nt2vr
+from nt2vr.media.decode import Decoder
 from nt2vr.settings import prepare_environment
 from tests.paths import ROOT
 
@@ -79,6 +80,13 @@ def write_video(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture(scope="session")
+def decoder() -> Iterator[Decoder]:
+    """One child for all tests, as it takes .2 s to start; tests of how children end have a decoder of their own."""
+    with Decoder(num_workers=1, timeout_s=60) as decoder:
+        yield decoder
 
 
 @pytest.fixture(scope="session")

@@ -165,7 +165,6 @@ class Books:
     def __init__(
         self, run: RunFolder, learner: Learner, validation: Clips, saved: Saved, progress: Progress = silent
     ) -> None:
-        """Start from the saved state."""
         self._run, self._learner, self._position = run, learner, saved.position
         rewind(run, saved.metrics_bytes)
         self._metrics = MetricsWriter(run, learner.config, learner.steps)
@@ -182,7 +181,6 @@ class Books:
             self.save()
 
     def save(self) -> None:
-        """Save the run."""
         self._saver.save(self._position, self._reports.recent)
 
     def close(self) -> None:
@@ -212,7 +210,6 @@ class StepReports:
     """
 
     def __init__(self, run: RunFolder, learner: Learner, metrics: MetricsWriter, recent: Iterable[dict[str, float]]):
-        """Start the clock."""
         self._run, self._learner, self._metrics, self.recent = run, learner, metrics, Losses(recent)
         self._total = learner.config.epochs * learner.config.steps_per_epoch
         self.bar = tqdm(desc="training", total=self._total, initial=learner.steps, unit="step", disable=None)

@@ -22,7 +22,6 @@ ROW = "{:30} {:>8} {:>8} {:>8}  {}"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the actions and their arguments."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     add = actions.add_parser("add", help="add a folder, manifest or dataset, and index it")
     add.add_argument("path", help="folder of videos and pictures; a manifest or a dataset with --kind")
@@ -66,7 +65,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Do one of the actions."""
     from nt2vr.services import Services
 
     services = Services(Settings.read(options.data_dir, options.device, index=getattr(options, "index", None)))

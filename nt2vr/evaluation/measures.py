@@ -158,7 +158,6 @@ def summarise(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, f
 
 
 def averages_of(values: Mapping[str, Values]) -> dict[str, float]:
-    """Average the values of each metric."""
     return {key: float((each.statistic or np.mean)(each.values)) for key, each in values.items()}
 
 

@@ -6,7 +6,7 @@ The journal is SQLite's default, not a write-ahead log: that cannot be read on a
 import json
 import logging
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,17 +157,11 @@ class Inventory:
         with self._transaction() as database:
             database.executemany("INSERT OR REPLACE INTO skipped_clips VALUES (?, ?, ?)", list(skipped))
 
-    def retry(self, ids: Sequence[str] | None) -> int:
+    def retry(self) -> int:
         """Have skipped files and clips read again; return their number."""
         with self._transaction() as database:
-            chosen = None if ids is None else set(ids)
-            names = [name for (name,) in database.execute("SELECT id FROM files WHERE state = 'skipped'")]
-            files = [(name,) for name in names if chosen is None or name in chosen]
-            names = [name for (name,) in database.execute("SELECT id FROM skipped_clips")]
-            clips = [(name,) for name in names if chosen is None or name in chosen]
-            database.executemany("UPDATE files SET state = 'new', reason = '' WHERE id = ?", files)
-            database.executemany("DELETE FROM skipped_clips WHERE id = ?", clips)
-        return len(files) + len(clips)
+            files = database.execute("UPDATE files SET state = 'new', reason = '' WHERE state = 'skipped'").rowcount
+            return files + database.execute("DELETE FROM skipped_clips").rowcount
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

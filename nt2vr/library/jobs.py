@@ -25,7 +25,6 @@ class IndexJobs:
         cache: Cache,
         milvus: Milvus | None = None,
     ) -> None:
-        """Start nothing."""
         self._libraries, self._load, self._decoder, self._cache, self._milvus = libraries, load, decoder, cache, milvus
         self._runner = Runner[Updated]("update", queues=True)
 

@@ -1,8 +1,7 @@
 """Update of a library: scan, probe, embed, then posters and previews."""
 
 import time
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.library.sources import list_files
 from nt2vr.library.windows import windows
 from nt2vr.media.cache import Cache
-from nt2vr.media.decode import CLOSED, Decoder, Decoding
+from nt2vr.media.decode import CLOSED, Decoder, ahead
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.probe import Probe
 from nt2vr.models.encoder import Encoder
@@ -121,7 +120,8 @@ def _probe(
     results: dict[str, tuple[Probe, int] | str] = {}
     stored_s = time.monotonic()
     try:
-        for done, (file, probing) in enumerate(_probes(files, decoder, source.root)):
+        probes = ((file, decoder.probe(Path(file.path), source.root)) for file in files)
+        for done, (file, probing) in enumerate(ahead(probes, PROBES_PER_CHILD * decoder.num_workers)):
             if should_stop():
                 raise InterruptedError
             progress(done, len(files), f"reading files: {file.id}")
@@ -140,15 +140,6 @@ def _probe(
     finally:
         inventory.put_probes(results)
     progress(len(files), len(files), "reading files")
-
-
-def _probes(files: Sequence[FoundFile], decoder: Decoder, root: Path | None) -> Iterator[tuple[FoundFile, Decoding]]:
-    ahead: deque[tuple[FoundFile, Decoding]] = deque()
-    for file in files:
-        ahead.append((file, decoder.probe(Path(file.path), root)))
-        if len(ahead) > PROBES_PER_CHILD * decoder.num_workers:
-            yield ahead.popleft()
-    yield from ahead
 
 
 def embed(

@@ -85,7 +85,6 @@ class Catalog:
     """
 
     def __init__(self, folders: Sequence[Path], device: str = "cpu", runs: Path | None = None) -> None:
-        """Load nothing yet."""
         self._folders = tuple(folders)
         self._device = device
         self._runs = runs
@@ -110,7 +109,6 @@ class Catalog:
         return self._folders[-1]
 
     def names(self) -> list[str]:
-        """List the names of all models on disk now."""
         return list(self.entries())
 
     def entries(self) -> dict[str, CatalogEntry]:

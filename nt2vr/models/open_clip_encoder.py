@@ -115,7 +115,6 @@ class OpenClipEncoder:
         self.pooling = fixed_pooling(card) if pooling is None else pooling
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts: (N, D), L2-normalised; a text too long for the model is truncated."""
         cached = self.cached_texts
         new = [text for text in dict.fromkeys(texts) if text not in cached]
         parts = [self._encode_text(new[i : i + BATCH_SIZE]) for i in range(0, len(new), BATCH_SIZE)]
@@ -138,7 +137,6 @@ class OpenClipEncoder:
             return embeddings.cpu().numpy()
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Embed (N, S, S, 3) RGB frames, already resized by `picture.fit`: (N, D), for `pool`."""
         import torch  # noqa: PLC0415  the page is up before torch is
         from torch.nn.functional import normalize  # noqa: PLC0415
 
@@ -154,7 +152,6 @@ class OpenClipEncoder:
         return np.concatenate(parts)
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Pool the frame embeddings of videos: (..., F, D) to (..., D), L2-normalised."""
         import torch  # noqa: PLC0415  the page is up before torch is
 
         weights = next(self.pooling.parameters(), torch.empty(0))
@@ -202,7 +199,6 @@ class OpenClipEncoder:
         self._device = self._model.logit_scale.device
 
     def shares_visual_tower(self, other: "OpenClipEncoder") -> bool:
-        """Return True if both use the same visual module."""
         return self._model.visual is other._model.visual
 
     def unseen_words(self, text: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from nt2vr.language.wordlists import ACTORS, ROLES, words
 from nt2vr.querygen.negator import TAKEN_FOR_VERBS, caption_tagger
 from nt2vr.querygen.related import related
 from nt2vr.querygen.verb_phrases import INTRANSITIVE, TRANSITIVE, is_bare_noun, is_complete
+from nt2vr.querygen.written import groups_in
 
 Rule = Literal["rules", "antonym", "random"]
 MOST = 10  # changed captions per caption
@@ -43,45 +44,6 @@ _NOT_NEW = _NOT_DEEDS | words(
     "lead bring send turn lay leave allow cause manage prepare operate review call name base relate hang surround "
     "point tell say ask know think feel create find discuss speak talk explain mention shoot record film play fail "
     "attempt provide match cast"
-)
-_SYNONYMS = tuple(
-    words(line)
-    for line in """
-pull drag tow tug
-clean wash wipe scrub rinse dust polish
-fix repair mend assemble build
-spin rotate twirl turn
-slide glide skate ski
-chase follow pursue run
-pet stroke caress rub cuddle hold brush
-feed give nurse
-lick eat taste bite chew
-watch look see observe view stare examine inspect check study
-ride drive race steer pedal
-rest sit lie lean sleep
-climb scale hike
-shake wave swing
-hit strike kick punch slap beat knock bat
-carry hold lift raise push pull
-wrap pack cover
-walk run stroll jog march step cross
-fly soar hover glide
-battle fight attack
-pour add mix put fill
-make prepare cook bake fry
-cut chop slice peel trim carve
-sing perform rap play cover
-play beat strum pluck pound
-talk chat speak argue
-point aim
-share discuss
-check review
-score kick
-throw shoot
-drive run move speed
-teach take
-give deliver present read report announce
-""".strip().splitlines()
 )
 _ANTONYMS = (
     "open close, push pull, throw catch, enter leave, climb descend, lift drop, raise lower, laugh cry, stand sit, "
@@ -275,7 +237,6 @@ class VerbChanges:
         self._verbs = {verb: count for verb, count in sorted(total.items()) if count >= LEAST_SEEN}
 
     def __len__(self) -> int:
-        """Return the number of videos."""
         return len(self._videos)
 
     def verbs(self, row: int) -> set[str]:
@@ -331,4 +292,4 @@ class VerbChanges:
 
 def _alike(verb: str) -> frozenset[str]:
     """Return a verb, its synonyms and what captions may say instead."""
-    return related(verb).union(*(group for group in _SYNONYMS if verb in group))
+    return related(verb).union(*(group for group in groups_in("verb_synonyms.txt") if verb in group))

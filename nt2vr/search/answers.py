@@ -167,7 +167,6 @@ class Ranking:
 
     @cached_property
     def counts(self) -> dict[Verdict, int]:
-        """Number of hits per verdict."""
         verdicts: tuple[Verdict, ...] = ("right", "violation", "miss")
         return {verdict: sum(hit.verdict == verdict for hit in self.hits) for verdict in verdicts}
 
@@ -219,7 +218,6 @@ class Answer:
     denied: Query | None = None
 
     def with_thumbnails(self, thumbnail: Callable[[str], bytes | None]) -> "Answer":
-        """Return the answer with thumbnails for notebooks."""
         return replace(self, rankings=tuple(replace(each, thumbnail=thumbnail) for each in self.rankings))
 
     def to_pandas(self) -> Any:
@@ -232,7 +230,6 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        """The sentence as typed."""
         return (self.denied or self.query).text
 
     @property
@@ -242,7 +239,6 @@ class Answer:
 
     @property
     def has_verdicts(self) -> bool:
-        """Whether any hit has a verdict."""
         return any(hit.verdict for ranking in self.rankings for hit in ranking.hits)
 
     def as_typed(self, ranking: Ranking) -> tuple[str, ...]:

@@ -110,7 +110,6 @@ class Galleries:
 
     @property
     def loaded(self) -> tuple[LoadedModel, ...]:
-        """The models in memory."""
         return self._live.loaded
 
     def forget(self, key: str) -> None:

@@ -55,7 +55,6 @@ class RunParts:
 
 
 def lay_out_list(templates: Path) -> ListParts:
-    """Lay out the list of runs."""
     new = gr.Button("New run", elem_id="train-new")
     runs = template(templates, "train-runs", {"runs": []}, "pick")
     with gr.Column(visible=False, elem_id="train-trash") as trash:
@@ -102,7 +101,6 @@ def lay_out_form(
 
 
 def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.components.Component:
-    """Build the input for a field."""
     common: dict[str, Any] = {"label": field.label, "info": field.help, "elem_id": f"train-{field.key}"}
     common["min_width"] = 220
     if field.key == "base":
@@ -119,7 +117,6 @@ def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.com
 
 
 def lay_out_run(templates: Path) -> RunParts:
-    """Lay out the open run."""
     with gr.Column(visible=False, elem_id="train-watch") as column:
         with gr.Row(elem_id="train-buttons"):
             stop = gr.Button("Stop", elem_id="train-stop", size="sm", min_width=90)

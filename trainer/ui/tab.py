@@ -100,7 +100,6 @@ class TrainTab:
 
     @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
-        """Disable what this visitor may not do, and say why."""
         actions = ("train", "delete")
         refusal = self._permissions.refusal(request, *actions)
         return [
@@ -120,7 +119,6 @@ class TrainTab:
 
     @user_errors
     def on_new(self, request: gr.Request) -> tuple[Any, ...]:
-        """Show the form."""
         return self._show("", request)
 
     @user_errors
@@ -137,7 +135,6 @@ class TrainTab:
 
     @user_errors
     def on_resume(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
-        """Resume a run."""
         self._permissions.check("train", request)
         self._manager.resume(run_id)
         return self._show(run_id, request)

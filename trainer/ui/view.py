@@ -6,49 +6,36 @@ from typing import Any
 from nt2vr.media.stored import LIMITS
 from nt2vr.progress import duration_text, percent_text
 from trainer.runs.manager import Run
+from trainer.runs.run_folder import RunStatus
 from trainer.ui.curves import Rows, loss_charts, validation_charts
 
-WORDS = {
-    "preparing": "preparing",
-    "running": "training",
-    "stopping": "stopping after the current step",
-    "stopped": "stopped",
-    "finished": "finished",
-    "failed": "failed",
-    "interrupted": "interrupted",
-}
+WORDS = {"running": "training", "stopping": "stopping after the current step"}  # for states that say it otherwise
 
 
 def runs_view(runs: Sequence[Run], chosen: str) -> dict[str, Any]:
     """Return the list of runs, with the open one marked."""
-    return {
-        "runs": [
-            {
-                "id": run.run_id,
-                "name": run.name,
-                "state": run.status.state,
-                "word": WORDS[run.status.state],
-                "share": percent(run),
-                "chosen": run.run_id == chosen,
-            }
-            for run in runs
-        ]
-    }
+    return {"runs": [{**_summary(run), "chosen": run.run_id == chosen} for run in runs]}
 
 
 def run_view(run: Run, tell: Callable[[str], str] = str) -> dict[str, Any]:
     """Return one run's progress; `tell` is how an error is told to this visitor, who may not learn every path."""
     status = run.status
     return {
-        "id": run.run_id,
-        "name": run.name,
-        "state": status.state,
-        "word": WORDS[status.state],
-        "share": percent(run),
+        **_summary(run),
         "done": progress_text(run),
         "left": left_text(status.eta_s),
         "error": tell(status.error or "") if status.state == "failed" else "",
     }
+
+
+def _summary(run: Run) -> dict[str, Any]:
+    word, share = word_of(run.status), percent(run)
+    return {"id": run.run_id, "name": run.name, "state": run.status.state, "word": word, "share": share}
+
+
+def word_of(status: RunStatus) -> str:
+    """Return the word for a state."""
+    return WORDS.get(status.state, status.state)
 
 
 def curves_view(run: Run, rows: Rows, log: str, others: Sequence[tuple[Run, Rows]] = ()) -> dict[str, Any]:

@@ -99,14 +99,14 @@ def test_a_report_of_questions_survives_saving_and_has_its_own_columns(tmp_path:
 
 
 @pytest.fixture
-def read(tmp_path: Path, write_video: Callable[..., Path]) -> Callable[[str], Benchmark]:
+def read(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> Callable[[str], Benchmark]:
     """Write a task beside two videos and read it."""
     write_video("dark.avi", [0, 0])
     write_video("more/light.avi", [255, 255])
 
     def write_and_read(table: str) -> Benchmark:
         (tmp_path / "task.csv").write_text(table, encoding="utf-8")
-        with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+        with Cache(tmp_path / "cache") as cache:
             return task_benchmark(tmp_path / "task.csv", decoder, cache)
 
     return write_and_read

@@ -138,8 +138,8 @@ def folder(tmp_path: Path, write_video: Callable[..., Path]) -> Path:
     return tmp_path / "data"
 
 
-def test_folders_per_class_are_read(folder: Path, tmp_path: Path) -> None:
-    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+def test_folders_per_class_are_read(folder: Path, tmp_path: Path, decoder: Decoder) -> None:
+    with Cache(tmp_path / "cache") as cache:
         both = load_benchmark(
             Data(f"classes:{folder}"), tmp_path, decoder, cache, lambda *_: None, lambda: False, tmp_path
         )
@@ -149,10 +149,10 @@ def test_folders_per_class_are_read(folder: Path, tmp_path: Path) -> None:
     assert one.texts == ("dog", "tabby cat") and [query.group for query in one.queries] == ["", ""]
 
 
-def test_a_csv_file_may_name_several_data_sets(folder: Path, tmp_path: Path) -> None:
+def test_a_csv_file_may_name_several_data_sets(folder: Path, tmp_path: Path, decoder: Decoder) -> None:
     rows = "path,class,dataset\npets/dog/1.avi,dog,a\npets/tabby_cat/1.avi,cat,a\n"
     (folder / "c.csv").write_text(rows + "wild/test/fox/1.avi,fox,b\nwild/test/owl/1.avi,owl,b\n")
-    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+    with Cache(tmp_path / "cache") as cache:
         benchmark = task_benchmark(folder / "c.csv", decoder, cache, prompts="a {}")
     assert [(query.text, query.group) for query in benchmark.queries][2:] == [("a fox", "b"), ("a owl", "b")]
 
@@ -194,9 +194,9 @@ def test_columns_of_several_data_sets_follow_their_mean() -> None:
     assert "Classes mean top-1 | Classes mean top-5 | Classes top-1 x | Classes top-1 y | Classes top-5 x" in head
 
 
-def test_prompts_are_refused_where_there_are_no_classes(folder: Path, tmp_path: Path) -> None:
+def test_prompts_are_refused_where_there_are_no_classes(folder: Path, tmp_path: Path, decoder: Decoder) -> None:
     (folder / "c.csv").write_text("path,caption,foil\npets/dog/1.avi,a dog,a cat\n")
-    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+    with Cache(tmp_path / "cache") as cache:
         for name in ("world", "gallery", f"words:{folder / 'c.csv'}", str(folder), str(folder / "c.csv")):
             with pytest.raises(ConfigError, match="has no classes"):
                 load_benchmark(

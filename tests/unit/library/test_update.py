@@ -172,9 +172,9 @@ def test_a_bad_file_is_skipped_with_its_reason_and_read_again_on_request(room: R
     assert "pipe" in room.skipped["pipe.mp4"] and "0 bytes" in room.skipped["empty.mp4"]
     room.update()
     assert room.decoder.jobs == []
-    assert room.libraries.retry("films", ["text.mp4"]) == 1
+    assert room.libraries.retry("films") == 3
     room.update()
-    assert room.decoder.jobs == ["_probe text.mp4"]
+    assert room.decoder.jobs == ["_probe empty.mp4", "_probe text.mp4"]
     good = write_video("other.avi", [90] * 12).read_bytes()
     (room.films / "text.mp4").write_bytes(good)
     assert room.update().changes == Changes(changed=("text.mp4",))

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -108,12 +107,6 @@ class Room:
         """Rows of all collections that the tests of this place have not made otherwise."""
         collections = (name for name in self.milvus.ask("list_collections") if name.endswith("_mean"))
         return sum(len(self.milvus.pages(each, filter="", output_fields=["id"])) for each in collections)
-
-
-@pytest.fixture(scope="module")
-def decoder() -> Iterator[Decoder]:
-    with Decoder(num_workers=1) as decoder:
-        yield decoder
 
 
 def test_an_update_without_a_server_embeds_and_says_what_is_missing(
