@@ -210,6 +210,7 @@ class Answer:
         judged_by: "captions" if the verdicts derive from them; "" if the truth is known, or there are none.
         gallery: its key.
         denied: the query whose `affirmed` one this is, if the page took its negation away.
+        beside: the same systems' answer to a second query, if the page compares two.
     """
 
     query: Query
@@ -217,6 +218,7 @@ class Answer:
     judged_by: str = ""
     gallery: str = ""
     denied: Query | None = None
+    beside: "Answer | None" = None
 
     def with_thumbnails(self, thumbnail: Callable[[str], bytes | None]) -> "Answer":
         """Return the answer with thumbnails for notebooks."""
