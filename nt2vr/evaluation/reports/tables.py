@@ -7,6 +7,7 @@ from statistics import fmean
 from nt2vr.evaluation.covr.protocol import ALL, CIRR_MEAN, FIRST, KS
 from nt2vr.evaluation.covr.sources import SEEN, UNSEEN
 from nt2vr.evaluation.intervals import Interval
+from nt2vr.evaluation.order import AS_FILMED, SHUFFLED
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.querygen.families import EDIT_KINDS
 
@@ -149,6 +150,8 @@ def _with_subsets(report: Report, group: Group) -> Group:
         return group
     known = dict.fromkeys(key for some in report.metrics.values() for key in some)
     names = sorted(name.removeprefix(f"{key} ") for name in known if name.startswith(f"{key} "))
+    if AS_FILMED in names:  # together with its control it means nothing
+        return Group("Order", tuple(Column(f"{key} {name}", name, 1) for name in (AS_FILMED, SHUFFLED)))
     are_classes = key == "class/accuracy"
     parts = [
         Column(f"{column.key} {name}", f"{column.head} {name}" if number or are_classes else name, 1)
