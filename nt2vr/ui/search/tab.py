@@ -19,6 +19,7 @@ from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError
 from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.backwards import scored_backwards
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.learning import Question
 from nt2vr.search.match import match
@@ -28,7 +29,7 @@ from nt2vr.search.searcher import CONCURRENT
 from nt2vr.search.why import explain
 from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.clip_view import detail_view, film_view
+from nt2vr.ui.search.clip_view import backwards_view, detail_view, film_view
 from nt2vr.ui.search.column_view import Marked, columns_view, no_marks
 from nt2vr.ui.search.epochs import key_of
 from nt2vr.ui.search.layout import (
@@ -189,6 +190,7 @@ class SearchTab:
             clips.pick(self.on_pick, r.answer, r.detail, **QUIET)
         r.detail.why(self.on_why, r.answer, r.detail, **QUIET)
         r.detail.match(self.on_match, r.answer, r.detail, **QUIET)
+        r.detail.backwards(self.on_backwards, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
         r.stage.ahead(self.on_ahead, None, r.stage, trigger_mode="always_last", **QUIET)
         c.systems.focus(  # new models and libraries appear without a restart
@@ -368,6 +370,16 @@ class SearchTab:
         systems = [ranking.system.name for ranking in answer.rankings]
         found = match(searcher, Reference((), video_id), lines, systems) if asks(lines) else None
         return {**self._enlarged(answer, video_id), "match": match_view(lines, found)}
+
+    @user_errors
+    def on_backwards(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
+        """Score the enlarged clip with its frames in reverse order, while it is played so."""
+        if answer is None:
+            return {}
+        video_id, answers = event_value(event, "id", str), [answer, *([answer.beside] if answer.beside else [])]
+        seen = [one for each in answers for one in each.see(video_id)]
+        scores = [one for each in answers for one in scored_backwards(each, video_id, self.galleries.encoder)]
+        return backwards_view(self._enlarged(answer, video_id), seen, scores)
 
     def _enlarged(self, answer: Answer, video_id: str) -> dict[str, Any]:
         searcher = self.galleries.searcher(answer.gallery)
