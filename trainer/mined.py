@@ -80,11 +80,12 @@ def preview(config: TrainConfig, cache: Path) -> tuple[list[Quadruple], Clips]:
     needs = losses_of(config).needs
     if "distractors" not in needs:
         raise ConfigError("Nothing is mined. Turn on captions or distractors of the loss con.")
-    assert config.base_folder, "guaranteed by the config"
+    base = config.base_folder
+    assert base, "guaranteed by the config"
     count = min(config.num_clips, MOST_CLIPS)
     config = replace(config, num_clips=count, batch_size=min(BATCH, count), accumulate=1)
-    clips, base = ClipLoader(config, cache, needs).load("train"), read_checkpoint(config.base_folder)
-    found = quadruples(Miner(base, mean_of_frames(embed_once(base, clips)), "cpu"), clips, config, needs)
+    clips, encoder = ClipLoader(config, cache, needs).load("train"), read_checkpoint(base)
+    found = quadruples(Miner(encoder, mean_of_frames(embed_once(encoder, clips)), "cpu"), clips, config, needs)
     if not found:
         raise ConfigError("None of the first captions can be negated by rules. Look at the captions of the data.")
     return found, clips

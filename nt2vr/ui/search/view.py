@@ -58,7 +58,11 @@ def with_corrections(
     parsed, state = understand(asked.q, bool(asked.references)), asked
     if previous is not None:
         is_same = previous.sentence == asked.q
-        state = replace(asked, parts=write_parts(*boxes)) if is_same else replace(asked, **dict.fromkeys(SETTLED, ""))
+        state = (
+            replace(asked, parts=write_parts(*boxes))
+            if is_same
+            else replace(asked, parts="", literal="", flip="", replay="", versus="")
+        )
     if not state.parts or any(  # the boxes may hold the parts from before references came or went
         state.parts == write_parts(*part_texts(query)) for query in (parsed, understand(asked.q, not asked.references))
     ):
