@@ -158,7 +158,7 @@ const clip = (each) => {
 const slide = () => {
   const size = `width="${innerWidth}" height="${innerHeight}"`;
   const ground = getComputedStyle(document.querySelector(".gradio-container")).backgroundColor;
-  const texts = visible("#understood .nt-sentence, #columns h3, #columns .nt-sum").map(words);
+  const texts = visible("#understood .nt-sentence, #columns h3, #columns .nt-sum, #columns .nt-stayed").map(words);
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} viewBox="0 0 ${innerWidth} ${innerHeight}"><rect ${size} fill="${ground}"/>${texts.join("")}${visible(".nt-clip").map(clip).join("")}</svg>`;
 };
 const save = (blob, name) => {

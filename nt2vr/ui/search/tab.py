@@ -293,7 +293,7 @@ class SearchTab:
         state = state if query.unwanted else replace(state, flip="")
         is_replayed = self._watch.replays(state.q, state.gallery) and not (state.flip or state.versus)
         state = state if is_replayed else replace(state, replay="")
-        second = searcher.understand(state.versus, bool(state.references)) if state.versus else None
+        second = searcher.understand(state.versus, bool(state.references)) if state.versus.strip() else None
         shown = replace(state, systems=state.systems[:MOST]) if second else state
         answer, problem = self._search(shown, query)
         if second:
