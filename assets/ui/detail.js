@@ -48,6 +48,27 @@ watch("value", () => {
   if (dialog.contains(held)) held.focus();
 });
 
+// Backwards: browsers play forwards only, so the video is set to one moment after the other; pressed again, it plays on.
+const STEP_S = 1 / 12;
+let rewinding;
+element.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-backwards]");
+  if (button) trigger(button.ariaPressed === "true" ? "pick" : "backwards", { id: props.value.id });
+});
+watch("value", () => {
+  const [video, was] = [element.querySelector(".nt-stage video"), rewinding];
+  clearInterval(rewinding);
+  rewinding = undefined;
+  if (!video) return;
+  if (props.value.pressed !== "true") { if (was) video.play().catch(() => {}); return; }
+  video.pause();
+  rewinding = setInterval(() => {
+    if (video.seeking || !video.duration) return;
+    const at = video.currentTime - STEP_S;
+    video.currentTime = at > 0 ? at : video.duration - STEP_S;
+  }, 1000 * STEP_S);
+});
+
 // Why: the reasons of two systems at a time; another one takes the place of the first, and one always remains.
 let isAsked = false; // whether the answer is to be scrolled to
 const toggled = (column) => {

@@ -11,3 +11,10 @@ element.addEventListener("click", async (event) => {
   }
   setTimeout(() => { button.textContent = "copy link"; }, 2000);
 });
+// A second query, beside the one that is typed above.
+element.addEventListener("submit", (event) => {
+  event.preventDefault();
+  nt2vr.clicked = { versus: event.target.versus.value.trim() };
+  element.closest("#menu").hidePopover();
+  trigger("versus", {});
+});

@@ -23,8 +23,9 @@ const load = () => {
   return structuredClone(props.value.stories);
 };
 const keep = () => nt2vr.store("stories", JSON.stringify(stories));
-const linkOf = ({ query, systems, k = 8, match }) =>
-  `${new URLSearchParams({ q: query, systems: systems.join("|"), k, ...(match ? { match } : {}) })}`;
+const FURTHER = ["match", "versus"]; // what a story may ask besides
+const linkOf = ({ query, systems, k = 8, ...story }) =>
+  `${new URLSearchParams([["q", query], ["systems", systems.join("|")], ["k", k], ...FURTHER.filter((name) => story[name]).map((name) => [name, story[name]])])}`;
 let stories = load();
 let place = -1;
 
@@ -71,7 +72,7 @@ const enter = () => {
   const now = new URLSearchParams(location.search);
   const chosen = (now.get("systems") ?? "").split("|");
   place = stories.findIndex(({ query, systems }) => query === now.get("q") && chosen.every((each) => systems.includes(each)));
-  page.toggle("nt-ends", place < 0);
+  page.toggle("nt-ends", place < 0 && !now.has("versus"));
   page.add(ON);
   label();
   mark(true);
@@ -157,7 +158,7 @@ const clip = (each) => {
 const slide = () => {
   const size = `width="${innerWidth}" height="${innerHeight}"`;
   const ground = getComputedStyle(document.querySelector(".gradio-container")).backgroundColor;
-  const texts = visible("#understood .nt-sentence, #columns h3, #columns .nt-sum").map(words);
+  const texts = visible("#understood .nt-sentence, #columns h3, #columns .nt-sum, #columns .nt-stayed").map(words);
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} viewBox="0 0 ${innerWidth} ${innerHeight}"><rect ${size} fill="${ground}"/>${texts.join("")}${visible(".nt-clip").map(clip).join("")}</svg>`;
 };
 const save = (blob, name) => {
@@ -219,7 +220,7 @@ const acts = {
   leave,
   add: () => {
     const now = new URLSearchParams(location.search);
-    stories.push({ query: now.get("q") ?? "", systems: (now.get("systems") ?? "").split("|"), k: Number(now.get("k")) || 8, note: "", ...(now.has("match") ? { match: now.get("match") } : {}) });
+    stories.push({ query: now.get("q") ?? "", systems: (now.get("systems") ?? "").split("|"), k: Number(now.get("k")) || 8, note: "", ...Object.fromEntries(FURTHER.filter((name) => now.has(name)).map((name) => [name, now.get(name)])) });
     changed();
   },
   save: () => save(new Blob([JSON.stringify(stories, null, 1)], { type: "application/json" }), "stories.json"),

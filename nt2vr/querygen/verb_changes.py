@@ -34,9 +34,13 @@ _NOT_DEEDS = words(
 )
 _MEASURES = words("kind type sort piece lot bowl glass cup plate couple slice pair bit bunch")
 _TAKEN_FOR_VERBS = words("molding meeting clothing")
+_BEFORE_NOUNS = frozenset({"DET", "ADJ", "NUM", "POS", "NOUN"})
+# After an object they say where it goes, or to whom, which few other verbs take: push a car out, pass a dog to a man
+_DIRECTIONS = words("into onto to toward towards out off down up through across away over from")
+_TARGETS = words("at to for")  # after a particle: looks down at her cast
 _TAKES_CLAUSE = words("watch hear feel help film record catch find")
 # Verbs that captions use without an object, but should not
-_INCOMPLETE = words("chop slice peel cut mix stir pour throw pass flip roll hit kick address")
+_INCOMPLETE = words("chop slice peel cut mix stir pour throw pass flip roll hit kick address attack receive listen")
 # Verbs that are often true next to the one they would replace, or that say little, or that lack a further part
 _NOT_NEW = _NOT_DEEDS | words(
     "hold use look stand wear touch move do perform make take put place set give enjoy love like want need work act "
@@ -151,10 +155,13 @@ def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
     lemma, rest, is_bare = "", [preposition], False
     if noun is None:
         is_open = phrases.tag(place - 1) == "ADP" and place < len(phrases.tokens)
-        if is_open or _shares_object(phrases, place) or kind == "VP" or verb in TRANSITIVE:
+        is_aimed = bool(preposition) and phrases.word(place) in _TARGETS
+        if is_open or is_aimed or _shares_object(phrases, place) or kind == "VP" or verb in TRANSITIVE:
             return None  # starts singing; the cake they cut; talks about | cooking
     else:
         following = phrases.tag(noun.end)
+        if not preposition and phrases.word(noun.end) in _DIRECTIONS:
+            return None
         if phrases.tag(noun.head) == "PRON" or following in {"VB", "ADJ", "VBN", "TO", "VBP", "DET", "NOUN"}:
             return None  # watches her; paints it red; gives a woman a massage
         if following in VERB_TAGS and not preposition and (phrases.is_actor(noun) or verb in _TAKES_CLAUSE):
@@ -179,9 +186,14 @@ def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
     """Return whether a verb may be a noun that the tagger mistook: "about some movie | matters"."""
     word, follows_thing = phrases.word(i), _follows_thing(phrases, i)
     is_joined = phrases.tag(i - 1) == "CONJ" and phrases.tag(i - 2) == "NOUN"  # waiters and | cooks
-    return word in TAKEN_FOR_VERBS | _TAKEN_FOR_VERBS or (
-        (follows_thing or is_joined) and phrases.tag(i) != "VBG" and is_noun(verb)
-    )
+    is_object = phrases.tag(i - 1) == "VBG"  # watching wrestling | matches
+    if word in TAKEN_FOR_VERBS | _TAKEN_FOR_VERBS:
+        return True
+    if phrases.tag(i) == "VBG":  # about car | racing, but: of cars | racing
+        return (
+            follows_thing and phrases.word(i - 1) == phrases.lemma(i - 1) and phrases.tag(i - 2) not in _BEFORE_NOUNS
+        )
+    return (follows_thing or is_joined or is_object) and is_noun(verb)
 
 
 def _follows_thing(phrases: Phrases, i: int) -> bool:

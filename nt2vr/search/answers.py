@@ -209,6 +209,7 @@ class Answer:
         judged_by: "captions" if the verdicts derive from them; "" if the truth is known, or there are none.
         gallery: its key.
         denied: the query whose `affirmed` one this is, if the page took its negation away.
+        beside: the same systems' answer to a second query, if the page compares two.
     """
 
     query: Query
@@ -216,6 +217,7 @@ class Answer:
     judged_by: str = ""
     gallery: str = ""
     denied: Query | None = None
+    beside: "Answer | None" = None
 
     def with_thumbnails(self, thumbnail: Callable[[str], bytes | None]) -> "Answer":
         return replace(self, rankings=tuple(replace(each, thumbnail=thumbnail) for each in self.rankings))

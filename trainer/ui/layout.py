@@ -26,6 +26,7 @@ class NewRunParts:
     preset: gr.Dropdown
     values: list[gr.components.Component]
     losses: gr.HTML
+    mined: gr.HTML
     start: gr.Button
 
 
@@ -94,10 +95,11 @@ def lay_out_form(
         with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
             values = inputs(fields[:num_first])
         losses = template(templates, "train-losses", {"losses": []})
+        mined = template(templates, "train-mined", {})
         with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
             with gr.Row(elem_classes="nt-fields"):
                 values += inputs(fields[num_first:])
-    return NewRunParts(column, preset, values, losses, start)
+    return NewRunParts(column, preset, values, losses, mined, start)
 
 
 def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.components.Component:

@@ -1,13 +1,20 @@
 """Runs as template data. Independent of Gradio."""
 
+from base64 import b64encode
 from collections.abc import Callable, Sequence
-from typing import Any
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
 
+from nt2vr.media.picture import write_jpeg
 from nt2vr.media.stored import LIMITS
 from nt2vr.progress import duration_text, percent_text
 from trainer.runs.manager import Run
 from trainer.runs.run_folder import RunStatus
 from trainer.ui.curves import Rows, loss_charts, validation_charts
+
+if TYPE_CHECKING:  # imports torch
+    from trainer.data.clips import Clips
+    from trainer.mined import Quadruple
 
 WORDS = {"running": "training", "stopping": "stopping after the current step"}  # for states that say it otherwise
 
@@ -100,3 +107,26 @@ def percent(run: Run) -> str:
     if run.status.state == "preparing":
         return percent_text(run.status.done, run.status.total)
     return percent_text(run.status.step, run.num_steps)
+
+
+def mined_view(mined: Sequence["Quadruple"], clips: "Clips") -> dict[str, Any]:
+    """Show each quadruple as two pictures, the middle frames of the clip and of the distractor, with their texts."""
+
+    def picture(row: int) -> str:
+        frames = clips.frames[row]
+        write_jpeg(frames[len(frames) // 2], file := BytesIO())
+        return f"data:image/jpeg;base64,{b64encode(file.getvalue()).decode()}"
+
+    return {
+        "note": f"Mined by similarity alone among {len(clips):,} {clips.unit}: nobody has checked them. "
+        "At the left a clip with its caption, at the right the negated caption with its distractor.",
+        "mined": [
+            {
+                **{name: getattr(each, name) for name in ("caption", "negated", "shown")},
+                "sought": f"sought: {each.subject}, not {each.denied}",
+                "clip": picture(each.clip),
+                "distractor": picture(each.distractor),
+            }
+            for each in mined
+        ],
+    }

@@ -24,7 +24,7 @@ SLIDERS = {  # strategy -> smallest and largest value on its slider, and the ste
     "anchored": (0, 6, 0.1),
     "spherical": (0.8, 1, 0.005),
 }
-TEXTS = ("judged", "literal", "parts", "flip", "replay")
+TEXTS = ("judged", "literal", "parts", "flip", "replay", "versus")
 NAMES = frozenset({"q", "gallery", "systems", "k", *WORDS.values(), *TEXTS, "like", "unlike", "weight"})  # in links
 REFUSED = "The request was refused: its {} are not of the page's form."
 
@@ -64,6 +64,7 @@ class SearchState:
         parts: wanted and unwanted part as the person corrected them, see `write_parts`; empty as understood.
         flip: "1" if the negation is taken away: what the sentence excludes is wanted, too.
         replay: "1" if a recorded training of the sentence is replayed.
+        versus: a second query, whose results are shown beside those of the sentence.
     """
 
     q: str = DEFAULT_QUERY
@@ -77,6 +78,7 @@ class SearchState:
     parts: str = ""
     flip: str = ""
     replay: str = ""
+    versus: str = ""
 
     @classmethod
     def of_link(cls, link: Mapping[str, str], names: Sequence[str]) -> "SearchState":

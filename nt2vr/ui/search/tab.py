@@ -19,6 +19,7 @@ from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError
 from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.backwards import scored_backwards
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.learning import Question
 from nt2vr.search.match import match
@@ -28,7 +29,7 @@ from nt2vr.search.searcher import CONCURRENT
 from nt2vr.search.why import explain
 from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.clip_view import detail_view, film_view
+from nt2vr.ui.search.clip_view import backwards_view, detail_view, film_view
 from nt2vr.ui.search.column_view import Marked, columns_view, no_marks
 from nt2vr.ui.search.epochs import key_of
 from nt2vr.ui.search.layout import (
@@ -50,6 +51,7 @@ from nt2vr.ui.search.state import (
     read_chosen,
     with_clip,
 )
+from nt2vr.ui.search.versus import MOST, with_second, woven
 from nt2vr.ui.search.view import downloads, offers_view, parts_view, understood_view, with_corrections
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.search.why_view import chosen_columns, why_view
@@ -144,6 +146,8 @@ class SearchTab:
             self._asks(event)
         r.understood.literal(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal", **BROWSER_ONLY)
         r.understood.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
+        for event in (r.understood.versus, r.menu.versus):
+            event(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.versus", **BROWSER_ONLY)
         r.understood.flip(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.flip", **BROWSER_ONLY)
         r.parts.correct(outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct", **BROWSER_ONLY)
         for slider in r.sliders:
@@ -186,6 +190,7 @@ class SearchTab:
             clips.pick(self.on_pick, r.answer, r.detail, **QUIET)
         r.detail.why(self.on_why, r.answer, r.detail, **QUIET)
         r.detail.match(self.on_match, r.answer, r.detail, **QUIET)
+        r.detail.backwards(self.on_backwards, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
         r.stage.ahead(self.on_ahead, None, r.stage, trigger_mode="always_last", **QUIET)
         c.systems.focus(  # new models and libraries appear without a restart
@@ -286,9 +291,13 @@ class SearchTab:
         searcher = self.galleries.searcher(asked.gallery)
         state, query, parsed = with_corrections(asked, previous, boxes, searcher.understand)
         state = state if query.unwanted else replace(state, flip="")
-        is_replayed = self._watch.replays(state.q, state.gallery) and not state.flip
+        is_replayed = self._watch.replays(state.q, state.gallery) and not (state.flip or state.versus)
         state = state if is_replayed else replace(state, replay="")
-        answer, problem = self._search(state, query)
+        second = searcher.understand(state.versus, bool(state.references)) if state.versus.strip() else None
+        shown = replace(state, systems=state.systems[:MOST]) if second else state
+        answer, problem = self._search(shown, query)
+        if second:
+            answer = replace(answer, beside=self._search(replace(shown, flip=""), second)[0])
         flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
         other = self._search(replace(state, flip="" if state.flip else "1"), query)[0] if flips else None
         marked = Marked() if state.flip else self.marked(state.judged, state.q, state.gallery)
@@ -325,11 +334,12 @@ class SearchTab:
         searcher, urls = self.galleries.searcher(state.gallery), partial(self.media.urls, state.gallery)
         view_of = partial(columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other)
         view = view_of(answer) | beside(state.references, state.gallery, answer)
-        view["flies"] = key_of(state.q, state.gallery, state.references)
+        view["flies"] = key_of(state.q, state.versus, state.gallery, state.references)
         given = self._references.resolve(state.references, state.gallery)
         question = Question(searcher, answer.query, state.k, given, state.moved, state.literal.split("|"))
         key = key_of(replace(state, systems=()))
-        return self._watch.columns(view, answer, key, question, view_of, bool(state.replay))
+        learning = self._watch.columns(view, answer, key, question, view_of, bool(state.replay))
+        return woven(learning, answer, partial(view_of, marked=Marked(), other=None))
 
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
@@ -361,12 +371,23 @@ class SearchTab:
         found = match(searcher, Reference((), video_id), lines, systems) if asks(lines) else None
         return {**self._enlarged(answer, video_id), "match": match_view(lines, found)}
 
+    @user_errors
+    def on_backwards(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
+        """Score the enlarged clip with its frames in reverse order, while it is played so."""
+        if answer is None:
+            return {}
+        video_id, answers = event_value(event, "id", str), [answer, *([answer.beside] if answer.beside else [])]
+        seen = [one for each in answers for one in each.see(video_id)]
+        scores = [one for each in answers for one in scored_backwards(each, video_id, self.galleries.encoder)]
+        return backwards_view(self._enlarged(answer, video_id), seen, scores)
+
     def _enlarged(self, answer: Answer, video_id: str) -> dict[str, Any]:
         searcher = self.galleries.searcher(answer.gallery)
         video = searcher.video(video_id)
         verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)
         film = film_view(answer, video, searcher.gallery.videos)
-        return detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by)
+        view = detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by)
+        return with_second(view, answer, video, urls) if answer.beside else view
 
     @user_errors
     def on_ahead(self, event: gr.EventData) -> dict[str, Any]:
