@@ -152,14 +152,9 @@ def _listed(infos: list[LibraryInfo], as_json: bool) -> list[str]:
 
 
 def _changes(changes: Changes) -> list[str]:
-    named = {
-        "new": changes.new,
-        "changed": changes.changed,
-        "renamed": tuple(f"{old} → {new}" for old, new in changes.renamed.items()),
-        "removed": changes.removed,
-    }
-    lines = [f"{len(names):,} {what}: {_some(names)}" for what, names in named.items() if names]
-    return lines or ["Nothing changed."]
+    return [f"{len(names):,} {what}: {_some(names)}" for what, names in changes.by_kind.items()] or [
+        "Nothing changed."
+    ]
 
 
 def _some(names: tuple[str, ...]) -> str:

@@ -10,6 +10,7 @@ from nt2vr.errors import NotIndexedError
 from nt2vr.language.query import Query
 from nt2vr.library.info import Changes, LibraryInfo, Skipped, Source
 from nt2vr.library.jobs import IndexJob
+from nt2vr.library.update import Updated
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Moment, Ranking, Seen
 from nt2vr.search.systems import System
@@ -88,8 +89,20 @@ def test_the_search_tab_tells_a_stranger_no_path_of_a_failed_update() -> None:
     assert index_view(None, None, failed, tell=here.teller(None))["job"]["error"] == failed.error
 
 
+def test_copies_are_files_and_are_named_as_copies() -> None:
+    updated = Updated(Changes(tuple("abcdefghij"), copies=("j",)), 9, 9, 0)
+    view = info_view(
+        replace(INFO, num_files=9, num_copies=1), replace(RUNNING, state="finished", result=updated), "", True
+    )
+    assert {"name": "Files", "value": "10, 1 of them a copy"} in view["facts"]
+    assert view["remark"] == "The last update: 10 new, 1 of them a copy."
+    several = info_view(replace(INFO, num_files=1000, num_copies=1200), None, "", True)
+    assert {"name": "Files", "value": "2,200, 1,200 of them copies"} in several["facts"]
+
+
 def test_changes_are_counted_by_kind() -> None:
     assert changes_text(Changes(("a", "b"), (), {"c": "d"})) == "Since the last update: 2 new, 1 renamed."
+    assert changes_text(Changes(("a", "b", "c"), copies=("c",))) == "Since the last update: 3 new, 1 of them a copy."
     assert changes_text(Changes()) == "Nothing has changed since the last update."
 
 
