@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nt2vr.datasets.base import SPLITS
 from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, LibraryInfo
+from nt2vr.models.recommended import OFFERED
 from nt2vr.progress import progress_bar
 from nt2vr.settings import Settings, add_flags, add_index_flag
 
@@ -46,7 +47,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     update = actions.add_parser("update", help="index what is new or changed")
     for action in (add, update):
-        action.add_argument("--model", default=MODEL, help="model to index with (default: %(default)s)")
+        default = f"one here that knows more than drawings, else {MODEL}"
+        action.add_argument("--model", help=f"model to index with (default: {default})")
         action.add_argument("--no-previews", action="store_true", help="make no posters and previews now")
     update.add_argument("--retry", action="store_true", help="read skipped files again")
     actions.add_parser("list", help="list the libraries").add_argument("--json", action="store_true", help="as JSON")
@@ -93,8 +95,12 @@ def _update(services: "Services", options: Namespace) -> None:
     from nt2vr.library.shards import Shard
     from nt2vr.library.update import update_library
 
+    options.model = options.model or next(iter(services.models.real_models()), MODEL)
     shard = Shard.named(options.shard) if options.action == "add" and options.shard else None
     libraries, encoder = services.libraries, services.models.load(options.model)
+    if services.models.knows_only_drawings(options.model):
+        again = f"nt2vr library update NAME --model {OFFERED.catalog_name!r}"
+        _write(f"{options.model} knows only drawings. For real videos: nt2vr models get {OFFERED.name}, then {again}")
     if shard is not None:
         _update_shard(services, options, encoder, shard)
         return
