@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -44,11 +45,12 @@ class Indexing:
             self.models.find(model)
             self._start(library_id, model)
 
-    def get(self, library_id: str, permissions: Permissions, visitor: Visitor) -> None:
+    def get(self, library_id: str, permissions: Permissions, visitor: Visitor) -> Future[IndexJob]:
         """Update a library under a model that knows more than drawings, which is downloaded if none is here."""
         self.check_get(permissions, visitor)
         model = better_model(self.models)
-        self._start(library_id, model, None if model in self.models.names() else partial(self._download, model))
+        is_here = model in self.models.names()
+        return self._start(library_id, model, None if is_here else partial(self._download, model))
 
     def check_get(self, permissions: Permissions, visitor: Visitor) -> None:
         """Raise AccessError if a visitor may not `get` what `better_model` names."""
@@ -56,9 +58,10 @@ class Indexing:
         if better_model(self.models) not in self.models.names():
             permissions.check("download", visitor)
 
-    def _start(self, library_id: str, model: str, prepare: Callable[..., object] | None = None) -> None:
+    def _start(self, library_id: str, model: str, prepare: Callable[..., object] | None = None) -> Future[IndexJob]:
         ended = self.jobs.start(library_id, model, prepare)
         ended.add_done_callback(lambda _: self.galleries.forget(library_id))
+        return ended
 
     def _download(self, model: str, progress: Progress, should_stop: ShouldStop) -> None:
         def in_megabytes(done: int, total: int, doing: str) -> None:

@@ -105,8 +105,11 @@ def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> dict
         }
         for each in skipped[:MOST_SKIPPED]
     ]
-    more = len(skipped) - len(rows)
-    return {"rows": rows, "count": f"{len(skipped):,}", "more": f"and {more:,} more" if more else ""}
+    more, copies = len(skipped) - len(rows), sum(bool(each.duplicate_of) for each in skipped)
+    counts = [f"{len(skipped) - copies:,} skipped"] * (len(skipped) > copies) + [
+        counted(copies, "copy", "copies")
+    ] * bool(copies)
+    return {"rows": rows, "count": ", ".join(counts), "more": f"and {more:,} more" if more else ""}
 
 
 def changes_text(changes: Changes, when: str = "Since the last update") -> str:

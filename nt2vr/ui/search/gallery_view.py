@@ -64,13 +64,10 @@ def _captions(gallery: Gallery) -> Iterator[str]:
 def _named(gallery: Gallery) -> Iterator[str]:
     """Yield the words of files' names: "beach_sunset-02.mp4" is "beach sunset"."""
     parts = (SPLIT.split(video.path.stem.lower()) for video in _spread(gallery))
-    words = ([match[1] for part in each if (match := WORD.fullmatch(part))] for each in parts)
-    texts = (" ".join(each) for each in words if any(map(_says_something, each)))
+    found = ([match[1] for part in each if (match := WORD.fullmatch(part))] for each in parts)
+    words = ([word for word in each if not CAMERA.fullmatch(word)] for each in found)
+    texts = (" ".join(each) for each in words if any(len(word) > 2 and VOWEL.search(word) for word in each))
     return iter(dict.fromkeys(text for text in texts if len(text) <= MAX_CHARS))
-
-
-def _says_something(word: str) -> bool:
-    return len(word) > 2 and bool(VOWEL.search(word)) and not CAMERA.fullmatch(word)
 
 
 def _spread(gallery: Gallery) -> Sequence[Video]:
