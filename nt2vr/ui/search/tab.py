@@ -5,6 +5,7 @@ time and last the newest, and what an answer or a link writes into inputs is app
 still hold what they held before: see assets/ui/search.js.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -141,10 +142,10 @@ class SearchTab:
         c.examples.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
         c.with_picture.click(js="nt2vr.chooseFiles", **BROWSER_ONLY)
         c.reference.edited(outputs=c.ask, js="nt2vr.ask", **BROWSER_ONLY)
-        added = c.reference.added(self.on_added, c.reference, c.reference, **PRIVATE)
+        added = c.reference.added(self.on_added, c.reference, [c.reference, r.problem, c.ask], **PRIVATE)
         added.then(js="nt2vr.pictureRead", **BROWSER_ONLY)
         liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
-        for event in (added, liked, *r.systems_added):
+        for event in (liked, *r.systems_added):
             self._asks(event)
         r.understood.literal(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal", **BROWSER_ONLY)
         r.understood.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
@@ -307,7 +308,7 @@ class SearchTab:
         try:
             return self._answered(SearchState.of_page(**sent), previous, (wanted, unwanted), request)
         except Nt2vrError as error:  # what is shown stays
-            return {self._results.problem: f'<p role="alert">{sentence(error)}</p>'}
+            return {self._results.problem: _alert(error)}
 
     def _answered(
         self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str], request: gr.Request
@@ -420,7 +421,16 @@ class SearchTab:
         return self._references.view(chosen), {}
 
     @user_errors
-    def on_added(self, references: dict[str, Any], event: gr.EventData) -> dict[str, Any]:
-        """Make uploaded pictures and videos references."""
-        paths = event_value(event, "paths", str).split("\n")
-        return self._references.view(self._references.with_uploads(read_chosen(references), paths))
+    def on_added(self, references: dict[str, Any], event: gr.EventData) -> Updates:
+        """Make uploaded pictures and videos references, and search; one that cannot be read leaves all as it is."""
+        c, paths = self._controls, event_value(event, "paths", str).split("\n")
+        try:
+            added = self._references.view(self._references.with_uploads(read_chosen(references), paths))
+        except Nt2vrError as error:
+            return {self._results.problem: _alert(error)}
+        return {c.reference: added, c.ask: f"{time.monotonic()}"}
+
+
+def _alert(error: Nt2vrError) -> str:
+    """Say above the results why there are no others."""
+    return f'<p role="alert">{sentence(error)}</p>'
