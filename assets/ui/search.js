@@ -4,6 +4,7 @@
   const { nt2vr } = window;
   const ask = () => `${performance.now()}`;
   const SHOWN = ["q", "gallery", "systems", "k", "references"]; // the others are hidden, in `state`
+  let entered; // the gallery that was chosen, until its answer is here
   const MOST_GALLERIES = 20; // whose last search is remembered
   const lastSearches = () => {
     try { return { ...JSON.parse(nt2vr.stored("last")) }; } catch { return {}; } // none yet
@@ -35,7 +36,12 @@
     // Each gallery has its own last search, except that a query being typed is asked of the gallery that is chosen next.
     // A page opens with the one of the gallery shown last; of the built-in one with the query that introduces it.
     lastIn: (gallery) => lastSearches()[gallery] ?? `${new URLSearchParams({ gallery })}`,
+    // A menu reports a choice again when it loses the focus: the address is empty then.
     enter: (asked, gallery, query, k) => {
+      const shown = new URLSearchParams(history.state?.answered ? location.search : "").get("gallery") ?? "";
+      const isShown = gallery === (entered ?? shown);
+      entered = gallery;
+      if (isShown) return ["", gallery, query, k];
       const address = new URLSearchParams(nt2vr.lastIn(gallery));
       const isTyped = history.state?.answered && query.trim() && query !== new URLSearchParams(location.search).get("q");
       if (isTyped) for (const [name, value] of Object.entries({ q: query, literal: "", parts: "", flip: "", replay: "", judged: "" })) address.set(name, value);
@@ -76,6 +82,7 @@
   });
 
   const writeAddress = (link) => {
+    entered = undefined;
     const address = new URLSearchParams(link);
     const before = new URLSearchParams(location.search);
     for (const name of ["__theme", "stage", "stories"]) if (before.has(name)) address.set(name, before.get(name));

@@ -114,6 +114,8 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     choose(page, "gallery", "Built-in world")  # each gallery has a query of its own
     expect(page.locator("#query textarea")).to_have_value(re.compile("playing the drum"))
     expect(page.locator("#head")).to_contain_text("built-in world")
+    expect(page.locator(".nt-said")).to_contain_text("playing the drum")  # not as the library's query was understood
+    expect(columns(page).first.locator(".nt-badge")).to_contain_text("1 of 8 right")
     choose(page, "gallery", "Mine")
     expect(page.locator("#query textarea")).to_have_value("the earth")
 

@@ -223,10 +223,12 @@ class SearchTab:
             return opened(dict(parse_qsl(address.removeprefix("?"))))
 
         @user_errors
-        def on_gallery(address: str, *_: Any) -> Updates:
-            updates = on_back(address)
+        def on_gallery(address: str, *_: Any) -> Any:
+            if not address:
+                return gr.skip()
+            updates = opened(dict(parse_qsl(address)))
             del updates[c.reference]  # is searched for in the other gallery, too
-            return updates
+            return {**updates, c.ask: f"{time.monotonic()}"}
 
         def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
             @user_errors
@@ -239,7 +241,7 @@ class SearchTab:
             r.understood.back(on_back, c.ask, outputs, js="nt2vr.address", trigger_mode="always_last", **PRIVATE)
         )
         left = [c.ask, c.gallery, c.query, c.k]
-        self._asks(c.gallery.input(on_gallery, left, outputs, js="nt2vr.enter", **QUIET))
+        c.gallery.input(on_gallery, left, [*outputs, c.ask], js="nt2vr.enter", **QUIET)
         return opens
 
     def _opened(self, link: Mapping[str, str]) -> tuple[dict[str, Any], Updates, Updates]:
