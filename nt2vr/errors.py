@@ -1,5 +1,7 @@
 """Errors that users can cause; each message is one clear sentence for the page, never a traceback."""
 
+from collections.abc import Sequence
+
 MAX_QUOTED = 100  # characters of outside text in a message
 MAX_REASON = 200  # characters of a third-party error in a message
 INTERNAL = ("miniz", "PytorchStreamReader", "Traceback")  # words in errors of libraries that help nobody
@@ -65,6 +67,11 @@ class BusyError(Nt2vrError):
 def counted(count: int, one: str, many: str = "") -> str:
     """Write a number with its noun: "1 query", "1,200 queries". The plural takes an s unless given."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """List names in a sentence: "a, b and c"."""
+    return ", ".join(names[:-1]) + " and " * (len(names) > 1) + "".join(names[-1:])
 
 
 def quoted(value: object) -> str:

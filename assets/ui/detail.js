@@ -26,6 +26,7 @@ element.addEventListener("click", (event) => {
   const moment = event.target.closest("[data-moment]");
   if (like) trigger("like", { id: like.dataset.like, wanted: Number(like.dataset.wanted) });
   else if (moment) trigger("pick", { id: moment.dataset.moment });
+  else if (event.target.matches("[data-copy]")) nt2vr.copy(event.target, event.target.dataset.copy, "select it");
   else if (event.target.matches("[data-close]")) close();
 });
 element.addEventListener("cancel", (event) => { event.preventDefault(); close(); }, true);

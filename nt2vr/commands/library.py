@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nt2vr.datasets.base import SPLITS
 from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, LibraryInfo
+from nt2vr.models.recommended import OFFERED
 from nt2vr.progress import progress_bar
 from nt2vr.settings import Settings, add_flags, add_index_flag
 
@@ -45,7 +46,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     update = actions.add_parser("update", help="index what is new or changed")
     for action in (add, update):
-        action.add_argument("--model", default=MODEL, help="model to index with (default: %(default)s)")
+        default = f"one here that knows more than drawings, else {MODEL}"
+        action.add_argument("--model", help=f"model to index with (default: {default})")
         action.add_argument("--no-previews", action="store_true", help="make no posters and previews now")
     update.add_argument("--retry", action="store_true", help="read skipped files again")
     actions.add_parser("list", help="list the libraries").add_argument("--json", action="store_true", help="as JSON")
@@ -91,8 +93,12 @@ def _update(services: "Services", options: Namespace) -> None:
     from nt2vr.library.shards import Shard
     from nt2vr.library.update import update_library
 
+    options.model = options.model or next(iter(services.models.real_models()), MODEL)
     shard = Shard.named(options.shard) if options.action == "add" and options.shard else None
     libraries, encoder = services.libraries, services.models.load(options.model)
+    if services.models.knows_only_drawings(options.model):
+        again = f"nt2vr library update NAME --model {OFFERED.catalog_name!r}"
+        _write(f"{options.model} knows only drawings. For real videos: nt2vr models get {OFFERED.name}, then {again}")
     if shard is not None:
         _update_shard(services, options, encoder, shard)
         return
@@ -150,14 +156,9 @@ def _listed(infos: list[LibraryInfo], as_json: bool) -> list[str]:
 
 
 def _changes(changes: Changes) -> list[str]:
-    named = {
-        "new": changes.new,
-        "changed": changes.changed,
-        "renamed": tuple(f"{old} → {new}" for old, new in changes.renamed.items()),
-        "removed": changes.removed,
-    }
-    lines = [f"{len(names):,} {what}: {_some(names)}" for what, names in named.items() if names]
-    return lines or ["Nothing changed."]
+    return [f"{len(names):,} {what}: {_some(names)}" for what, names in changes.by_kind.items()] or [
+        "Nothing changed."
+    ]
 
 
 def _some(names: tuple[str, ...]) -> str:

@@ -91,6 +91,7 @@ class Counts(NamedTuple):
     seconds: float = 0.0
     has_captions: bool = False
     num_skipped: int = 0
+    num_copies: int = 0
 
 
 class Inventory:
@@ -113,7 +114,8 @@ class Inventory:
             files, clips, seconds, captions = database.execute(COUNTS).fetchone()
             (skipped,) = database.execute("SELECT count(*) FROM files WHERE state = 'skipped'").fetchone()
             (failed,) = database.execute("SELECT count(*) FROM skipped_clips").fetchone()
-        return Counts(files, clips - failed, seconds, bool(captions), skipped + failed)
+            (copies,) = database.execute("SELECT count(*) FROM files WHERE duplicate_of != ''").fetchone()
+        return Counts(files, clips - failed, seconds, bool(captions), skipped + failed, copies)
 
     def skipped_clips(self) -> dict[str, str]:
         """Return the reasons of clips that could not be decoded, by id."""

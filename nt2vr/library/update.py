@@ -100,9 +100,11 @@ def scan(
     changes = comparison.changes
     new = [*changes.new, *changes.renamed.values()]
     renamed = {contents.pop(now[name].content): name for name in new if now[name].content in contents}
+    new = [name for name in new if name not in renamed.values()]
     return replace(
         changes,
-        new=tuple(name for name in new if name not in renamed.values()),
+        new=tuple(new),
+        copies=tuple(name for name in new if now[name].duplicate_of),
         renamed=renamed,
         removed=tuple(name for name in comparison.removed if name not in renamed),
     )

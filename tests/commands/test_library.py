@@ -32,7 +32,10 @@ def test_a_folder_is_added_checked_updated_and_removed(
     assert say("check", "my films") == "Nothing changed.\n"
     shutil.move(tmp_path / "films" / "a.avi", tmp_path / "films" / "b.avi")
     assert say("check", "My films") == "1 renamed: a.avi → b.avi\n"
-    assert "1 renamed: a.avi → b.avi\n1 of 1 clips" in say("update", "My films", "--model", "Mine", "--retry")
+    said = say("update", "My films", "--retry")  # by the model here that knows more than drawings
+    assert "1 renamed: a.avi → b.avi\n1 of 1 clips are indexed by Mine." in said and "drawings" not in said
+    said = say("update", "My films", "--model", "CLIP")
+    assert said.startswith("CLIP knows only drawings. For real videos: nt2vr models get ViT-B-32/openai, then ")
     assert say("skipped", "My films").startswith("text.mp4\ttext.mp4 is not a readable video")
     (info,) = json.loads(say("list", "--json"))
     assert (info["name"], info["num_clips"], info["num_skipped"], info["window_s"]) == ("My films", 1, 1, 10.0)

@@ -81,20 +81,28 @@ class SearchState:
     versus: str = ""
 
     @classmethod
-    def of_link(cls, link: Mapping[str, str], names: Sequence[str]) -> "SearchState":
+    def of_link(
+        cls,
+        link: Mapping[str, str],
+        names: Sequence[str],
+        query: str = DEFAULT_QUERY,
+        default: Sequence[str] = DEFAULT_SYSTEMS,
+    ) -> "SearchState":
         """Read a link; what it lacks or gets wrong keeps its default.
 
         Args:
             link: the address's parameters: systems, words and references separated by "|", others as they are.
             names: of the available systems; a link's others are dropped.
+            query: of a link without one, in its gallery.
+            default: systems of a link that names none of those available.
         """
         systems = [name for name in link.get("systems", "").split("|") if name in names][:MAX_COLUMNS]
         k = _number(link.get("k", ""), 1, MAX_K, DEFAULT_K)
         gallery = link.get("gallery", "")
         return cls(
-            link.get("q", DEFAULT_QUERY),
+            link.get("q", query),
             gallery,
-            systems or [name for name in DEFAULT_SYSTEMS if name in names],
+            systems or [name for name in default if name in names],
             min(K_CHOICES, key=lambda count: abs(count - k)),
             _read_references(link, gallery),
             {word: str(_strength(strategy, link.get(word, ""), "")) for strategy, word in WORDS.items()},

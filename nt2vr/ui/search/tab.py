@@ -5,6 +5,7 @@ time and last the newest, and what an answer or a link writes into inputs is app
 still hold what they held before: see assets/ui/search.js.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import gradio as gr
+from gradio.context import LocalContext
 
 from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError
 from nt2vr.language.query import Query
@@ -32,8 +34,8 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.clip_view import backwards_view, detail_view, film_view
 from nt2vr.ui.search.column_view import Marked, columns_view, no_marks
 from nt2vr.ui.search.epochs import key_of
+from nt2vr.ui.search.gallery_view import examples_view, own_examples, status_line
 from nt2vr.ui.search.layout import (
-    EXAMPLES,
     Controls,
     Results,
     gallery_choices,
@@ -44,6 +46,7 @@ from nt2vr.ui.search.match_view import asks, lines_of, match_view, with_change
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.references import References, beside, remark
 from nt2vr.ui.search.state import (
+    DEFAULT_QUERY,
     MAX_COLUMNS,
     NAMES,
     SearchState,
@@ -76,7 +79,8 @@ class SearchTab:
         templates: folder of the page's templates.
         marked: returns the relevant clips of a judged query, given its name in links, its text and the gallery.
         words: known words, offered while typing.
-        stories: queries to draw one from.
+        stories: queries of the built-in gallery to draw one from.
+        head: the page's head, which names the gallery.
         trainings: trains models; None if the trainer is left out.
     """
 
@@ -86,9 +90,10 @@ class SearchTab:
     decoder: Decoder
     templates: Path
     permissions: Permissions
+    head: gr.HTML
     marked: Callable[[str, str, str], Marked] = no_marks
     words: Sequence[str] = ()
-    stories: Sequence[str] = EXAMPLES
+    stories: Sequence[str] = ()
     trainings: Trainings | None = None
     _watch: Watch = field(init=False)
     _references: References = field(init=False)
@@ -102,7 +107,7 @@ class SearchTab:
             Lets an event of another tab open a query here; takes the event and a handler that returns a link's values.
         """
         self._references = References(self.galleries, self.media, self.decoder)
-        self._controls = c = Controls(self.galleries, self.templates, self.words, self.media)
+        self._controls = c = Controls(self.galleries, self.templates, self.words, self.stories, self.media)
         clips = [video.video_id for video in self.galleries.built_in.gallery.videos]
         recording = Recording.of_gallery(self.templates.parent / "recording.json", clips)
         self._watch = Watch(self.galleries, self.permissions, self.trainings, recording)
@@ -131,18 +136,18 @@ class SearchTab:
     def _wire_inputs(self, page: gr.Blocks) -> None:
         """Wire what leads to a search by a change of `ask`."""
         c, r = self._controls, self._results
-        restored = page.load(self.on_load, c.ask, [c.link, c.gallery, c.systems], js="nt2vr.settings", **QUIET)
+        loaded = [c.link, c.gallery, c.systems, c.examples, self.head]
+        restored = page.load(self.on_load, c.ask, loaded, js="nt2vr.settings", **QUIET)
         shown = list(c.shown.values())
         restore = script("restore", {name: component.value for name, component in c.shown.items()})
         restored.success(inputs=[c.link, c.ask, *shown], outputs=[c.ask, c.state, *shown], js=restore, **BROWSER_ONLY)
-        draw = script("draw", [self.stories, *([example] for example in EXAMPLES)])
-        c.examples.click(inputs=c.examples, outputs=[c.query, c.ask], js=draw, **BROWSER_ONLY)
+        c.examples.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
         c.with_picture.click(js="nt2vr.chooseFiles", **BROWSER_ONLY)
         c.reference.edited(outputs=c.ask, js="nt2vr.ask", **BROWSER_ONLY)
-        added = c.reference.added(self.on_added, c.reference, c.reference, **PRIVATE)
+        added = c.reference.added(self.on_added, c.reference, [c.reference, r.problem, c.ask], **PRIVATE)
         added.then(js="nt2vr.pictureRead", **BROWSER_ONLY)
         liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
-        for event in (added, liked, *r.systems_added):
+        for event in (liked, *r.systems_added):
             self._asks(event)
         r.understood.literal(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal", **BROWSER_ONLY)
         r.understood.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
@@ -159,7 +164,7 @@ class SearchTab:
         answered = gr.on(
             (
                 *(c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit),
-                *(c.ask.change, c.gallery.input, c.systems.input, c.k.input),
+                *(c.ask.change, c.systems.input, c.k.input),
             ),
             self.on_search,
             [r.answer, r.wanted, r.unwanted],
@@ -180,7 +185,7 @@ class SearchTab:
             js="nt2vr.settle",
             **BROWSER_ONLY,
         )
-        wire_indexing(self.indexing, self.permissions, c.gallery, r.index, r.indexing, c.ask, QUIET)
+        wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask, QUIET)
 
     def _wire_clips(self) -> None:
         c, r = self._controls, self._results
@@ -204,14 +209,15 @@ class SearchTab:
 
     def _opens(self, tabs: gr.Tabs) -> OpensQueries:
         c, r = self._controls, self._results
-        outputs = [*c.shown.values(), c.state, r.answer, tabs]
+        outputs = [*c.shown.values(), c.state, r.answer, tabs, c.examples, self.head]
 
         def opened(link: Mapping[str, str]) -> Updates:
-            values, choices = self._opened(link)
+            values, choices, about = self._opened(link)
             shown = {component: values["shown"][name] for name, component in c.shown.items()}
             return {
                 **shown,
                 **{menu: gr.Dropdown(choice, value=shown[menu]) for menu, choice in choices.items()},
+                **about,
                 c.state: values["hidden"],
                 r.answer: None,  # so that the next search takes the link's parts and literal words
                 tabs: gr.Tabs(selected="search"),
@@ -220,6 +226,14 @@ class SearchTab:
         @user_errors
         def on_back(address: str) -> Updates:
             return opened(dict(parse_qsl(address.removeprefix("?"))))
+
+        @user_errors
+        def on_gallery(address: str, *_: Any) -> Any:
+            if not address:
+                return gr.skip()
+            updates = opened(dict(parse_qsl(address)))
+            del updates[c.reference]  # is searched for in the other gallery, too
+            return {**updates, c.ask: f"{time.monotonic()}"}
 
         def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
             @user_errors
@@ -231,13 +245,16 @@ class SearchTab:
         self._asks(
             r.understood.back(on_back, c.ask, outputs, js="nt2vr.address", trigger_mode="always_last", **PRIVATE)
         )
+        left = [c.ask, c.gallery, c.query, c.k]
+        c.gallery.input(on_gallery, left, [*outputs, c.ask], js="nt2vr.enter", **QUIET)
         return opens
 
-    def _opened(self, link: Mapping[str, str]) -> tuple[dict[str, Any], Updates]:
+    def _opened(self, link: Mapping[str, str]) -> tuple[dict[str, Any], Updates, Updates]:
         """Read a link as far as its gallery and clips still exist.
 
         Returns:
-            The values that components show and that are hidden, by name; and each menu's choices.
+            The values that components show and that are hidden, by name; each menu's choices; and what is said of the
+            gallery.
         """
         c = self._controls
         names = self.galleries.built_in.system_names(link.get("systems", "").split("|"))
@@ -246,7 +263,10 @@ class SearchTab:
         except Nt2vrError as error:
             gallery = ""
             warn(error)
-        state = SearchState.of_link({**link, "gallery": gallery}, names)
+        searcher = self.galleries.searcher(gallery)
+        query = own_examples(searcher.gallery)[0] if gallery and "q" not in link else DEFAULT_QUERY
+        default = self.galleries.default_systems(gallery)
+        state = SearchState.of_link({**link, "gallery": gallery}, names, query, default)
         if dropped := dropped_systems(link, names):
             warn(ConfigError(dropped))
         known = self._references.known(state.references)
@@ -259,14 +279,27 @@ class SearchTab:
                 warn(error)
         shown = {name: getattr(state, name) for name in c.shown} | {"references": self._references.view(known)}
         choices = {c.gallery: gallery_choices(self.galleries), c.systems: system_choices(names)}
-        return {"shown": shown, "hidden": state.hidden}, choices
+        about = {
+            c.examples: examples_view(searcher, self.stories),
+            self.head: status_line(self.galleries, gallery, LocalContext.request.get(None)),
+        }
+        return {"shown": shown, "hidden": state.hidden}, choices, about
+
+    @property
+    def gallery(self) -> gr.Dropdown:
+        """The gallery that is searched."""
+        return self._controls.gallery
 
     @user_errors
     def on_load(self, remembered: str, request: gr.Request) -> Updates:
         """Read the page's link, or the settings that the browser remembers, for the browser to apply."""
         link = request.query_params
-        values, choices = self._opened(link if NAMES & link.keys() else dict(parse_qsl(remembered)))
-        return {**{menu: gr.Dropdown(choice) for menu, choice in choices.items()}, self._controls.link: values}
+        values, choices, about = self._opened(link if NAMES & link.keys() else dict(parse_qsl(remembered)))
+        return {
+            **{menu: gr.Dropdown(choice) for menu, choice in choices.items()},
+            **about,
+            self._controls.link: values,
+        }
 
     @user_errors
     def on_search(
@@ -282,7 +315,7 @@ class SearchTab:
         try:
             return self._answered(SearchState.of_page(**sent), previous, (wanted, unwanted), request)
         except Nt2vrError as error:  # what is shown stays
-            return {self._results.problem: f'<p role="alert">{sentence(error)}</p>'}
+            return {self._results.problem: _alert(error)}
 
     def _answered(
         self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str], request: gr.Request
@@ -306,16 +339,17 @@ class SearchTab:
         understood = understood_view(answer, state, held, parsed, remark(searcher, answer, state.references))
         videos = () if state.references or searcher.is_library else searcher.gallery.videos
         r, job = self._results, self.indexing.under_way(state.gallery) if state.gallery else None
+        drawings = self.indexing.drawings(state.gallery, state.systems, self.permissions, request, again=not problem)
         return {
             r.answer: answer,
             r.marked: marked,
             r.problem: "",
             r.parts: parts_view(answer, parsed),
             r.menu: downloads(answer),
-            r.understood: {**understood, **offers_view(answer, videos), **self._watch.offers(request)},
+            r.understood: {**understood, **offers_view(answer, videos), **self._watch.offers(request, state.gallery)},
             r.columns: self._columns(answer, state, marked, other),
             **self._watch.awake(),
-            r.index: index_view(answer, problem, job, self.permissions.refusal(request, "import")),
+            r.index: index_view(answer, problem, job, self.permissions.refusal(request, "import"), drawings=drawings),
             r.indexing: gr.Timer(active=job is not None),
         }
 
@@ -342,24 +376,24 @@ class SearchTab:
         return woven(learning, answer, partial(view_of, marked=Marked(), other=None))
 
     @user_errors
-    def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
+    def on_pick(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
         """Enlarge a clip."""
-        return {} if answer is None else self._enlarged(answer, event_value(event, "id", str))
+        return {} if answer is None else self._enlarged(answer, event_value(event, "id", str), request)
 
     @user_errors
-    def on_why(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
+    def on_why(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
         """Explain the scores of the enlarged clip under one or two systems."""
         if answer is None:
             return {}
         video_id = event_value(event, "id", str)
         columns = chosen_columns(event_value(event, "columns", str), [seen.rank for seen in answer.see(video_id)])
-        detail = self._enlarged(answer, video_id)
+        detail = self._enlarged(answer, video_id, request)
         whys = explain(answer, video_id, self.galleries.encoder, columns)
         video = self.galleries.searcher(answer.gallery).video(video_id)
         return {**detail, "why": why_view(answer, columns, whys, video, detail)}
 
     @user_errors
-    def on_match(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
+    def on_match(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
         """Score captions for the enlarged clip with the systems on display, after adding one by rules if asked to."""
         if answer is None:
             return {}
@@ -369,24 +403,25 @@ class SearchTab:
         lines = with_change(searcher, video, lines, change)
         systems = [ranking.system.name for ranking in answer.rankings]
         found = match(searcher, Reference((), video_id), lines, systems) if asks(lines) else None
-        return {**self._enlarged(answer, video_id), "match": match_view(lines, found)}
+        return {**self._enlarged(answer, video_id, request), "match": match_view(lines, found)}
 
     @user_errors
-    def on_backwards(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
+    def on_backwards(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
         """Score the enlarged clip with its frames in reverse order, while it is played so."""
         if answer is None:
             return {}
         video_id, answers = event_value(event, "id", str), [answer, *([answer.beside] if answer.beside else [])]
         seen = [one for each in answers for one in each.see(video_id)]
         scores = [one for each in answers for one in scored_backwards(each, video_id, self.galleries.encoder)]
-        return backwards_view(self._enlarged(answer, video_id), seen, scores)
+        return backwards_view(self._enlarged(answer, video_id, request), seen, scores)
 
-    def _enlarged(self, answer: Answer, video_id: str) -> dict[str, Any]:
+    def _enlarged(self, answer: Answer, video_id: str, request: gr.Request) -> dict[str, Any]:
         searcher = self.galleries.searcher(answer.gallery)
         video = searcher.video(video_id)
         verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)
         film = film_view(answer, video, searcher.gallery.videos)
-        view = detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by)
+        tells = self.permissions.may("paths", request) and not self.permissions.space_owner
+        view = detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells)
         return with_second(view, answer, video, urls) if answer.beside else view
 
     @user_errors
@@ -409,7 +444,16 @@ class SearchTab:
         return self._references.view(chosen), {}
 
     @user_errors
-    def on_added(self, references: dict[str, Any], event: gr.EventData) -> dict[str, Any]:
-        """Make uploaded pictures and videos references."""
-        paths = event_value(event, "paths", str).split("\n")
-        return self._references.view(self._references.with_uploads(read_chosen(references), paths))
+    def on_added(self, references: dict[str, Any], event: gr.EventData) -> Updates:
+        """Make uploaded pictures and videos references, and search; one that cannot be read leaves all as it is."""
+        c, paths = self._controls, event_value(event, "paths", str).split("\n")
+        try:
+            added = self._references.view(self._references.with_uploads(read_chosen(references), paths))
+        except Nt2vrError as error:
+            return {self._results.problem: _alert(error)}
+        return {c.reference: added, c.ask: f"{time.monotonic()}"}
+
+
+def _alert(error: Nt2vrError) -> str:
+    """Say above the results why there are no others."""
+    return f'<p role="alert">{sentence(error)}</p>'

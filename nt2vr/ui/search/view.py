@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from defusedcsv import csv
 
+from nt2vr.errors import listed
 from nt2vr.language.query import Query, Span
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Verdict
@@ -216,7 +217,7 @@ def _only_verdicts(answer: Answer) -> str:
     if not whole:
         return ""
     verb, their = ("searches", "its") if len(whole) == 1 else ("search", "their")
-    return f"{_and(whole)} {verb} for the whole sentence: the correction changes only {their} verdicts."
+    return f"{listed(whole)} {verb} for the whole sentence: the correction changes only {their} verdicts."
 
 
 def _moves(query: Query) -> dict[str, list[dict[str, str]]]:
@@ -253,14 +254,10 @@ def picture_remark(query: Query, verdict: Verdict | None, systems: Sequence[str]
     """
     if not query.unwanted or verdict in ("right", "miss"):
         return ""
-    whole = f"searched for as a whole{' by ' * bool(systems)}{_and(systems)}"
+    whole = f"searched for as a whole{' by ' * bool(systems)}{listed(systems)}"
     if verdict is None:
         return f"The picture is {whole}, with {_listed(query.unwanted)} if it shows that."
     return f"The picture shows {_listed(query.unwanted)}, which the text excludes: it is {whole}."
-
-
-def _and(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + " and " * (len(names) > 1) + "".join(names[-1:])
 
 
 def _listed(parts: Sequence[str]) -> str:
