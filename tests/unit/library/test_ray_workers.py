@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -91,13 +92,7 @@ class Doomed(BrightnessEncoder):
 
 
 class Other(BrightnessEncoder):
-    """Another model of the same name."""
-
-    card = BrightnessEncoder.card.framed(BrightnessEncoder.card.framing)
-
-    def __init__(self) -> None:
-        super().__init__()
-        object.__setattr__(self.card, "visual_fingerprint", "other")
+    card = replace(BrightnessEncoder.card, visual_fingerprint="other")
 
 
 class Fatal(BrightnessEncoder):
@@ -131,7 +126,9 @@ def cluster() -> Iterator[Any]:
 
 
 def _add_node(cluster: Any) -> Any:
-    return cluster.add_node(num_cpus=1, object_store_memory=80_000_000)
+    return cluster.add_node(
+        num_cpus=1, object_store_memory=80_000_000, include_dashboard=False, include_log_monitor=False
+    )
 
 
 @pytest.fixture
