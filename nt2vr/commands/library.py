@@ -4,6 +4,7 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import AbstractContextManager, closing, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nt2vr.datasets.base import SPLITS
@@ -135,9 +136,10 @@ def _encoding(settings: Settings, options: Namespace, encoder: "Encoder") -> "Ab
     """Return what encodes on the Ray cluster that was named, if one was."""
     if options.ray is None:
         return nullcontext()
-    from nt2vr.library.ray_workers import loader, ray_workers
+    from nt2vr.library.ray_workers import load_like, ray_workers
 
-    return ray_workers(options.ray, loader(settings.data_dir, settings.device, encoder), encoder)
+    known = settings.data_dir.absolute(), settings.device, options.model, encoder.card.precision
+    return ray_workers(options.ray, partial(load_like, *known), encoder)
 
 
 def _update_shard(services: "Services", options: Namespace, encoder: "Encoder", shard: "Shard") -> None:

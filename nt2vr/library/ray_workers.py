@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
+from warnings import catch_warnings
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,15 +77,12 @@ class Worker:
             none = np.empty((0, encoder.num_frames, encoder.embed_dim), np.float32)
             return embeddings_of(clips, encoder) if clips else none, failed
 
-    def close(self) -> None:
-        self._decoder.close()
-
     def _loaded(self) -> Encoder:
         encoder = self._load()
         if (own := identity_of(encoder)) != self._expected:
             raise ConfigError(
-                f"A Ray worker has another model or version than this process ({own}; here {self._expected}). "
-                "Install the same on all nodes."
+                f"its model or version is not that of this process ({own}, not {self._expected}). Install the same on "
+                "all nodes."
             )
         return encoder
 
@@ -94,12 +92,8 @@ def identity_of(encoder: Encoder) -> str:
     return f"nT2VR {project_version()}, {encoder.name}, {encoder.card.video_key}"
 
 
-def loader(data_dir: Path, device: str, like: Encoder) -> Load:
-    """Return what loads a model on a worker, by its name, to compute in the precision of the one here."""
-    return partial(_load, data_dir, device, like.name, like.card.precision)
-
-
-def _load(data_dir: Path, device: str, name: str, precision: str) -> Encoder:
+def load_like(data_dir: Path, device: str, name: str, precision: str) -> Encoder:
+    """Load a model on a worker, to compute in the precision of the process that stores the embeddings."""
     encoder = Catalog.of(Settings.read(data_dir, device)).load(name)
     if isinstance(encoder, OpenClipEncoder):
         encoder.set_precision(precision)
@@ -140,7 +134,8 @@ def ray_workers(address: str, load: Load, like: Encoder) -> Iterator[Encode]:
     except ImportError:
         raise ConfigError("Encoding on Ray needs its package: pip install 'nt2vr[ray]'.") from None
     try:
-        ray.init(address, logging_level="error", log_to_driver=False)
+        with catch_warnings(action="ignore"):  # the error says it all
+            ray.init(address, logging_level="error", log_to_driver=False)
         resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     except (OSError, RuntimeError, ValueError, ImportError) as error:
         reason = reason_of(error).rstrip(".")
@@ -209,7 +204,9 @@ class _Crew:
             try:
                 result = self._ray.get(reference)
             except self._ray.exceptions.RayTaskError as error:
-                raise (error.cause if isinstance(error.cause, Nt2vrError) else error) from None
+                if isinstance(error.cause, Nt2vrError):
+                    raise ConfigError(f"A Ray worker cannot encode: {error.cause}") from None
+                raise
             except self._ray.exceptions.RayError as error:
                 self._replace(number, batch, error)
                 continue

@@ -187,7 +187,7 @@ def test_what_is_killed_half_way_costs_its_batches_of_that_moment(
 @pytest.mark.parametrize(
     ("load", "error", "message"),
     [
-        (Other, ConfigError, "A Ray worker has another model or version than this process"),
+        (Other, ConfigError, "A Ray worker cannot encode: its model or version is not that of this process"),
         (_fatal, GalleryError, r"workers of the Ray cluster end as they start \("),
         (Fatal, GalleryError, r"workers of the Ray cluster end as they encode \d\d.png and others \("),
     ],
