@@ -20,7 +20,7 @@ from nt2vr.media.probe import Probe
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
+from nt2vr.search.embedded import EmbeddedGallery, Encode, embed_gallery
 from nt2vr.search.embedding_folders import drop_unused
 from nt2vr.search.index import Milvus
 
@@ -49,6 +49,7 @@ def update_library(
     should_stop: ShouldStop = never,
     previews: bool = True,
     milvus: Milvus | None = None,
+    encode: Encode | None = None,
 ) -> Updated:
     """Bring a library's inventory, embeddings, posters and previews up to date with its files.
 
@@ -58,6 +59,7 @@ def update_library(
     Args:
         encoder: embeds the clips; None only scans and makes previews.
         milvus: indexes the embeddings.
+        encode: as for `embed_gallery`.
         progress: gets files or clips done, their number, and the step with the current file: "reading files: a.mp4".
         should_stop: polled before each file.
 
@@ -70,7 +72,7 @@ def update_library(
         gallery = libraries.gallery(source.id)
         embedded, notice = 0, ""
         if encoder is not None and gallery.videos:
-            view = embed(gallery, inventory, encoder, decoder, cache, progress, should_stop, milvus)
+            view = embed(gallery, inventory, encoder, decoder, cache, progress, should_stop, milvus, encode=encode)
             embedded, notice = len(view.gallery.videos), view.notice
             gallery = libraries.gallery(source.id)
         made = libraries.previews(source.id, decoder)
@@ -154,9 +156,10 @@ def embed(
     should_stop: ShouldStop,
     milvus: Milvus | None = None,
     is_part: bool = False,
+    encode: Encode | None = None,
 ) -> EmbeddedGallery:
-    """Embed the clips, and note those that cannot be decoded; `is_part` as for `embed_gallery`."""
-    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, should_stop, False, milvus, is_part)
+    """Embed the clips, and note those that cannot be decoded; the last two arguments are as for `embed_gallery`."""
+    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, should_stop, False, milvus, is_part, encode)
     if isinstance(encoder, PrecomputedEncoder):
         return embedded  # it lacks clips for other reasons
     if should_stop() or any(CLOSED in reason for _, reason in embedded.skipped):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.models.card import QUERY_SCORED, Card
-from nt2vr.models.device import autocast_of
+from nt2vr.models.device import Autocast, autocast_of
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.fusion import Fusion
@@ -197,6 +197,10 @@ class OpenClipEncoder:
         if self._visual is not None:
             self._visual.to(device)
         self._device = self._model.logit_scale.device
+
+    def set_precision(self, name: str) -> None:
+        """Encode in one of PRECISIONS, whichever suits the device; nothing else may be using the encoder."""
+        self._autocast, self.card = Autocast(self._device.type, name), replace(self.card, precision=name)
 
     def shares_visual_tower(self, other: "OpenClipEncoder") -> bool:
         return self._model.visual is other._model.visual

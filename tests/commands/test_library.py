@@ -55,3 +55,21 @@ def test_a_model_that_is_not_there_is_noticed_before_a_library_is_made(
     assert main(["library", "add", str(tmp_path), "--name", "a", "--model", "none", *flags]) == 2
     assert main(["library", "list", *flags]) == 0
     assert "No libraries yet." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--ray", "auto", "--shard", "1/2"], "--shard and --ray both share the work out. Choose one of them.\n"),
+        (["--ray", "nowhere"], "'nowhere' is no Ray cluster. Write auto, or ray://host:10001.\n"),
+    ],
+)
+def test_a_cluster_that_cannot_be_is_refused_before_a_library_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], sentence: str
+) -> None:
+    write_tiny(tmp_path / "models" / "mine", "Mine")
+    data = ["--data-dir", str(tmp_path)]
+    assert main(["library", "add", str(tmp_path), "--name", "a", "--model", "Mine", *flags, *data]) == 2
+    assert capsys.readouterr().err == sentence
+    assert main(["library", "list", *data]) == 0
+    assert "No libraries yet." in capsys.readouterr().out
