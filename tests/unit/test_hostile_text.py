@@ -98,6 +98,7 @@ REMEMBERED = {  # functions whose arguments are few, whatever is sent
     "_warn": "files of the data folder that cannot be used",
     "_tables": "files of published figures",
     "_report_taken": "models of plug-ins",
+    "gflops_per_second": "devices",
     **dict.fromkeys(("groups_in", "wordings_in"), "files of wordings"),
     **dict.fromkeys(("deeds_at", "_backdrop", "props_at", "_choices"), "places of the large world and what is there"),
     **dict.fromkeys(

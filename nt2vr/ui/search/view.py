@@ -254,7 +254,7 @@ def picture_remark(query: Query, verdict: Verdict | None, systems: Sequence[str]
     """
     if not query.unwanted or verdict in ("right", "miss"):
         return ""
-    whole = f"searched for as a whole{' by ' * bool(systems)}{listed(systems)}"
+    whole = f"searched for as a whole{' by ' * bool(systems)}{listed([*systems])}"
     if verdict is None:
         return f"The picture is {whole}, with {_listed(query.unwanted)} if it shows that."
     return f"The picture shows {_listed(query.unwanted)}, which the text excludes: it is {whole}."
