@@ -15,8 +15,6 @@ Nt2vrError
 └── HubError           a request that the Hugging Face Hub refused
 """
 
-from collections.abc import Sequence
-
 MAX_QUOTED = 100  # characters of outside text in a message
 MAX_REASON = 200  # characters of a third-party error in a message
 INTERNAL = ("miniz", "PytorchStreamReader", "Traceback")  # words in errors of libraries that help nobody
@@ -84,7 +82,7 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(*names: str) -> str:
     """List names in a sentence: "a, b and c"."""
     return ", ".join(names[:-1]) + " and " * (len(names) > 1) + "".join(names[-1:])
 
