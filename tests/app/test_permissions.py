@@ -72,6 +72,8 @@ OPEN_TARGETS = (
         "pretrained",
         "picture-examples",
         "examples",
+        "library-first-model",
+        "library-model",
     ),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
@@ -80,7 +82,7 @@ OPEN_TARGETS = (
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
     *("on_load", "on_visit", "on_search", "on_open", "on_opened", "on_poll", "on_indexing", "on_tick", "lambda"),
-    *("on_select", "on_address", "on_offer"),
+    *("on_select", "on_address", "on_offer", "on_open_model"),
     *("search", "system_names", "systems", "evaluate"),
 )
 
