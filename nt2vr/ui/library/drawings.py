@@ -40,7 +40,7 @@ def drawings_view(
         return {}
     know, their = ("knows", "its ranking") if len(drawn) == 1 else ("know", "their rankings")
     text = (
-        f"{listed(drawn)} {know} only drawings: of real videos, {their} mean{'s' * (len(drawn) == 1)} almost nothing."
+        f"{listed(*drawn)} {know} only drawings: of real videos, {their} mean{'s' * (len(drawn) == 1)} almost nothing."
     )
     if len(drawn) < len(given):
         return {"text": text}

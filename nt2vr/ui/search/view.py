@@ -217,7 +217,7 @@ def _only_verdicts(answer: Answer) -> str:
     if not whole:
         return ""
     verb, their = ("searches", "its") if len(whole) == 1 else ("search", "their")
-    return f"{listed(whole)} {verb} for the whole sentence: the correction changes only {their} verdicts."
+    return f"{listed(*whole)} {verb} for the whole sentence: the correction changes only {their} verdicts."
 
 
 def _moves(query: Query) -> dict[str, list[dict[str, str]]]:
@@ -254,7 +254,7 @@ def picture_remark(query: Query, verdict: Verdict | None, systems: Sequence[str]
     """
     if not query.unwanted or verdict in ("right", "miss"):
         return ""
-    whole = f"searched for as a whole{' by ' * bool(systems)}{listed([*systems])}"
+    whole = f"searched for as a whole{' by ' * bool(systems)}{listed(*systems)}"
     if verdict is None:
         return f"The picture is {whole}, with {_listed(query.unwanted)} if it shows that."
     return f"The picture shows {_listed(query.unwanted)}, which the text excludes: it is {whole}."
