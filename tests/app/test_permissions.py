@@ -60,6 +60,7 @@ OPEN_TARGETS = (
         "columns",
         "detail",
         "map",
+        "figure",
         "understood",
         "stage",
         "watch",

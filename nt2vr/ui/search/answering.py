@@ -18,6 +18,7 @@ from nt2vr.ui.library.indexing import Indexing, index_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked, columns_view
 from nt2vr.ui.search.epochs import key_of
+from nt2vr.ui.search.figure_view import figure_choices, figure_systems, figure_view
 from nt2vr.ui.search.layout import Results
 from nt2vr.ui.search.references import References, beside, remark
 from nt2vr.ui.search.state import SearchState
@@ -64,8 +65,7 @@ class Answering:
     ) -> Updates:
         wanted, unwanted = boxes
         searcher = self.galleries.searcher(asked.gallery)
-        state, query, parsed = with_corrections(asked, previous, boxes, searcher.understand)
-        state = state if query.unwanted else replace(state, flip="")
+        state, query, parsed = self._understood(asked, previous, boxes)
         is_replayed = self.watch.replays(state.q, state.gallery) and not state.flip
         state = state if is_replayed else replace(state, replay="")
         answer, problem = self._search(state, query)
@@ -90,6 +90,13 @@ class Answering:
             r.indexing: gr.Timer(active=job is not None),
         }
 
+    def _understood(
+        self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str]
+    ) -> tuple[SearchState, Query, Query]:
+        understand = self.galleries.searcher(asked.gallery).understand
+        state, query, parsed = with_corrections(asked, previous, boxes, understand)
+        return state if query.unwanted else replace(state, flip=""), query, parsed
+
     def _search(self, state: SearchState, query: Query) -> tuple[Answer, NotIndexedError | None]:
         """Search; an answer without columns comes with the reason."""
         searcher, literal = self.galleries.searcher(state.gallery), state.literal.split("|")
@@ -110,6 +117,26 @@ class Answering:
         question = Question(searcher, answer.query, state.k, given, state.moved, state.literal.split("|"))
         key = key_of(replace(state, systems=()))
         return self.watch.columns(view, answer, key, question, view_of, bool(state.replay))
+
+    @user_errors
+    def on_figure(
+        self, previous: Answer | None, wanted: str, unwanted: str, event: gr.EventData, **sent: Any
+    ) -> dict[str, Any]:
+        """Show the first clips of the systems that the event names, by default the chosen ones and others."""
+        asked = SearchState.of_page(**sent)
+        searcher = self.galleries.searcher(asked.gallery)
+        choices = figure_choices(asked.systems, searcher.system_names(asked.systems))
+        named = event_value(event, "systems", str) or "|".join(asked.systems) * bool(
+            asked.gallery
+        )  # others lack an index
+        systems = figure_systems(named, asked.systems, choices)
+        asked = replace(asked, systems=systems, k=1)
+        state, query, parsed = self._understood(asked, previous, (wanted, unwanted))
+        answer, problem = self._search(state, query)
+        if problem:
+            raise problem
+        columns = columns_view(answer, searcher.video, partial(self.media.urls, state.gallery))["columns"]
+        return figure_view(understood_view(answer, state, {}, parsed), columns, systems, choices)
 
     @user_errors
     def on_ahead(self, event: gr.EventData) -> dict[str, Any]:

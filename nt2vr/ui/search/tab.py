@@ -139,24 +139,25 @@ class SearchTab:
 
     def _wire_search(self) -> None:
         c, r = self._controls, self._results
+        parts, asked = [r.wanted, r.unwanted], {**c.shown, "hidden": c.state}
         answered = gr.on(
             (
                 *(c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit),
                 *(c.ask.change, c.gallery.input, c.systems.input, c.k.input),
             ),
             self._answering.on_search,
-            [r.answer, r.wanted, r.unwanted],
+            [r.answer, *parts],
             [
                 *(r.answer, r.marked, r.problem, r.understood, r.parts, r.menu, r.columns),
                 *(r.index, r.indexing, self._watch.timer),
             ],
-            inputs_kwargs={**c.shown, "hidden": c.state},
+            inputs_kwargs=asked,
             trigger_mode="always_last",
             show_progress="minimal",
             show_progress_on=r.columns,
             **PRIVATE,
         )
-        parts = [r.wanted, r.unwanted]
+        r.figure.draw(self._answering.on_figure, [r.answer, *parts], r.figure, inputs_kwargs=asked, **PRIVATE)
         answered.success(
             inputs=[r.understood, *parts, c.state],
             outputs=[*parts, *r.sliders, c.state],
