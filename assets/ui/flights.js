@@ -67,7 +67,7 @@ const moveClips = (isNew) => {
   const key = props.value.flies ?? "";
   const all = [...element.querySelectorAll("[data-column]")];
   const columns = all.map((column) => ({
-    system: column.dataset.run ?? column.dataset.column, name: column.ariaLabel, places: placesIn(column), counts: countsOf(column),
+    system: column.dataset.run ?? column.dataset.column, name: column.ariaLabel.trim(), places: placesIn(column), counts: countsOf(column),
   }));
   const isSame = isNew && key === shown.key;
   const before = columns.map(({ system }, i) => isSame && (shown.columns.find((each) => each.system === system) ?? shown.columns[i]));

@@ -24,7 +24,7 @@ from nt2vr.ui.search.references import References, beside, remark
 from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.search.view import downloads, offers_view, parts_view, understood_view, with_corrections
 from nt2vr.ui.search.watch import Watch
-from nt2vr.ui.web.errors import sentence, user_errors
+from nt2vr.ui.web.errors import problem, user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 
@@ -58,7 +58,7 @@ class Answering:
         try:
             return self._answered(SearchState.of_page(**sent), previous, (wanted, unwanted), request)
         except Nt2vrError as error:  # what is shown stays
-            return {self.results.problem: f'<p role="alert">{sentence(error)}</p>'}
+            return {self.results.problem: problem(error)}
 
     def _answered(
         self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str], request: gr.Request
@@ -68,7 +68,7 @@ class Answering:
         state, query, parsed = self._understood(asked, previous, boxes)
         is_replayed = self.watch.replays(state.q, state.gallery) and not state.flip
         state = state if is_replayed else replace(state, replay="")
-        answer, problem = self._search(state, query)
+        answer, lacking = self._search(state, query)
         flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
         other = self._search(replace(state, flip="" if state.flip else "1"), query)[0] if flips else None
         marked = Marked() if state.flip else self.marked(state.judged, state.q, state.gallery)
@@ -86,7 +86,7 @@ class Answering:
             r.understood: {**understood, **offers_view(answer, videos), **self.watch.offers(request)},
             r.columns: self._columns(answer, state, marked, other),
             **self.watch.awake(),
-            r.index: index_view(answer, problem, job, self.permissions.refusal(request, "import")),
+            r.index: index_view(answer, lacking, job, self.permissions.refusal(request, "import")),
             r.indexing: gr.Timer(active=job is not None),
         }
 
@@ -132,9 +132,9 @@ class Answering:
         systems = figure_systems(named, asked.systems, choices)
         asked = replace(asked, systems=systems, k=1)
         state, query, parsed = self._understood(asked, previous, (wanted, unwanted))
-        answer, problem = self._search(state, query)
-        if problem:
-            raise problem
+        answer, lacking = self._search(state, query)
+        if lacking:
+            raise lacking
         columns = columns_view(answer, searcher.video, partial(self.media.urls, state.gallery))["columns"]
         return figure_view(understood_view(answer, state, {}, parsed), columns, systems, choices)
 

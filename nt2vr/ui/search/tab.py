@@ -5,6 +5,7 @@ time and last the newest, and what an answer or a link writes into inputs is app
 still hold what they held before: see assets/ui/search.js.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,7 +33,7 @@ from nt2vr.ui.search.state import MAX_COLUMNS, NAMES, SearchState, dropped_syste
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.theme import script
 from nt2vr.ui.trainings import Trainings
-from nt2vr.ui.web.errors import user_errors, warn
+from nt2vr.ui.web.errors import problem, user_errors, warn
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions
 
@@ -84,16 +85,8 @@ class SearchTab:
         self._watch.build(self.templates)
         more_models = MoreModels(self.galleries.built_in, MAX_COLUMNS, self.permissions, self.templates)
         self._results = r = Results(more_models, c.systems, self.templates, page)
-        self._answering = Answering(
-            self.galleries,
-            self.media,
-            self.indexing,
-            self.permissions,
-            self.marked,
-            self._references,
-            self._watch,
-            r,
-        )
+        given = self.galleries, self.media, self.indexing, self.permissions, self.marked
+        self._answering = Answering(*given, self._references, self._watch, r)
         self._wire_inputs(page)
         self._wire_search()
         self._wire_clips()
@@ -124,10 +117,10 @@ class SearchTab:
         c.examples.click(inputs=c.examples, outputs=[c.query, c.ask], js=draw, **BROWSER_ONLY)
         c.with_picture.click(js="nt2vr.chooseFiles", **BROWSER_ONLY)
         c.reference.edited(outputs=c.ask, js="nt2vr.ask", **BROWSER_ONLY)
-        added = c.reference.added(self.on_added, c.reference, c.reference, **PRIVATE)
+        added = c.reference.added(self.on_added, c.reference, [c.reference, r.problem, c.ask], **PRIVATE)
         added.then(js="nt2vr.pictureRead", **BROWSER_ONLY)
         liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
-        for event in (added, liked, *r.systems_added):
+        for event in (liked, *r.systems_added):
             self._asks(event)
         r.understood.literal(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal", **BROWSER_ONLY)
         r.understood.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
@@ -259,7 +252,11 @@ class SearchTab:
         return self._references.view(chosen), {}
 
     @user_errors
-    def on_added(self, references: dict[str, Any], event: gr.EventData) -> dict[str, Any]:
-        """Make uploaded pictures and videos references."""
-        paths = event_value(event, "paths", str).split("\n")
-        return self._references.view(self._references.with_uploads(read_chosen(references), paths))
+    def on_added(self, references: dict[str, Any], event: gr.EventData) -> Updates:
+        """Make uploaded pictures and videos references, and search; what is shown stays if one cannot be read."""
+        c, paths = self._controls, event_value(event, "paths", str).split("\n")
+        try:
+            chosen = self._references.with_uploads(read_chosen(references), paths)
+        except Nt2vrError as error:
+            return {self._results.problem: problem(error)}
+        return {c.reference: self._references.view(chosen), c.ask: f"{time.monotonic()}"}
