@@ -64,6 +64,7 @@ OPEN_TARGETS = (
         "columns",
         "detail",
         "map",
+        "figure",
         "understood",
         "stage",
         "watch",

@@ -133,7 +133,8 @@ class Results:
         answer: the Answer on display.
         marked: relevant clips of its query, if that is a judged one.
         index: what a library lacks of its index, and the progress of indexing it.
-        map: of the gallery, opened on demand.
+        figure: the first clips of several systems, opened on demand.
+        map: of the gallery, likewise.
         indexing: ticks while a library is being indexed for a search.
     """
 
@@ -166,6 +167,7 @@ class Results:
         self.index = template(templates, "search-index", {})
         self.columns = template(templates, "columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs")
         self.detail = template(templates, "detail", {})
-        self.stage = template(templates, "stage", {"stories": built_in_stories(templates)})
+        self.figure = template(templates, "figure", {}, "slide")
+        self.stage = template(templates, "stage", {"stories": built_in_stories(templates)}, "slide")
         self.map = template(templates, "map", {})
         self.answer, self.marked, self.indexing = gr.State(), gr.State(Marked()), gr.Timer(1.0, active=False)
