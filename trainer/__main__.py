@@ -224,6 +224,7 @@ def _train(
 ) -> State:
     # Rendering processes import this module too and do not need torch
     from trainer.data.clips import ClipLoader, check_data  # noqa: PLC0415
+    from trainer.data.vocabulary import words_for  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train  # noqa: PLC0415
@@ -238,7 +239,8 @@ def _train(
         loader = ClipLoader(config, cache, start.losses.needs, stop.is_set, progress)
         clips, validation = loader.load("train"), loader.load("validation")
     num_captions = min(config.num_captions, clips.num_captions)  # a dataset may have fewer than configured
-    learner = Learner(replace(config, num_clips=len(clips), num_captions=num_captions), start)
+    words = words_for(config, clips)
+    learner = Learner(replace(config, num_clips=len(clips), num_captions=num_captions), start, words)
     logger.info("Training %s on %s, %d %s.", config.name, clips.name, len(clips), clips.unit)
     return train(learner, run, clips, validation, stop.is_set, progress)
 

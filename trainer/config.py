@@ -13,12 +13,15 @@ from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.framing import Framing
 from nt2vr.settings import resolve_path
 from trainer.options import check_shares, option
+from trainer.words import WordSettings
 
 Precision = Literal["auto", "fp32", "bf16"]
 Towers = Literal["all", "text", "visual", "head"]
 Optimizer = Literal["adamw", "rmsprop"]
 Schedule = Literal["cosine", "exponential"]
-FramePooling = Literal["base", "mean", "raw_mean", "query_scored", "seqTransf", "unit_seqTransf", "attention"]
+Means = Literal["base", "mean", "raw_mean", "query_scored"]
+Learnt = Literal["seqTransf", "unit_seqTransf", "attention", "projected", "unit_projected"]
+FramePooling = Literal[Means, Learnt]
 FramePositions = Literal["base", "centres", "ends"]
 WORLD = "world"  # `data` of the built-in world
 WORLDS: dict[str, tuple[str, ...]] = {  # built-in worlds, with the kinds of sentences that their grammars make
@@ -77,6 +80,13 @@ class TrainConfig:
         {},
         "open_clip model configuration; empty for the base's own (with the added layers), or without a base for the "
         "small built-in model. Its image size sets the frame size",
+    )
+    words: Mapping[str, Any] = option(
+        {},
+        "text side that reads words instead of the text tower, as W2VV++ and SEA do: a bag of words, word vectors and "
+        "a GRU, over the projected frames of a frozen base. Its settings: spaces (one, or each), size of a space, "
+        "states of the GRU, least occurrences of a word, and vectors: a BigFile folder or a word2vec file; without, "
+        "they are made of the captions, with vector_size numbers",
     )
     losses: Mapping[str, Mapping[str, Any]] = option(
         {"contrastive": {"weight": 1.0}}, "losses by name, each with its weight and its own fields"
@@ -148,7 +158,8 @@ class TrainConfig:
         "how frame embeddings become a video's: their mean, raw_mean of those not normalised before (as in nT2VR's "
         "code), or as for the base; without a base, mean. seqTransf learns (CLIP4Clip's, which knows the order of "
         "frames), and so do unit_seqTransf, the same over normalised frames, whose index it shares with mean, and "
-        "attention. query_scored learns as mean, and searches with a mean of frames weighted by each query",
+        "attention. projected and unit_projected go with words. query_scored learns as mean, and searches with a mean "
+        "of frames weighted by each query",
     )
     frames_per_step: Count = option(1, "random frames per clip in a training step, in their order")
     flip: bool = option(True, "mirror clips at random; turn off if captions mention left or right")
@@ -204,6 +215,7 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         check_shares(self.sentences)
+        WordSettings.of(self.words)
         for problem in chain(_bad_values(self), _bad_combinations(self)):
             raise ConfigError(problem)
 
@@ -314,6 +326,8 @@ def _bad_combinations(c: TrainConfig) -> Iterator[str]:
         yield f"frames_per_step ({c.frames_per_step}) must not exceed num_frames ({c.num_frames})."
     if not c.base and (frozen := {"text": "visual tower", "visual": "text tower", "head": "towers"}.get(c.train)):
         yield f"train is {c.train}, which needs a base whose {frozen} can be frozen. Name one."
+    if bool(c.words) != (c.pooling in ("projected", "unit_projected")) or (c.words and c.train != "head"):
+        yield "words needs train head, and the pooling projected or unit_projected, which nothing else has. Set all."
     if c.keep_tokens and not c.base:
         yield "keep_tokens needs a base whose tokens can be frozen. Name one."
     if c.added_layers and not (c.base and c.trains_text):

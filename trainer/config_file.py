@@ -57,6 +57,9 @@ def anchored(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
     return replace(
         config,
         base=_base_folder(config.base, data_dir),
+        words={**config.words, "vectors": _anchored(config.words["vectors"])}
+        if "vectors" in config.words
+        else config.words,
         data=config.data if config.data in WORLDS else _anchored(config.data),
     )
 

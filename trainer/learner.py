@@ -17,6 +17,7 @@ from nt2vr.models.open_clip_encoder import OpenClipEncoder, normalise_frames, to
 from nt2vr.models.pooling import head_of
 from nt2vr.models.short_text import encode_short
 from nt2vr.models.tokenizer import digest_of, special_ids
+from nt2vr.models.words import Words, words_card
 from trainer import distributed
 from trainer.config import Towers, TrainConfig
 from trainer.data.batches import Batch
@@ -36,6 +37,8 @@ class Learner:
         preprocess: its preprocessing configuration in open_clip's form.
         base: card of the base; None for random weights.
         card: the base's, or an empty one, with the pooling and the frame positions of this training.
+        words: text side instead of the text tower; None for the tower.
+        own: what learns besides open_clip's model.
         head: pools `videos`: the pooling if it learns, otherwise the identity.
         videos: (N, D), L2-normalised embeddings of the training clips, or those of their frames (N, F, D) if the
             pooling learns; set if the visual tower is frozen and the data has videos.
@@ -43,11 +46,12 @@ class Learner:
         miner: likewise.
     """
 
-    def __init__(self, config: TrainConfig, start: Start | None = None) -> None:
+    def __init__(self, config: TrainConfig, start: Start | None = None, words: Words | None = None) -> None:
         """Build the optimizer.
 
         Args:
             start: built from the same config, except that num_clips may still differ; built here if None.
+            words: text side instead of the text tower, if the config asks for one.
         """
         start = start or Start.of(config)
         self.config, self.losses, self.device = config, start.losses, start.device
@@ -58,7 +62,9 @@ class Learner:
             self.card = replace(self.card, pooling=config.pooling)
         self.pooling = start.pooling
         self.head = self.pooling if any(True for _ in self.pooling.parameters()) else nn.Identity()
-        self.parameters = [*self.model.parameters(), *self.pooling.parameters()]
+        self.words = None if words is None else words.to(self.device)
+        self.own = nn.ModuleList([self.pooling] if self.words is None else [self.pooling, self.words])
+        self.parameters = [*self.model.parameters(), *self.own.parameters()]
         self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
         self.model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
         freeze(self.model, config.train)
@@ -66,7 +72,7 @@ class Learner:
             self.model.set_grad_checkpointing()
         if config.trains_visual:
             self.model.visual = distributed.joined_norms(self.model.visual)
-        self.optimizer = build_optimizer(self.model, self.pooling, config)
+        self.optimizer = build_optimizer(self.model, self.own, config)
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda step: rate_at(step, config))
         self.steps = 0
         self.videos: Tensor | None = None
@@ -75,12 +81,17 @@ class Learner:
 
     def use_videos(self, videos: NDArray[np.float32]) -> None:
         """Set the embeddings of the training clips, or of their frames, as `frozen_encoder` returns them."""
-        self.videos = torch.from_numpy(videos).to(self.device)
+        self.videos = torch.from_numpy(self.as_frames(videos)).to(self.device)
+
+    def as_frames(self, videos: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return what `head` pools: where it needs only their mean, (N, D), that is one frame: (N, 1, D)."""
+        return videos[:, None] if self.head is self.pooling and videos.ndim == 2 else videos
 
     def start_epoch(self) -> None:
-        """Put the towers that learn in train mode; a frozen tower stays in eval mode (BatchNorm)."""
+        """Put what learns in train mode; a frozen tower stays in eval mode (BatchNorm)."""
         self.model.train(self.config.trains_text)
         self.model.visual.train(self.config.trains_visual)
+        self.own.train()
 
     def step(self, batches: Iterable[Batch]) -> dict[str, float]:
         """Take one optimizer step on `accumulate` batches; return the mean of each unweighted loss."""
@@ -96,7 +107,7 @@ class Learner:
         return {name: sum(losses[name] for losses in values) / len(values) for name in values[0]}
 
     def _add_gradients(self, batch: Batch) -> dict[str, float]:
-        with torch.autocast(self.device, torch.bfloat16, enabled=self.bf16):
+        with torch.autocast(self.device, torch.bfloat16, enabled=self.bf16 and self.words is None):
             embedded = self._embed(batch)
         loss, values = self.losses(embedded)
         if not loss.requires_grad:  # bnl alone, for example, passes no gradient to the visual tower
@@ -111,8 +122,7 @@ class Learner:
         changed = [text for some in batch.changed or () for text in some]
         labels = [] if batch.labels is None else [text for (text,) in batch.labels.texts]
         texts = [batch.captions, batch.negated or [], denied, changed, batch.phrases or [], labels]
-        tokens = self.tokenizer([text for some in texts for text in some]).to(self.device)
-        embeddings = encode_short(self.model, tokens).float()
+        embeddings = self._embed_texts([text for some in texts for text in some])
         parts = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
         caption = gather_captions(parts[0], batch)
         negated, text = map(distributed.gather, parts[1:3])  # (B, D) each, or (0, D)
@@ -126,7 +136,14 @@ class Learner:
             distractor=self._distractor(batch),
             verbs=self._verbs(batch, parts[3], parts[4]),
             labels=self._labels(batch, parts[5]),
+            spaces=1 if self.words is None else len(self.words.spaces),
         )
+
+    def _embed_texts(self, texts: list[str]) -> Tensor:
+        if self.words is not None:
+            embeddings: Tensor = self.words(texts)
+            return embeddings
+        return encode_short(self.model, self.tokenizer(texts).to(self.device)).float()
 
     def _verbs(self, batch: Batch, changed: Tensor, phrase: Tensor) -> EmbeddedVerbs | None:
         """Arrange captions with another verb, one row per caption, and gather them; None without a loss for them.
@@ -230,6 +247,7 @@ class Learner:
             "steps": self.steps,
             "model": self.model.state_dict(),
             "head": self.head.state_dict(),
+            "words": {} if self.words is None else self.words.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "schedule": self.schedule.state_dict(),
             "random": torch.get_rng_state(),
@@ -241,6 +259,8 @@ class Learner:
         self.steps = state["steps"]
         self.model.load_state_dict(state["model"])
         self.head.load_state_dict(state.get("head", {}))  # not stored until poolings learnt
+        if self.words is not None:
+            self.words.load_state_dict(state["words"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.schedule.load_state_dict(state["schedule"])
 
@@ -255,8 +275,14 @@ class Learner:
         visual, text = fingerprints(self.model.state_dict(), digest_of(self.tokenizer))
         card = card or Card(self.config.name, pooling=self.card.pooling, positions=self.card.positions)
         card = configured(card, self.config.model_cfg, self.preprocess)
-        card = replace(card, head=head_of(self.pooling), visual_fingerprint=visual, text_fingerprint=text)
-        return OpenClipEncoder(self.model, self.tokenizer, card, pooling=self.pooling)
+        card = replace(
+            card,
+            words=words_card(self.words),
+            head=head_of(self.pooling),
+            visual_fingerprint=visual,
+            text_fingerprint=text,
+        )
+        return OpenClipEncoder(self.model, self.tokenizer, card, pooling=self.pooling, words=self.words)
 
     def frozen_encoder(self) -> OpenClipEncoder:
         """Wrap the model without a pooling that learns: videos are then their frames' embeddings (..., F, D)."""

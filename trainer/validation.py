@@ -69,7 +69,7 @@ class Validator:
     def _measure(self, encoder: Encoder) -> dict[str, float]:
         videos = self._videos
         if videos is not None and self._learner.head is self._learner.pooling:
-            videos = encoder.pool(videos)  # of frames
+            videos = encoder.pool(self._learner.as_frames(videos))
         measured = validate(encoder, self._clips, videos) if self._clips.has_videos else {}
         return measured | (self._text(encoder) if self._text else {})
 
@@ -110,6 +110,7 @@ class Validator:
                 card,
                 tokenizer=learner.tokenizer,
                 pooling=learner.pooling,
+                words=learner.words,
             )
         return measured.get(config.monitor, math.nan)
 

@@ -93,6 +93,8 @@ def ranking_lines(ranking: "Ranking", answer: "Answer", searcher: "GallerySearch
         yield f"  {ranking.notice}"
     if as_typed := answer.as_typed(ranking):
         yield f"  asked as typed: {', '.join(as_typed)}"
+    if ranking.reads:
+        yield f"  reads: {ranking.reads} (the other words: only its GRU)"
     if ranking.unseen:
         yield f"  never seen in training: {', '.join(ranking.unseen)}"
     if ranking.low and not counts:  # verdicts say it better

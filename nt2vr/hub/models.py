@@ -11,7 +11,7 @@ from nt2vr.files import check_writable
 from nt2vr.hub.client import REQUEST_S, check_repository, first_answer, open_hub
 from nt2vr.hub.model_card import readme_of
 from nt2vr.hub.verify import SMALL_BYTES, verify
-from nt2vr.models.card import CARD, CONFIG, HEAD, MAX_HEAD, read_card
+from nt2vr.models.card import CARD, CONFIG, HEAD, MAX_HEAD, WORDS, read_card
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_configs
 from nt2vr.models.downloads import transfer_bar
 from nt2vr.models.fusion import FUSION
@@ -29,6 +29,7 @@ LIMITS = {
     TOKENIZER: MAX_TOKENIZER,
     FUSION: MAX_FUSION,
     HEAD: MAX_HEAD,
+    WORDS: MAX_HEAD,
     WEIGHTS: MAX_WEIGHTS,
 }  # the files of a checkpoint, in the order in which they are pulled
 LOCK = ".pull.lock"  # in the folder of models: one pull at a time; never deleted, or two could hold it

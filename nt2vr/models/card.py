@@ -22,8 +22,10 @@ from nt2vr.models.framing import (
 
 MEAN, RAW_MEAN, QUERY_SCORED = "mean", "raw_mean", "query_scored"  # names in `POOLINGS`
 SEQUENCE, UNIT_SEQUENCE, ATTENTION = "seqTransf", "unit_seqTransf", "attention"
-OF_RAW = (RAW_MEAN, SEQUENCE)  # poolings of frames as the tower returns them
+PROJECTED, UNIT_PROJECTED = "projected", "unit_projected"
+OF_RAW = (RAW_MEAN, SEQUENCE, PROJECTED)  # poolings of frames as the tower returns them
 HEAD = "head.safetensors"  # weights of a pooling that learns
+WORDS = "words.safetensors"  # weights of a text side that reads words
 MAX_HEAD = 1 << 30  # bytes: 0.2 GB for four layers at 1,024 dimensions in float32
 DRAWINGS = "built-in world"  # in `data` of models trained on drawings
 CARD, CONFIG = "nt2vr.json", "open_clip_config.json"
@@ -39,6 +41,8 @@ class Card:
         image_size: side of a frame in pixels; stored, so that frames can be decoded before torch is imported.
         pooling: name in `POOLINGS`: how frame embeddings become a video's embedding.
         head: about the file HEAD of a pooling that learns: "fingerprint", and "heads" of attention.
+        words: about the file WORDS of a text side that reads words instead of CLIP's tokens: "fingerprint", and what
+            its word "vectors" are; empty for a text tower.
         losses: loss name to weight and hyperparameters.
         metrics: measured values, such as "validation/original/MIR" to 0.7.
         exclusion: settings of search strategies: "lambda", "t", "beta" (α of `rectified`) and "tau", chosen on
@@ -62,6 +66,7 @@ class Card:
     image_size: int = DEFAULT_SIZE
     pooling: str = MEAN
     head: Mapping[str, Any] = field(default_factory=dict)
+    words: Mapping[str, Any] = field(default_factory=dict)
     positions: str = CENTRES
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     data: str = ""
@@ -108,7 +113,9 @@ class Card:
     @property
     def text_key(self) -> str:
         """Key of text embeddings: everything that they depend on."""
-        return " ".join(filter(None, (self.text_fingerprint, self.text_settings, self.precision)))
+        return " ".join(
+            filter(None, (self.text_fingerprint, self.text_settings, self.precision, self.words.get("fingerprint")))
+        )
 
     @property
     def normalises_frames(self) -> bool:
@@ -156,8 +163,9 @@ def read_card(folder: Path) -> Card:
         raise CheckpointError(f"{folder / CARD} has an invalid “exclusion”. Correct it, or remove it.")
     if not (is_exclusion(card.composition) and "anchor" not in card.composition and isinstance(card.fusion, Mapping)):
         raise CheckpointError(f"{folder / CARD} has an invalid “composition” or “fusion”. Correct it, or remove it.")
-    if not (isinstance(card.head, Mapping) and isinstance(card.head.get("fingerprint", ""), str)):
-        raise CheckpointError(f"{folder / CARD} has an invalid “head”. Choose another checkpoint.")
+    for name, part in (("head", card.head), ("words", card.words)):
+        if not (isinstance(part, Mapping) and isinstance(part.get("fingerprint", ""), str)):
+            raise CheckpointError(f"{folder / CARD} has an invalid “{name}”. Choose another checkpoint.")
     return _with_config(card, folder)
 
 

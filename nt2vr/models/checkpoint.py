@@ -2,7 +2,8 @@
 
     open_clip_config.json · open_clip_model.safetensors · nt2vr.json
     and, unless the tokenizer is CLIP's: tokenizer.json · tokenizer_config.json
-    and, if its pooling learns: head.safetensors; if it has a trained fusion: fusion.safetensors
+    and, if its pooling learns: head.safetensors; if it reads words instead of CLIP's tokens: words.safetensors; if it
+    has a trained fusion: fusion.safetensors
 
 Nothing here uses the network, and importing it does not import torch.
 """
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 from nt2vr.files import parse_json, write_json
-from nt2vr.models.card import CONFIG, HEAD, Card, configured, read_card, write_card
+from nt2vr.models.card import CONFIG, HEAD, WORDS, Card, configured, read_card, write_card
 from nt2vr.models.device import resolve_device
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
@@ -31,6 +32,8 @@ from nt2vr.models.tokenizer import digest_of, file_digest, files_of, load_tokeni
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
+
+    from nt2vr.models.words import Words
 
 WEIGHTS = "open_clip_model.safetensors"
 RANDOM = ("no CLIP weights found", "Model initialized randomly")  # in open_clip's warnings
@@ -116,12 +119,14 @@ def write_checkpoint(
     fp16: bool = True,
     tokenizer: Any = None,
     pooling: "nn.Module | None" = None,
+    words: "Words | None" = None,
 ) -> Card:
     """Write a checkpoint folder, atomically: under a temporary name first.
 
     Args:
         tokenizer: the model's; may be left out if it is CLIP's own.
         pooling: of frame embeddings; may be left out if it has no weights.
+        words: text side instead of the text tower.
 
     Returns:
         The card as written, with date and fingerprints.
@@ -129,12 +134,15 @@ def write_checkpoint(
     from safetensors.torch import save_file  # noqa: PLC0415  imports torch
 
     from nt2vr.models.pooling import fixed_pooling, head_of  # noqa: PLC0415  imports torch
+    from nt2vr.models.words import saved_words, words_card  # noqa: PLC0415  imports torch
 
     if folder.exists():
         raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")
     files = files_of(tokenizer, model_cfg["text_cfg"])
     pooling = fixed_pooling(card) if pooling is None else pooling
     weights, head = (_stored(each.state_dict(), fp16, folder) for each in (model, pooling))
+    of_words = _stored(words.state_dict(), fp16, folder) if words is not None else {}
+    card = replace(card, words=words_card(words, of_words))
     card = replace(card, head=head_of(pooling, head), created=datetime.now(UTC).isoformat(timespec="seconds"))
     card = configured(identified(card, model, tokenizer, weights), model_cfg, preprocess_cfg)
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
@@ -148,6 +156,9 @@ def write_checkpoint(
         for name, tensors in {WEIGHTS: weights, **({HEAD: head} if head else {})}.items():
             save_file(tensors, partial / name)
             (partial / name).chmod(0o644)  # readable for others like the rest of the folder; safetensors writes 0600
+        if words is not None:
+            saved_words(words, of_words, partial / WORDS)
+            (partial / WORDS).chmod(0o644)
         partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -174,19 +185,23 @@ def read_checkpoint(
             tower is shared with it. The visual fingerprint is verified in any case.
     """
     from nt2vr.models.pooling import read_pooling  # noqa: PLC0415  imports torch
+    from nt2vr.models.words import read_words  # noqa: PLC0415  imports torch
 
     card = read_card(folder)
     with _as_checkpoint_error(folder):
         config = _read_config(folder)
         pooling = read_pooling(folder, card, config["model_cfg"]["embed_dim"])
+        words = read_words(folder, card)
+        if getattr(pooling, "embed_dim", 0) != (words.embed_dim if words else 0):
+            raise ValueError("videos and texts are not embedded into the same spaces")
         parts = config, file_digest(folder, config["model_cfg"]["text_cfg"])
         if isinstance(like, OpenClipEncoder) and (like.config, like.tokenizer_digest) == parts:
             weights = _read_weights(folder)
-            encoder = like.with_weights(weights, card, pooling)
+            encoder = like.with_weights(weights, card, pooling, words)
         else:
             model, tokenizer, card = read_model(folder, device)
             weights = model.state_dict()
-            encoder = OpenClipEncoder(model, tokenizer, card, config, pooling=pooling)
+            encoder = OpenClipEncoder(model, tokenizer, card, config, pooling=pooling, words=words)
     if not _matches(card, weights, encoder, verify, like):
         raise CheckpointError(f"{folder} holds weights that do not match its card. Write the checkpoint again.")
     encoder.fusion = read_fusion(folder, encoder.embed_dim)

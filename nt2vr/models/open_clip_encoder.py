@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.models.card import QUERY_SCORED, Card
+from nt2vr.models.card import MEAN, QUERY_SCORED, UNIT_PROJECTED, Card
 from nt2vr.models.device import Autocast, autocast_of
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
@@ -22,6 +22,8 @@ from nt2vr.models.tokenizer import digest_of
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
+
+    from nt2vr.models.words import Words
 
 BATCH_SIZE = 64  # texts or frames in one forward pass: larger is no faster on a CPU and takes more memory
 CACHED_TEXTS = 1024  # texts: 2 MB at 512 dimensions
@@ -75,7 +77,8 @@ class OpenClipEncoder:
     Attributes:
         config: the configuration that open_clip builds such a model from; None if unknown.
         cached_texts: embeddings of the latest texts; replaced, never modified, so that threads need no lock.
-        pooling: of frame embeddings; stays where it is when the model is moved to another device.
+        pooling: of frame embeddings; stays where it is, like `words`, when the model is moved to another device.
+        frame_dim: length of a frame's embedding; that of a video is `embed_dim`.
     """
 
     def __init__(
@@ -86,12 +89,14 @@ class OpenClipEncoder:
         config: Mapping[str, Any] | None = None,
         folded: Any = None,
         pooling: "nn.Module | None" = None,
+        words: "Words | None" = None,
     ) -> None:
         """Put the model in eval mode (BatchNorm) and wrap its current weights; it stays on its device.
 
         Args:
             folded: the result of `_fold_batch_norms` for the visual tower, if known.
             pooling: may be left out if it has no weights.
+            words: text side instead of the model's text tower.
         """
         from nt2vr.models.pooling import fixed_pooling  # noqa: PLC0415  imports torch
 
@@ -111,8 +116,10 @@ class OpenClipEncoder:
         self.visual_fingerprint = card.visual_fingerprint
         self.text_fingerprint = card.text_fingerprint
         self.image_size = self.card.image_size
-        self.embed_dim = embed_dim_of(model)
-        self.pooling = fixed_pooling(card) if pooling is None else pooling
+        self.frame_dim = embed_dim_of(model)
+        self.words = None if words is None else words.eval()
+        self.embed_dim = self.frame_dim if words is None else words.embed_dim
+        self.pooling = (fixed_pooling(card) if pooling is None else pooling).eval()
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         cached = self.cached_texts
@@ -129,6 +136,8 @@ class OpenClipEncoder:
         from nt2vr.models.short_text import encode_short  # noqa: PLC0415
 
         with torch.inference_mode():
+            if self.words is not None:
+                return np.asarray(self.words(texts).cpu(), np.float32)
             tokens = self._tokenizer(texts).to(self._device)
             with self._autocast.on():
                 embeddings = encode_short(self._model, tokens).float()
@@ -140,7 +149,7 @@ class OpenClipEncoder:
         import torch  # noqa: PLC0415  the page is up before torch is
         from torch.nn.functional import normalize  # noqa: PLC0415
 
-        parts = [np.empty((0, self.embed_dim), np.float32)]
+        parts = [np.empty((0, self.frame_dim), np.float32)]
         for start in range(0, len(frames), BATCH_SIZE):
             batch = torch.tensor(frames[start : start + BATCH_SIZE], device=self._device)
             with torch.inference_mode(), self._autocast.on():
@@ -159,7 +168,11 @@ class OpenClipEncoder:
             return np.asarray(self.pooling(torch.from_numpy(frame_embeddings).to(weights.device)).cpu(), np.float32)
 
     def with_weights(
-        self, weights: Mapping[str, "Tensor"], card: Card, pooling: "nn.Module | None" = None
+        self,
+        weights: Mapping[str, "Tensor"],
+        card: Card,
+        pooling: "nn.Module | None" = None,
+        words: "Words | None" = None,
     ) -> "OpenClipEncoder":
         """Copy the encoder with other weights; an equal visual tower is shared, not copied.
 
@@ -181,14 +194,23 @@ class OpenClipEncoder:
         if shared:
             weights = {name: tensor for name, tensor in weights.items() if not name.startswith("visual.")}
         model.load_state_dict(weights, strict=not shared)
-        return OpenClipEncoder(model, self._tokenizer, card, self.config, self._visual if shared else None, pooling)
+        folded = self._visual if shared else None
+        return OpenClipEncoder(model, self._tokenizer, card, self.config, folded, pooling, words)
 
     def unpooled(self) -> "OpenClipEncoder":
-        """Return the encoder with videos as their frames' embeddings (..., F, D), under keys of their own."""
+        """Return the encoder with videos as their frames' embeddings (..., F, D), under keys of their own.
+
+        What projects the mean of frames of length 1 needs that alone: (..., D), under the key of the mean.
+        """
         from torch.nn import Identity  # noqa: PLC0415  the page is up before torch is
+
+        from nt2vr.models.pooling import Mean  # noqa: PLC0415  imports torch
 
         encoder = copy(self)
         encoder.pooling, encoder.card = Identity(), replace(self.card, head={"fingerprint": "frames"})
+        if self.card.pooling == UNIT_PROJECTED:
+            encoder.pooling, encoder.card = Mean(), replace(self.card, pooling=MEAN, head={})
+        encoder.embed_dim = self.frame_dim
         return encoder
 
     def move_to(self, device: str) -> None:
@@ -206,10 +228,15 @@ class OpenClipEncoder:
         return self._model.visual is other._model.visual
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
-        """List the words with a token that training never touched (its row is all zero)."""
-        table = token_embeddings(self._model)
-        words = dict.fromkeys(WORD.findall(text.lower()))
+        """List the words with a token that training never touched (its row is all zero), or that `words` lacks."""
+        table, words = token_embeddings(self._model), dict.fromkeys(WORD.findall(text.lower()))
+        if self.words is not None:
+            return tuple(word for word in words if not self.words.knows(word))
         return tuple(word for word in words if not table[self._tokenizer.encode(word)].any(dim=1).all())
+
+    def reads(self, text: str) -> str:
+        """Return the words that a text side reads of a text; empty for a text tower, which reads all."""
+        return self.words.reads(text) if self.words is not None else ""
 
 
 def as_scored(encoder: Encoder) -> Encoder:

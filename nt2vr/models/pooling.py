@@ -18,13 +18,15 @@ from nt2vr.models.card import (
     HEAD,
     MAX_HEAD,
     MEAN,
+    PROJECTED,
     QUERY_SCORED,
     RAW_MEAN,
     SEQUENCE,
+    UNIT_PROJECTED,
     UNIT_SEQUENCE,
     Card,
 )
-from nt2vr.models.temporal import AttentionPooling, SequenceTransformer, shapes_of
+from nt2vr.models.temporal import AttentionPooling, Projection, SequenceTransformer, shapes_of
 
 MAX_LAYERS = 48  # of a head: each layer that a file lists is built before its shapes are compared
 
@@ -38,11 +40,12 @@ class Mean(nn.Module):
 
 
 FIXED = (MEAN, RAW_MEAN, QUERY_SCORED)  # by the mean; for a query-scored model it finds candidates
-LEARNT = (SEQUENCE, UNIT_SEQUENCE, ATTENTION)
+INTO_SPACES = (PROJECTED, UNIT_PROJECTED)
+LEARNT = (SEQUENCE, UNIT_SEQUENCE, ATTENTION, *INTO_SPACES)
 POOLINGS = (*FIXED, *LEARNT)
 
 
-def new_pooling(card: Card, model: Any, width: int) -> nn.Module:
+def new_pooling(card: Card, model: Any, width: int, size: int = 0, spaces: int = 1) -> nn.Module:
     """Return the pooling that a card names, untrained if it can learn.
 
     seqTransf starts from the text tower, as far as its shapes are those of the embeddings, but unit_seqTransf close to
@@ -51,10 +54,13 @@ def new_pooling(card: Card, model: Any, width: int) -> nn.Module:
     Args:
         model: an open_clip model.
         width: of its embeddings.
+        size: length of an embedding in each of the `spaces` of a text side that reads words.
     """
     _check_name(card)
     if card.pooling in FIXED:
         return Mean()
+    if card.pooling in INTO_SPACES:
+        return Projection(width, size, spaces, card.pooling == UNIT_PROJECTED)
     text = getattr(model, "text", model)
     if card.pooling == ATTENTION:
         return AttentionPooling(width)
@@ -135,6 +141,9 @@ def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.
     with torch.device("meta"):
         if card.pooling == ATTENTION:
             pooling: nn.Module = AttentionPooling(width, len(weights["hidden.weight"]))
+        elif card.pooling in INTO_SPACES:
+            spaces = min(MAX_LAYERS, len(weights) // 2)
+            pooling = Projection(width, len(weights["spaces.0.weight"]), spaces, card.pooling == UNIT_PROJECTED)
         else:
             layers = len({name.split(".")[1] for name in weights if name.startswith("resblocks.")})
             heads = card.head.get("heads")

@@ -1,18 +1,20 @@
-"""Pooling with weights that learn: over the order of frames (seqTransf), or by attention to single ones.
+"""Pooling with weights that learn: by the order of frames (seqTransf), by attention, or into spaces of its own.
 
 Modules only; their files are read by `pooling`.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch.nn.functional import dropout, normalize
 
 EPSILON = 1e-12  # of layer norms, as in CLIP4Clip's code; torch's is 1e-5
 MASKED = -1e6  # added to attention scores of frames that only pad, as in that code
 NEW_STD = 0.02  # of weights that no text tower gives
 ATTENTION = 128  # width of attention pooling
+DROPOUT = 0.2  # of projections, as in W2VV++ and SEA
 
 
 def shapes_of(weights: Mapping[str, Tensor]) -> dict[str, torch.Size]:
@@ -148,3 +150,56 @@ class AttentionPooling(nn.Module):
     def forward(self, frames: Tensor) -> Tensor:
         """Pool (..., F, D) to (..., D), L2-normalised."""
         return normalize((self.weights(frames)[..., None] * frames).sum(dim=-2), dim=-1)
+
+
+class Space(nn.Linear):
+    """Linear layer into a space, then tanh and, in training, dropout; Xavier weights and no bias at first."""
+
+    def __init__(self, width: int, size: int) -> None:
+        """Initialise at random."""
+        super().__init__(width, size)
+        nn.init.xavier_uniform_(self.weight)
+        nn.init.zeros_(self.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Project (..., W) to (..., P)."""
+        return dropout(torch.tanh(super().forward(x)), DROPOUT, self.training)
+
+
+def joined(spaces: Sequence[Tensor]) -> Tensor:
+    """Join K vectors (..., P) to one of length 1: K times the product of two is the sum of their cosines."""
+    return torch.cat([normalize(each, dim=-1) for each in spaces], dim=-1) / math.sqrt(len(spaces))
+
+
+class Projection(nn.Module):
+    """Project the mean of the frames into one or several spaces, which are those of a text side too.
+
+        pooled = joined([S_k(mean f) for each space k])      S: linear, tanh, dropout
+        unit_: √D · mean f / |mean f| instead of the mean, for frames of length 1
+
+    Sources: Li et al., "W2VV++", ACM MM 2019; Li et al., "SEA", IEEE Transactions on Multimedia 2021.
+    """
+
+    def __init__(self, width: int, size: int, spaces: int = 1, unit: bool = False) -> None:
+        """Initialise at random.
+
+        Args:
+            width: of frames' embeddings.
+            size: length of an embedding in one space.
+            unit: whether frames are of length 1.
+        """
+        super().__init__()
+        self.unit = unit
+        self.spaces = nn.ModuleList(Space(width, size) for _ in range(spaces))
+
+    @property
+    def embed_dim(self) -> int:
+        """Length of an embedding, in all spaces."""
+        return sum(len(space.weight) for space in self.spaces)  # type: ignore[misc,arg-type]
+
+    def forward(self, frames: Tensor) -> Tensor:
+        """Pool (..., F, D) to (..., K P), L2-normalised."""
+        mean = frames.mean(dim=-2)
+        if self.unit:
+            mean = normalize(mean, dim=-1) * math.sqrt(mean.shape[-1])
+        return joined([space(mean) for space in self.spaces])

@@ -133,6 +133,7 @@ class Ranking:
         hits: the best k, best first; empty if the strategy leaves nothing to search for.
         unseen: words of the query that never occurred in the model's training, and were not substituted.
         read_as: substituted words and their substitutes, see `nt2vr.search.reading`.
+        reads: the words that the model reads of the sentence, if it leaves out some, and if it is asked for it.
         low: whether the best score is below the model's scores for clips that fit.
         strength: of the system's strategy; 0 if it has none.
         vector: the query vector; None if there is nothing to search for.
@@ -149,6 +150,7 @@ class Ranking:
     hits: tuple[Hit, ...]
     unseen: tuple[str, ...] = ()
     read_as: Mapping[str, str] = field(default_factory=dict)
+    reads: str = ""
     low: bool = False
     strength: float = 0.0
     vector: Vector | None = field(default=None, repr=False, compare=False)
@@ -274,6 +276,7 @@ class Answer:
                     "name": ranking.system.name,
                     **({} if ranking.epoch is None else {"epoch": ranking.epoch}),
                     **({"read_as": dict(ranking.read_as)} if ranking.read_as else {}),
+                    **({"reads": ranking.reads} if ranking.reads else {}),
                     **({"missing": ranking.missing} if ranking.missing else {}),
                     **({"recall": round(ranking.recall, 4)} if ranking.recall < 1 else {}),
                     "hits": [hit.as_dict() for hit in ranking.hits],

@@ -4,7 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby, islice
 from typing import Self
 
@@ -22,7 +22,7 @@ from nt2vr.media.video_files import VideoFile, decode_files, hash_files
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
-from nt2vr.search.embedding_file import EmbeddingFile, content_id
+from nt2vr.search.embedding_file import EmbeddingFile, Pool, content_id
 from nt2vr.search.embedding_folders import make_room, tower_folder
 from nt2vr.search.embedding_map import Plane, plane_of
 from nt2vr.search.exclusion import CHUNK, Exclusion, Vectors, focused, scores_of
@@ -54,6 +54,7 @@ class EmbeddedGallery:
         all_frames: (N, F, D) as the encoder returned them, in the order of the file.
         places: (V,) of the rows in `all_frames`.
         contents: (V,) ids of the clips' contents, where the index answers with those; None if it answers with rows.
+        each: makes frames (F, D) comparable with a query, (F, P); None if they are.
         refused: why the index that was asked for is not used; empty if it is.
     """
 
@@ -63,7 +64,7 @@ class EmbeddedGallery:
     skipped: tuple[tuple[str, str], ...]
     all_frames: NDArray[np.float32] = field(repr=False)
     places: NDArray[np.int64] = field(repr=False)
-    normalised: bool = True
+    each: Pool | None = field(default=None, repr=False)
     contents: NDArray[np.int64] | None = field(default=None, repr=False)
     refused: str = ""
 
@@ -148,9 +149,9 @@ class EmbeddedGallery:
         return scores[best], found[best]
 
     def frame_embeddings(self, row: int) -> NDArray[np.float32]:
-        """Read the embeddings of a clip's frames: (F, D), each L2-normalised."""
+        """Read the embeddings of a clip's frames, as if each were a clip: (F, P), L2-normalised."""
         frames = np.array(self.all_frames[self.places[row]])
-        return frames if self.normalised else frames / np.linalg.norm(frames, axis=-1, keepdims=True)
+        return frames if self.each is None else self.each(frames)
 
 
 def embed_gallery(
@@ -246,10 +247,15 @@ class _Store:
         self._milvus = milvus if gallery.key else None  # of the others, nobody would delete the rows
         self._folder = tower_folder(gallery, encoder.card, cache)
         mark_used(self._folder)
-        self._file = EmbeddingFile(self._folder, (encoder.num_frames, encoder.embed_dim))
-        self._pooled = self._file.pooled(encoder.card.pooling_key, encoder.pool)  # notices damaged rows, too
+        width = getattr(encoder, "frame_dim", encoder.embed_dim)  # of frames; not every `Encoder` tells it apart
+        self._file = EmbeddingFile(self._folder, (encoder.num_frames, width))
+        self._pooled = self._pool()  # notices damaged rows, too
         self._pooled_at = self._file.state
         self._unwritten: dict[str, NDArray[np.float32]] = {}
+
+    def _pool(self) -> NDArray[np.float32]:
+        encoder = self._encoder
+        return self._file.pooled(encoder.card.pooling_key, encoder.pool, encoder.embed_dim)
 
     def missing(self, files: Sequence[VideoFile]) -> list[VideoFile]:
         """List the files without embeddings, one per content."""
@@ -317,7 +323,7 @@ class _Store:
         """Return the clips that have embeddings."""
         encoder = self._encoder
         if self._file.state != self._pooled_at:  # rows were added, or another process has moved them
-            self._pooled = self._file.pooled(encoder.card.pooling_key, encoder.pool)
+            self._pooled = self._pool()
         frames, pooled, places = self._file.rows(), self._pooled, self._file.find(file.key for file in files)
         if self._unwritten:
             added = {key: place for place, key in enumerate(self._unwritten, start=len(frames))}
@@ -384,8 +390,18 @@ def _assembled(
     embeddings = _rows(pooled, places)
     index = ExactIndex(encoder.embed_dim)
     index.add(np.arange(len(videos)), embeddings)
-    normalised = encoder.card.normalises_frames
-    return EmbeddedGallery(replace(gallery, videos=videos), embeddings, index, reasons, frames, places, normalised)
+    each = None if encoder.card.normalises_frames else _normalised
+    if encoder.card.words:
+        each = partial(_each_pooled, encoder)
+    return EmbeddedGallery(replace(gallery, videos=videos), embeddings, index, reasons, frames, places, each)
+
+
+def _normalised(frames: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(frames / np.linalg.norm(frames, axis=-1, keepdims=True), np.float32)
+
+
+def _each_pooled(encoder: Encoder, frames: NDArray[np.float32]) -> NDArray[np.float32]:
+    return encoder.pool(frames[:, None])
 
 
 def _rows(pooled: NDArray[np.float32], places: NDArray[np.int64]) -> NDArray[np.float32]:

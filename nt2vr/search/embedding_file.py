@@ -30,29 +30,32 @@ class EmbeddingFile(RowFile[np.float32]):
     def __init__(self, folder: Path, shape: tuple[int, int] | None = None) -> None:
         super().__init__(folder, "frames.f32", np.float32, 2, shape)
 
-    def pooled(self, name: str, pool: Pool) -> NDArray[np.float32]:
-        """Return the pooled rows (N, D), memory-mapped; those not pooled yet are, and are stored if possible.
+    def pooled(self, name: str, pool: Pool, width: int = 0) -> NDArray[np.float32]:
+        """Return the pooled rows (N, width), memory-mapped; those not pooled yet are, and are stored if possible.
+
+        A width of 0 stands for D.
 
         A crash of the machine may leave rows that are empty or not finite: then all are pooled again, and if some are
         not finite even so, all embeddings are deleted.
         """
         if not name.isidentifier():
             raise ValueError(f"{name!r} cannot be the name of a file.")
-        pooled = self._pooled(f"{name}.f32", pool)
+        shape = (width,) if width else self._shape[1:]
+        pooled = self._pooled(f"{name}.f32", pool, shape)
         squares = np.einsum("nd,nd->n", pooled, pooled)  # in one pass without a copy
         if not ((squares > 0) & np.isfinite(squares)).all() and self._generation is not None:
             with suppress(OSError):
                 delete(self._generation / f"{name}.f32")
-            pooled = self._pooled(f"{name}.f32", pool)
+            pooled = self._pooled(f"{name}.f32", pool, shape)
             if not np.isfinite(pooled).all():
                 with suppress(OSError):
                     self.clear()
                 self._forget_all(None)
-                pooled = self._rows[:, 0]
+                pooled = np.empty((0, *shape), np.float32)
         return pooled
 
-    def _pooled(self, name: str, pool: Pool) -> NDArray[np.float32]:
-        pooled = self._stored_pooled(name)
+    def _pooled(self, name: str, pool: Pool, shape: tuple[int, ...]) -> NDArray[np.float32]:
+        pooled = self._stored_pooled(name, shape)
         if self._generation is not None:
             mark_used(self._generation / name)
         if len(pooled) == len(self):
@@ -61,23 +64,23 @@ class EmbeddingFile(RowFile[np.float32]):
         rest = np.concatenate([pool(np.array(self._rows[start : start + CHUNK])) for start in chunks])
         try:
             self._store_pooled(name, rest)
-            return self._stored_pooled(name)
+            return self._stored_pooled(name, shape)
         except OSError:  # read-only, full, or compacted in the meantime
             return np.concatenate([pooled, rest])
 
-    def _stored_pooled(self, name: str) -> NDArray[np.float32]:
+    def _stored_pooled(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
         try:
             if self._generation is not None:
-                return mapped(self._generation / name, self._shape[1:], FLOAT, len(self))
+                return mapped(self._generation / name, shape, FLOAT, len(self))
         except OSError:  # not there, or compacted in the meantime
             pass
-        return np.empty((0, *self._shape[1:]), np.float32)
+        return np.empty((0, *shape), np.float32)
 
     def _store_pooled(self, name: str, last: NDArray[np.float32]) -> None:
         """Extend a file of pooled rows to all rows, given the last ones; never cut rows that others have mapped."""
         with self._locked():
             assert self._generation is not None, "there are rows"
-            stored = self._stored_pooled(name)
+            stored = self._stored_pooled(name, last.shape[1:])
             if not len(stored):
                 others = (path for path in self._generation.glob("*.f32") if path.name not in (self._file, name))
                 evict(others, replace(LIMITS["pooled"], count=LIMITS["pooled"].count - 1))

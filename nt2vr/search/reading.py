@@ -27,6 +27,7 @@ class Reading:
     query: Query
     read_as: Mapping[str, str]  # word typed to words asked, for those that differ
     unseen: tuple[str, ...]  # words that never occurred in the model's training and have no known substitute
+    reads: str = ""  # the words of the query that a model without stop words reads; empty for one that reads all
 
 
 def read_query(
@@ -45,17 +46,20 @@ def read_query(
         unknowing = [models[name] for name, words in unseen.items() if word in words]
         if substitute := known_substitute(word, _known_to(unknowing), synonyms):
             known[word] = substitute
-    return {name: _reading(query, words, known) for name, words in unseen.items()}
+    return {name: _reading(query, words, known, models[name]) for name, words in unseen.items()}
 
 
 def _known_to(models: Collection[Encoder]) -> Knows:
     return cache(lambda word: not any(model.unseen_words(word) for model in models))
 
 
-def _reading(query: Query, unseen: tuple[str, ...], known: Mapping[str, str]) -> Reading:
+def _reading(query: Query, unseen: tuple[str, ...], known: Mapping[str, str], model: Encoder) -> Reading:
     read_as = {word: known[word] for word in unseen if word in known}
     asked = with_words(query, read_as) if read_as else query
-    return Reading(asked, read_as, tuple(word for word in unseen if word not in read_as))
+    reads = getattr(model, "reads", None)  # not every `Encoder` has it
+    return Reading(
+        asked, read_as, tuple(word for word in unseen if word not in read_as), reads(asked.text) if reads else ""
+    )
 
 
 def known_substitute(word: str, knows: Knows, synonyms: Synonyms) -> str | None:

@@ -306,6 +306,7 @@ class Searcher:
             (),
             reading.unseen,
             reading.read_as,
+            reading.reads if system.strategy == "plain" else "",
             strength=parts.strength,
             epoch=model.epoch,
             notice=model.notice,

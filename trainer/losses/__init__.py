@@ -98,6 +98,8 @@ def losses_of(config: TrainConfig) -> WeightedLosses:
     frozen = [name for need in ("parts", "distractors") for name in losses.users.get(need, ())]
     if frozen and config.trains_visual:
         raise ConfigError(f"{frozen[0]} needs a frozen visual tower. Set train to text.")
+    if config.words and (others := losses.users.get("parts", ())):
+        raise ConfigError(f"{others[0]} teaches a text tower. Leave it out, or leave words out.")
     return losses
 
 

@@ -102,6 +102,7 @@ class EmbeddedBatch:
         distractor: (B, D), L2-normalised videos that show what `negated` describes; meaningless where not negatable.
         verbs: captions with another verb, and verb phrases.
         labels: words that some clips of the batch show.
+        spaces: K, number of spaces of equal length that a vector joins; each part is of length 1 / √K.
     """
 
     video: Tensor | None
@@ -113,6 +114,7 @@ class EmbeddedBatch:
     distractor: Tensor | None = None
     verbs: EmbeddedVerbs | None = None
     labels: EmbeddedLabels | None = None
+    spaces: int = 1
 
 
 def given(value: T | None) -> T:

@@ -18,7 +18,9 @@ class RetrievalLoss:
 
         loss = max(0, margin + s(x#, q) - s(x⁺, q))     x# the hardest negative video in the batch
 
-    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 2.
+    Over several spaces, as in SEA, it is the sum of each one's loss, with a hardest negative of its own.
+
+    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 2; W2VV++ has the same.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"video"})
@@ -33,10 +35,15 @@ class RetrievalLoss:
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the loss of the batch, a scalar."""
-        scores = given(batch.video) @ batch.caption.T  # (videos, captions)
+        pairs = (each.chunk(batch.spaces, dim=-1) for each in (given(batch.video), batch.caption))
+        losses = (self._losses(batch.spaces * video @ caption.T) for video, caption in zip(*pairs, strict=True))
+        return reduced(torch.stack([*losses]).sum(dim=0), self.reduction)
+
+    def _losses(self, scores: Tensor) -> Tensor:
+        """Return the loss of each caption (B,), given the cosines (videos, captions) in one space."""
         own = scores.diagonal()
         others = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool, device=scores.device), -torch.inf)
-        losses = relu(self.margin + others.amax(dim=0) - own)  # (B,), one per caption
+        losses = relu(self.margin + others.amax(dim=0) - own)
         if self.both_directions:
             losses = losses + relu(self.margin + others.amax(dim=1) - own)
-        return reduced(losses, self.reduction)
+        return losses

@@ -18,6 +18,7 @@ from trainer.config import TrainConfig, deeper
 from trainer.layers import deepened
 from trainer.losses import WeightedLosses, losses_of
 from trainer.runs.metrics import check_tensorboard
+from trainer.words import WordSettings
 
 PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standard deviation
 
@@ -75,6 +76,12 @@ def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, An
 
 def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Module:
     """Return the pooling to start from: the base's if it has the same, otherwise a new one."""
+    if base and base.words:
+        raise ConfigError(
+            f"{config.base} reads words, and no training starts from that. Name the model it was made of."
+        )
+    settings = WordSettings.of(config.words)
+    spaces = (settings.size, settings.number) if settings else ()
     card = replace(base or Card(config.name), frames=config.num_frames)
     if config.pooling not in ("base", card.pooling):
         card = replace(card, pooling=config.pooling, head={})
@@ -84,7 +91,7 @@ def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Modu
             most = f"{len(pooling.positions)} frames, the most that {config.base} knows the order of"
             raise ConfigError(f"num_frames is {config.num_frames}, more than {most}. Lower it.")
     else:
-        pooling = new_pooling(card, model, embed_dim_of(model))
+        pooling = new_pooling(card, model, embed_dim_of(model), *spaces)
     if config.train == "head" and not any(True for _ in pooling.parameters()):
         raise ConfigError(f"train is head, but {card.pooling} has nothing to learn. Set pooling to seqTransf.")
     ordered = isinstance(pooling, SequenceTransformer) and config.trains_visual

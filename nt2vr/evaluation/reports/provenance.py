@@ -26,6 +26,7 @@ def system_spec(system: System, card: Card) -> dict[str, Any]:
         **({"settings": f"{card.visual_settings} {card.text_settings}"} if card.visual_settings else {}),
         "frames": card.frames,
         **({"pooling": card.pooling_key} if card.pooling != Card.pooling else {}),
+        **({"words": dict(card.words)} if card.words else {}),
         **({"positions": card.positions} if card.positions != Card.positions else {}),
         "strategy": system.strategy,
         "alpha": None,

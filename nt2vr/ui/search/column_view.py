@@ -177,6 +177,8 @@ def _note(ranking: Ranking, answer: Answer, judged: bool) -> str:
         notes.append(f"The parser helped: {short_name(ranking.system.model)} was asked for “{asked}”.")
     if as_typed := answer.as_typed(ranking):
         notes.append(f"{ranking.system.model} knows, and was asked as typed: {', '.join(as_typed)}.")
+    if ranking.reads:
+        notes.append(f"reads: {ranking.reads}. The other words: only its GRU.")
     if ranking.unseen:
         notes.append(f"{ranking.system.model} has never seen: {', '.join(ranking.unseen)}.")
     return " ".join(notes)

@@ -129,6 +129,7 @@ class SystemAnswer(BaseModel):
     hits: list[FoundClip]
     epoch: int | None = Field(None, description="of a training run, the epoch that answered")
     read_as: dict[str, str] = {}
+    reads: str = Field("", description="words of the sentence that are not stop words, for models that have these")
     missing: int = Field(0, description="clips that are not indexed by its model")
     recall: float = Field(1.0, description="of an approximate index")
 

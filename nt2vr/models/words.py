@@ -1,0 +1,215 @@
+"""Text sides that read words instead of CLIP's tokens: bag of words, word vectors and a GRU, as in W2VV++ and SEA.
+
+A checkpoint folder has one next to open_clip's files, in WORDS; the text tower there is the base's, and is not asked.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from nt2vr.errors import CheckpointError, reason_of
+from nt2vr.models.card import MAX_HEAD, WORDS, Card
+from nt2vr.models.temporal import Space, joined, shapes_of
+
+START, END, UNKNOWN = 1, 2, 3  # rows of the GRU's embedding; 0 is padding, and words follow
+SPECIAL = 4
+MAX_READ = 200  # words of a text
+BETWEEN = re.compile("[^A-Za-z0-9]+")
+# stopwords_en.txt of W2VV++ and SEA: with no, nor, not and what is left of "don't", but without "without" and "never"
+STOP_WORDS = frozenset(
+    "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers "
+    "herself it its itself they them their theirs themselves what which who whom this that these those am is are "
+    "was were be been being have has had having do does did doing a an the and but if or because as until while of "
+    "at by for with about against between into through during before after above below to from up down in out on "
+    "off over under again further then once here there when where why how all any both each few more most other "
+    "some such no nor not only own same so than too very s t can will just don should now d ll m o re ve y ain aren "
+    "couldn didn doesn hadn hasn haven isn ma mightn mustn needn shan shouldn wasn weren won wouldn".split()
+)
+
+
+def words_of(text: str) -> list[str]:
+    """Split a text as W2VV++ does: in lower case, at everything but Latin letters and digits."""
+    return [word for word in BETWEEN.split(text.lower()) if word][:MAX_READ]
+
+
+def content_of(text: str) -> list[str]:
+    """Return the words of a text without stop words, among which are no, nor, not and what is left of don't."""
+    return [word for word in words_of(text) if word not in STOP_WORDS]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words that each encoder knows.
+
+    Attributes:
+        bow: of the bag of words, without stop words.
+        gru: of the GRU.
+        vectors: words with a vector.
+        source: what the vectors are.
+    """
+
+    bow: tuple[str, ...]
+    gru: tuple[str, ...]
+    vectors: tuple[str, ...]
+    source: str = ""
+
+
+class Words(nn.Module):
+    """Embeds texts by three encoders, in one space (W2VV++) or in one space each (SEA).
+
+        bow     counts of the words, without stop words
+        w2v     mean of the vectors of the distinct words, without stop words; zeros if none has one
+        gru     mean of a GRU's states over all words, between a start and an end
+        one space     joined([S([gru, w2v, bow])]),      S: linear, tanh, dropout
+        three spaces  joined([S₁(bow), S₂(w2v), S₃(gru)])
+
+    Sources: Li et al., "W2VV++: Fully Deep Learning for Ad-hoc Video Search", ACM MM 2019; Li et al., "SEA: Sentence
+    Encoder Assembly for Video Retrieval by Textual Queries", IEEE Transactions on Multimedia 2021, here without BERT.
+    """
+
+    vectors: Tensor
+
+    def __init__(self, known: Vocabulary, vectors: Tensor, states: int, size: int, spaces: int) -> None:
+        """Initialise the GRU's words by their vectors, or uniformly from -1 to 1.
+
+        Args:
+            vectors: (V, W) of `known.vectors`; they stay as they are.
+            states: width of the GRU.
+            size: length of an embedding in one space.
+            spaces: 1 or 3.
+        """
+        super().__init__()
+        self.known, width = known, vectors.shape[1]
+        self._bow, self._gru, self._vectors = (
+            {word: row for row, word in enumerate(words, first)}
+            for words, first in ((known.bow, 0), (known.gru, SPECIAL), (known.vectors, 0))
+        )
+        self.register_buffer("vectors", vectors)
+        self.embedding = nn.Embedding(SPECIAL + len(known.gru), width)
+        rows = torch.empty_like(self.embedding.weight).uniform_(-1, 1)
+        for word, row in self._gru.items():
+            if word in self._vectors:
+                rows[row] = vectors[self._vectors[word]]
+        self.embedding.weight = nn.Parameter(rows)
+        self.gru = nn.GRU(width, states, batch_first=True)
+        widths = (len(known.bow), width, states)
+        self.spaces = nn.ModuleList(Space(each, size) for each in ([sum(widths)] if spaces == 1 else widths))
+
+    @property
+    def embed_dim(self) -> int:
+        """Length of an embedding, in all spaces."""
+        return sum(len(space.weight) for space in self.spaces)  # type: ignore[misc,arg-type]
+
+    def forward(self, texts: Sequence[str]) -> Tensor:
+        """Embed texts: (N, K P), each of length 1."""
+        content = [content_of(text) for text in texts]
+        bow, w2v, gru = self.bag(content), self.mean_vector(content), self.mean_state(texts)
+        inputs = [torch.cat([gru, w2v, bow], dim=-1)] if len(self.spaces) == 1 else [bow, w2v, gru]
+        return joined([space(each) for space, each in zip(self.spaces, inputs, strict=True)])
+
+    def bag(self, content: Sequence[Sequence[str]]) -> Tensor:
+        """Count the known words of texts: (N, B)."""
+        counts = self.vectors.new_zeros(len(content), len(self.known.bow))
+        for row, words in enumerate(content):
+            for word in words:
+                if (place := self._bow.get(word)) is not None:
+                    counts[row, place] += 1
+        return counts
+
+    def mean_vector(self, content: Sequence[Iterable[str]]) -> Tensor:
+        """Average the vectors of the distinct words of texts: (N, W)."""
+        means = self.vectors.new_zeros(len(content), self.vectors.shape[1])
+        for row, words in enumerate(content):
+            if places := [self._vectors[word] for word in dict.fromkeys(words) if word in self._vectors]:
+                means[row] = self.vectors[places].mean(dim=0)
+        return means
+
+    def mean_state(self, texts: Sequence[str]) -> Tensor:
+        """Average the GRU's states over the words of texts: (N, S)."""
+        ids = [[START, *(self._gru.get(word, UNKNOWN) for word in words_of(text)), END] for text in texts]
+        lengths = torch.tensor([len(each) for each in ids])
+        padded = torch.zeros(len(ids), int(lengths.max()), dtype=torch.long)
+        for row, each in enumerate(ids):
+            padded[row, : len(each)] = torch.tensor(each)
+        embedded = self.embedding(padded.to(self.vectors.device))
+        states, _ = self.gru(pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False))
+        summed = pad_packed_sequence(states, batch_first=True)[0].sum(dim=1)
+        return summed / lengths.to(summed)[:, None]
+
+    def reads(self, text: str) -> str:
+        """Return what the bag of words and the word vectors read of a text; the GRU reads the rest too."""
+        return " ".join(word for word in content_of(text) if word in self._bow or word in self._vectors)
+
+    def knows(self, word: str) -> bool:
+        """Return True if no part of a word is unknown to all encoders; stop words are known."""
+        parts = words_of(word)
+        tables = (self._bow, self._gru, self._vectors, STOP_WORDS)
+        return bool(parts) and all(any(part in table for table in tables) for part in parts)
+
+
+def words_card(words: Words | None, weights: Mapping[str, Tensor] | None = None) -> dict[str, Any]:
+    """Return what a card says of a text side: what its word vectors are, and its hash; empty for none.
+
+    Args:
+        weights: those stored, in half precision.
+    """
+    if words is None:
+        return {}
+    digest = blake2b(json.dumps(asdict(words.known)).encode(), digest_size=16)
+    for name, tensor in sorted((words.state_dict() if weights is None else weights).items()):
+        digest.update(f"{name} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.detach().float().cpu().contiguous().numpy().tobytes())
+    return {"vectors": words.known.source, "fingerprint": digest.hexdigest()}
+
+
+def read_words(folder: Path, card: Card) -> Words | None:
+    """Return the text side of a checkpoint folder, None if its card has none; a CheckpointError if it is unusable."""
+    if not card.words:
+        return None
+    from safetensors import SafetensorError, safe_open  # noqa: PLC0415
+
+    path = folder / WORDS
+    if not path.is_file():
+        raise CheckpointError(f"{folder} reads words, but has no {WORDS}. Choose a complete checkpoint.")
+    try:
+        if path.stat().st_size > MAX_HEAD:
+            raise ValueError(f"it has more than {MAX_HEAD >> 30} GB")
+        with safe_open(path, "pt") as file:
+            stored = json.loads((file.metadata() or {})["vocabulary"])
+            weights = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118  no mapping
+        bow, gru, vectors = (tuple(map(str, stored[key])) for key in ("bow", "gru", "vectors"))
+        words = _filled(Vocabulary(bow, gru, vectors, str(stored["source"])), weights)
+    except (OSError, SafetensorError, LookupError, ValueError, TypeError, RuntimeError) as error:
+        raise CheckpointError(f"{path} cannot be used ({reason_of(error)}). Choose another checkpoint.") from error
+    if words_card(words) != card.words:
+        raise CheckpointError(f"{path} holds weights that do not match the card. Write the checkpoint again.")
+    return words
+
+
+def _filled(known: Vocabulary, weights: Mapping[str, Tensor]) -> Words:
+    """Build a text side with the weights of its file, first without memory, to compare shapes."""
+    if not all(tensor.isfinite().all() for tensor in weights.values()):
+        raise ValueError("a weight is not finite")
+    states, size = weights["gru.weight_hh_l0"].shape[1], len(weights["spaces.0.weight"])
+    with torch.device("meta"):
+        vectors = torch.empty(len(known.vectors), weights["embedding.weight"].shape[1])
+        words = Words(known, vectors, states, size, 3 if "spaces.1.weight" in weights else 1)
+    if wrong := shapes_of(words.state_dict()).items() ^ shapes_of(weights).items():
+        raise ValueError(f"{min(wrong)[0]} does not fit the vocabulary")
+    words.load_state_dict(weights, assign=True)
+    return words.eval()
+
+
+def saved_words(words: Words, weights: Mapping[str, Tensor], path: Path) -> None:
+    """Write the file of a text side: its vocabulary, and its weights as given."""
+    from safetensors.torch import save_file  # noqa: PLC0415
+
+    save_file(dict(weights), path, {"vocabulary": json.dumps(asdict(words.known))})

@@ -1,0 +1,208 @@
+"""Text sides of W2VV++ and SEA, compared with reference values, and the checkpoints that hold them."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import open_clip
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from nt2vr.errors import CheckpointError
+from nt2vr.language.query import Query
+from nt2vr.models.card import CARD, HEAD, WORDS, Card
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.models.temporal import Projection, joined
+from nt2vr.models.words import Vocabulary, Words, content_of, words_of
+from nt2vr.search.reading import read_query
+from tests.paths import SHARED
+from tests.tiny import TINY, tiny_model
+
+KNOWN = Vocabulary(
+    ("drum", "boy", "playing"), ("a", "boy", "is", "drum", "the", "playing"), ("boy", "drums"), "a test"
+)
+NOT_DRUMMING = "A boy is dancing and not playing the drum, don't!"
+
+
+@pytest.fixture(scope="module")
+def stored() -> dict[str, Tensor]:
+    path = SHARED / "data" / "papers_reference.npz"
+    if not path.is_file():
+        pytest.skip("there is no shared/ next to the checkout")
+    with np.load(path) as arrays:
+        return {name: torch.from_numpy(arrays[name]) for name in arrays if name.startswith(("txt", "sea", "w2v"))}
+
+
+def words(spaces: int = 1, known: Vocabulary = KNOWN) -> Words:
+    torch.manual_seed(0)
+    vectors = torch.arange(1.0, 1 + 4 * len(known.vectors)).reshape(-1, 4) / 4
+    return Words(known, vectors, states=5, size=6, spaces=spaces).eval()
+
+
+def test_negations_are_stop_words_but_without_is_none() -> None:
+    assert words_of("Don't  play\tthe DRUM—2nd") == ["don", "t", "play", "the", "drum", "2nd"]
+    assert content_of(NOT_DRUMMING) == ["boy", "dancing", "playing", "drum"]
+    assert content_of("no cat nor dog, isn't there, without a hat, never none") == [
+        *("cat", "dog", "without", "hat", "never", "none")
+    ]
+
+
+def test_the_encoders_are_those_of_the_reference(stored: dict[str, Tensor]) -> None:
+    ids, names = stored["txt_ids"], [f"w{row}" for row in range(5)]
+    side = Words(Vocabulary(tuple("abcd"), tuple(names), ("a",)), torch.zeros(1, 6).double(), 5, 7, 1).double().eval()
+    weights = {f"gru.{name.removeprefix('txt_gru_')}": value for name, value in stored.items() if "_l0" in name}
+    weights |= {"embedding.weight": stored["txt_embedding"]}
+    weights |= {f"spaces.0.{part}": stored[f"txt_fc_{part}"] for part in ("weight", "bias")}
+    side.load_state_dict({**side.state_dict(), **weights})
+    texts = [" ".join(names[i - 4] if i > 3 else "unheard" for i in row.tolist() if i > 2) for row in ids]
+    torch.testing.assert_close(side.mean_state(texts), stored["txt_gru_mean"], rtol=0, atol=1e-9)
+    features = torch.cat([stored["txt_gru_mean"], stored["txt_w2v"], stored["txt_bow"]], dim=1)
+    torch.testing.assert_close(side.spaces[0](features), stored["txt_out"], rtol=0, atol=1e-9)
+
+
+def test_the_sum_of_cosines_is_one_product(stored: dict[str, Tensor]) -> None:
+    texts, videos = (joined(list(stored[f"w2v_{name}"])) for name in ("texts", "videos"))
+    torch.testing.assert_close(texts.norm(dim=1), torch.ones(6).double())
+    similarity = 4 * texts @ videos.T
+    found = min(
+        float((similarity - each).abs().max()) for each in (stored["sea_similarity"], stored["sea_similarity"].T)
+    )
+    assert found < 1e-9
+
+
+def test_each_encoder_counts_what_it_should() -> None:
+    side = words(3)
+    content = [content_of(text) for text in ("The drum, a drum and boy!", "boy boy drums", "no such thing")]
+    assert side.bag(content).tolist() == [[2, 1, 0], [0, 2, 0], [0, 0, 0]]
+    boy, drums = side.vectors
+    expected = torch.stack([boy, (boy + drums) / 2, torch.zeros(4)])
+    torch.testing.assert_close(side.mean_vector(content), expected)
+    torch.testing.assert_close(side.embedding.weight[5], boy)  # row of "boy", the second word after four special rows
+    assert not torch.equal(side.embedding.weight[4], boy)
+
+
+@torch.no_grad()
+def test_states_are_averaged_over_the_words_of_each_text_alone() -> None:
+    side, texts = words(), ["a boy is playing the drum", "", "boy xyz"]
+    for text, found in zip(texts, side.mean_state(texts), strict=True):
+        rows = [
+            1,
+            *({"a": 4, "boy": 5, "is": 6, "drum": 7, "the": 8, "playing": 9}.get(word, 3) for word in text.split()),
+            2,
+        ]
+        state, states = torch.zeros(1, 5), []
+        cell = torch.nn.GRUCell(4, 5)
+        cell.load_state_dict({name.removesuffix("_l0"): value for name, value in side.gru.state_dict().items()})
+        for row in rows:
+            state = cell(side.embedding.weight[row][None], state)
+            states.append(state[0])
+        torch.testing.assert_close(found, torch.stack(states).mean(dim=0))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("spaces", [1, 3])
+def test_embeddings_are_of_length_1_and_only_the_gru_hears_not(spaces: int) -> None:
+    side = words(spaces)
+    found = side([NOT_DRUMMING, NOT_DRUMMING.replace(" not", ""), "日本 🎸"])
+    assert found.shape == (3, 6 * spaces)
+    torch.testing.assert_close(found[:2].norm(dim=1), torch.ones(2))
+    if spaces == 3:
+        assert torch.equal(found[0, :12], found[1, :12])  # bag of words, word vectors
+    assert not torch.equal(found[0, -6:], found[1, -6:])
+
+
+@torch.no_grad()
+def test_frames_are_projected_by_their_mean() -> None:
+    torch.manual_seed(1)
+    raw, unit = (Projection(4, 3, 2, unit).eval() for unit in (False, True))
+    unit.load_state_dict(raw.state_dict())
+    frames = torch.randn(5, 2, 4)
+    for pooling, scaled in ((raw, frames.mean(1)), (unit, 2 * torch.nn.functional.normalize(frames.mean(1), dim=1))):
+        parts = [torch.tanh(scaled @ space.weight.T + space.bias) for space in pooling.spaces]  # type: ignore[operator]
+        expected = torch.cat([part / part.norm(dim=1, keepdim=True) for part in parts], dim=1) / 2**0.5
+        torch.testing.assert_close(pooling(frames), expected)
+    assert not torch.equal(raw.train()(frames), raw.eval()(frames))  # dropout
+
+
+def written(folder: Path, spaces: int = 3) -> Card:
+    torch.manual_seed(2)
+    card = Card("Words", frames=2, pooling="unit_projected")
+    pooling = Projection(16, 6, spaces, unit=True)
+    return write_checkpoint(folder, tiny_model(), TINY, {}, card, pooling=pooling, words=words(spaces))
+
+
+@pytest.mark.parametrize("spaces", [1, 3])
+def test_a_checkpoint_brings_its_words_along(spaces: int, tmp_path: Path) -> None:
+    card = written(tmp_path / "one", spaces)
+    encoder = read_checkpoint(tmp_path / "one", verify=True)
+    assert encoder.card.words == card.words and card.words["vectors"] == "a test"
+    found = encoder.encode_text(["a boy", "a drum"])
+    np.testing.assert_allclose(found, words(spaces)(["a boy", "a drum"]).detach(), atol=2e-3)  # half precision
+    frames = encoder.encode_frames(np.zeros((4, 64, 64, 3), np.uint8))
+    assert frames.shape == (4, 16)
+    assert encoder.pool(frames.reshape(2, 2, 16)).shape == (2, encoder.embed_dim) == (2, 6 * spaces)
+    assert encoder.unseen_words("a boy's drums, flute") == ("flute",)
+    assert encoder.reads(NOT_DRUMMING) == "boy playing drum"
+    again = read_checkpoint(tmp_path / "one", like=encoder)
+    assert again.shares_visual_tower(encoder)
+    np.testing.assert_array_equal(again.encode_text(["a boy", "a drum"]), found)
+
+
+def test_open_clip_loads_the_towers_of_the_same_folder(tmp_path: Path) -> None:
+    card = written(tmp_path / "one")
+    model, *_ = open_clip.create_model_and_transforms(f"local-dir:{tmp_path / 'one'}")
+    assert model.encode_text(open_clip.tokenize(["a boy"], 16)).shape == (1, 16)
+    plain = write_checkpoint(tmp_path / "plain", tiny_model(), TINY, {}, Card("Plain", frames=2))
+    assert (card.visual_key, card.text_fingerprint) == (plain.visual_key, plain.text_fingerprint)
+    assert card.text_key != plain.text_key and card.video_key != plain.video_key
+
+
+def spoilt(change: str, folder: Path) -> None:
+    weights, metadata = load_file(folder / WORDS), {"vocabulary": json.dumps(vars(KNOWN))}
+    if change == "missing":
+        (folder / WORDS).unlink()
+        return
+    if change == "other words":
+        metadata = {"vocabulary": json.dumps(vars(replace(KNOWN, bow=("dog", "cat", "cow"))))}
+    elif change == "no words":
+        metadata = {}
+    elif change == "fewer words":
+        metadata = {"vocabulary": json.dumps(vars(replace(KNOWN, bow=("dog",))))}
+    elif change == "not finite":
+        weights["vectors"][0] = torch.nan
+    elif change == "no head":
+        card = json.loads((folder / CARD).read_text())
+        (folder / CARD).write_text(json.dumps({**card, "pooling": "mean", "head": {}}))
+        (folder / HEAD).unlink()
+    save_file(weights, folder / WORDS, metadata)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("missing", "has no words.safetensors"),
+        ("other words", "do not match the card"),
+        ("no words", "cannot be used"),
+        ("fewer words", "does not fit the vocabulary"),
+        ("not finite", "not finite"),
+        ("no head", "not embedded into the same spaces"),
+    ],
+)
+def test_a_spoilt_text_side_is_one_sentence(change: str, said: str, tmp_path: Path) -> None:
+    written(tmp_path / "one")
+    spoilt(change, tmp_path / "one")
+    with pytest.raises(CheckpointError, match=said):
+        read_checkpoint(tmp_path / "one")
+
+
+def test_what_a_model_reads_stands_next_to_its_ranking(tmp_path: Path) -> None:
+    written(tmp_path / "one")
+    plain = write_checkpoint(tmp_path / "plain", tiny_model(), TINY, {}, Card("Plain", frames=2))
+    models: dict[str, Any] = {name: read_checkpoint(tmp_path / name) for name in ("one", "plain")}
+    readings = read_query(Query("a boy playing and not the drum", ("a boy playing",), ("the drum",)), models, {})
+    assert (readings["one"].reads, readings["plain"].reads) == ("boy playing drum", "")
+    assert plain.words == {}

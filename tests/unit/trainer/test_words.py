@@ -1,0 +1,257 @@
+"""W2VV++ and SEA in training: vocabularies, word vectors, losses of several spaces, and a run from start to search."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from nt2vr.errors import ConfigError
+from nt2vr.models.card import HEAD, WORDS, Card
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.models.temporal import joined
+from tests.paths import SHARED
+from tests.tiny import TINY, tiny_model
+from trainer.config import TrainConfig
+from trainer.config_file import anchored, load_config
+from trainer.data.clips import Clips
+from trainer.data.sentences import CaptionSentences
+from trainer.data.vocabulary import ppmi_vectors, read_vectors, words_for
+from trainer.learner import Learner
+from trainer.loop import train
+from trainer.losses.embedded import EmbeddedBatch, given
+from trainer.losses.retrieval import RetrievalLoss
+from trainer.presets import PRESETS, preset_names
+from trainer.runs.run_folder import RunFolder
+
+COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
+SETTINGS = {"size": 8, "states": 6, "vector_size": 3, "least": 2}
+
+
+def coloured(count: int, seed: int = 0) -> Clips:
+    """Noisy clips of one colour with a caption that names it."""
+    rng = np.random.default_rng(seed)
+    names = [list(COLOURS)[row % len(COLOURS)] for row in range(count)]
+    noise = rng.integers(-40, 40, (count, 2, 64, 64, 3))
+    frames = np.clip(np.array([COLOURS[name] for name in names])[:, None, None, None] + noise, 0, 255).astype(np.uint8)
+    return Clips(frames, CaptionSentences([(f"it is all {name}, and not the sea",) for name in names]))
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("base") / "tiny"
+    write_checkpoint(folder, tiny_model(), TINY, {}, Card("Tiny base", frames=2))
+    return folder
+
+
+@pytest.fixture
+def config(base: Path) -> TrainConfig:
+    return TrainConfig(
+        name="Tiny words",
+        base=str(base),
+        train="head",
+        pooling="unit_projected",
+        words={**SETTINGS, "spaces": "each"},
+        losses={"retrieval": {}},
+        num_clips=32,
+        num_frames=2,
+        validation_clips=12,
+        batch_size=16,
+        epochs=2,
+        passes=10,
+        optimizer="rmsprop",
+        learning_rate=3e-3,
+        warmup_steps=0,
+        weight_decay=0.0,
+        precision="fp32",
+    )
+
+
+@pytest.fixture(scope="module")
+def stored() -> dict[str, Tensor]:
+    path = SHARED / "data" / "papers_reference.npz"
+    if not path.is_file():
+        pytest.skip("there is no shared/ next to the checkout")
+    with np.load(path) as arrays:
+        return {name: torch.from_numpy(arrays[name]) for name in arrays if name.startswith(("w2v", "sea"))}
+
+
+def spaces_of(stored: dict[str, Tensor], count: int) -> EmbeddedBatch:
+    texts, videos = (joined(list(stored[f"w2v_{name}"][:count])) for name in ("texts", "videos"))
+    return EmbeddedBatch(videos, texts, torch.tensor(1.0), spaces=count)
+
+
+def test_the_losses_are_those_of_w2vvpp_and_sea(stored: dict[str, Tensor]) -> None:
+    for reduction in ("sum", "mean"):
+        one, both = (RetrievalLoss(0.2, each, reduction)(spaces_of(stored, 1)) for each in (False, True))
+        torch.testing.assert_close(one, stored[f"w2v_loss_t2i_{reduction}"], rtol=0, atol=1e-9)
+        torch.testing.assert_close(both, stored[f"w2v_loss_bidir_{reduction}"], rtol=0, atol=1e-9)
+    batch = spaces_of(stored, 4)
+    torch.testing.assert_close(RetrievalLoss()(batch), stored["sea_loss"], rtol=0, atol=1e-9)
+    on_the_sum = RetrievalLoss()(EmbeddedBatch(2 * given(batch.video), 2 * batch.caption, torch.tensor(1.0)))
+    torch.testing.assert_close(on_the_sum, stored["sea_single_loss_on_summed_similarity"], rtol=0, atol=1e-9)
+
+
+def test_vocabularies_have_frequent_words_first_and_only_the_grus_has_stop_words(config: TrainConfig) -> None:
+    captions = ["a dog and a cat", "a dog, not a cow", "dog without a cat", "xylophone"]
+    clips = Clips(np.zeros((4, 2, 8, 8, 3), np.uint8), CaptionSentences([(text,) for text in captions]))
+    words = words_for(config, clips)
+    assert words is not None
+    assert words.known.gru == ("a", "dog", "cat")
+    assert words.known.bow == ("dog", "cat")
+    assert words.known.source == "PPMI by SVD over 4 captions"
+    with pytest.raises(ConfigError, match="No word occurs 9 times"):
+        words_for(replace(config, words={**SETTINGS, "least": 9}), clips)
+    assert words_for(replace(config, words={}, pooling="base", train="text"), clips) is None
+
+
+def test_own_vectors_are_those_of_a_full_svd() -> None:
+    rng = np.random.default_rng(0)
+    names = [f"w{row}" for row in range(40)]
+    texts = [[names[row] for row in rng.integers(0, 40, 6) ** 2 // 40] for _ in range(300)]
+    found = np.stack(list(ppmi_vectors(texts, names, 5).values()))
+    counts = np.zeros((40, 40))
+    for text in texts:
+        for one in set(text):
+            for other in set(text) - {one}:
+                counts[names.index(one), names.index(other)] += 1
+    share = np.maximum(counts.sum(axis=1), 1)
+    with np.errstate(divide="ignore"):
+        ppmi = np.maximum(np.log(counts * share.sum() / np.outer(share, share)), 0)
+    left, values, _ = np.linalg.svd(ppmi)
+    expected = left[:, :5] * np.sqrt(values[:5])
+    expected *= 3**-0.5 / np.sqrt(np.mean(expected**2))
+    signs = np.sign((found * expected).sum(axis=0))
+    np.testing.assert_allclose(found * signs, expected, atol=2e-3)
+    assert all(len(vector) == 1 for vector in ppmi_vectors([["a", "b"]], ["b"], 5).values())
+
+
+def as_big_file(path: Path, vectors: dict[str, list[float]]) -> Path:
+    path.mkdir()
+    rows = np.array(list(vectors.values()), np.float32)
+    rows.tofile(path / "feature.bin")
+    (path / "id.txt").write_text(" ".join(vectors))
+    (path / "shape.txt").write_text(f"{rows.shape[0]} {rows.shape[1]}")
+    return path
+
+
+def as_binary(path: Path, vectors: dict[str, list[float]]) -> Path:
+    path = path.with_suffix(".bin")
+    rows = [f"\n{word} ".encode() + np.array(row, np.float32).tobytes() for word, row in vectors.items()]
+    path.write_bytes(f"{len(vectors)} 2".encode() + b"".join(rows))
+    return path
+
+
+def as_text(path: Path, vectors: dict[str, list[float]]) -> Path:
+    path = path.with_suffix(".txt")
+    lines = [f"{word} {row[0]} {row[1]}" for word, row in vectors.items()]
+    path.write_text("\n".join([f"{len(vectors)} 2", *lines]))
+    return path
+
+
+@pytest.mark.parametrize("write", [as_big_file, as_binary, as_text])
+def test_word_vectors_are_read_in_three_forms(write: Callable[..., Path], tmp_path: Path) -> None:
+    vectors = {"dog": [1.0, 2.0], "New_York": [3.0, 4.0], "cat": [5.0, 6.0], "dog's": [7.0, 8.0]}
+    found = read_vectors(write(tmp_path / "vectors", vectors), {"cat"})
+    assert {word: row.tolist() for word, row in found.items()} == {"dog": [1, 2], "cat": [5, 6]}
+
+
+def test_vectors_of_captions_words_are_kept_however_late_they_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trainer.data.vocabulary.MAX_OTHERS", 2)
+    vectors = {f"w{row}": [float(row), 0.0] for row in range(6)}
+    assert list(read_vectors(as_text(tmp_path / "vectors", vectors), {"w5", "w0"})) == ["w0", "w1", "w2", "w5"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"2 2\ndog 1.0\n", b"hello there\n", b"1 2\ndog nan 1\n", b"1 2\nNew_York 1 1\n", b"\x80\x00\xff\n"],
+)
+def test_other_files_are_one_sentence(content: bytes, tmp_path: Path) -> None:
+    for name in ("vectors.txt", "vectors.bin"):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ConfigError, match=r"cannot be read as word vectors|has no vectors of words"):
+            read_vectors(tmp_path / name, set())
+    with pytest.raises(ConfigError, match="cannot be read as word vectors"):
+        read_vectors(tmp_path, set())
+    with pytest.raises(ConfigError, match="cannot be read as word vectors"):
+        read_vectors(tmp_path / "not there.txt", set())
+
+
+@pytest.mark.parametrize("pooling", ["unit_projected", "projected"])
+def test_a_run_learns_colours_and_leaves_the_towers_alone(
+    pooling: Any, config: TrainConfig, base: Path, tmp_path: Path
+) -> None:
+    clips = coloured(32)
+    losses: dict[str, Any] = {"contrastive": {}}  # a colour's other clips are the hardest negatives
+    config = replace(config, pooling=pooling, losses=losses, learning_rate=1e-2, epochs=1, passes=40)
+    run = RunFolder(tmp_path / "run")
+    run.path.mkdir()
+    assert train(Learner(config, words=words_for(config, clips)), run, clips, coloured(12, 1)) == "finished"
+    encoder = read_checkpoint(run.checkpoint(1), verify=True)
+    assert encoder.visual_fingerprint == read_checkpoint(base).visual_fingerprint
+    frames = np.array(coloured(8, 5).frames)
+    videos = encoder.pool(encoder.encode_frames(frames.reshape(-1, 64, 64, 3)).reshape(8, 2, -1))
+    best = (encoder.encode_text([f"not {name}" for name in COLOURS]) @ videos.T).argmax(axis=1)
+    assert (best % 4).tolist() == [0, 1, 2, 3]  # "not red" finds red: the bag of words lacks "not"
+
+
+def test_a_stopped_run_ends_with_the_words_of_one_that_was_not(config: TrainConfig, tmp_path: Path) -> None:
+    def go(name: str, should_stop: Callable[[], bool] = lambda: False) -> str:
+        (tmp_path / name).mkdir(exist_ok=True)
+        clips = coloured(32)
+        learner = Learner(config, words=words_for(config, clips))
+        return train(learner, RunFolder(tmp_path / name), clips, coloured(12, 1), should_stop)
+
+    steps = iter([False] * 25 + [True])
+    assert go("stopped", lambda: next(steps)) == "stopped"
+    assert go("stopped") == go("whole") == "finished"
+    for file in (HEAD, WORDS):
+        one, other = (load_file(RunFolder(tmp_path / name).checkpoint(2) / file) for name in ("stopped", "whole"))
+        assert one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_settings_that_cannot_go_together_are_one_sentence(config: TrainConfig, tmp_path: Path) -> None:
+    impossible: list[dict[str, Any]] = [{"pooling": "mean"}, {"train": "text"}, {"words": {}}]
+    for changes in impossible:
+        with pytest.raises(ConfigError, match="words needs train head, and the pooling projected"):
+            replace(config, **changes)
+    for words, said in (
+        ({"vector": "x"}, "words has no setting 'vector'"),
+        ({"size": 0}, "words.size must be at least 1"),
+        ({"size": "big"}, "words.size must be like 2048"),
+        ({"spaces": "two"}, "words.spaces must be one or each"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            replace(config, words=words)
+    with pytest.raises(ConfigError, match="distill teaches a text tower"):
+        Learner(replace(config, losses={"retrieval": {}, "distill": {}}))
+    clips = coloured(32)
+    learner = Learner(config, words=words_for(config, clips))
+    card = Card("Words", frames=2, pooling="unit_projected")
+    write_checkpoint(tmp_path / "w", learner.model, TINY, {}, card, pooling=learner.pooling, words=learner.words)
+    with pytest.raises(ConfigError, match="reads words, and no training starts from that"):
+        Learner(replace(config, base=str(tmp_path / "w")))
+
+
+def test_the_presets_are_the_papers_and_small_ones_of_the_same_kind(tmp_path: Path) -> None:
+    own, published = (
+        {name: load_config(PRESETS / f"{prefix}{name}.json") for name in ("w2vvpp", "sea")}
+        for prefix in ("", "paper-")
+    )
+    assert {*own, *(f"paper-{name}" for name in published)} <= set(preset_names())
+    for configs in (own, published):
+        assert configs["w2vvpp"].words == {**configs["sea"].words, "spaces": "one"}
+        assert configs["sea"].words["spaces"] == "each"
+        for config in configs.values():
+            assert config.losses["retrieval"].keys() <= {"weight", "margin"}  # Eq. 2, summed
+            assert (config.max_grad_norm, config.optimizer, config.schedule) == (2.0, "rmsprop", "exponential")
+    assert {config.learning_rate for config in published.values()} == {1e-4}
+    anchored_ = anchored(replace(own["sea"], words={"spaces": "each", "vectors": "vec500flickr30m"}))
+    assert anchored_.words["vectors"] == str(Path("vec500flickr30m").absolute())

@@ -1,0 +1,135 @@
+"""The text side of W2VV++ and SEA, untrained: its vocabularies and word vectors, from the captions to train on."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from nt2vr.errors import ConfigError, reason_of
+from nt2vr.models.words import STOP_WORDS, Vocabulary, Words, words_of
+from nt2vr.settings import resolve_path
+from trainer.config import TrainConfig
+from trainer.data.clips import Clips
+from trainer.data.sentences import captions_of
+from trainer.words import WordSettings
+
+DRAWS = 4  # captions per clip of a built-in world that are counted
+MAX_OWN = 8_000  # words with vectors made of the captions: a matrix of 256 MB
+MAX_OTHERS = 50_000  # first words of a file that are kept although no caption has them: 50 MB of 500 numbers
+ROUNDS, SPARE = 8, 16  # of the iteration for the largest singular values; the reference is NumPy's full SVD
+SPREAD = 3**-0.5  # root mean square of U(-1, 1), from which a GRU's words without a vector are drawn
+Found = dict[str, NDArray[np.float32]]
+
+
+def words_for(config: TrainConfig, clips: Clips) -> Words | None:
+    """Build the text side that a config asks for; None if it is the text tower."""
+    if (settings := WordSettings.of(config.words)) is None:
+        return None
+    texts = [words_of(text) for text in captions_to_count(config, clips)]
+    counts = Counter(word for text in texts for word in text)
+    frequent = [word for word, count in counts.most_common() if count >= settings.least]
+    bow = [word for word in frequent if word not in STOP_WORDS]
+    if not bow:
+        raise ConfigError(f"No word occurs {settings.least} times in the captions. Lower words.least.")
+    if settings.vectors:
+        path = resolve_path(settings.vectors)
+        vectors, source = read_vectors(path, counts), f"{path.name}"
+    else:
+        vectors = ppmi_vectors(texts, frequent[:MAX_OWN], settings.vector_size)
+        source = f"PPMI by SVD over {len(texts):,} captions"
+    known = Vocabulary(tuple(bow), tuple(frequent), tuple(vectors), source)
+    rows = torch.from_numpy(np.stack(list(vectors.values())))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        return Words(known, rows, settings.states, settings.size, settings.number)
+
+
+def captions_to_count(config: TrainConfig, clips: Clips) -> list[str]:
+    """Return all captions, or draw some of each clip where they are generated."""
+    if clips.num_captions:
+        return clips.all_captions(range(len(clips)))
+    return [text for draw in range(DRAWS) for text in captions_of(clips.sentences, f"{config.seed} words {draw}")]
+
+
+def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int) -> Found:
+    """Make word vectors of the captions that have two words in common.
+
+        PPMI(a, b) = max(0, log(p(a, b) / (p(a) p(b)))) = U Σ Vᵀ,    vectors U √Σ, scaled to a spread of `SPREAD`
+
+    Returns:
+        (size,) vectors, shorter if there are fewer words.
+
+    Source: Levy & Goldberg, "Neural Word Embedding as Implicit Matrix Factorization", NeurIPS 2014, section 4.2.
+    """
+    row_of = {word: row for row, word in enumerate(words)}
+    ppmi = np.zeros((len(words), len(words)), np.float32)
+    for text in texts:
+        rows = sorted({row_of[word] for word in text if word in row_of})
+        ppmi[np.ix_(rows, rows)] += 1
+    np.fill_diagonal(ppmi, 0)
+    share = np.maximum(ppmi.sum(axis=1), 1)
+    ppmi *= share.sum() / share[:, None] / share
+    ppmi = np.log(np.maximum(ppmi, 1))
+    size = min(size, len(words))
+    basis = np.random.default_rng(0).normal(size=(len(words), min(len(words), size + SPARE))).astype(np.float32)
+    for _ in range(ROUNDS):
+        basis = np.linalg.qr(ppmi @ basis)[0]
+    values, turned = np.linalg.eigh(basis.T @ ppmi @ basis)
+    largest = np.argsort(-np.abs(values), kind="stable")[:size]
+    vectors = basis @ turned[:, largest] * np.sqrt(np.abs(values[largest]))
+    spread = float(np.sqrt(np.mean(vectors**2)))
+    return dict(zip(words, (vectors * (SPREAD / spread if spread else 0)).astype(np.float32), strict=True))
+
+
+def read_vectors(path: Path, wanted: Collection[str]) -> Found:
+    """Read word vectors: those of wanted words, and those of the first others, for words that nobody has written yet.
+
+    Raises:
+        ConfigError: if the file is not one of word vectors, or has none that can be looked up.
+    """
+    try:
+        read = _big_file(path) if path.is_dir() else (_binary if path.suffix == ".bin" else _plain)(path)
+        found: Found = {}
+        others = 0
+        for word, vector in read:
+            if word in found or (word not in wanted and (others >= MAX_OTHERS or words_of(word) != [word])):
+                continue
+            others += word not in wanted
+            found[word] = vector.astype(np.float32)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read as word vectors ({reason_of(error)}). Name another file.") from error
+    if not found or not all(np.isfinite(vector).all() for vector in found.values()):
+        raise ConfigError(f"{path} has no vectors of words, or some that are not finite. Name another file.")
+    return found
+
+
+def _big_file(folder: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """Read the authors' format: float32 rows, their names separated by white space, and the shape."""
+    rows, size = map(int, (folder / "shape.txt").read_text(encoding="utf-8").split())
+    names = (folder / "id.txt").read_text(encoding="utf-8", errors="replace").split()
+    if len(names) != rows:
+        raise ValueError(f"{len(names)} names for {rows} rows")
+    yield from zip(names, np.memmap(folder / "feature.bin", np.float32, "r", shape=(rows, size)), strict=True)
+
+
+def _binary(path: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    with path.open("rb") as file:
+        rows, size = map(int, file.readline(100).split())
+        for _ in range(rows):
+            letters = bytearray()
+            while (letter := file.read(1)) not in (b" ", b""):
+                letters += letter
+            yield letters.decode("utf-8", "replace").strip(), np.frombuffer(file.read(4 * size), np.float32, size)
+
+
+def _plain(path: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        _, size = map(int, file.readline(100).split())
+        for line in file:
+            word, *numbers = line.split()
+            if len(numbers) != size:
+                raise ValueError(f"{len(numbers)} numbers for {word[:40]} instead of {size}")
+            yield word, np.array(numbers, np.float32)

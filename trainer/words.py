@@ -1,0 +1,47 @@
+"""Settings of a text side that reads words, as in W2VV++ and SEA. Imports no torch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+from nt2vr.errors import ConfigError, quoted
+from trainer.options import check_kind, option
+
+Spaces = Literal["one", "each"]
+
+
+@dataclass(frozen=True)
+class WordSettings:
+    """The settings `words` of a config; the defaults are the papers'."""
+
+    spaces: Spaces = option("one", "one space for all three encoders (W2VV++), or one for each (SEA)")
+    size: int = option(2048, "length of an embedding in a space")
+    states: int = option(1024, "width of the GRU")
+    least: int = option(5, "how often captions must have a word for the bag of words and the GRU to know it")
+    vectors: str = option(
+        "", "a BigFile folder, or a word2vec file (.bin or text); empty for PPMI of the captions by SVD"
+    )
+    vector_size: int = option(500, "length of word vectors made of the captions")
+
+    @classmethod
+    def of(cls, words: Mapping[str, Any]) -> "WordSettings | None":
+        """Read the settings; None if there are none. A ConfigError refuses what cannot be used."""
+        if not words:
+            return None
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(words) - known):
+            raise ConfigError(f"words has no setting {quoted(unknown[0])}. Choose among: {', '.join(sorted(known))}.")
+        default = cls()
+        for key, value in words.items():
+            check_kind(f"words.{key}", value, getattr(default, key))
+            if isinstance(value, int) and value < 1:
+                raise ConfigError(f"words.{key} must be at least 1, not {value}.")
+        settings = cls(**words)
+        if settings.spaces not in get_args(Spaces):
+            raise ConfigError(f"words.spaces must be one or each, not {quoted(settings.spaces)}.")
+        return settings
+
+    @property
+    def number(self) -> int:
+        """Number of spaces."""
+        return 1 if self.spaces == "one" else 3
