@@ -62,8 +62,10 @@ def main() -> None:
     for shards in options.shards:
         for replicas in options.replicas:
             busy = mean_ms * options.per_second / 1000 / replicas
-            times = np.percentile(slowest(arrivals, shards, replicas, draw), [50, 95, 99]) if busy < 1 else []
-            cells = [f"{time:.1f}" for time in times] or ["overloaded", "–", "–"]
+            cells = ["overloaded", "–", "–"]
+            if busy < 1:
+                times = slowest(arrivals, shards, replicas, draw)
+                cells = [f"{time:.1f}" for time in np.percentile(times, [50, 95, 99])]
             write_row(f"{shards} × {replicas}", f"{100 * busy:.0f} %", *cells)
 
 

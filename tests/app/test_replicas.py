@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from tests.paths import ROOT
 USERS = int(os.environ.get("NT2VR_TEST_USERS", "50"))
 EACH = 2  # searches of each visitor before a process is killed, and after
 LIMIT_S = 900.0  # of these
+RELOADS_S = 2.0  # after which Gradio's page reloads; a process that is killed takes connections for some time yet
 COOKIE = "nt2vr_process"
 SEARCH = ("search-button", "click")
 
@@ -88,6 +90,7 @@ class Visitor:
                 wrong = repr(error)
             if wrong:
                 self.lost.append(wrong)
+                is_over.wait(RELOADS_S)
             else:
                 self.found += 1
 
@@ -140,8 +143,8 @@ def test_visitors_of_a_process_that_is_killed_lose_at_most_the_request_of_that_m
     for number in range(3):
         Image.new("RGB", (64, 64), (80 * number, 0, 0)).save(films / f"{number}.png")
     with ExitStack() as stack:
-        start = lambda: stack.enter_context(run_app(tmp_path, gallery_data / "cache", GRADIO_ROOT_PATH="/nt2vr"))  # noqa: E731
-        apps = [start(), start()]
+        run = partial(run_app, tmp_path, gallery_data / "cache", GRADIO_ROOT_PATH="/nt2vr")
+        apps = [stack.enter_context(run()) for _ in range(2)]
         add = ["library", "add", str(films), "--name", "Films", "--no-previews", "--data-dir", str(apps[0].data)]
         assert main(add) == 0
         for app in apps:
@@ -165,4 +168,5 @@ def test_visitors_of_a_process_that_is_killed_lose_at_most_the_request_of_that_m
         is_over.set()
         for thread in threads:
             thread.join()
-    assert max(len(each.lost) for each in people) <= 1, [each.lost for each in people if each.lost]
+    unlucky = [each.lost for each in people if len(each.lost) > 1]
+    assert unlucky == []

@@ -24,7 +24,7 @@ def test_queues_are_as_one_query_after_the_other() -> None:
 
 @pytest.mark.parametrize("shards", [1, 8])
 def test_without_queues_all_shards_are_within_a_time_that_each_is_within_more_often(shards: int) -> None:
-    far_apart = np.arange(100_000) * 1e6
+    far_apart = np.arange(100_000, dtype=np.float64) * 1e6
     p99 = np.percentile(slowest(far_apart, shards, 1, lognormal(4.0, 12.0)), 99)
     exact = 4.0 * np.exp(NormalDist().inv_cdf(0.99 ** (1 / shards)) * np.log(3.0) / Z95)
     assert p99 == pytest.approx(exact, rel=0.03)
