@@ -53,7 +53,9 @@ _FAILING = (
     "to, forgot to, neglects to, unable to, incapable of, refrains from, refrain from, refraining from, abstains "
     "from, abstain from, abstaining from"
 )
-_GIVING_UP = "gave up, gives up, giving up, given up, quit, quits, ceased, ceases"
+_GIVING_UP = (
+    "gave up, gives up, giving up, given up, quit, quits, ceased, ceases, avoids, avoided, avoiding"
+)
 _TASTES = (
     "not a fan of, n't a fan of, n't care for, not care for, n't care about, not care about, not interested in, n't "
     "interested in, not into, n't "
@@ -75,12 +77,13 @@ _ORDERS = (
     "avoid, skip, ignore, remove, hide, get rid of, filter out, weed out, rule out, block, delete, hold the, stop "
     "showing me, stop showing, stop recommending, stop recommending me, stop suggesting, stop giving me, spare me, "
     "enough of, no more of, keep out, cut out, take out, enough with, forget, forget the, forget about, ditch, "
-    "discard, "
-    "stay away from, keep away from, steer clear of, try to avoid, do without"
+    "discard, scrap, lose the, "
+    "stay away from, keep away from, steer clear of, try to avoid, do without, pass on"
 )
 _DISLIKES = (
     "i hate, we hate, i really hate, i dislike, we dislike, i detest, i loathe, i ca n't stand, i can not stand, i "
-    "'m sick of, i m sick of, sick of, i 'm tired of, tired of, fed up with, bored of, hate, dislike"
+    "'m sick of, i m sick of, sick of, i 'm tired of, tired of, fed up with, bored of, bored with, hate, "
+    "hates, dislike, dislikes, detests, loathes"
 )
 
 FORMS = (
@@ -88,7 +91,7 @@ FORMS = (
     Form(
         "not X",
         "not",
-        "not, n't, never, no longer, but not, not yet, n't yet",
+        "not, n't, never, no longer, but not, not yet, n't yet, hardly, hardly ever, rarely, seldom, scarcely",
         "a man is not dancing",
         "a man",
         ("dancing",),
@@ -186,7 +189,7 @@ FORMS = (
         "un-…-ed by X",
         "without",
         "unoccupied by, unaccompanied by, unattended by, undisturbed by, uninhabited by, unpopulated by, "
-        "unencumbered by, unobstructed by, untouched by, unadorned by",
+        "unencumbered by, unobstructed by, untouched by, unadorned by, deserted by, abandoned by, vacated by",
         "a bench unoccupied by anyone",
         "a bench",
         ("anyone",),
@@ -214,7 +217,7 @@ FORMS = (
     Form(
         "not without X",
         "double",
-        "not without, n't without, never without, not not, n't not, never not",
+        "no lack of, no shortage of, no absence of, not without, n't without, never without, not not, n't not, never not",
         "a man not without a hat",
         "a man with a hat",
         (),
@@ -267,7 +270,7 @@ FORMS = (
         "absent",
         "absent, missing, nowhere, gone, removed, aside, excluded, excepted, omitted, left out, being the exception, "
         "out of frame, out of shot, out of sight, out of view, out of the frame, out of the picture, off camera, off "
-        "screen, notable by its absence, conspicuous by its absence",
+        "screen, off stage, notable by its absence, conspicuous by its absence",
         "a dog on a lawn, but a cat is nowhere to be seen",
         "a dog on a lawn",
         ("a cat",),
