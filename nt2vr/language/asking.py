@@ -93,7 +93,8 @@ _THOSE = pattern(
     r"apart from|aside from|other than|besides|barring|excepting|minus) )(?:the |any )?"
     r"(?:(?<!no )(?<!all but )one|ones|those|videos?|clips?|recordings?|results?|films?|movies?|"
     r"(?<=the )parts?|(?<=the )bits?|(?<=the )scenes?) "
-    r"(?:with|of|featuring|showing|containing|(?:that|who|which) (?:have|has|are|is|show|contain)s?|where there(?:['\u2019]s| is| are)) "
+    r"(?:with|of|featuring|showing|containing|(?:that|who|which) (?:have|has|are|is|show|contain)s?|"
+    r"where there(?:['\u2019]s| is| are)) "
     r"(?=[a-z])"
 )
 _WHOEVER = pattern(
@@ -129,11 +130,18 @@ FILLERS = (
     Step(_NONE_OF, "none", words("any one")),
     Step(pattern(r"(?<=\bnone of )(?:whom|which)\b|(?<=\bneither of )(?:whom|which)\b"), "them", words("who which")),
     Step(
-        pattern(r"\b(?:(?:and|but) )?(?:under no circumstances|(?:on no account|at no (?:point|time)|in no (?:way|case)|by no means))\b"),
+        pattern(
+            r"\b(?:(?:and|but) )?(?:under no circumstances|(?:on no account|at no (?:point|time)|in no (?:way|"
+            r"case)|by no means))\b"
+        ),
         "not",
         (" no ",),
     ),
-    Step(pattern(r"\bnone of (?=th(?:at|is) )|\bno thank(?:s| you) to (?=(?:\w+ ){0,2}\w+(?:[,.;!]|$))"), "no ", words("none thank")),
+    Step(
+        pattern(r"\bnone of (?=th(?:at|is) )|\bno thank(?:s| you) to (?=(?:\w+ ){0,2}\w+(?:[,.;!]|$))"),
+        "no ",
+        words("none thank"),
+    ),
     Step(
         pattern(
             r"(?:^|(?<=[,.;!?] )|(?<=\bbut )|(?<=\band ))(?:drop|lose|ditch|discard|scrap|cut|bin) "

@@ -8,7 +8,8 @@ from nt2vr.language.wordlists import words
 _JOINT_OF_CHOICE = pattern(r"(?<=\w )(?:to|over|before|(?<!rather )than|then|instead of)(?= [^\W\d_])")
 _CHOICE = pattern(
     r"(?:^|[.;,!?] )(?:(?:i|we|s?he|they|my [a-z]{2,20})(?:'?d| would| really| much| usually)* )?"
-    r"(?:prefers?|favou?rs?|choose|pick|ra[the]{3}r|sooner|better|(?:(?<=i'd )|(?<=i would )|(?<=we'd ))(?:take|go for))"
+    r"(?:prefers?|favou?rs?|choose|pick|ra[the]{3}r|sooner|better|(?:(?<=i'd )|(?<=i would )|(?<=we'd ))(?:take|"
+    r"go for))"
     r"(?: to)?(?: (?:see|watch|have|find|be|get))? "
 )
 
@@ -80,9 +81,11 @@ _TASTE = Step(
         r"(?:(?:(?:i|we|s?he|they)(?:['\u2019]?(?:m|re|ve|s|d)| am| is| are| have)?|my \w{2,20}(?:['\u2019]s| is)?) "
         r"(?:(?:so|really|just|all|totally) )?"
         r"(?:over|done with|sick of|tired of|fed up with|(?:had|seen) enough(?: of)?|"
-        r"bored (?:of|with)|allergic to|(?:scared|afraid|terrified|frightened) of|(?:hates?|dislikes?|detests?|loathes?)|"
+        r"bored (?:of|with)|allergic to|(?:scared|afraid|terrified|frightened) of|(?:hates?|dislikes?|detests?|"
+        r"loathes?)|"
         r"(?:can|could|would rather) (?:do|live) without|"
-        r"(?:can['\u2019]?t|cannot) (?:bear|take|handle|be bothered (?:with|by|about)))|so over|done with|had enough of)"
+        r"(?:can['\u2019]?t|cannot) (?:bear|take|handle|be bothered (?:with|by|about)))|so over|done with|"
+        r"had enough of)"
         r"(?: (?:any|these|those|all))?(?= \w)"
     ),
     "avoid",
@@ -114,7 +117,11 @@ CHOICES = (
     _CORRECTION,
     _TASTE,
     *_EXCHANGES,
-    Step(_VERDICT, _judged, words("?no ?ye ?na :no :ye =no =ye") | {"? no", "? ye", "? na", ": no", ": ye", "= no", "= ye"}),
+    Step(
+        _VERDICT,
+        _judged,
+        words("?no ?ye ?na :no :ye =no =ye") | {"? no", "? ye", "? na", ": no", ": ye", "= no", "= ye"},
+    ),
     Step(_YES_NO, r"\1, no \2", words("yes")),
     Step(_NO_YES, r"no \1, \2", words("yes")),
     Step(pattern(r"(?<!\w)yes to (.{2,40}?),? (?:and |but )?no to "), r"\1, no ", words("yes")),
@@ -168,14 +175,20 @@ CHOICES = (
         words("drop lose cut"),
     ),
     Step(pattern(r"(?<=\w )one(?=$|[,.;])"), _named, words("not")),
-    Step(pattern(r"^(?:less|fewer) (?!(?:is|than) )(\w+),? (?:(?:and|but) )?more (?=\w)"), r"no \1, ", words("less fewer")),
+    Step(
+        pattern(r"^(?:less|fewer) (?!(?:is|than) )(\w+),? (?:(?:and|but) )?more (?=\w)"),
+        r"no \1, ",
+        words("less fewer"),
+    ),
     Step(
         pattern(r"^more (?!or )(\w+(?: \w+)?),? (?:(?:and|but) )?(?:less|fewer) (?=\w+$)"),
         r"\1, no ",
         words("less fewer"),
     ),
     Step(
-        pattern(r"(?<=\w )used to (.{2,40}?),? (?:but|and) (?:(?:(?:is|does|do|are) ?)?n[o'\u2019]?t any ?more|no longer)$"),
+        pattern(
+            r"(?<=\w )used to (.{2,40}?),? (?:but|and) (?:(?:(?:is|does|do|are) ?)?n[o'\u2019]?t any ?more|no longer)$"
+        ),
         r"no longer \1",
         words("used"),
     ),
@@ -197,7 +210,9 @@ CHOICES = (
         words("my me what"),
     ),
     Step(
-        pattern(r"(?<=\w)[,;] (?:(?:and|but) )?(?!one|other)([a-z]{3,20}) not(?: so much| ok(?:ay)?| allowed)?(?=[.!]?$)"),
+        pattern(
+            r"(?<=\w)[,;] (?:(?:and|but) )?(?!one|other)([a-z]{3,20}) not(?: so much| ok(?:ay)?| allowed)?(?=[.!]?$)"
+        ),
         r", no \1",
         words("not"),
     ),

@@ -76,7 +76,19 @@ class Cues:
                 return phrases.word(end - 1) != "from" or self._is_far_from_being(i, end)
             case "0":
                 return phrases.tag(end) in {"NOUN", "ADJ"} and phrases.lemma(end) not in _UNITS
-            case "gave" | "gives" | "giving" | "given" | "quit" | "quits" | "ceased" | "ceases" | "avoids" | "avoided" | "avoiding":
+            case (
+                "gave"
+                | "gives"
+                | "giving"
+                | "given"
+                | "quit"
+                | "quits"
+                | "ceased"
+                | "ceases"
+                | "avoids"
+                | "avoided"
+                | "avoiding"
+            ):
                 return phrases.tag(end) == "VBG"
             case "run" | "runs" | "ran" | "running":
                 return phrases.tag(end) != "DET" or phrases.lemma(i - 1) == "have"  # a dog runs out of a tunnel

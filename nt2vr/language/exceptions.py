@@ -39,7 +39,11 @@ class Exceptions:
         phrases = self.phrases
         if phrases.tag(after_cue) in {"", "PUNCT"} or phrases.word(after_cue) in _DENIALS:
             return "none"
-        if phrases.word(after_cue - 1) == "but" and phrases.tag(after_cue) == "NUM" and phrases.tag(after_cue + 1) != "NOUN":
+        if (
+            phrases.word(after_cue - 1) == "but"
+            and phrases.tag(after_cue) == "NUM"
+            and phrases.tag(after_cue + 1) != "NOUN"
+        ):
             return "none"  # all but one; not: everyone but one boy
         if phrases.word(cue) in _NAMING and phrases.noun_phrase(after_cue) is None:
             return "none"  # every bar in town, all but forgotten

@@ -22,7 +22,8 @@ _IDIOMS = {
         "necessarily, exactly, missing, lacking, absent, unlike, unusual, uncommon, impossible, bad, too bad, a bad, "
         "half bad, allowed sign, permitted sign, gonna lie, going to lie, kidding, rocket science, a problem, an "
         "issue, least, mention, surprisingly, get better, get any better, let go, see this every day, see that every "
-        "day, safe for work, until, your average, your typical, your usual, your everyday, for the faint, required, necessary, needed, essential, mandatory, "
+        "day, safe for work, until, your average, your typical, your usual, your everyday, for the faint, "
+        "required, necessary, needed, essential, mandatory, "
         "care which, care what, care how, care who, care where, care if, care whether, matter which, matter what, "
         "matter how, matter who, matter if, matter whether",
     ),
@@ -45,7 +46,8 @@ _IDIOMS = {
         ("never",),
         "guess, seen such, seen a, seen an, seen anything, seen before, before seen, before, "
         "gonna, say never, ending, too late, gets old, get old, looked better, looked so, mind, forget, let "
-        "me go, walk alone, been better, been a better, have i ever, been kissed, been so, been easier, been closer, been happier, back down, "
+        "me go, walk alone, been better, been a better, have i ever, been kissed, been so, been easier, been "
+        "closer, been happier, back down, "
         "ever seen, too, looked back, thought, knew, rains but it pours, better, disappoints, misses a beat",
     ),
     *_runs(
@@ -61,7 +63,8 @@ _IDIOMS = {
         "to, use crying, use in, laughing matter, pun intended, need to say, need for speed, rest for, mercy, look "
         "pass, bake, knead, "
         "sew, place like home, regrets, shame, guts no glory, risk no reward, time to, time "
-        "like, exceptions, two, sooner, hands bike, stone unturned, love lost, picnic, reservations, country for old men, "
+        "like, exceptions, two, sooner, hands bike, stone unturned, love lost, picnic, reservations, country "
+        "for old men, "
         "way home, man 's sky, man 's land, scrubs, diggity, woman no cry, limits, filter challenge, looking "
         "back",
     ),
@@ -113,7 +116,8 @@ _IDIOMS = {
         "broke, ai n't no mountain high enough, ai n't no sunshine, ca n't get no satisfaction, ca n't take my eyes "
         "off, how can you not, how could you not, what 's not to, second to none, as if nobody, as if no one, now or "
         "never, all or nothing, for nothing, i did n't know, you never know, i never knew, she said no, he said no, "
-        "says no, saying no, no shoes no service, ca n't buy me love, not like us, nothing compares 2 u, never been kissed, nobody wants this, it "
+        "says no, saying no, no shoes no service, ca n't buy me love, not like us, nothing compares 2 u, never "
+        "been kissed, nobody wants this, it "
         "never rains, never mind, what not to wear, how not to, not another teen movie, not today, not again, not "
         "sure, not so fast, not to be missed, never absent, never lacking, missing link, dr no, dr. no, rebel "
         "without a cause"
@@ -153,7 +157,7 @@ def length_of_work(phrases: Phrases, i: int) -> int:
     """Return the length of a title that is the query: "never let me go trailer"; 0 if word i starts none."""
     start = i - (phrases.word(i) in {"not", "n't"})
     start -= phrases.tag(start - 1) == "PRON"  # we | don't talk about bruno karaoke
-    opens = start == 0 and not _OPENING.isdisjoint(phrases.words[:i + 1])
+    opens = start == 0 and not _OPENING.isdisjoint(phrases.words[: i + 1])
     if not opens or phrases.words[-1] not in _WORKS or phrases.word(i + 1) in _ASKING:
         return 0
     return len(phrases.words) - i if phrases.tag(i + 1) in VERB_TAGS and len(phrases.words) > i + 2 else 0
