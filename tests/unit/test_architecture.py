@@ -23,6 +23,7 @@ MODEL_ROOMS = (
     "nt2vr/models/short_text.py",
     "nt2vr/models/checkpoint.py",
     "nt2vr/models/tokenizer.py",
+    "nt2vr/models/words.py",
     "nt2vr/models/device.py",
     "nt2vr/models/downloads.py",
     "nt2vr/models/foreign.py",
