@@ -120,5 +120,9 @@ element.addEventListener("keydown", (event) => {
 
 // An open map follows the search.
 document.addEventListener("nt-answered", () => { if (isOpen()) trigger("draw", { column: props.value.column ?? 0 }); });
-watch("value", () => requestAnimationFrame(() => { name(null); draw(); }));
+watch("value", () => requestAnimationFrame(() => {
+  name(null);
+  draw();
+  if (canvasOf()?.matches(":focus-visible")) step(1);
+}));
 window.addEventListener("resize", draw);
