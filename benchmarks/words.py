@@ -162,7 +162,8 @@ def _mean(values: Sequence[float]) -> float:
 def measure(encoder: Encoder, scenes: Sequence[Scene], videos: NDArray[np.float32]) -> dict[str, Any]:
     """Return all figures but those of typed queries; "precisions" has those of all known words."""
     asked, unseen = Asked(encoder, scenes, videos), unseen_words()
-    known = asked.precisions({label.texts[0]: label.claim for label in labels()})
+    alone = (label for label in labels() if not any(act.objects for who in label.claim.whos for act in who.acts))
+    known = asked.precisions({label.texts[0]: label.claim for label in alone})
     new = asked.precisions({word: claim for word, (_, claim) in unseen.items()})
     instead = asked.precisions({known: claim for known, claim in unseen.values()})
     pairs = [(precision, instead[unseen[word][0]]) for word, precision in new.items()]

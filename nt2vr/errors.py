@@ -1,19 +1,4 @@
-"""Errors that users can cause; each message is one clear sentence for the page, never a traceback.
-
-Nt2vrError
-├── ConfigError        an invalid value (a name, a number, a setting)
-├── QueryError         a query that cannot be searched
-├── MediaError         an unreadable video or picture
-├── GalleryError       an invalid gallery or manifest
-├── NotIndexedError    a gallery that is not indexed by a model yet
-├── DatasetError       an invalid dataset of captioned videos
-├── CheckpointError    a checkpoint folder that cannot be loaded
-├── RunError           a training run that cannot be started, stopped or deleted now
-├── DownloadError      a failed download
-├── AccessError        an action that this visitor may not take
-├── BusyError          a request beyond those that are answered at a time
-└── HubError           a request that the Hugging Face Hub refused
-"""
+"""Errors that users can cause; each message is one clear sentence for the page, never a traceback."""
 
 MAX_QUOTED = 100  # characters of outside text in a message
 MAX_REASON = 200  # characters of a third-party error in a message
@@ -25,7 +10,7 @@ class Nt2vrError(Exception):
 
 
 class ConfigError(Nt2vrError):
-    """An invalid value."""
+    """An invalid value: a name, a number, a setting."""
 
 
 class QueryError(Nt2vrError):
@@ -37,7 +22,7 @@ class MediaError(Nt2vrError):
 
 
 class GalleryError(Nt2vrError):
-    """An invalid gallery."""
+    """An invalid gallery or manifest."""
 
 
 class NotIndexedError(Nt2vrError):
@@ -54,7 +39,7 @@ class NotIndexedError(Nt2vrError):
 
 
 class DatasetError(Nt2vrError):
-    """An invalid dataset."""
+    """An invalid dataset of captioned videos."""
 
 
 class CheckpointError(Nt2vrError):
@@ -62,7 +47,7 @@ class CheckpointError(Nt2vrError):
 
 
 class RunError(Nt2vrError):
-    """A run whose state does not allow the action."""
+    """A training run that cannot be started, stopped or deleted now."""
 
 
 class DownloadError(Nt2vrError):
@@ -80,6 +65,11 @@ class BusyError(Nt2vrError):
 def counted(count: int, one: str, many: str = "") -> str:
     """Write a number with its noun: "1 query", "1,200 queries". The plural takes an s unless given."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def listed(*names: str) -> str:
+    """List names in a sentence: "a, b and c"."""
+    return ", ".join(names[:-1]) + " and " * (len(names) > 1) + "".join(names[-1:])
 
 
 def quoted(value: object) -> str:

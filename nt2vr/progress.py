@@ -122,7 +122,6 @@ class Runner(Generic[T]):
     """
 
     def __init__(self, name: str, queues: bool = False) -> None:
-        """Start nothing."""
         self._name, self._queues = name, queues
         self._lock, self._stop = Lock(), Event()
         self._jobs: dict[int, Job[T]] = {}

@@ -42,7 +42,6 @@ class Registry(Mapping[str, T]):
         built_in: Mapping[str, T],
         accept: Callable[[str, Any], T] = lambda _, value: value,
     ) -> None:
-        """Look for no plug-ins yet."""
         self._kind, self._group, self._accept = kind, group, accept
         self._built_in = built_in
         self._added: dict[str, T] = {}  # by `register`

@@ -34,7 +34,6 @@ class Services:
 
     @cached_property
     def models(self) -> Catalog:
-        """All models by name."""
         return Catalog.of(self.settings)
 
     @cached_property
@@ -49,7 +48,6 @@ class Services:
 
     @cached_property
     def libraries(self) -> Libraries:
-        """The user's libraries."""
         return Libraries(self.settings.data_dir / "libraries", self.milvus)
 
     @cached_property
@@ -61,7 +59,6 @@ class Services:
 
     @cached_property
     def index_jobs(self) -> IndexJobs:
-        """Background updates of libraries."""
         return IndexJobs(self.libraries, self.galleries.encoder, self.decoder, self.cache, self.milvus)
 
     @property
@@ -71,11 +68,9 @@ class Services:
 
     @cached_property
     def evaluations(self) -> Evaluations:
-        """Evaluations and their reports."""
         return Evaluations(
             self.models, self.decoder, self.cache, self.evaluation_folder, self.settings.assets, self.libraries
         )
 
     def close(self) -> None:
-        """Close what was opened."""
         self._opened.close()

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from xdist.scheduler import LoadScopeScheduling
 
 import nt2vr
+from nt2vr.media.decode import Decoder
 from nt2vr.settings import prepare_environment
 from tests.paths import ROOT
 
@@ -82,6 +83,13 @@ def write_video(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
+def decoder() -> Iterator[Decoder]:
+    """One child for all tests, as it takes .2 s to start; tests of how children end have a decoder of their own."""
+    with Decoder(num_workers=1, timeout_s=60) as decoder:
+        yield decoder
+
+
+@pytest.fixture(scope="session")
 def gallery_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder whose cache all tests of the shipped gallery share; the first process embeds it, others wait."""
     workers = "PYTEST_XDIST_WORKER" in os.environ
@@ -101,6 +109,7 @@ class RunningApp:
     url: str
     log: Path
     data: Path
+    process: "subprocess.Popen[bytes]"
 
 
 @pytest.fixture(scope="session")
@@ -126,33 +135,34 @@ def run_app(
     """Start the app with its data and home in `folder`, and end it after the block.
 
     Args:
-        folder: new, or of an app that ended.
+        folder: new, or of another app, which shares its data.
         cache: another app's, which is used with the embeddings beside it, so that the gallery is embedded once.
         port: 0 takes a free one.
         flags: further ones, such as --mcp.
         environment: variables to set.
     """
     port = port or free_port()
-    app = RunningApp(f"http://127.0.0.1:{port}/", folder / "app.log", folder / "data")
-    app.data.mkdir(exist_ok=True)
+    data, path = folder / "data", folder / "app.log"
+    data.mkdir(exist_ok=True)
     for shared in (cache, cache.with_name("embeddings")) if cache is not None else ():
-        if not (app.data / shared.name).exists():
+        if not (data / shared.name).exists():
             shared.mkdir(exist_ok=True)
-            (app.data / shared.name).symlink_to(shared)
-    command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(app.data), *flags]
+            (data / shared.name).symlink_to(shared)
+    command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(data), *flags]
     env = {**os.environ, "HOME": str(folder), **environment}
-    with app.log.open("a") as log, subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=env) as process:
+    with path.open("a") as log, subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=env) as process:
+        app = RunningApp(f"http://127.0.0.1:{port}/", path, data, process)
         try:
-            _wait_for(app, process)
+            _wait_for(app)
             yield app
         finally:
             process.terminate()
             process.wait(timeout=20)
 
 
-def _wait_for(app: RunningApp, process: "subprocess.Popen[bytes]") -> None:
+def _wait_for(app: RunningApp) -> None:
     deadline = time.monotonic() + 300  # a busy machine is slow, not wrong
-    while process.poll() is None and time.monotonic() < deadline:
+    while app.process.poll() is None and time.monotonic() < deadline:
         with suppress(httpx.TransportError):
             httpx.get(app.url)
             return

@@ -9,6 +9,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.paths import ROOT
@@ -18,15 +19,20 @@ BLOCK = re.compile(r"(?<=^```\n)app\.py .*?(?=^```$)", re.MULTILINE | re.DOTALL)
 NAMES = 26  # columns for the names
 WIDTH = 110
 OTHERS = {
-    "assets/": "gallery/, models/, world/ (embeddings of training clips), ui/ (templates, style)",
+    "assets/": "gallery/, models/, world/ (embeddings of training clips), ui/ (templates, style), wordings/",
     "benchmarks/": "measures the figures in docs/",
     "tests/": "unit/, commands/, hub/, package/, app/, browser/",
 }
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def summary(file: Path) -> str:
     """The first sentence of a module's docstring, from its first line."""
-    line = (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+    line = (ast.get_docstring(parsed(file)) or "").partition("\n")[0]
     return re.split(r"\. (?=[A-Z])|; ", line)[0].rstrip(".")
 
 

@@ -3,14 +3,16 @@
 import struct
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import av
-import gradio
 import numpy as np
 
-FOOTAGE = Path(gradio.__file__).parent / "media_assets" / "videos"  # real videos inside the wheel
+SPEC = find_spec("gradio")  # found, not imported, which takes 2 s
+assert SPEC is not None and SPEC.origin is not None
+FOOTAGE = Path(SPEC.origin).parent / "media_assets" / "videos"  # real videos inside the wheel
 MATRIX = struct.pack(">9i", 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)  # "as it is", in an MP4's track header
 QUARTER = struct.pack(">9i", 0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30)  # a quarter turn, as phones write it
 

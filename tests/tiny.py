@@ -3,9 +3,13 @@
 TINY has a ResNet, with BatchNorm; SMALL_VIT has the frame size and text length of CLIP's ViT-B-32.
 """
 
+import atexit
+import os
+import shutil
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -40,6 +44,22 @@ def _built(seed: int) -> Any:
     return model
 
 
-def write_tiny(folder: Path, name: str = "tiny", seed: int = 0, fp16: bool = True) -> Card:
+def write_anew(folder: Path, name: str = "tiny", seed: int = 0, fp16: bool = True) -> Card:
     """Write a TINY model as a checkpoint folder."""
     return write_checkpoint(folder, tiny_model(seed), TINY, {}, Card(name, frames=2), fp16)
+
+
+def write_tiny(folder: Path, name: str = "tiny", seed: int = 0, fp16: bool = True) -> Card:
+    """Copy the folder that `write_anew` wrote first, in a tenth of its time."""
+    first, card = _written(name, seed, fp16)
+    shutil.copytree(first, folder, copy_function=shutil.copyfile)
+    os.utime(folder)  # its time is copied, too
+    return card
+
+
+@cache
+def _written(name: str, seed: int, fp16: bool) -> tuple[Path, Card]:
+    folder = TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    first = Path(folder.name) / "model"
+    return first, write_anew(first, name, seed, fp16)

@@ -43,7 +43,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the run folder and the flags."""
     parser.add_argument("run_folder", type=Path, help="resumed, or created with --config")
     parser.add_argument(
         "--config", type=Path, help="create RUN_FOLDER with this config: a file, or a preset such as clip-neg"

@@ -1,11 +1,11 @@
 """Training config: one frozen dataclass that checks itself. Its JSON file: `config_file`."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.models.card import Card, read_card, remedy
@@ -43,6 +43,13 @@ SMALL_MODEL: dict[str, Any] = {
 }
 OPEN_CLIP_LAYERS = 12  # default of a text transformer whose configuration omits the number
 SENTENCES: dict[str, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
+# numbers with what they must be, and how that is said
+Count = Annotated[int, lambda value: value >= 1, "must be at least 1, not"]
+Whole = Annotated[int, lambda value: value >= 0, "must not be below 0, but is"]
+AnySize = Annotated[float, lambda value: value >= 0, "must not be below 0, but is"]
+Positive = Annotated[float, lambda value: value > 0, "must be above 0, not"]
+Share = Annotated[float, lambda value: 0 < value <= 1, "must be a share above 0 and up to 1, not"]
+ShareOrNone = Annotated[float, lambda value: 0 <= value <= 1, "must be a share from 0 to 1, not"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,7 @@ class TrainConfig:
         "freeze the token embeddings that the base has learned; tokens new to it still learn. What is learned about "
         "negation then goes into the layers, and also holds for words that no training sentence negates",
     )
-    added_layers: int = option(
+    added_layers: Whole = option(
         0, "layers to add to the base's text transformer, evenly spaced; they have no effect until they learn"
     )
     model: Mapping[str, Any] = option(
@@ -90,27 +97,27 @@ class TrainConfig:
         "composed, without, not, negated, typed (the first two, as people type them), and two that can only be "
         "made from captions: fragment, and idiom, which denies nothing (can't stop running)",
     )
-    not_epochs: int = option(
+    not_epochs: Whole = option(
         0,
         "number of initial epochs in which every denying sentence is of the kind not, which wants nothing. They teach "
         "within a few hundred steps that negation reverses a phrase; from mixed kinds, a model may never learn it",
     )
-    keep_share: float = option(
+    keep_share: Share = option(
         1.0,
         "share of a batch's captions that distill holds in place, if no loss but composed is added; a quarter saves a "
         "third of the time",
     )
-    free: float = option(
+    free: ShareOrNone = option(
         0.0,
         "built-in world only: share of denying sentences made from captions instead of by the world's grammar. Their "
         "correct clips are unknown, so the composed loss skips them",
     )
-    pool_clips: int = option(
+    pool_clips: Whole = option(
         1024,
         "random clips per step, in addition to the batch's, that denying sentences are compared with, and among which "
         "con's distractors are mined (0: all); used only while the visual tower is frozen",
     )
-    hard_clips: int = option(
+    hard_clips: Whole = option(
         2,
         "hard clips per sentence, in addition to pool_clips: clips that show both its wanted and its unwanted part; "
         "used only while the visual tower is frozen",
@@ -120,7 +127,7 @@ class TrainConfig:
         "captions with another verb, for vfc: made by rules, of antonyms, or with any verb (random) as controls; or a "
         "file of `nt2vr queries verbs`, which also asks a language model",
     )
-    verb_negatives: int = option(5, "captions with another verb per caption and step, of up to 10 that are made")
+    verb_negatives: Whole = option(5, "captions with another verb per caption and step, of up to 10 that are made")
     calibrate: bool = option(
         True,
         "keep captions with another verb only as long as each of their verb phrases has been kept less often than it "
@@ -132,15 +139,15 @@ class TrainConfig:
         "loss needs videos (distill alone), "
         "also a file of captions: one per line, or in any query-set format",
     )
-    num_clips: int = option(
+    num_clips: Count = option(
         32_000, "number of training clips, or of captions if only captions are read; for a dataset, the maximum"
     )
-    num_captions: int = option(
+    num_captions: Whole = option(
         0,
         "for a dataset, the maximum of captions per epoch, each taken once, as in the paper; validation then searches "
         "with all captions too. 0 draws one caption per clip and pass, and validates with one per clip",
     )
-    num_frames: int = option(4, "frames stored per clip, and frames per video that the trained model expects")
+    num_frames: Count = option(4, "frames stored per clip, and frames per video that the trained model expects")
     positions: FramePositions = option(
         "base",
         "frames taken from a video: centres of equal segments, evenly spaced with both ends (as in nT2VR's code), or "
@@ -154,38 +161,40 @@ class TrainConfig:
         "attention. projected and unit_projected go with words. query_scored learns as mean, and searches with a mean "
         "of frames weighted by each query",
     )
-    frames_per_step: int = option(1, "random frames per clip in a training step, in their order")
+    frames_per_step: Count = option(1, "random frames per clip in a training step, in their order")
     flip: bool = option(True, "mirror clips at random; turn off if captions mention left or right")
-    validation_clips: int = option(
+    validation_clips: Count = option(
         1_000,
         "held-out clips searched after each epoch, or captions if only captions are read; data without a validation "
         "split has at most 1,000",
     )
-    epochs: int = option(16, "number of epochs; validation and a checkpoint follow each")
-    passes: int = option(
+    epochs: Count = option(16, "number of epochs; validation and a checkpoint follow each")
+    passes: Count = option(
         1,
         "passes per epoch over the clips, each with resampled captions, or over the captions with num_captions",
     )
-    patience: int = option(0, "epochs without improvement after which the run stops early; 0 for never (the paper: 2)")
+    patience: Whole = option(
+        0, "epochs without improvement after which the run stops early; 0 for never (the paper: 2)"
+    )
     monitor: str = option(
         "original/MIR", "validation metric that patience watches; the best epoch is the one that maximises it"
     )
-    keep_checkpoints: int = option(0, "newest checkpoints to keep, along with the best; 0 keeps those of all epochs")
+    keep_checkpoints: Whole = option(0, "newest checkpoints to keep, along with the best; 0 keeps those of all epochs")
     batch_size: int = option(
         128, "clips per batch, whose other videos are each caption's negatives; split among processes"
     )
-    accumulate: int = option(1, "batches per optimizer step; their gradients are averaged")
+    accumulate: Count = option(1, "batches per optimizer step; their gradients are averaged")
     optimizer: Optimizer = option("adamw", "AdamW, or the paper's RMSProp")
-    learning_rate: float = option(1e-3, "peak learning rate, reached after warmup_steps")
-    head_learning_rate: float = option(0.0, "that of a pooling that learns; 0 is that of the towers")
+    learning_rate: Positive = option(1e-3, "peak learning rate, reached after warmup_steps")
+    head_learning_rate: AnySize = option(0.0, "that of a pooling that learns; 0 is that of the towers")
     schedule: Schedule = option(
         "cosine", "after warm-up, cosine decays to 0; exponential (the paper's) multiplies by decay every epoch"
     )
-    decay: float = option(0.99, "learning-rate factor per epoch of the exponential schedule")
-    weight_decay: float = option(0.05, "weight decay, applied to matrices only")
-    warmup_steps: int = option(60, "steps of linear learning-rate warm-up")
-    max_grad_norm: float = option(1.0, "maximum gradient norm; longer gradients are clipped to it")
-    loss_scale: float = option(
+    decay: Positive = option(0.99, "learning-rate factor per epoch of the exponential schedule")
+    weight_decay: AnySize = option(0.05, "weight decay, applied to matrices only")
+    warmup_steps: Whole = option(60, "steps of linear learning-rate warm-up")
+    max_grad_norm: Positive = option(1.0, "maximum gradient norm; longer gradients are clipped to it")
+    loss_scale: Positive = option(
         1.0,
         "factor of the loss that is divided out only after gradients are clipped, so that their norm is at most "
         "max_grad_norm / loss_scale. nT2VR's code clips in this way; its scale, that of fp16, starts at 65536",
@@ -199,13 +208,12 @@ class TrainConfig:
         "transformers only",
     )
     seed: int = option(0, "seed for weights, clips, captions and order")
-    log_every: int = option(20, "steps per line of metrics")
+    log_every: Count = option(20, "steps per line of metrics")
     tensorboard: bool = option(
         False, "also write metrics as event files to RUN/tensorboard; needs the package tensorboard"
     )
 
     def __post_init__(self) -> None:
-        """Reject unusable values."""
         check_shares(self.sentences)
         WordSettings.of(self.words)
         for problem in chain(_bad_values(self), _bad_combinations(self)):
@@ -237,7 +245,6 @@ class TrainConfig:
 
     @property
     def image_size(self) -> int:
-        """Side of a frame in pixels."""
         size = self.model_cfg["vision_cfg"].get("image_size", 224)
         if not isinstance(size, int):
             raise ConfigError(f"image_size must be one number of pixels, not {quoted(size)}.")
@@ -258,17 +265,14 @@ class TrainConfig:
 
     @property
     def trains_text(self) -> bool:
-        """Whether the text tower learns."""
         return self.train in ("all", "text")
 
     @property
     def trains_visual(self) -> bool:
-        """Whether the visual tower learns."""
         return self.train in ("all", "visual")
 
     @property
     def steps_per_epoch(self) -> int:
-        """Optimizer steps per epoch."""
         return self.batches_per_epoch // self.accumulate
 
     @property
@@ -284,21 +288,12 @@ def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
     return {**model_cfg, "text_cfg": {**text_cfg, "layers": layers} if added_layers else text_cfg}
 
 
-COUNTS = (
-    *("num_clips", "num_frames", "frames_per_step", "validation_clips"),
-    *("epochs", "passes", "accumulate", "log_every"),
-)
-POSITIVE = ("learning_rate", "decay", "max_grad_norm", "loss_scale")
-NOT_NEGATIVE = (
-    *("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs"),
-    *("num_captions", "keep_checkpoints", "verb_negatives", "head_learning_rate"),
-)
-
-
-CHOICES = {  # allowed values of fields
-    **{key: get_args(hint) for key, hint in get_type_hints(TrainConfig).items() if get_origin(hint) is Literal},
-    "monitor": METRICS,
+HINTS = get_type_hints(TrainConfig, include_extras=True)
+CHOICES = {key: get_args(hint) for key, hint in HINTS.items() if get_origin(hint) is Literal} | {"monitor": METRICS}
+RULES: dict[str, tuple[Callable[[Any], bool], str]] = {  # checks of fields, and what they refuse
+    key: hint.__metadata__ for key, hint in HINTS.items() if get_origin(hint) is Annotated
 }
+RULES |= {key: (some.__contains__, f"must be one of {', '.join(some)}, not") for key, some in CHOICES.items()}
 
 
 def _bad_values(c: TrainConfig) -> Iterator[str]:
@@ -311,18 +306,9 @@ def _bad_values(c: TrainConfig) -> Iterator[str]:
         yield "data is empty. Enter world, or the path of a dataset."
     if not c.verb_changes.strip():
         yield "verb_changes is empty. Enter rules, antonym, random, or the path of a file."
-    rules: list[tuple[Iterable[str], Callable[[Any], bool], str]] = [
-        (COUNTS, lambda value: value >= 1, "must be at least 1, not"),
-        (POSITIVE, lambda value: value > 0, "must be above 0, not"),
-        (NOT_NEGATIVE, lambda value: value >= 0, "must not be below 0, but is"),
-        *(([key], some.__contains__, f"must be one of {', '.join(some)}, not") for key, some in CHOICES.items()),
-    ]
-    for keys, is_right, refusal in rules:
-        yield from (f"{key} {refusal} {value!r}." for key in keys if not is_right(value := getattr(c, key)))
-    if not 0 < c.keep_share <= 1:
-        yield f"keep_share must be a share above 0 and up to 1, not {c.keep_share}."
-    if not 0 <= c.free <= 1:
-        yield f"free must be a share from 0 to 1, not {c.free}."
+    for key, (is_right, refusal) in RULES.items():
+        if not is_right(value := getattr(c, key)):
+            yield f"{key} {refusal} {value!r}."
     if c.model and (missing := {"embed_dim", "vision_cfg", "text_cfg"} - set(c.model)):
         yield f"The model configuration lacks {', '.join(sorted(missing))}."
 

@@ -2,21 +2,17 @@
 
 import logging
 import os
-import random
 import time
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from contextlib import closing
 from functools import cache
 from itertools import islice
 
-import torch
 from tqdm import tqdm
 
 from nt2vr.models.checkpoint import read_model
-from nt2vr.models.pooling import Mean
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.querygen.denials import Denial
-from trainer.config import TrainConfig
 from trainer.data.batches import draw_sentence, epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.prefetch import prefetched
@@ -24,6 +20,7 @@ from trainer.data.sentences import captions_of, pairs_of
 from trainer.data.videos import embed_once
 from trainer.distributed import agree, in_turn, rank, stripe
 from trainer.learner import Learner
+from trainer.mined import mean_of_frames, quadruples
 from trainer.runs.metrics import MetricsWriter
 from trainer.runs.resume import Losses, Saved, Saver, read_saved, rewind
 from trainer.runs.run_folder import RunFolder, RunStatus, State
@@ -32,7 +29,6 @@ from trainer.text_measures import EARLY_STEPS
 from trainer.validation import Validator
 
 logger = logging.getLogger(__name__)
-EXAMPLES = 8  # distractors that the log shows
 SAMPLE = 2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings
 
 
@@ -114,15 +110,14 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
         if clips.has_videos:
             videos = embed_once(learner.frozen_encoder(), clips, should_stop, progress)
             learner.use_videos(videos)
-            if videos.ndim > 2:  # frames of a pooling that learns
-                videos = Mean()(torch.from_numpy(videos)).numpy()
+            videos = mean_of_frames(videos)
         if learner.losses.needs & {"parts", "distractors"}:
             assert config.base_folder, "guaranteed by the config"
             model, tokenizer, _ = read_model(config.base_folder, learner.device)
             base = FrozenTexts(model, tokenizer, learner.device)
         if "distractors" in learner.losses.needs:
             learner.miner = Miner(base, videos, learner.device)
-            for example in mined_examples(learner.miner, clips, config, learner.losses.needs):
+            for example in quadruples(learner.miner, clips, config, learner.losses.needs):
                 logger.info(example)
         if "parts" in learner.losses.needs:
             progress(0, 0, "embedding the teacher's texts")
@@ -131,19 +126,6 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
                 videos = base.encode_text(captions_of(clips.sentences, key, first))
             sentences = map(denial, first if clips.sentences.parses_captions else range(len(clips)))
             learner.teacher = Teacher(base, sentences, videos, learner.device)
-
-
-def mined_examples(miner: Miner, clips: Clips, config: TrainConfig, needs: Set[str]) -> list[str]:
-    """Describe the first distractors of the first batch, each by a caption of its clip, for people to check."""
-    batch = next(epoch_batches(clips, config, epoch=1, needs=needs))
-    assert batch.sought and batch.negated, "the losses need them"
-    examples = []
-    found = miner.rows(batch.sought).tolist()
-    for row, negated, (subject, denied) in zip(found, batch.negated, batch.sought.parts, strict=True):
-        if subject:
-            shown = clips.sentences.caption(row, random.Random(row))
-            examples.append(f'Distractor for "{negated}" ({subject}, not {denied}): "{shown}" (clip {row}).')
-    return examples[:EXAMPLES]
 
 
 def own_captions(learner: Learner, clips: Clips, key: str) -> list[str]:
@@ -165,7 +147,6 @@ class Books:
     def __init__(
         self, run: RunFolder, learner: Learner, validation: Clips, saved: Saved, progress: Progress = silent
     ) -> None:
-        """Start from the saved state."""
         self._run, self._learner, self._position = run, learner, saved.position
         rewind(run, saved.metrics_bytes)
         self._metrics = MetricsWriter(run, learner.config, learner.steps)
@@ -182,7 +163,6 @@ class Books:
             self.save()
 
     def save(self) -> None:
-        """Save the run."""
         self._saver.save(self._position, self._reports.recent)
 
     def close(self) -> None:
@@ -212,7 +192,6 @@ class StepReports:
     """
 
     def __init__(self, run: RunFolder, learner: Learner, metrics: MetricsWriter, recent: Iterable[dict[str, float]]):
-        """Start the clock."""
         self._run, self._learner, self._metrics, self.recent = run, learner, metrics, Losses(recent)
         self._total = learner.config.epochs * learner.config.steps_per_epoch
         self.bar = tqdm(desc="training", total=self._total, initial=learner.steps, unit="step", disable=None)

@@ -9,7 +9,6 @@ PRESETS = Path(__file__).parent / "configs"
 
 
 def preset_names() -> list[str]:
-    """List the presets' names."""
     return sorted(path.stem for path in PRESETS.glob("*.json"))
 
 

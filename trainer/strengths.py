@@ -37,7 +37,6 @@ DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0)  # τ of `rectified`, above the mean s(
 
 
 def validation_queries(cache: Path, num_clips: int = NUM_CLIPS) -> Benchmark:
-    """Return composed queries on validation clips."""
     benchmark = world_benchmark(cache, num_clips, SEED, "validation", num_pairs=0)
     return replace(benchmark, queries=tuple(query for query in benchmark.queries if query.kind == "composed"))
 

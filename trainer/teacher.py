@@ -31,14 +31,12 @@ class TextEncoder(Protocol):
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts: (N, D), L2-normalised."""
-        ...
 
 
 class FrozenTexts:
     """The text tower of a model, frozen and without a cache."""
 
     def __init__(self, model: Any, tokenizer: Any, device: str) -> None:
-        """Put the model in eval mode."""
         self._model, self._tokenizer, self._device = model.eval(), tokenizer, device
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:

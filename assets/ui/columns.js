@@ -20,8 +20,10 @@ const fit = () => {
     return { across: i + 1, wide, size: Math.min(wide, height / rows - GAP) };
   });
   let best = sizes.reduce((a, b) => (b.size > a.size ? b : a));
-  if (best.size >= SMALLEST && !onStage) best = sizes.findLast(({ size }) => size > 0.9 * best.size); // fuller
-  else if (!onStage) {
+  if (best.size >= SMALLEST && !onStage) { // as full rows if they are hardly smaller
+    const near = sizes.filter(({ size }) => size > 0.9 * best.size);
+    best = near.findLast(({ across }) => count % across === 0) ?? near.at(-1);
+  } else if (!onStage) {
     const wide = sizes.filter(({ wide, across }) => wide >= SMALLEST || across <= 2);
     best = wide.findLast(({ across }) => count % across === 0);
     best.size = best.wide;
@@ -30,7 +32,12 @@ const fit = () => {
   style.setProperty("--nt-across", best.across);
   style.setProperty("--nt-size", `${Math.floor(best.size)}px`);
 };
-const place = (isNew) => { fit(); moveClips(isNew); };
+const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden", role: "status" }));
+const place = (isNew) => {
+  fit();
+  const moved = moveClips(isNew);
+  if (isNew && !playing) said.textContent = [moved, props.value.said].filter(Boolean).join(" ");
+};
 watch("value", () => requestAnimationFrame(() => place(true)));
 window.addEventListener("resize", () => place(false));
 
@@ -52,11 +59,6 @@ element.addEventListener("keydown", (event) => {
   });
   near.filter(({ along }) => along > 1).sort((a, b) => a.cost - b.cost)[0]?.clip.focus();
 });
-
-// Results are announced.
-const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden" }));
-said.role = "status";
-watch("value", () => { said.textContent = props.value.said ?? ""; });
 
 // The map follows them.
 watch("value", () => document.dispatchEvent(new Event("nt-answered")));

@@ -26,6 +26,7 @@ element.addEventListener("click", (event) => {
   const moment = event.target.closest("[data-moment]");
   if (like) trigger("like", { id: like.dataset.like, wanted: Number(like.dataset.wanted) });
   else if (moment) trigger("pick", { id: moment.dataset.moment });
+  else if (event.target.matches("[data-copy]")) nt2vr.copy(event.target, event.target.dataset.copy, "select it");
   else if (event.target.matches("[data-close]")) close();
 });
 element.addEventListener("cancel", (event) => { event.preventDefault(); close(); }, true);
@@ -46,6 +47,27 @@ watch("value", () => {
   const held = document.activeElement; // Gradio takes `open` away whenever it draws; what had the focus keeps it
   dialog.showModal();
   if (dialog.contains(held)) held.focus();
+});
+
+// Backwards: browsers play forwards only, so the video is set to one moment after the other; pressed again, it plays on.
+const STEP_S = 1 / 12;
+let rewinding;
+element.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-backwards]");
+  if (button) trigger(button.ariaPressed === "true" ? "pick" : "backwards", { id: props.value.id });
+});
+watch("value", () => {
+  const [video, was] = [element.querySelector(".nt-stage video"), rewinding];
+  clearInterval(rewinding);
+  rewinding = undefined;
+  if (!video) return;
+  if (props.value.pressed !== "true") { if (was) video.play().catch(() => {}); return; }
+  video.pause();
+  rewinding = setInterval(() => {
+    if (video.seeking || !video.duration) return;
+    const at = video.currentTime - STEP_S;
+    video.currentTime = at > 0 ? at : video.duration - STEP_S;
+  }, 1000 * STEP_S);
 });
 
 // Why: the reasons of two systems at a time; another one takes the place of the first, and one always remains.

@@ -56,19 +56,25 @@ const meet = ([first, ...others], before) => {
     });
   }, FIRST_MS);
 };
-// To be called once the clips have their sizes; they fly only if the same sentence was searched for again.
+const tell = ({ name, places }, before) => {
+  const stayed = [...places.keys()].filter((id) => before.places.has(id)).length;
+  const added = places.size - stayed;
+  return `${name}: ${stayed} ${stayed === 1 ? "clip" : "clips"} stayed, ${added} ${added === 1 ? "is" : "are"} new`;
+};
+// To be called once the clips have their sizes; they fly only if the same sentence was searched for again. Returns in words
+// how many stayed.
 const moveClips = (isNew) => {
   const key = props.value.flies ?? "";
   const all = [...element.querySelectorAll("[data-column]")];
   const columns = all.map((column) => ({
-    system: column.dataset.run ?? column.dataset.column, places: placesIn(column), counts: countsOf(column),
+    system: column.dataset.run ?? column.dataset.column, name: column.ariaLabel.trim(), places: placesIn(column), counts: countsOf(column),
   }));
+  const isSame = isNew && key === shown.key;
+  const before = columns.map(({ system }, i) => isSame && (shown.columns.find((each) => each.system === system) ?? shown.columns[i]));
   if (isNew && !isStill.matches && all.length) {
-    if (key === shown.key) all.forEach((column, i) => {
-      const before = shown.columns.find(({ system }) => system === columns[i].system) ?? shown.columns[i];
-      if (before) move(column, before);
-    });
-    else if (isFirst && !shown.key) meet(all, columns[0]);
+    all.forEach((column, i) => { if (before[i]) move(column, before[i]); });
+    if (isFirst && !shown.key) meet(all, columns[0]);
   }
   shown = { key, columns };
+  return columns.flatMap((column, i) => (before[i] ? tell(column, before[i]) : [])).map((text) => `${text}.`).join(" ");
 };

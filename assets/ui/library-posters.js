@@ -3,5 +3,5 @@ element.addEventListener("click", (event) => {
   const link = event.target.closest("[data-open]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  trigger("open", { id: link.dataset.open });
+  trigger("open", { id: link.dataset.open, link: nt2vr.lastIn(link.dataset.open) });
 });

@@ -80,6 +80,12 @@ const name = (spot) => {
   box.style.left = `${Math.min(Math.max(x - 70, 0), plane.clientWidth - 150)}px`;
   box.style.top = y > plane.clientHeight / 2 ? `${y - 12 - box.offsetHeight}px` : `${y + 12}px`;
 };
+// Name the next result, or the one before.
+const step = (by) => {
+  const hits = spots.filter(({ dot }) => dot.rank).sort((a, b) => a.dot.rank - b.dot.rank);
+  const at = hits.findIndex(({ dot }) => dot === shown);
+  name(hits[(at + by + hits.length) % hits.length] ?? hits[0]);
+};
 const near = ({ clientX, clientY }) => {
   const { left, top } = canvasOf().getBoundingClientRect();
   const far = ({ at: [x, y] }) => Math.hypot(x - clientX + left, y - clientY + top);
@@ -89,6 +95,8 @@ const near = ({ clientX, clientY }) => {
 
 element.addEventListener("pointermove", (event) => { if (event.target === canvasOf() && event.pointerType !== "touch") name(near(event)); });
 element.addEventListener("pointerleave", () => name(null));
+element.addEventListener("focusin", ({ target }) => { if (target.matches("canvas:focus-visible")) step(1); });
+element.addEventListener("focusout", () => name(null));
 element.addEventListener("click", (event) => {
   const column = event.target.closest("[data-column]");
   if (event.target.closest("[data-draw]")) {
@@ -103,16 +111,18 @@ element.addEventListener("click", (event) => {
 });
 element.addEventListener("keydown", (event) => {
   if (event.target !== canvasOf()) return;
-  const hits = spots.filter(({ dot }) => dot.rank).sort((a, b) => a.dot.rank - b.dot.rank);
   const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-  if (by && hits.length) {
+  if (by) {
     event.preventDefault();
-    const at = hits.findIndex(({ dot }) => dot === shown);
-    name(hits[(at + by + hits.length) % hits.length] ?? hits[0]);
+    step(by);
   } else if (event.key === "Enter" && shown) trigger("pick", { id: shown.id });
 });
 
 // An open map follows the search.
 document.addEventListener("nt-answered", () => { if (isOpen()) trigger("draw", { column: props.value.column ?? 0 }); });
-watch("value", () => requestAnimationFrame(() => { name(null); draw(); }));
+watch("value", () => requestAnimationFrame(() => {
+  name(null);
+  draw();
+  if (canvasOf()?.matches(":focus-visible")) step(1);
+}));
 window.addEventListener("resize", draw);

@@ -4,31 +4,61 @@
   const { nt2vr } = window;
   const ask = () => `${performance.now()}`;
   const SHOWN = ["q", "gallery", "systems", "k", "references"]; // the others are hidden, in `state`
+  let entered; // the gallery that was chosen, until its answer is here
+  const MOST_GALLERIES = 20; // whose last search is remembered
+  const lastSearches = () => {
+    try { return { ...JSON.parse(nt2vr.stored("last")) }; } catch { return {}; } // none yet
+  };
   const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
   Object.assign(nt2vr, {
     ask,
     address: () => location.search,
+    // Copy a text, and say so on the button; `otherwise` is what to do where the browser forbids it.
+    copy: async (button, text, otherwise) => {
+      const label = (button.dataset.label ??= button.textContent);
+      try {
+        await navigator.clipboard.writeText(text);
+        button.textContent = "copied";
+      } catch { button.textContent = otherwise; }
+      setTimeout(() => { button.textContent = label; }, 2000);
+    },
     pictureRead: () => { dispatchEvent(new Event("nt2vr-read")); },
     chooseFiles: () => { document.querySelector("#reference [data-files]").click(); },
-    draw: (queries, number) => {
-      const those = queries[number];
-      return [those[Math.floor(Math.random() * those.length)], ask()];
-    },
     moved: (word, value, state) => [{ ...state, [word]: `${value}` }, ask()],
-    // A click on the query as understood: a word to take as typed, a query to ask instead, the parts with a word moved.
+    // A click on an example, or on the query as understood: a word to take as typed, a query to ask instead, the parts with a word moved.
     clicked: {},
     literal: (state) => [{ ...state, literal: [state.literal, nt2vr.clicked.word].filter(Boolean).join("|") }, ask()],
     take: () => [nt2vr.clicked.query, ask()],
+    versus: (state) => [{ ...state, versus: nt2vr.clicked.versus }, ask()],
     flip: (state) => [{ ...state, flip: state.flip ? "" : "1" }, ask()],
     correct: () => [nt2vr.clicked.wanted, nt2vr.clicked.unwanted, ask()],
 
-    settings: () => nt2vr.stored("settings"),
+    // Each gallery has its own last search, except that a query being typed is asked of the gallery that is chosen next.
+    // A page opens with the one of the gallery shown last; of the built-in one with the query that introduces it.
+    lastIn: (gallery) => lastSearches()[gallery] ?? `${new URLSearchParams({ gallery })}`,
+    // A menu reports a choice again when it loses the focus: the address is empty then.
+    enter: (asked, gallery, query, k) => {
+      const shown = new URLSearchParams(history.state?.answered ? location.search : "").get("gallery") ?? "";
+      const isShown = gallery === (entered ?? shown);
+      entered = gallery;
+      if (isShown) return ["", gallery, query, k];
+      const address = new URLSearchParams(nt2vr.lastIn(gallery));
+      const isTyped = history.state?.answered && query.trim() && query !== new URLSearchParams(location.search).get("q");
+      if (isTyped) for (const [name, value] of Object.entries({ q: query, literal: "", parts: "", flip: "", replay: "", judged: "" })) address.set(name, value);
+      address.set("k", k);
+      return [`${address}`, gallery, query, k];
+    },
+    settings: () => {
+      const settings = nt2vr.stored("settings");
+      const gallery = new URLSearchParams(settings).get("gallery");
+      return gallery ? nt2vr.lastIn(gallery) : settings;
+    },
     // Apply a link to the controls that still hold their defaults. Whoever has begun to type a query will ask for it; what
     // belongs to the link's query then goes with it.
     restore: (defaults, { shown, hidden }, asked, ...now) => {
       const isTouched = (name) => !isSame(now[SHOWN.indexOf(name)], defaults[name]);
-      const state = isTouched("q") ? { ...hidden, literal: "", parts: "", flip: "", replay: "" } : hidden;
+      const state = isTouched("q") ? { ...hidden, literal: "", parts: "", flip: "", replay: "", versus: "" } : hidden;
       return [isTouched("q") ? asked : ask(), state, ...SHOWN.map((name, i) => (isTouched(name) ? now[i] : shown[name]))];
     },
 
@@ -42,7 +72,7 @@
         visible: used || "hidden",
         ...(value !== null && now[word] === asked[word] ? { value } : {}),
       }));
-      return [next("wanted"), next("unwanted"), ...shown, { ...state, literal: next("literal"), parts: next("parts"), flip: next("flip"), replay: next("replay") }];
+      return [next("wanted"), next("unwanted"), ...shown, { ...state, literal: next("literal"), parts: next("parts"), flip: next("flip"), replay: next("replay"), versus: next("versus") }];
     },
     // A model was added: it joins whatever is chosen by now; boxes are cleared unless something else was typed into them.
     addModel: (others, { model, file, name }, systems, fileNow, nameNow) => [
@@ -53,6 +83,7 @@
   });
 
   const writeAddress = (link) => {
+    entered = undefined;
     const address = new URLSearchParams(link);
     const before = new URLSearchParams(location.search);
     for (const name of ["__theme", "stage", "stories"]) if (before.has(name)) address.set(name, before.get(name));
@@ -65,5 +96,9 @@
     nt2vr.store("search", `?${address}`);
     const kept = ["systems", "k", "gallery"].filter((name) => name in link).map((name) => [name, link[name]]);
     nt2vr.store("settings", `${new URLSearchParams(kept)}`);
+    const { like, unlike, weight, ...last } = { gallery: "", ...link };
+    const { [last.gallery]: _, ...others } = lastSearches();
+    const latest = Object.entries(others).slice(1 - MOST_GALLERIES);
+    nt2vr.store("last", JSON.stringify({ ...Object.fromEntries(latest), [last.gallery]: `${new URLSearchParams(last)}` }));
   };
 }

@@ -23,8 +23,9 @@ const load = () => {
   return structuredClone(props.value.stories);
 };
 const keep = () => nt2vr.store("stories", JSON.stringify(stories));
-const linkOf = ({ query, systems, k = 8, match }) =>
-  `${new URLSearchParams({ q: query, systems: systems.join("|"), k, ...(match ? { match } : {}) })}`;
+const FURTHER = ["match", "versus"]; // what a story may ask besides
+const linkOf = ({ query, systems, k = 8, ...story }) =>
+  `${new URLSearchParams([["q", query], ["systems", systems.join("|")], ["k", k], ...FURTHER.filter((name) => story[name]).map((name) => [name, story[name]])])}`;
 let stories = load();
 let place = -1;
 
@@ -71,7 +72,7 @@ const enter = () => {
   const now = new URLSearchParams(location.search);
   const chosen = (now.get("systems") ?? "").split("|");
   place = stories.findIndex(({ query, systems }) => query === now.get("q") && chosen.every((each) => systems.includes(each)));
-  page.toggle("nt-ends", place < 0);
+  page.toggle("nt-ends", place < 0 && !now.has("versus"));
   page.add(ON);
   label();
   mark(true);
@@ -125,50 +126,17 @@ const openNotes = () => {
 };
 setInterval(tick, 1000);
 
-// A slide is an SVG of what the stage shows: every word, box and clip at its place.
-const escaped = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 const visible = (selector) => [...document.querySelectorAll(selector)].filter((each) => each.checkVisibility({ visibilityProperty: true }));
-const box = (each) => {
-  const { x, y, width, height } = each.getBoundingClientRect();
-  return `x="${x}" y="${y}" width="${width}" height="${height}"`;
-};
-const words = (root) => {
-  const found = [];
-  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const style = getComputedStyle(node.parentElement);
-    for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
-      const range = document.createRange();
-      range.setStart(node, index);
-      range.setEnd(node, index + word.length);
-      const { x, y, width, height } = range.getBoundingClientRect();
-      found.push(`<text x="${x}" y="${y + height / 2}" dominant-baseline="central" textLength="${width}" font-family="system-ui, sans-serif" font-size="${style.fontSize}" font-weight="${style.fontWeight}" fill="${style.color}" text-decoration="${style.textDecorationLine}">${escaped(word)}</text>`);
-    }
-  }
-  return found.join("");
-};
-const filled = (each) => `<rect ${box(each)} rx="8" fill="${getComputedStyle(each).backgroundColor}"/>${words(each)}`;
-const clip = (each) => {
-  const video = each.querySelector("video");
-  const canvas = Object.assign(document.createElement("canvas"), { width: video.videoWidth, height: video.videoHeight });
-  canvas.getContext("2d").drawImage(video, 0, 0);
-  return `<image ${box(video)} href="${canvas.toDataURL("image/jpeg", 0.92)}"/><rect ${box(each)} rx="9" fill="none" stroke-width="4" stroke="${getComputedStyle(each).borderColor}"/>${[...each.querySelectorAll(".nt-rank, .nt-mark")].map(filled).join("")}`;
-};
-const slide = () => {
-  const size = `width="${innerWidth}" height="${innerHeight}"`;
-  const ground = getComputedStyle(document.querySelector(".gradio-container")).backgroundColor;
-  const texts = visible("#understood .nt-sentence, #columns h3, #columns .nt-sum").map(words);
-  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} viewBox="0 0 ${innerWidth} ${innerHeight}"><rect ${size} fill="${ground}"/>${texts.join("")}${visible(".nt-clip").map(clip).join("")}</svg>`;
-};
-const save = (blob, name) => {
-  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-};
-const saveSvg = () => save(new Blob([slide()], { type: "image/svg+xml" }), "nt2vr.svg");
+const drawn = () => slide(
+  { x: 0, y: 0, width: innerWidth, height: innerHeight },
+  document.querySelector(".gradio-container"),
+  visible("#understood .nt-sentence, #columns h3, #columns .nt-sum, #columns .nt-stayed"),
+  visible(".nt-clip"),
+);
+const saveSvg = () => save(drawn(), "nt2vr.svg", "image/svg+xml");
 const savePng = async () => {
   const picture = new Image();
-  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(slide())}`;
+  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawn())}`;
   await picture.decode();
   const times = Math.max(1, 1920 / innerWidth);
   const canvas = Object.assign(document.createElement("canvas"), { width: innerWidth * times, height: innerHeight * times });
@@ -219,10 +187,10 @@ const acts = {
   leave,
   add: () => {
     const now = new URLSearchParams(location.search);
-    stories.push({ query: now.get("q") ?? "", systems: (now.get("systems") ?? "").split("|"), k: Number(now.get("k")) || 8, note: "", ...(now.has("match") ? { match: now.get("match") } : {}) });
+    stories.push({ query: now.get("q") ?? "", systems: (now.get("systems") ?? "").split("|"), k: Number(now.get("k")) || 8, note: "", ...Object.fromEntries(FURTHER.filter((name) => now.has(name)).map((name) => [name, now.get(name)])) });
     changed();
   },
-  save: () => save(new Blob([JSON.stringify(stories, null, 1)], { type: "application/json" }), "stories.json"),
+  save: () => save(JSON.stringify(stories, null, 1), "stories.json", "application/json"),
   link: async () => {
     const link = `${location.origin}${location.pathname}?stage=1&stories=${encode(JSON.stringify(stories))}`;
     try { await navigator.clipboard.writeText(link); tell("The link is copied."); } catch { tell(link); }
@@ -244,6 +212,7 @@ const KEYS = {
   ArrowRight: acts.next, PageDown: acts.next, ArrowLeft: acts.back, PageUp: acts.back, Escape: leave,
   " ": () => page.toggle("nt-one"),
   n: openNotes,
+  g: () => document.querySelector("[data-figure]").click(),
   m: () => nt2vr.match((document.activeElement?.closest(".nt-clip") ?? document.querySelector(".nt-clip")).dataset.id),
   ...Object.fromEntries([1, 2, 3, 4].map((i) => [i, () => toggle(i)])),
 };

@@ -12,7 +12,8 @@ const offer = (words) => offers()?.replaceChildren(...words.map((word) => {
 }));
 document.addEventListener("input", ({ target, isTrusted }) => {
   if (target !== query() || !isTrusted) return;
-  const start = typed(target).toLowerCase();
+  const isOwn = document.querySelector("#examples [data-own]"); // the words are those of the built-in clips
+  const start = isOwn ? "" : typed(target).toLowerCase();
   const known = start ? props.value.words.filter((word) => word.startsWith(start)) : [];
   offer(known.includes(start) ? [] : known.slice(0, MOST));
 });

@@ -19,7 +19,6 @@ DATA = ("world", "gallery")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the shell."""
     parser.add_argument(
         "shell",
         choices=SHELLS,
@@ -29,7 +28,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print the script."""
     from argcomplete.shell_integration import shellcode
 
     sys.stdout.write(shellcode(["nt2vr"], shell=options.shell))

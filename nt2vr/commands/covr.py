@@ -9,7 +9,6 @@ from nt2vr.settings import add_flags
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the flags."""
     default = "(default: %(default)s)"
     parser.add_argument("--model", default="CLIP", help=f"name or folder of a model {default}")
     parser.add_argument(
@@ -43,7 +42,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Evaluate and print the table, or write a submission."""
     from nt2vr.api import evaluate_covr, submit_covr
     from nt2vr.evaluation.covr.sources import CovrData
     from nt2vr.evaluation.reports.formats import published_markdown

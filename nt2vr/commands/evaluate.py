@@ -14,7 +14,6 @@ from nt2vr.settings import add_flags
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the flags."""
     default = "(default: %(default)s)"
     parser.add_argument(
         "--data",
@@ -49,7 +48,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Evaluate, print the table, and write the report."""
     if options.out:
         check_writable(options.out)
     if options.clips is not None and options.clips < 1:

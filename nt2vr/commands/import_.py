@@ -17,7 +17,6 @@ from nt2vr.settings import Settings, add_flags
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the file and the flags."""
     parser.add_argument("file", type=Path, help=f"checkpoint file: {', '.join(SUFFIXES)}; or embeddings: .npz")
     parser.add_argument("--name", default="", help="name of the model (default: the file's)")
     parser.add_argument(
@@ -46,7 +45,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write the checkpoint into the app's data folder."""
     models, file = Catalog.of(Settings.read(options.data_dir, options.device)), expanded(options.file)
     check_model_name(options.name or file.stem)
     if file.suffix.lower() == ".npz":

@@ -3,17 +3,21 @@
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nt2vr.datasets.base import SPLITS
+from nt2vr.errors import ConfigError
 from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, LibraryInfo
+from nt2vr.models.recommended import OFFERED
 from nt2vr.progress import progress_bar
 from nt2vr.settings import Settings, add_flags, add_index_flag
 
 if TYPE_CHECKING:
     from nt2vr.library.shards import Shard
     from nt2vr.models.encoder import Encoder
+    from nt2vr.search.embedded import Encode
     from nt2vr.services import Services
 
 MODEL = "CLIP-neg"
@@ -22,7 +26,6 @@ ROW = "{:30} {:>8} {:>8} {:>8}  {}"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the actions and their arguments."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     add = actions.add_parser("add", help="add a folder, manifest or dataset, and index it")
     add.add_argument("path", help="folder of videos and pictures; a manifest or a dataset with --kind")
@@ -46,8 +49,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     update = actions.add_parser("update", help="index what is new or changed")
     for action in (add, update):
-        action.add_argument("--model", default=MODEL, help="model to index with (default: %(default)s)")
+        default = f"one here that knows more than drawings, else {MODEL}"
+        action.add_argument("--model", help=f"model to index with (default: {default})")
         action.add_argument("--no-previews", action="store_true", help="make no posters and previews now")
+        action.add_argument(
+            "--ray", metavar="ADDRESS", help="embed on a Ray cluster: auto for this machine's, or ray://HOST:10001"
+        )
     update.add_argument("--retry", action="store_true", help="read skipped files again")
     actions.add_parser("list", help="list the libraries").add_argument("--json", action="store_true", help="as JSON")
     actions.add_parser("check", help="say what changed since the last update, without indexing")
@@ -66,7 +73,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Do one of the actions."""
     from nt2vr.services import Services
 
     services = Services(Settings.read(options.data_dir, options.device, index=getattr(options, "index", None)))
@@ -93,16 +99,22 @@ def _update(services: "Services", options: Namespace) -> None:
     from nt2vr.library.shards import Shard
     from nt2vr.library.update import update_library
 
+    options.model = options.model or next(iter(services.models.real_models()), MODEL)
     shard = Shard.named(options.shard) if options.action == "add" and options.shard else None
+    if shard is not None and options.ray is not None:
+        raise ConfigError("--shard and --ray both share the work out. Choose one of them.")
     libraries, encoder = services.libraries, services.models.load(options.model)
+    if services.models.knows_only_drawings(options.model):
+        again = f"nt2vr library update NAME --model {OFFERED.catalog_name!r}"
+        _write(f"{options.model} knows only drawings. For real videos: nt2vr models get {OFFERED.name}, then {again}")
     if shard is not None:
         _update_shard(services, options, encoder, shard)
         return
-    if options.action == "add":
-        libraries.add(options.name, options.kind, options.path, options.split, options.window)
-    elif options.retry:
-        libraries.retry(options.name)
-    with progress_bar() as progress:
+    with _encoding(services.settings, options, encoder) as encode, progress_bar() as progress:
+        if options.action == "add":
+            libraries.add(options.name, options.kind, options.path, options.split, options.window)
+        elif options.retry:
+            libraries.retry(options.name)
         updated = update_library(
             libraries,
             options.name,
@@ -112,6 +124,7 @@ def _update(services: "Services", options: Namespace) -> None:
             progress,
             previews=not options.no_previews,
             milvus=services.milvus,
+            encode=encode,
         )
     _write(
         *_changes(updated.changes),
@@ -121,6 +134,16 @@ def _update(services: "Services", options: Namespace) -> None:
         _write(updated.notice)
     if updated.num_skipped:
         _write(f"{updated.num_skipped:,} are skipped: nt2vr library skipped {options.name!r} says why.")
+
+
+def _encoding(settings: Settings, options: Namespace, encoder: "Encoder") -> "AbstractContextManager[Encode | None]":
+    """Return what encodes on the Ray cluster that was named, if one was."""
+    if options.ray is None:
+        return nullcontext()
+    from nt2vr.library.ray_workers import load_like, ray_workers
+
+    known = settings.data_dir.absolute(), settings.device, options.model, encoder.card.precision
+    return ray_workers(options.ray, partial(load_like, *known), encoder)
 
 
 def _update_shard(services: "Services", options: Namespace, encoder: "Encoder", shard: "Shard") -> None:
@@ -152,14 +175,9 @@ def _listed(infos: list[LibraryInfo], as_json: bool) -> list[str]:
 
 
 def _changes(changes: Changes) -> list[str]:
-    named = {
-        "new": changes.new,
-        "changed": changes.changed,
-        "renamed": tuple(f"{old} → {new}" for old, new in changes.renamed.items()),
-        "removed": changes.removed,
-    }
-    lines = [f"{len(names):,} {what}: {_some(names)}" for what, names in named.items() if names]
-    return lines or ["Nothing changed."]
+    return [f"{len(names):,} {what}: {_some(names)}" for what, names in changes.by_kind.items()] or [
+        "Nothing changed."
+    ]
 
 
 def _some(names: tuple[str, ...]) -> str:

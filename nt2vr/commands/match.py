@@ -16,7 +16,6 @@ NONE = "–"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the clip, the captions and the flags."""
     default = "(default: %(default)s)"
     parser.add_argument("shown", metavar="CLIP", help="id of a clip of the gallery, or a picture file")
     parser.add_argument("lines", metavar="TEXT", nargs="+", help="2 to 8 captions")
@@ -33,7 +32,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Score the captions and print them."""
     from nt2vr.api import open_searcher
 
     with open_searcher(options.data_dir, options.device, options.library) as searcher:

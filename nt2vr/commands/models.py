@@ -3,7 +3,6 @@
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import Any
 
 from nt2vr.models.catalog import Catalog
@@ -14,7 +13,6 @@ from nt2vr.settings import Settings, add_flags
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the actions and their arguments."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     find = actions.add_parser("list", help="list the models here, and those that can be downloaded")
     find.add_argument("words", nargs="*", help="list all models of open_clip with these words in their names")
@@ -29,7 +27,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Do one of the actions."""
     catalog = Catalog.of(Settings.read(options.data_dir, options.device))
     if options.action == "list":
         here, elsewhere = _here(catalog, options.words), _elsewhere(catalog, options.words)
@@ -57,12 +54,9 @@ def _here(catalog: Catalog, words: list[str]) -> list[dict[str, Any]]:
         if entry.folders and entry.kind != "epoch" and _has(name, words):
             folder = entry.folders[0]
             kind = "training run" if entry.kind == "run" else "added" if folder.parent == catalog.home else "shipped"
-            found.append({"name": name, "kind": kind, "size_mb": _megabytes(folder), "folder": str(folder)})
+            num_bytes = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
+            found.append({"name": name, "kind": kind, "size_mb": num_bytes >> 20, "folder": str(folder)})
     return found
-
-
-def _megabytes(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) >> 20
 
 
 def _elsewhere(catalog: Catalog, words: list[str]) -> list[dict[str, Any]]:

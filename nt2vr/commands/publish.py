@@ -15,7 +15,6 @@ NEXT = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what to publish, the repository and the flags."""
     parser.add_argument("what", choices=["space"], help="space: the app")
     parser.add_argument("repository", metavar="OWNER/NAME", nargs="?", help="Space on the Hub; created if it is new")
     parser.add_argument(
@@ -32,7 +31,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Upload and print the address, write the files, or list them with their sizes."""
     if bool(options.repository) == bool(options.folder):
         raise ConfigError("Name a Space, OWNER/NAME, or a --folder to write its files to: one of the two.")
     if options.repository:

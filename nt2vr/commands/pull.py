@@ -12,14 +12,12 @@ from nt2vr.settings import Settings, add_flags
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the repository and the flags."""
     parser.add_argument("repository", metavar="OWNER/NAME", help="repository on the Hub, in open_clip's format")
     parser.add_argument("--name", default="", help="name of the model (default: its card's, or the repository's)")
     add_flags(parser)
 
 
 def run(options: Namespace) -> int:
-    """Download, try and add the model."""
     catalog = Catalog.of(Settings.read(options.data_dir, options.device))
 
     def checked(name: str) -> str:

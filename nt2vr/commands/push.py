@@ -11,7 +11,6 @@ from nt2vr.settings import Settings, add_flags
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the checkpoint, the repository and the flags."""
     parser.add_argument("checkpoint", help="checkpoint folder, or a model's name in the app")
     parser.add_argument("repository", metavar="OWNER/NAME", help="repository on the Hub; created if it is new")
     parser.add_argument(
@@ -22,7 +21,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Upload, and print the address."""
     settings = Settings.read(options.data_dir, options.device)
     folder = expanded(options.checkpoint)
     if not (folder / CARD).is_file():

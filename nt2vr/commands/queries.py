@@ -18,7 +18,6 @@ NO_COMPOSED = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the commands and their flags."""
     commands = parser.add_subparsers(metavar="build|split|triplets|verbs", required=True)
     building = commands.add_parser("build", help="make original, negated and composed queries from captions")
     building.add_argument(

@@ -14,14 +14,12 @@ from nt2vr.settings import add_flags, add_index_flag
 if TYPE_CHECKING:
     from nt2vr.python.searcher import GallerySearcher
     from nt2vr.search.answers import Answer, Ranking
-    from nt2vr.search.overlap import Overlap
 
 NONE = "–"
 ROW = "  {:>4}  {:>7}  {:9}  {:10}  {}"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the query and the flags."""
     default = "(default: %(default)s)"
     parser.add_argument("query", help="a sentence such as 'a dog and not a cat'")
     parser.add_argument("--systems", default="CLIP, CLIP-neg", help=f"names of systems, comma-separated {default}")
@@ -46,7 +44,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Search and print the answer."""
     from nt2vr.api import open_searcher, overlap
 
     systems = options.systems.split(",")
@@ -66,14 +63,10 @@ def run(options: Namespace) -> int:
                 lines += ["", *query_lines(answer)] if number else [*query_lines(answer)]
                 for ranking in answer.rankings:
                     lines += ["", *ranking_lines(ranking, answer, searcher)]
-            lines += ["", *map(overlap_line, shared)] if shared else []
+            lines += [""] if shared else []
+            lines += [f"{each.system}: {len(each.shared)} of the first {each.k} are the same" for each in shared]
     sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0
-
-
-def overlap_line(each: "Overlap") -> str:
-    """Say how many clips a system finds for both queries."""
-    return f"{each.system}: {len(each.shared)} of the first {each.k} are the same"
 
 
 def query_lines(answer: "Answer") -> Iterator[str]:

@@ -11,7 +11,6 @@ from nt2vr.settings import Settings, add_flags, add_index_flag, is_loopback
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the flags."""
     add_flags(parser)
     add_index_flag(parser)
     parser.add_argument("--host", help="address to listen on (default: this machine only)")
@@ -36,7 +35,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Serve the page, with the tabs of `options.build_trainer`, until stopped."""
     logging.getLogger().setLevel(logging.WARNING)  # not INFO: open_clip logs each loading step to the root
     logging.getLogger("nt2vr").setLevel(logging.INFO)
     settings = Settings.read(

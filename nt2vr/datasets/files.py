@@ -80,7 +80,6 @@ def stem(name: str) -> str:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file."""
     return parse_json(path.read_text(encoding="utf-8-sig"))
 
 

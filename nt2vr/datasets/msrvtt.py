@@ -20,11 +20,6 @@ TEST_FORM = f'a CSV with the columns "video_id" and "sentence", {FROM_CLIP4CLIP}
 TRAINING_FORM = f'a CSV with the column "video_id", {FROM_CLIP4CLIP}'
 
 
-def _load_3k(files: Files) -> Annotations:
-    """Read the official split: 6,513 videos to train, 497 to validate and 2,990 to test, 20 captions each."""
-    return Annotations("MSR-VTT3k", _official(files))
-
-
 def _load_1k(files: Files) -> Annotations:
     """Read JSFusion's test videos, and the training videos of a list, or all others."""
     path = files.named(TEST)[0]
@@ -44,7 +39,10 @@ def _load_1k(files: Files) -> Annotations:
 
 
 def _official(files: Files) -> dict[Split, Captions]:
-    """Read the captions; of a video from the first file that has it, since the file of 2017 repeats those of 2016."""
+    """Read the official split: 6,513 videos to train, 497 to validate and 2,990 to test, 20 captions each.
+
+    Captions of a video are from the first file that has it, since the file of 2017 repeats those of 2016.
+    """
     splits: dict[Split, Captions] = {}
     known: set[str] = set()
     for path in files.named(CAPTIONS[0])[:1] or files.named(CAPTIONS[1]):
@@ -59,5 +57,5 @@ def _official(files: Files) -> dict[Split, Captions]:
     return splits
 
 
-LOADER_3K = Loader(CAPTIONS, CAPTIONS_FORM, _load_3k)
+LOADER_3K = Loader(CAPTIONS, CAPTIONS_FORM, lambda files: Annotations("MSR-VTT3k", _official(files)))
 LOADER_1K = Loader((TEST,), TEST_FORM, _load_1k)

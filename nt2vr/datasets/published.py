@@ -43,7 +43,6 @@ class Plain(pickle.Unpickler):
     """Reads containers, numbers and strings: any class or function is refused, so no code of a file runs."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Refuse."""
         raise ValueError(f"it holds {module}.{name}, more than captions")
 
 

@@ -40,7 +40,6 @@ CUE = re.compile(
 
 
 def row_array(numbers: Iterable[int]) -> Rows:
-    """Convert row numbers to an array."""
     return np.array(list(numbers), np.int32)
 
 
@@ -151,9 +150,10 @@ class Benchmark:
         return digest.hexdigest()
 
 
-def mask(videos: Sequence[Rows], count: int) -> NDArray[np.bool_]:
+def mask(videos: Sequence[Rows | Sequence[int]], count: int) -> NDArray[np.bool_]:
     """Convert lists of row numbers to a Boolean array (len(videos), count)."""
     table = np.zeros((len(videos), count), bool)
     lengths = [len(some) for some in videos]
-    table[np.repeat(np.arange(len(videos)), lengths), np.concatenate([row_array(()), *videos])] = True
+    rows = np.concatenate([row_array(()), *(np.asarray(some, np.int32) for some in videos)])
+    table[np.repeat(np.arange(len(videos)), lengths), rows] = True
     return table

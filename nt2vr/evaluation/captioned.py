@@ -53,7 +53,7 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
     places: dict[str, int] = {}  # of captions, by their ids
     lost: Counter[str] = Counter()
     for caption in sets.original:
-        row = row_of.get(_video_of(caption))
+        row = row_of.get(caption.cap_id.rpartition("#enc#")[0] or caption.video_id)
         if row is None or not caption.text:
             lost["original"] += 1
             continue
@@ -115,10 +115,6 @@ def _composed(query: ComposedQuery, answers: list[int], row_of: Mapping[str, int
         cue=cue_of(query.caption),
         query_id=query.cap_id,
     )
-
-
-def _video_of(caption: Caption) -> str:
-    return caption.cap_id.rpartition("#enc#")[0] or caption.video_id
 
 
 def _known(video_ids: Iterable[str], row_of: Mapping[str, int]) -> list[int]:

@@ -9,6 +9,7 @@ Source: Singh et al., "Learn 'No' to Say 'Yes' Better: Improving Vision-Language
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,16 @@ from nt2vr.evaluation.benchmark import JudgedQuery, QueryKind, Rows, cue_of, row
 from nt2vr.evaluation.measures import Measured, Values, members
 from nt2vr.files import expanded
 from nt2vr.media.picture import PICTURE_SUFFIXES
+from nt2vr.settings import ASSETS
 
 PROMPT, NEGATED_PROMPT = "this is a photo of a {}", "this is not a photo of a {}"
 PROMPTS = "prompts.txt"  # next to the classes
 SLOT = "{}"
 MAX_PROMPTS, MAX_BYTES = 1_000, 1 << 20
 TOP = 5  # classes
+KINETICS_VERB = (
+    "Kinetics-verb"  # the classes of Kinetics that share a noun with another one, as VFC's authors chose them
+)
 LENIENT: QueryKind = "negated class"  # a correct answer counts against the model here, so ties count as correct
 Averaged = Mapping[str, tuple[str, ...]]  # a text, and the texts whose mean embedding stands for it
 ClassTask = tuple[tuple[str, ...], tuple[JudgedQuery, ...], Averaged]
@@ -107,7 +112,8 @@ def class_questions(labels: Sequence[tuple[str, str]], prompts: Prompts = DEFAUL
         classes.setdefault(data, {})[name] = None
     if alone := [data for data, names in classes.items() if len(names) < 2]:
         raise ConfigError(f"{alone[0] or 'The data'} has a single class. Give at least two to choose between.")
-    several = len(classes) > 1
+    several, verbs = len(classes) > 1, _kinetics_verb()
+    subsets = {data: verbs for data, names in classes.items() if verbs <= names.keys()}
     texts: dict[str, int] = {}
     averaged: dict[str, tuple[str, ...]] = {}
     questions = []
@@ -122,9 +128,15 @@ def class_questions(labels: Sequence[tuple[str, str]], prompts: Prompts = DEFAUL
                 averaged |= {each[0]: each} if len(each) > 1 else {}
         for video, (name, data) in enumerate(named):
             text, others = asked[name, data]
-            group = data if several else ""
+            part = KINETICS_VERB if name in subsets.get(data, ()) else ""
+            group = "; ".join(filter(None, (data if several else "", part)))
             questions.append(JudgedQuery(kind, text, row_array((video,)), others=others, group=group))
     return tuple(texts), tuple(questions), averaged
+
+
+@cache
+def _kinetics_verb() -> frozenset[str]:
+    return frozenset((ASSETS / "kinetics-verb.txt").read_text(encoding="utf-8").splitlines())
 
 
 def shown_questions(
@@ -156,7 +168,8 @@ def class_values(questions: Sequence[JudgedQuery], measured: Measured) -> Iterat
 
     Returns:
         "class/accuracy" (top-1) and "class/top-5" in percent; "class/negated", top-1 with negated prompts, and
-        "class/delta", the difference of both top-1; each also as "class/… NAME" and "class/mean …".
+        "class/delta", the difference of both top-1; each also as "class/… NAME", with Kinetics-verb as a NAME, and
+        "class/mean …".
     """
     kinds = np.array([question.kind for question in questions])
     asked, denied = np.flatnonzero(kinds == "class"), np.flatnonzero(kinds == LENIENT)
@@ -172,9 +185,10 @@ def class_values(questions: Sequence[JudgedQuery], measured: Measured) -> Iterat
         groups = members(questions, each.places)
         for group, places in groups.items():
             yield f"class/{name} {group}", Values(places, each.values[np.isin(each.places, places)])
-        if len(groups) > 1:
-            numbers = {group: number for number, group in enumerate(groups)}
-            of_each = [numbers[questions[place].group] for place in each.places.tolist()]
+        names = [group for group in groups if group != KINETICS_VERB]  # a part of its data set
+        if len(names) > 1:
+            numbers = {group: number for number, group in enumerate(names)}
+            of_each = [numbers[questions[place].group.partition("; ")[0]] for place in each.places.tolist()]
             pairs = np.stack([each.values, np.array(of_each, np.float64)], axis=1)
             yield f"class/mean {name}", Values(each.places, pairs, mean_of_groups)
 

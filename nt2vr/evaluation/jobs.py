@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark
-from nt2vr.evaluation.covr.report import benchmark_for, evaluate_covr
+from nt2vr.evaluation.covr.report import benchmark_for, covr_report
 from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.evaluation.covr.submission import write_submission
 from nt2vr.evaluation.protocol import evaluate, with_controls
@@ -45,7 +45,6 @@ class Evaluations:
         assets: Path = ASSETS,
         libraries: Libraries | None = None,
     ) -> None:
-        """Prepare without starting anything."""
         self._runner = Runner[str]("evaluation")
         self.archive = Archive(folder / "reports")
         self._models, self._decoder, self._cache = models, decoder, cache
@@ -110,7 +109,8 @@ class Evaluations:
 
     def evaluate_covr(self, data: CovrData, encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Report:
         """Evaluate pictures plus texts in this thread, and return the report without archiving it."""
-        return evaluate_covr(data, encoder, self._folder, self._decoder, self._cache, progress, should_stop)
+        benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache)
+        return covr_report(benchmark, encoder, progress, should_stop)
 
     def submit_covr(
         self, data: CovrData, encoder: Encoder, system: str, file: Path, progress: Progress = silent

@@ -30,17 +30,11 @@ BLOCK = 1024  # queries per block: 12 MB of scores for 3,000 videos
 class Models(Protocol):
     """Models by name; a `Catalog` is one."""
 
-    def names(self) -> list[str]:
-        """List the names."""
-        ...
+    def names(self) -> list[str]: ...
 
-    def card(self, name: str) -> Card:
-        """Return the card of a model."""
-        ...
+    def card(self, name: str) -> Card: ...
 
-    def load(self, name: str) -> Encoder:
-        """Load a model."""
-        ...
+    def load(self, name: str) -> Encoder: ...
 
 
 def with_controls(systems: Sequence[System], models: Models) -> list[System]:

@@ -16,7 +16,7 @@ from nt2vr.media.stored import LIMITS, evict, mark_used, read_cached
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL = 4  # cache version: raise it when measurements change
+PROTOCOL = 5  # cache version: raise it when measurements change
 
 
 @cache

@@ -136,7 +136,6 @@ def _check_there(name: str, libraries: Libraries | None) -> None:
 
 
 def _captioned(libraries: Libraries, library_id: str, name: str) -> Dataset:
-    """Return the captioned clips of a library as a dataset."""
     videos = tuple(video for video in libraries.gallery(library_id).videos if any(video.captions))
     if not videos:
         raise DatasetError(f"{name} has no captions, so there are no queries to evaluate. Choose another library.")

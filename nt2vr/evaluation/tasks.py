@@ -2,6 +2,7 @@
 
     captions                                   NegBench retrieval: true captions with negations, a Python list per row
     caption_0 … caption_3, correct_answer      NegBench multiple choice; correct_answer_template names the group
+    question, answer, a0 … a4, type            NExT-QA; type is causal, temporal or descriptive
     caption, negated_caption                   pairs as a CSV: caption, negated caption
     class                                      classes, asked by prompts; dataset names the data set of several
     sentence, pos_image_id, neg_image_id       SVO-Probes; subj_neg, verb_neg and obj_neg name the group
@@ -32,9 +33,10 @@ MEDIA = (  # columns that name the file; the first that is there
     *("image_file", "filename", "file_name", "image", "video", "video_id", "image_id"),
 )
 NEGATED = ("negated_caption", "negated")
-MARKS = frozenset({"captions", "caption_0", "class", "hard_negs", "pos_image_id", *NEGATED})  # only in tasks
+MARKS = frozenset({"captions", "caption_0", "class", "hard_negs", "pos_image_id", "a0", *NEGATED})  # only in tasks
 REGION = "width"  # a column of CREPE, whose authors cut the region out of the picture
 BETWEEN = "; "  # groups of a question
+QUESTION_TYPES = {"C": "causal", "T": "temporal", "D": "descriptive"}  # first letters of NExT-QA's types
 SVO = {"subj_neg": "subject", "verb_neg": "verb", "obj_neg": "object"}
 Lines = Sequence[Mapping[str, str]]
 Task = tuple[tuple[str, ...], tuple[JudgedQuery, ...]]  # candidate texts, queries or questions
@@ -179,6 +181,17 @@ def _choices(lines: Lines, videos: Sequence[int]) -> Task:
     return _task_of(questions, "choice")
 
 
+def _next_qa(lines: Lines, videos: Sequence[int]) -> Task:
+    """Read questions with five answers each, asked as “question answer”, as VFC does."""
+    columns = sorted(column for column in lines[0] if len(column) == 2 and column[0] == "a" and column[1].isdigit())
+    questions = []
+    for line, video in zip(lines, videos, strict=True):
+        answers = [f"{line['question']} {line[column]}" for column in columns]
+        groups = [QUESTION_TYPES.get(line["type"][:1], ""), line["type"]]
+        questions.append((video, answers, int(line["answer"]), BETWEEN.join(filter(None, groups))))
+    return _task_of(questions, "choice")
+
+
 def _pairs(lines: Lines, videos: Sequence[int]) -> Task:
     column = next((column for column in NEGATED if column in lines[0]), NEGATED[0])
     questions = [
@@ -234,4 +247,5 @@ READERS: Mapping[str, Callable[[Lines, Sequence[int]], Task]] = {
     "captions": _retrieval,
     "caption_0": _choices,
     "caption": _pairs,
+    "a0": _next_qa,
 }

@@ -32,23 +32,18 @@ class Grammar(Protocol):
 
     def draw(self, row: int, kind: Any, rng: random.Random) -> Denial:
         """Draw a sentence that scene `row` satisfies."""
-        ...
 
     def negated(self, row: int, rng: random.Random) -> Denial | None:
         """Deny one thing in the caption drawn from an equal generator; None if nothing can be."""
-        ...
 
     def fitting(self, sentence: Any) -> NDArray[bool_]:
         """Mask of the scenes that satisfy a sentence: (N,)."""
-        ...
 
     def showing_both(self, sentence: Any) -> NDArray[bool_]:
         """Mask of the scenes with both parts: (N,)."""
-        ...
 
     def showing_unwanted(self, sentence: Any) -> NDArray[bool_]:
         """Mask of the scenes with the unwanted part: (N,)."""
-        ...
 
 
 @dataclass(frozen=True)

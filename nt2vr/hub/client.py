@@ -5,9 +5,9 @@
 
 import re
 from collections.abc import Callable
-from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Any, TypeVar
+
+from pebble import concurrent
 
 from nt2vr.errors import ConfigError, DownloadError
 from nt2vr.models.hub_errors import unreachable
@@ -43,19 +43,8 @@ def first_answer(call: Callable[[], T]) -> T:
     Raises:
         DownloadError: after DEADLINE_S; no timeout of an HTTP library covers a resolver that hangs.
     """
-    answers: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
-
-    def ask() -> None:
-        try:
-            answers.put((call(), None))
-        except Exception as error:  # raised again below, in the caller's thread
-            answers.put((None, error))
-
-    Thread(target=ask, daemon=True).start()
     try:
-        answer, error = answers.get(timeout=DEADLINE_S)
-    except Empty:
+        answer: T = concurrent.thread(call)().result(DEADLINE_S)
+    except TimeoutError:
         raise DownloadError(unreachable("no answer")) from None
-    if error is not None:
-        raise error
-    return answer  # type: ignore[no-any-return]
+    return answer

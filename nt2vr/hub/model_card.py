@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator, Mapping
 
 from nt2vr.errors import ConfigError
-from nt2vr.models.card import Card
+from nt2vr.models.card import DRAWINGS, Card
 
 LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]{0,40}")  # the Hub's identifiers: "mit", "cc-by-4.0"
 TASK = "zero-shot-image-classification"  # as open_clip's own push says; the Hub has no task for video retrieval
 TAGS = ("clip", "open_clip", "nt2vr", "text-to-video-retrieval", "negation")
-TOY = "built-in world"
 PARTS = {  # first part of a measure's name -> heading
     "test": "Test scenes",
     "oracle": "Test scenes, the query's parts given",
@@ -90,7 +89,7 @@ def _measures(metrics: Mapping[str, float]) -> Iterator[str]:
 def _limits(card: Card) -> Iterator[str]:
     if card.notes:
         yield f"- {_plain(card.notes)}"
-    if TOY in card.data or TOY in card.base:
+    if DRAWINGS in card.data or DRAWINGS in card.base:
         yield "- The built-in world is a toy of drawn clips. These numbers say nothing about real footage."
     yield "- The numbers are those of the run that wrote the checkpoint; nobody else has verified them."
     yield "- A high score does not show that negation is understood: compare with the control that drops the clause."

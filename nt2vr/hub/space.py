@@ -28,21 +28,7 @@ HARDWARE = "zero-a10g"
 # torch as ZeroGPU offers it (the Hub's docs list 2.1 to 2.8), with the torchvision of the same release
 ZERO_GPU_PINS = {"torch": "torch==2.8.0", "torchvision": "torchvision==0.23.0"}
 ZERO_GPU_EXTRA = "spaces>=0.51"
-TEXT = {
-    "",
-    ".css",
-    ".html",
-    ".js",
-    ".json",
-    ".jsonl",
-    ".md",
-    ".py",
-    ".svg",
-    ".toml",
-    ".tsv",
-    ".txt",
-    ".typed",
-}  # suffixes
+TEXT = {"", *".css .html .js .json .jsonl .md .py .svg .toml .tsv .txt .typed".split()}  # suffixes
 
 
 def space_files(zero_gpu: bool = False, root: Path | None = None) -> dict[str, Path | bytes]:

@@ -46,7 +46,7 @@ class Absence:
                     (),
                     cue,
                     after_cue,
-                    link=" with " if "without" in self.phrases.words[cue:after_cue] else " ",
+                    link=" with " if {"with", "without"} & {*self.phrases.words[max(0, cue - 1) : after_cue]} else " ",
                 )
             case "not":
                 end = self.presence.after_predicate(after_cue)
@@ -132,6 +132,7 @@ class Absence:
             # a boy runs, hat missing; but not: dog missing, please help
             may_follow = phrases.word(cue) in _AFTERTHOUGHTS or self._clause_start(cue, first) > 0
             remark = may_follow and self._is_afterthought(cue, after_cue, first)
+            remark |= phrases.word(cue) == "missing" and phrases.word(after_cue) == "from"
             if phrases.word(cue) != "absent" and not remark:
                 return None
         elif phrases.word(cue) == "removed":

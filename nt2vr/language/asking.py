@@ -9,6 +9,7 @@ _FILLERS = pattern(
     r"\b(?:u+h+m*|u+m+|e+rm+|h+m+|uhm+|lo+l|lmao|haha+|pl[sz]|plea?se?|tho|rly|^kindly|kinda|sorta|thx|tysm|imo|tbh)\b(?!\s?:),?"
     r"|\b(?:(?:you|ya) know|and stuff|or something|or whatever|i guess)(?= but\b)"
     r"|(?<=\bnot )like (?=(?:in|on|at|with)\b)"
+    r"|,? (?:and|or) (?:stuff|things|such|so on|the like|anything|something|whatever)(?: like that)?(?=[,.;!?]|$)"
     r"|, (?:you know|ya know|like|i mean|i guess|well|er|ok|okay|right|let's say)(?=,),?|\blike,"
     r"|(?:(?<=without )|(?<=with )|(?<=but )|(?<=see )|(?<=want ))(?:(?:you|ya) know|like),? (?=(?:an?|the|any|no)\b)"
     r"|\b(?:really|actually) (?=(?:care|mind|matter|know)\b)"
@@ -38,7 +39,7 @@ _ASK = (
     rf"(?:(?:can|could|would|will) (?:you|u|i|we)(?: (?:please|kindly|just|maybe|also))?"
     rf" (?:{_SOUGHT}|search(?: for)?|look for|see|have|watch)(?: me| us)?|"
     r"(?:would|is) it (?:be )?possible to (?:see|find|get|watch)|"
-    rf"(?:{_SOUGHT}) (?:me|us)|gimme|(?:lemme|let me|let's) (?:see|watch)|locate|retrieve|"
+    rf"(?:{_SOUGHT}) (?:me|us)|gimme|(?:lemme|let me|let's) (?:see|watch|have)|locate|retrieve|"
     r"search(?:ing)?(?: for)?|(?:i'?m |i am |we'?re |we are )?look(?:ing)? for|find|want|"
     r"(?:i|we)(?: really| just| only| kinda)? (?:want|need|wanna|wish|would (?:like|love)|like|am after|was after)"
     r"(?: to)?(?: (?:see|watch|find|look at|view|have|get))?|"
@@ -90,16 +91,21 @@ _NONE_OF = pattern(
 _THOSE = pattern(
     r"\b((?:no|not|without|avoid|skip|hide|ignore|remove|exclude|omit|except(?: for)?|excluding|but|"
     r"apart from|aside from|other than|besides|barring|excepting|minus) )(?:the |any )?"
-    r"(?:(?<!no )one|ones|those|videos?|clips?|recordings?|results?|films?|movies?|"
+    r"(?:(?<!no )(?<!all but )one|ones|those|videos?|clips?|recordings?|results?|films?|movies?|"
     r"(?<=the )parts?|(?<=the )bits?|(?<=the )scenes?) "
-    r"(?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?|where there(?:['\u2019]s| is| are)) "
+    r"(?:with|of|featuring|showing|containing|(?:that|who|which) (?:have|has|are|is|show|contain)s?|"
+    r"where there(?:['\u2019]s| is| are)) "
     r"(?=[a-z])"
 )
 _WHOEVER = pattern(
     r"\b(except(?:ing)?(?: for)?|excluding|apart from|aside from|other than|barring|minus)"
     r"(?: when| where| while| if)?"
     r"(?: (?:(?:the |any )?(?:ones?|those)|any(?:one|body)|some(?:one|body)|people|they|he|she))?"
-    r"(?: who)?(?: is| are|'s|'re)? (?=[a-z]{2,30}ing\b)"
+    r"(?: who)?(?: is| are|'s|'re)? (?=[a-z]{2,30}(?:ing|ed)\b)"
+)
+_PREVENTED = pattern(
+    r"\b((?:(?:prevent|keep|discourage|block|bann?)(?:s|ed|ing)?|stop(?:s|ped|ping)?|kept) (?:[\w']+ ){1,4})"
+    r"from (?=[a-z]{2,20}ing\b)"
 )
 _UNLESS = pattern(
     r"\bunless (?:they|he|she|it|there|you|someone|somebody|anyone)(?: (?:is|are|has|have|had|wears?|shows?)|'s|'re) "
@@ -117,11 +123,25 @@ _SAID = words(
 )
 _SAID_LAST = words("thank ty though guess think or know asap ok right cheers if")
 FILLERS = (
+    Step(pattern(r"(?<=\w) (?:pl[sz]|please),(?= )"), ",", words("pl")),
     Step(_FILLERS, " ", _SAID),
     Step(re.compile(r"^\s+|(?<=\s)\s+"), ""),
     Step(_FREE, r"\1-free ", words("free")),
     Step(_NONE_OF, "none", words("any one")),
-    Step(pattern(r"\bnone of (?=th(?:at|is) )"), "no ", words("none")),
+    Step(pattern(r"(?<=\bnone of )(?:whom|which)\b|(?<=\bneither of )(?:whom|which)\b"), "them", words("who which")),
+    Step(
+        pattern(
+            r"\b(?:(?:and|but) )?(?:under no circumstances|(?:on no account|at no (?:point|time)|in no (?:way|"
+            r"case)|by no means))\b"
+        ),
+        "not",
+        (" no ",),
+    ),
+    Step(
+        pattern(r"\bnone of (?=th(?:at|is) )|\bno thank(?:s| you) to (?=(?:\w+ ){0,2}\w+(?:[,.;!]|$))"),
+        "no ",
+        words("none thank"),
+    ),
     Step(
         pattern(
             r"(?:^|(?<=[,.;!?] )|(?<=\bbut )|(?<=\band ))(?:drop|lose|ditch|discard|scrap|cut|bin) "
@@ -131,8 +151,10 @@ FILLERS = (
         words("drop lose ditch discard scrap cut bin"),
     ),
     Step(_THOSE, r"\1", words("ones those one clip video part bit scene recording result film movie")),
-    Step(_WHOEVER, r"\1 ", words("ing")),
+    Step(_WHOEVER, r"\1 ", words("ing ed")),
     Step(_UNLESS, "without ", words("unless")),
+    Step(pattern(r"(?<=\bno one) left(?= [io]n\b|[,.;]|$)|(?<=\bnobody) left(?= [io]n\b|[,.;]|$)"), "", words("left")),
+    Step(_PREVENTED, r"\1not ", words("from")),
     Step(_ONLY_THING, "no ", words("want like need")),
     Step(_CLOSING, "", _SAID_LAST),
 )

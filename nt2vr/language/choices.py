@@ -7,8 +7,9 @@ from nt2vr.language.wordlists import words
 
 _JOINT_OF_CHOICE = pattern(r"(?<=\w )(?:to|over|before|(?<!rather )than|then|instead of)(?= [^\W\d_])")
 _CHOICE = pattern(
-    r"(?:^|[.;,!?] )(?:(?:i|we)(?:'?d| would| really| much| usually)* )?"
-    r"(?:prefer|favou?r|choose|pick|ra[the]{3}r|sooner|better|(?:(?<=i'd )|(?<=i would )|(?<=we'd ))(?:take|go for))"
+    r"(?:^|[.;,!?] )(?:(?:i|we|s?he|they|my [a-z]{2,20})(?:'?d| would| really| much| usually)* )?"
+    r"(?:prefers?|favou?rs?|choose|pick|ra[the]{3}r|sooner|better|(?:(?<=i'd )|(?<=i would )|(?<=we'd ))(?:take|"
+    r"go for))"
     r"(?: to)?(?: (?:see|watch|have|find|be|get))? "
 )
 
@@ -17,7 +18,7 @@ def _rather(match: re.Match[str]) -> str | None:
     """Return "rather than" for the joint of "I prefer tea to coffee"."""
     chosen = list(_CHOICE.finditer(match.string, max(0, match.start() - 80), match.start()))
     between = match.string[chosen[-1].end() : match.start()] if chosen else ""
-    return "rather than" if between and not re.search(r"[.;?!]|\b(?:to|over|than|instead)\b", between) else None
+    return "rather than" if between and not re.search(r"[.;?!]|\b(?:to|over|than|instead|not)\b", between) else None
 
 
 def _chosen(match: re.Match[str]) -> str | None:
@@ -44,8 +45,8 @@ _NO_YES = pattern(r"^(.{2,40}?),? no,? (?:and |but )?(.{2,40}?),? yes(?: please)
 
 
 def _judged(match: re.Match[str]) -> str | None:
-    """Return "no running" for "running? no", if something else gets a yes."""
-    if not _APPROVES.search(match.string):
+    """Return "no running" for "running? no", if something else gets a yes, and for "cat: no"."""
+    if not _APPROVES.search(match.string) and not re.search("[:=]", match[0]):
         return None
     return f"{match[1]}," if match[2][0] in "yY" else f"no {match[1]},"
 
@@ -55,7 +56,7 @@ _DENIES = pattern(r"\b(?:no|not|never|without|except|exclude|avoid|skip)\b|n['\u
 
 def _corrected(match: re.Match[str]) -> str | None:
     """Return "no cat," for the start of "a cat, no wait, a dog"; a denial corrected stays as it is."""
-    return None if _DENIES.search(match[1]) else f"no {match[1]}, "
+    return None if _DENIES.search(match[1]) or match[1].lower() in {"sorry", "wait", "oops"} else f"no {match[1]}, "
 
 
 _CORRECTION = Step(
@@ -76,15 +77,22 @@ _CORRECTION = Step(
 _TASTE = Step(
     pattern(
         r"(?:^|(?<=[,.;!?] )|(?<=\bbut )|(?<=\bsince )|(?<=\bbecause ))"
-        r"(?:(?:(?:i|we)(?:['\u2019]?(?:m|re|ve)| am| are| have)?|my \w{2,20}(?:['\u2019]s| is)) "
+        r"(?!(?:s?he|they)(?:['\u2019]\w+| is| are)? (?:over|done))"
+        r"(?:(?:(?:i|we|s?he|they)(?:['\u2019]?(?:m|re|ve|s|d)| am| is| are| have)?|my \w{2,20}(?:['\u2019]s| is)?) "
         r"(?:(?:so|really|just|all|totally) )?"
-        r"(?:over|done with|sick of|tired of|fed up with|had enough of|seen enough(?: of)?|allergic to|"
-        r"(?:scared|afraid|terrified|frightened) of)|(?:i|we) (?:can|could|would rather) do without|"
-        r"(?:i|we) (?:can['\u2019]?t|cannot) (?:bear|take|handle)|(?:so over|done with|had enough of))"
+        r"(?:over|done with|sick of|tired of|fed up with|(?:had|seen) enough(?: of)?|"
+        r"bored (?:of|with)|allergic to|(?:scared|afraid|terrified|frightened) of|(?:hates?|dislikes?|detests?|"
+        r"loathes?)|"
+        r"(?:can|could|would rather) (?:do|live) without|"
+        r"(?:can['\u2019]?t|cannot) (?:bear|take|handle|be bothered (?:with|by|about)))|so over|done with|"
+        r"had enough of)"
         r"(?: (?:any|these|those|all))?(?= \w)"
     ),
     "avoid",
-    words("over done enough sick tired fed allergic scared afraid terrified frightened without bear take handle"),
+    words(
+        "over done enough sick tired fed allergic scared afraid terrified frightened without bear take handle bored "
+        "bothered hate dislike detest loathe"
+    ),
 )
 _EXCHANGES = (
     Step(
@@ -109,7 +117,11 @@ CHOICES = (
     _CORRECTION,
     _TASTE,
     *_EXCHANGES,
-    Step(_VERDICT, _judged, words("?no ?ye ?na :no :ye =no =ye") | {"? no", "? ye", "? na", ": no", ": ye"}),
+    Step(
+        _VERDICT,
+        _judged,
+        words("?no ?ye ?na :no :ye =no =ye") | {"? no", "? ye", "? na", ": no", ": ye", "= no", "= ye"},
+    ),
     Step(_YES_NO, r"\1, no \2", words("yes")),
     Step(_NO_YES, r"no \1, \2", words("yes")),
     Step(pattern(r"(?<!\w)yes to (.{2,40}?),? (?:and |but )?no to "), r"\1, no ", words("yes")),
@@ -133,6 +145,14 @@ CHOICES = (
     Step(
         pattern(r"[,;.]? (?:and )?the (?:only|one|sole) exceptions? (?:is|are|being) "), " except ", words("exception")
     ),
+    Step(
+        pattern(
+            r"^((?:other than|except(?: for)?|apart from|aside from|besides) (?:\w+ ){0,3}?\w+) "
+            r"(?=(?:what|which|who|where|how|show|give|find|do you|are there|is there)\b)"
+        ),
+        r"\1, ",
+        words("than except from besides"),
+    ),
     Step(_JOINT_OF_CHOICE, _rather, _COMPARING),
     Step(_CHOICE, _chosen, words("than")),
     Step(
@@ -155,14 +175,20 @@ CHOICES = (
         words("drop lose cut"),
     ),
     Step(pattern(r"(?<=\w )one(?=$|[,.;])"), _named, words("not")),
-    Step(pattern(r"^(?:less|fewer) (\w+),? (?:(?:and|but) )?more (?=\w)"), r"no \1, ", words("less fewer")),
     Step(
-        pattern(r"^more (\w+(?: \w+)?),? (?:(?:and|but) )?(?:less|fewer) (?=\w+$)"),
+        pattern(r"^(?:less|fewer) (?!(?:is|than) )(\w+),? (?:(?:and|but) )?more (?=\w)"),
+        r"no \1, ",
+        words("less fewer"),
+    ),
+    Step(
+        pattern(r"^more (?!or )(\w+(?: \w+)?),? (?:(?:and|but) )?(?:less|fewer) (?=\w+$)"),
         r"\1, no ",
         words("less fewer"),
     ),
     Step(
-        pattern(r"(?<=\w )used to (.{2,40}?),? (?:but|and) (?:(?:is |does |do |are )?not any ?more|no longer)$"),
+        pattern(
+            r"(?<=\w )used to (.{2,40}?),? (?:but|and) (?:(?:(?:is|does|do|are) ?)?n[o'\u2019]?t any ?more|no longer)$"
+        ),
         r"no longer \1",
         words("used"),
     ),
@@ -174,16 +200,39 @@ CHOICES = (
         r"\1 ",
         words("one"),
     ),
+    Step(
+        pattern(
+            r"(?:^|(?<=[,.;!?] ))((?:[a-z]+ ){0,2}?[a-z]+)(?: is| are|['\u2019]s)? ?n[o'\u2019]?t (?:really )?"
+            r"(?:my (?:thing|cup of tea|style|jam)|for me|what (?:i|we)(?: am| are|['\u2019]\w+)? "
+            r"(?:want|need|like|after|mean|meant|asked for))\b"
+        ),
+        r"no \1",
+        words("my me what"),
+    ),
+    Step(
+        pattern(
+            r"(?<=\w)[,;] (?:(?:and|but) )?(?!one|other)([a-z]{3,20}) not(?: so much| ok(?:ay)?| allowed)?(?=[.!]?$)"
+        ),
+        r", no \1",
+        words("not"),
+    ),
     Step(pattern(r"\bnot so much (.{2,40}?) as (?=\w)"), r"not \1 but ", words("much")),
     Step(
         pattern(
-            r",? \bexcept(?:ing)? (?:for )?(?:when|while|if|where) "
+            r",? \b(?:except(?:ing)? (?:for )?(?:when|while|if|where)|unless) "
             r"(?:it|he|she|they|you|we|there|someone|somebody|anyone)(?:['\u2019]s| is| are)? (?=[a-z])"
         ),
         " but not ",
-        words("except"),
+        words("except unless"),
     ),
     Step(pattern(r"\b(?:nobody|no one|none|not one) out of (?=the |them |us |these )"), "none of ", words("out")),
     Step(pattern(r",? \b(?:as|so) long as (?=(?:it|there|they|he|she)(?:['\u2019]|\b))"), ", ", words("long")),
-    Step(pattern(r"^i (?:don['\u2019]?t|do not) (?:care|mind) (?:what|which)(?: kind of)? "), "", words("care mind")),
+    Step(
+        pattern(
+            r"^(?:i |it )?(?:do(?:es)?n['\u2019]?t|do not|does not) (?:care|mind|matter)"
+            r"(?: (?:what|which)(?: kind of)?,?|,) "
+        ),
+        "",
+        words("care mind matter"),
+    ),
 )

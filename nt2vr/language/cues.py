@@ -6,6 +6,7 @@ from nt2vr.language.forms import CUE_RUNS, CUES, CueKind
 from nt2vr.language.idioms import NO_NEGATION, length_of_name, length_of_sign, length_of_work
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.presence import Presence
+from nt2vr.language.tokens import FINITE_TAGS
 from nt2vr.language.wanted import Negation
 from nt2vr.language.wordlists import words
 
@@ -17,7 +18,7 @@ _OUTSIDE = words(
 _CONTRASTING = words("rather other else different")  # no other pets than dogs
 _ENDING = words("stop stops stopping cease ceases quit fail fails tire")
 _SHUNNING = words(
-    "hate dislike detest loathe refuse avoid skip hide ignore omit exclude remove reject decline neglect forget"
+    "hate dislike detest loathe refuse avoid skip hide ignore omit exclude remove reject decline neglect forget miss"
 )
 _BETWEEN = words("ever want like seem appear to able be")  # can't seem to | stop
 _GETTING, _TIRED = words("get grow be have"), words("tired bored sick weary enough")  # of
@@ -69,11 +70,25 @@ class Cues:
                 return False
             case "not" | "n't" | "never" if self._compares(end):
                 return False
+            case "hardly" | "rarely" | "seldom" | "scarcely" if end == i + 1:
+                return phrases.tag(end) in FINITE_TAGS | {"VB"}  # a cat hardly moves; not: a seldom seen bird
             case "far":
                 return phrases.word(end - 1) != "from" or self._is_far_from_being(i, end)
             case "0":
                 return phrases.tag(end) in {"NOUN", "ADJ"} and phrases.lemma(end) not in _UNITS
-            case "gave" | "gives" | "giving" | "given" | "quit" | "quits" | "ceased" | "ceases":
+            case (
+                "gave"
+                | "gives"
+                | "giving"
+                | "given"
+                | "quit"
+                | "quits"
+                | "ceased"
+                | "ceases"
+                | "avoids"
+                | "avoided"
+                | "avoiding"
+            ):
                 return phrases.tag(end) == "VBG"
             case "run" | "runs" | "ran" | "running":
                 return phrases.tag(end) != "DET" or phrases.lemma(i - 1) == "have"  # a dog runs out of a tunnel
@@ -121,7 +136,12 @@ class Cues:
             return 3  # never gets tired of
         if kind != "not":
             return 0
-        if phrases.lemma(i) in _SHUNNING and phrases.tag(i) != "VBN" and phrases.tag(i + 1) not in {"", "PUNCT"}:
+        if phrases.lemma(i) == "give" and phrases.word(i + 1) == "up":
+            return 2
+        if phrases.word(0) == "who" and i == 3 and phrases.word(i) in {"love", "like", "want", "enjoy"}:
+            return 1  # who doesn't | love puppies
+        hits = phrases.lemma(i) == "miss" or phrases.tag(i + 1) not in {"", "PUNCT"}
+        if phrases.lemma(i) in _SHUNNING and phrases.tag(i) != "VBN" and hits:
             return 2  # doesn't | hate broccoli
         if (phrases.word(i - 2) in {"ca", "can", "could"}) and (better := self._after_better(i)):
             return better - i
@@ -135,7 +155,7 @@ class Cues:
     def _after_better(self, i: int) -> int:
         """Return the end of "be happier" at word i, which "couldn't" makes a praise; 0 if there is none."""
         phrases, j = self.phrases, i
-        while phrases.word(j) in {"be", "have", "been", "get", "got", "any"}:
+        while phrases.word(j) in {"be", "have", "been", "get", "got", "any", "a"}:
             j += 1
         return j + 1 if j > i and phrases.word(j).endswith("er") and phrases.tag(j) in {"ADJ", "ADV"} else 0
 

@@ -38,13 +38,15 @@ class DeniedAfter:
         if (
             phrases.word(cue) == "nothing"
             and self.presence.after_tail(i) == i
-            and phrases.tag(i) == "ADJ"
-            and phrases.tag(i + 1) in {"", "PUNCT"}
+            and (quality := phrases.quality(i))
+            and phrases.tag(quality.end) in {"", "PUNCT", "CONJ", "ADP"}
         ):
-            return phrases.quality(i)  # nothing modern
+            return quality  # nothing modern
         is_quality = phrases.tag(i) in {"ADJ", "VBN"} and self.presence.after_tail(i) == i
         if phrases.word(cue) == "none" and is_quality and (quality := phrases.quality(i)):
             return quality  # eggs, none broken
+        if phrases.word(cue) == "none" and phrases.word(after_cue) == "of" and not phrases.verb_phrase(i):
+            return phrases.noun_phrase(after_cue + 1)  # knocks none of the hurdles over
         if kind == "nobody" and not (
             (phrases.verb_phrase(i) and self.presence.after_tail(after_cue) == after_cue)
             or (phrases.word(cue) == "none" and phrases.place_phrase(i))
@@ -124,15 +126,16 @@ class DeniedAfter:
     def _skip_helpers(self, kind: CueKind, cue: int, i: int) -> int:
         """Skip the words between a cue and what it negates, from word i on."""
         phrases = self.phrases
-        if phrases.word(cue) == "nor" and phrases.tag(i + 1) == "PRON" and phrases.tag(i + 2) in VERB_TAGS:
-            i += 2  # nor does he | sing
+        subject = phrases.noun_phrase(i + 1) if phrases.word(cue) in {"nor", "never"} else None
+        if subject and phrases.lemma(i) in {"do", "be", "have"} and phrases.tag(subject.end) in VERB_TAGS:
+            i = subject.end  # nor does the man | sing
         if phrases.word(i) == "of" and (group := phrases.noun_phrase(i + 1)):  # none of them
             i = group.end
         while (
             (kind == "nobody" and phrases.tag(i) == "WH")
             or (phrases.is_auxiliary(i) and not phrases.verb_phrase(i))
             or phrases.word(i) in {"gonna", "wanna"}
-            or (phrases.word(i) in {"really", "actually", "exactly"} and phrases.tag(i + 1) == "DET")
+            or (phrases.word(i) in {"really", "actually", "exactly", "quite"} and phrases.tag(i + 1) == "DET")
         ):
             i += 1
         return i

@@ -20,7 +20,8 @@ _KINDS = _ENTITIES | words(
     "company objects things tools plants pets sports"
 )
 _BARE = words("empty bare clear quiet deserted blank vacant abandoned naked alone plain desolate unoccupied lifeless")
-_DENYING = words("no not n't never nobody none nothing neither nor noone without lacks lacking zero hardly") | _BARE
+_DENIALS = words("not no n't never nobody none nothing neither nor noone without")  # all | but nothing with skis
+_DENYING = _DENIALS | words("lacks lacking zero hardly") | _BARE
 _WEAK = words("but bar save besides different")  # exceptions only after "all" and the like
 _NAMING = words("bar save all")
 _MAX_NOUN = 5  # words between "all" and "but"
@@ -36,10 +37,14 @@ class Exceptions:
     def status(self, cue: int, after_cue: int, found: Sequence[Negation]) -> Status:
         """Return whether the thing after the cue is unwanted, wanted, or the cue is no exception at all."""
         phrases = self.phrases
-        if phrases.tag(after_cue) in {"", "PUNCT"} or phrases.word(after_cue) in {"not", "no", "n't"}:
+        if phrases.tag(after_cue) in {"", "PUNCT"} or phrases.word(after_cue) in _DENIALS:
             return "none"
-        if phrases.word(after_cue - 1) == "but" and phrases.word(after_cue) in {"one", "two"}:
-            return "none"  # all but one
+        if (
+            phrases.word(after_cue - 1) == "but"
+            and phrases.tag(after_cue) == "NUM"
+            and phrases.tag(after_cue + 1) != "NOUN"
+        ):
+            return "none"  # all but one; not: everyone but one boy
         if phrases.word(cue) in _NAMING and phrases.noun_phrase(after_cue) is None:
             return "none"  # every bar in town, all but forgotten
         clause = self._clause_start(cue)
@@ -60,6 +65,10 @@ class Exceptions:
                 return "none"
         if universal is not None and phrases.word(universal) not in _ENTITIES:
             return "unwanted"
+        noun = phrases.noun_phrase(after_cue)
+        enclosed = noun is not None and phrases.word(cue - 1) == phrases.word(noun.end) == ","
+        if enclosed and noun and self._denies_later(noun.end):
+            return "wanted"  # a clip in which, apart from a boat, there is nothing
         return "wanted" if denied or not _BARE.isdisjoint(before) else "unwanted"
 
     def wanted(self, cue: int, after_cue: int, found: list[Negation]) -> list[Negation]:
@@ -111,7 +120,7 @@ class Exceptions:
     def _leaves_out(self, universal: int | None, cue: int) -> bool:
         """Return whether "save" or "bar" ends a whole clause about everybody: "everyone dances | save the groom"."""
         phrases = self.phrases
-        if universal is None or phrases.word(cue) not in {"save", "bar"} or phrases.tag(cue + 1) != "DET":
+        if universal is None or phrases.word(cue) not in {"save", "bar"} or phrases.tag(cue + 1) not in {"DET", "NUM"}:
             return False
         acts = any(phrases.tag(i) in VERB_TAGS for i in range(universal + 1, cue))
         return acts and phrases.tag(cue - 1) not in {"TO", "MD", "CONJ", "PRON", "NEG", "DET", "ADP"}

@@ -53,7 +53,7 @@ _FAILING = (
     "to, forgot to, neglects to, unable to, incapable of, refrains from, refrain from, refraining from, abstains "
     "from, abstain from, abstaining from"
 )
-_GIVING_UP = "gave up, gives up, giving up, given up, quit, quits, ceased, ceases"
+_GIVING_UP = "gave up, gives up, giving up, given up, quit, quits, ceased, ceases, avoids, avoided, avoiding"
 _TASTES = (
     "not a fan of, n't a fan of, n't care for, not care for, n't care about, not care about, not interested in, n't "
     "interested in, not into, n't "
@@ -75,24 +75,23 @@ _ORDERS = (
     "avoid, skip, ignore, remove, hide, get rid of, filter out, weed out, rule out, block, delete, hold the, stop "
     "showing me, stop showing, stop recommending, stop recommending me, stop suggesting, stop giving me, spare me, "
     "enough of, no more of, keep out, cut out, take out, enough with, forget, forget the, forget about, ditch, "
-    "discard, "
-    "stay away from, keep away from, steer clear of, try to avoid, do without"
+    "discard, scrap, lose the, "
+    "stay away from, keep away from, steer clear of, try to avoid, do without, pass on"
 )
 _DISLIKES = (
     "i hate, we hate, i really hate, i dislike, we dislike, i detest, i loathe, i ca n't stand, i can not stand, i "
-    "'m sick of, i m sick of, sick of, i 'm tired of, tired of, fed up with, bored of, hate, dislike"
+    "'m sick of, i m sick of, sick of, i 'm tired of, tired of, fed up with, bored of, bored with, hate, "
+    "hates, dislike, dislikes, detests, loathes"
 )
+_NOT = "not, n't, never, no longer, but not, not yet, n't yet, hardly, hardly ever, rarely, seldom, scarcely"
+_YET = "yet to, has yet to, have yet to, is yet to"
+_NOT_EVEN = "without a single, without even, without even a single, without so much as"
+_LACKING = "lack, lacks, lacking, lacked, lack of, shortage of, absent any"
+_FAR = "far from any, far away from any, away from any, nowhere near, nowhere near any"
 
 FORMS = (
     # the cue comes first
-    Form(
-        "not X",
-        "not",
-        "not, n't, never, no longer, but not, not yet, n't yet",
-        "a man is not dancing",
-        "a man",
-        ("dancing",),
-    ),
+    Form("not X", "not", _NOT, "a man is not dancing", "a man", ("dancing",)),
     Form("not even X", "not", "not even, n't even, but not even", "a man but not even a dog", "a man", ("a dog",)),
     Form("neither X nor Y", "not", "neither, nor", "a bike with neither bell nor lock", "a bike", ("bell", "lock")),
     Form("neither X does", "not", "", "neither dog is on a leash", "dog", ("on a leash",)),
@@ -109,14 +108,7 @@ FORMS = (
     ),
     Form("prefer Y to X", "not", "", "I prefer dogs to cats", "dogs", ("cats",)),
     Form("fails to X", "not", _FAILING, "a horse that refuses to jump", "a horse", ("jump",)),
-    Form(
-        "has yet to X",
-        "not",
-        "yet to, has yet to, have yet to, is yet to",
-        "a bus has yet to stop",
-        "a bus",
-        ("stop",),
-    ),
+    Form("has yet to X", "not", _YET, "a bus has yet to stop", "a bus", ("stop",)),
     Form("gave up X-ing", "not", _GIVING_UP, "a man gave up smoking and sings", "a man sings", ("smoking",)),
     Form("not a fan of X", "not", _TASTES, "i'm not a fan of golf", "", ("golf",)),
     Form("never stops X-ing", "not", "", "a dog that never stops barking", "a dog that never stops barking", ()),
@@ -147,23 +139,9 @@ FORMS = (
     Form("Y, no X doing Z", "no", "", "a river, no boats passing a mill", "a river", ("boats passing a mill",)),
     Form("no X is present", "no", "", "No car is visible in the image; a dog runs.", "a dog runs", ("car",)),
     Form("without X", "without", "without, with out, w/o, w/out, sans, minus", "tea w/o milk", "tea", ("milk",)),
-    Form(
-        "without a single X",
-        "without",
-        "without a single, without even, without even a single, without so much as",
-        "a desk without a single book",
-        "a desk",
-        ("book",),
-    ),
+    Form("without a single X", "without", _NOT_EVEN, "a desk without a single book", "a desk", ("book",)),
     Form("cues, misspelt", "without", "", "a man wothout a hat", "a man", ("a hat",)),
-    Form(
-        "lacks X",
-        "without",
-        "lack, lacks, lacking, lacked, lack of, shortage of, absent any",
-        "a room that lacks chairs",
-        "a room",
-        ("chairs",),
-    ),
+    Form("lacks X", "without", _LACKING, "a room that lacks chairs", "a room", ("chairs",)),
     Form(
         "excludes X",
         "without",
@@ -186,7 +164,7 @@ FORMS = (
         "un-…-ed by X",
         "without",
         "unoccupied by, unaccompanied by, unattended by, undisturbed by, uninhabited by, unpopulated by, "
-        "unencumbered by, unobstructed by, untouched by, unadorned by",
+        "unencumbered by, unobstructed by, untouched by, unadorned by, deserted by, abandoned by, vacated by",
         "a bench unoccupied by anyone",
         "a bench",
         ("anyone",),
@@ -201,20 +179,14 @@ FORMS = (
         "a tree",
         ("leaves",),
     ),
-    Form(
-        "far from any X",
-        "without",
-        "far from any, far away from any, away from any, nowhere near, nowhere near any",
-        "a house far from any road",
-        "a house",
-        ("road",),
-    ),
+    Form("far from any X", "without", _FAR, "a house far from any road", "a house", ("road",)),
     Form("in the absence of X", "without", "", "the absence of people on a beach", "a beach", ("people",)),
     Form("do not show X", "not", "", "A dog runs, but the image does not include a cat.", "A dog runs", ("a cat",)),
     Form(
         "not without X",
         "double",
-        "not without, n't without, never without, not not, n't not, never not",
+        "no lack of, no shortage of, no absence of, not without, n't without, never without, not not, n't not, "
+        "never not",
         "a man not without a hat",
         "a man with a hat",
         (),
@@ -245,6 +217,17 @@ FORMS = (
     Form("impossible not to X", "not", "", "it's impossible not to laugh", "it's impossible not to laugh", ()),
     Form("has X missing", "absent", "", "the chair has a leg missing", "the chair", ("a leg",)),
     Form("X does not show up", "not", "", "a party where the clown does not show up", "a party", ("the clown",)),
+    Form("hardly X-es", "not", "", "a cat that hardly moves", "a cat", ("moves",)),
+    Form("avoids X-ing", "not", "", "a car avoids hitting a dog", "a car", ("hitting a dog",)),
+    Form("keeps Y from X-ing", "not", "", "a fence keeps dogs from leaving", "a fence keeps dogs", ("leaving",)),
+    Form("under no circumstances X", "not", "", "a dance, by no means a waltz", "a dance", ("a waltz",)),
+    Form("X is not my thing", "no", "", "golf is not my thing, tennis please", "tennis", ("golf",)),
+    Form("X dislikes Y", "order", "", "my son hates trains, planes please", "planes", ("trains",)),
+    Form("Y allowed, X not", "no", "", "dogs welcome, cats not", "dogs welcome", ("cats",)),
+    Form("deserted by X", "without", "", "a beach deserted by tourists", "a beach", ("tourists",)),
+    Form("X missing from Y", "absent", "", "a swan missing from the lake", "the lake", ("a swan",)),
+    Form("no shortage of X", "double", "", "a party with no shortage of food", "a party with food", ()),
+    Form("Y and no X in a place", "no", "", "two dogs and no people in a field", "two dogs in a field", ("people",)),
     Form("more Y, fewer X", "no", "", "more cats fewer dogs", "cats", ("dogs",)),
     Form("X, no wait, Y", "no", "", "a cat, no wait, a dog", "a dog", ("a cat",)),
     Form("swap X for Y", "no", "", "swap the cat for a dog", "a dog", ("the cat",)),
@@ -267,7 +250,7 @@ FORMS = (
         "absent",
         "absent, missing, nowhere, gone, removed, aside, excluded, excepted, omitted, left out, being the exception, "
         "out of frame, out of shot, out of sight, out of view, out of the frame, out of the picture, off camera, off "
-        "screen, notable by its absence, conspicuous by its absence",
+        "screen, off stage, notable by its absence, conspicuous by its absence",
         "a dog on a lawn, but a cat is nowhere to be seen",
         "a dog on a lawn",
         ("a cat",),

@@ -22,15 +22,16 @@ _IDIOMS = {
         "necessarily, exactly, missing, lacking, absent, unlike, unusual, uncommon, impossible, bad, too bad, a bad, "
         "half bad, allowed sign, permitted sign, gonna lie, going to lie, kidding, rocket science, a problem, an "
         "issue, least, mention, surprisingly, get better, get any better, let go, see this every day, see that every "
-        "day, safe for work, until, your average, for the faint, required, necessary, needed, essential, mandatory, "
+        "day, safe for work, until, your average, your typical, your usual, your everyday, for the faint, "
+        "required, necessary, needed, essential, mandatory, "
         "care which, care what, care how, care who, care where, care if, care whether, matter which, matter what, "
         "matter how, matter who, matter if, matter whether",
     ),
-    *_runs(_DO_NOT, "give up, mind, hesitate, disappoint, miss a beat"),
+    *_runs(_DO_NOT, "mind, hesitate, disappoint, miss a beat, see that coming, see it coming, want to miss"),
     *_runs(
         ("do n't", "do not"),
         "miss, worry, panic, blink, forget, know, ask me, believe me, get me wrong, be shy, be fooled, be afraid, "
-        "try this, tell anyone, judge, give up, ever give up, say no, cry for me, let me down, start now, cry for "
+        "try this, tell anyone, judge, say no, cry for me, let me down, start now, cry for "
         "me, look back in anger, breathe, speak, worry be happy, worry darling, fear the reaper, you forget about "
         "me, dream it 's over, go breaking my heart",
     ),
@@ -43,9 +44,10 @@ _IDIOMS = {
     *_runs(_WILL_NOT, "believe, regret, mind, be disappointed, want to miss, let you down, hurt, forget, say no, you"),
     *_runs(
         ("never",),
-        "guess, gives up, gave up, seen such, seen a, seen an, seen anything, seen before, before seen, before, "
-        "gonna, say never, give up, ending, too late, gets old, get old, looked better, looked so, mind, forget, let "
-        "me go, been better, have i ever, been kissed, been so, been easier, been closer, been happier, back down, "
+        "guess, seen such, seen a, seen an, seen anything, seen before, before seen, before, "
+        "gonna, say never, ending, too late, gets old, get old, looked better, looked so, mind, forget, let "
+        "me go, walk alone, been better, been a better, have i ever, been kissed, been so, been easier, been "
+        "closer, been happier, back down, "
         "ever seen, too, looked back, thought, knew, rains but it pours, better, disappoints, misses a beat",
     ),
     *_runs(
@@ -60,9 +62,10 @@ _IDIOMS = {
         "small feat, mean feat, fuss, frills, nonsense, surprise, surprises, secret, chance, such thing, stranger "
         "to, use crying, use in, laughing matter, pun intended, need to say, need for speed, rest for, mercy, look "
         "pass, bake, knead, "
-        "sew, place like home, regrets, shame, guts no glory, risk no reward, time to waste, time to lose, time "
-        "like, two, sooner, hands bike, stone unturned, love lost, picnic, reservations, country for old men, time "
-        "to die, way home, man 's sky, man 's land, scrubs, diggity, woman no cry, limits, filter challenge, looking "
+        "sew, place like home, regrets, shame, guts no glory, risk no reward, time to, time "
+        "like, exceptions, two, sooner, hands bike, stone unturned, love lost, picnic, reservations, country "
+        "for old men, "
+        "way home, man 's sky, man 's land, scrubs, diggity, woman no cry, limits, filter challenge, looking "
         "back",
     ),
     *_runs(
@@ -111,7 +114,10 @@ _IDIOMS = {
         "more often than not, believe it or not, like nobody, like no one, like no other, if not, or not, do n't "
         "fix, not a day goes by without, not a dry eye, never a dull moment, nothing stops, ai n't "
         "broke, ai n't no mountain high enough, ai n't no sunshine, ca n't get no satisfaction, ca n't take my eyes "
-        "off you, ca n't buy me love, not like us, nothing compares 2 u, never been kissed, nobody wants this, it "
+        "off, how can you not, how could you not, what 's not to, second to none, as if nobody, as if no one, now or "
+        "never, all or nothing, for nothing, i did n't know, you never know, i never knew, she said no, he said no, "
+        "says no, saying no, no shoes no service, ca n't buy me love, not like us, nothing compares 2 u, never "
+        "been kissed, nobody wants this, it "
         "never rains, never mind, what not to wear, how not to, not another teen movie, not today, not again, not "
         "sure, not so fast, not to be missed, never absent, never lacking, missing link, dr no, dr. no, rebel "
         "without a cause"
@@ -119,7 +125,7 @@ _IDIOMS = {
 }
 NO_NEGATION = Runs(_IDIOMS)
 
-_SIGNS = words("sign signs signpost poster sticker symbol label signboard notice tape banner mat doormat")
+_SIGNS = words("sign signs signpost poster sticker symbol label signboard notice tape banner mat doormat fence")
 _ZONES = words("zone zones area section lane")
 _ON_SIGNS = words(
     "entry exit trespassing vacancy access turn u-turn left right pets dogs photos photography phones cameras food "
@@ -127,8 +133,8 @@ _ON_SIGNS = words(
 )
 _DENIES_SIGN = words("with has have having is are 's")  # a street with | no parking signs
 _MAX_SIGN_WORDS = 4
-_ASKING = words("show include want give have play find use")
-_WORKS = words("trailer lyrics karaoke remix soundtrack movie film song cover")
+_ASKING = words("show include want give have play find use like need see care")
+_WORKS = words("trailer lyrics karaoke remix soundtrack movie film song cover challenge meme theme parody")
 _OPENING = words("never do ca wo nobody nothing ai")  # titles that are clauses: never let me go trailer
 _SMALL = words("a an the of to in for and on at")
 _MIN_NAME = 2  # capitalised words after the cue
@@ -149,10 +155,12 @@ def length_of_sign(phrases: Phrases, i: int) -> int:
 
 def length_of_work(phrases: Phrases, i: int) -> int:
     """Return the length of a title that is the query: "never let me go trailer"; 0 if word i starts none."""
-    after = i + 1 + (phrases.word(i + 1) in {"not", "n't"})
-    if i or phrases.word(0) not in _OPENING or phrases.words[-1] not in _WORKS or phrases.word(after) in _ASKING:
+    start = i - (phrases.word(i) in {"not", "n't"})
+    start -= phrases.tag(start - 1) == "PRON"  # we | don't talk about bruno karaoke
+    opens = start == 0 and not _OPENING.isdisjoint(phrases.words[: i + 1])
+    if not opens or phrases.words[-1] not in _WORKS or phrases.word(i + 1) in _ASKING:
         return 0
-    return len(phrases.words) if phrases.tag(after) in VERB_TAGS and len(phrases.words) > after + 1 else 0
+    return len(phrases.words) - i if phrases.tag(i + 1) in VERB_TAGS and len(phrases.words) > i + 2 else 0
 
 
 def length_of_name(phrases: Phrases, i: int) -> int:

@@ -29,7 +29,8 @@ class Lists:
             j = item.end
             if conjunction:
                 items, pending = items + pending, []
-        short = all(item.end - item.start == 1 for item in pending)
+        closes = self.phrases.tag(j) in {"", "PUNCT", "CONJ", "ADP"}  # not: without snow, farmers | plough
+        short = closes and all(item.end - item.start == 1 for item in pending)
         if wanted_before and first.kind == "noun" and short and not self._repeats(first):
             items += pending  # a beach, no dogs, cats
         return items
@@ -69,10 +70,14 @@ class Lists:
             return phrases.tag(first.head) == phrases.tag(item.head) and (conjunction != "and" or bare)
         if not conjunction and phrases.is_actor(item) and phrases.tag(item.end) == "VBG":
             return False  # a party without balloons, | people dancing
+        if phrases.tag(item.start) == "NUM" != phrases.tag(first.start):
+            return False  # no clouds, | two dogs
         if phrases.tag(item.start) == "PRON" or (
             phrases.tag(item.end) in FINITE_TAGS and (phrases.tag(item.start) == "DET" or phrases.is_actor(item))
         ):  # a new clause
             return False
+        if conjunction == "and" and phrases.word(item.end) in {"with", "without"}:
+            return False  # without horns and | a bull with horns
         if conjunction == "and" and phrases.word(item.start) == "the" != phrases.word(first.start):
             return False  # without a hat and | the dog
         things = kind in {"no", "without"} and first.kind == item.kind == "noun"

@@ -23,10 +23,11 @@ GROUNDS = words(
     "porch deck pier platform slope shore coast campus"
 )
 _TWO_OBJECTS = words("give show teach hand tell offer feed")
+_LETTING = words("let make help")  # let him score
 _WITH_VERB = words("go start stop keep like enjoy try be begin")  # go swimming
 _EXCEPTING = words("except excepting excluding besides barring minus")
 _ING_THINGS = words("building painting clothing ceiling railing string ring wing king thing wedding drawing")
-_NEW_START = words("just only instead also then")
+NEW_START = words("just only instead also then")
 HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})  # forms of be, do and have
 
 
@@ -145,7 +146,7 @@ class Phrases:
     def quality(self, i: int) -> Phrase | None:
         """Return "red", "very happy", "far away"."""
         j = i
-        while self.tag(j) in {"ADJ", "ADV", "VBN"} and self.word(j) not in _NEW_START:
+        while self.tag(j) in {"ADJ", "ADV", "VBN"} and self.word(j) not in NEW_START:
             j += 1
         end = inner.end if self.tag(j) == "TO" and (inner := self.verb_phrase(j)) else j  # able to swim
         return Phrase("quality", i, end, end, j - 1) if j > i else None
@@ -194,7 +195,7 @@ class Phrases:
     def _noun_ahead(self, i: int) -> bool:
         """Return whether word i modifies a later noun: "big", "red or blue", "dancing" in "a dancing bear"."""
         describing = {"ADJ", "ADV", "VBN", "VBG", "NUM"}
-        while (self.tag(i) in describing and self.word(i) not in _NEW_START) or self._joins_adjectives(i):
+        while (self.tag(i) in describing and self.word(i) not in NEW_START) or self._joins_adjectives(i):
             i += 1
             if self.tag(i) == "NOUN":
                 return True
@@ -247,12 +248,14 @@ class _VerbPhraseReader:
         """Return "to swim", "how to cook", or, after "go" or somebody who acts, "swimming"."""
         phrases, i = self._phrases, self._end
         i += phrases.tag(i) == "WH" and phrases.tag(i + 1) == "TO"
-        if phrases.tag(i) == "TO" or (phrases.tag(i) == "VBG" and self._takes_verb):
+        somebody = self._takes_verb or phrases.tag(i - 1) == "PRON"
+        lets = somebody and phrases.lemma(self._verb) in _LETTING and phrases.tag(i) in {"VB", "VBP"}
+        if lets or phrases.tag(i) == "TO" or (phrases.tag(i) == "VBG" and self._takes_verb):
             return phrases.verb_phrase(i)
         return None
 
     def _take_adverb(self) -> bool:
-        is_adverb = self._phrases.tag(self._end) == "ADV" and self._phrases.word(self._end) not in _NEW_START
+        is_adverb = self._phrases.tag(self._end) == "ADV" and self._phrases.word(self._end) not in NEW_START
         self._end += is_adverb
         return is_adverb
 

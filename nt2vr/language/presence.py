@@ -12,7 +12,7 @@ FILLERS = Runs(
     (  # these only mean "in the picture"
         "in sight, in view, within view, in it, in them, on it, at all, anywhere, around, visible, to be seen, to be "
         "found, with him, with her, with them, there, here, please, whatsoever, of any kind, on display, in "
-        "evidence, in attendance, nearby, either, left in it, left on it, left in them"
+        "evidence, in attendance, nearby, either, left in it, left on it, left in them, on board"
     ).split(", ")
 )
 _PRESENT = words(

@@ -16,9 +16,12 @@ _DOERS = ACTORS | ROLES
 _UNKNOWN_NATS = -20.0  # below this HanTa guesses from the ending
 _THINGS_IN_ING = frozenset({"building", "painting"})  # may be nouns even after a noun: "an office building"
 _BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
-_DOUBTFUL = frozenset({"NOUN", "ADJ", "VB", "VBP", "VBD", "VBZ", "MD"})
+_DOUBTFUL = frozenset({"NOUN", "ADJ", "VB", "VBP", "VBD", "VBZ", "MD", "NUM"})
 _DENYING = frozenset("no not n't without w/o w/out sans lack lacks lacking excludes omits nor neither missing".split())
 _DENYING_OF = frozenset("free devoid void empty absence sign trace hint bereft bare".split())
+_DENYING_THINGS = frozenset(
+    "no without w/o sans minus except excluding exclude omit skip avoid remove hide ignore".split()
+)
 _ARTICLES = frozenset({"a", "an", "any", "the", "single"})
 _ENDS = frozenset({"", "PUNCT", "CONJ", "WH"})
 _OBJECT_NEXT = frozenset({"VB", "VBG"})
@@ -61,6 +64,8 @@ class Repairs:
         if tag not in _DOUBTFUL:
             return tag
         chances = self._log_probabilities(words[i])
+        if tag == "NUM":
+            return "NOUN" if words[i].isalpha() and chances.get("CRD", 0) < _UNKNOWN_NATS else tag  # kiwi
         if tag in {"NOUN", "ADJ"}:
             return self._verb_after_all(words, tags, i, chances) or tag
         if not chances.keys().isdisjoint({"NN1", "NN2"}) and (
@@ -68,7 +73,8 @@ class Repairs:
         ):
             return "NOUN"  # no bus stop; without a can
         if tag == "VBZ" and "NN2" in chances:
-            is_noun = chances.keys().isdisjoint(_THIRD_PERSON) or tags[i - 1] in _OBJECT_NEXT
+            object_next = tags[i - 1] in _OBJECT_NEXT and tags[i + 1 : i + 2] != ["DET"]  # not: not singing plays the
+            is_noun = object_next or chances.keys().isdisjoint(_THIRD_PERSON)
             return "NOUN" if is_noun else tag  # making leaves from clay
         if tag in {"VB", "VBP"} and "NN1" in chances and chances.keys().isdisjoint(_BASE):
             return "NOUN"  # not wine
@@ -125,10 +131,10 @@ class Repairs:
         before, before_that = tags[i - 1] if i else "", tags[i - 2] if i > 1 else ""
         helper = HELPERS.get(words[i - 1]) if i else None
         noun = max(chances.get("NN1", -inf), chances.get("NN2", -inf))
-        if before in {"DET", "ADJ", "NUM"}:
-            return None
+        if before in {"DET", "ADJ", "NUM"} or (i and words[i - 1] in _DENYING_THINGS):
+            return None  # a fight; exclude fights
         if word.endswith("s") and (
-            words[i - 1] in {"nobody", "noone"} or list(words[max(0, i - 2) : i]) == ["no", "one"]
+            words[i - 1] in {"nobody", "noone", "nothing"} or list(words[max(0, i - 2) : i]) == ["no", "one"]
         ):
             return "VBZ"  # nobody strums
         if word.endswith("ing"):

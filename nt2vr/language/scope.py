@@ -127,7 +127,8 @@ class ScopeFinder:
         if first.kind == "noun" and kind != "minus":
             first = self._after.with_modifiers(first, kind, wanted_before)
         modified = first.kind == "noun" and first.end > getattr(phrases.noun_phrase(first.start), "end", first.end)
-        alone = modified or kind == "minus" or (kind == "nobody" and first.kind != "verb")
+        described = kind == "not" and phrases.tag(cue - 1) == "PUNCT" and phrases.tag(cue - 2) == "ADJ"
+        alone = described or modified or kind == "minus" or (kind == "nobody" and first.kind != "verb")
         items = [first] if alone else self._lists.items(first, kind, wanted_before)
         items[-1] = self._after.scene_of(items[-1], kind)
         holds = kind == "no" and phrases.tag(cue - 1) in VERB_TAGS and phrases.lemma(cue - 1) in _HELD
@@ -211,7 +212,9 @@ class ScopeFinder:
         first = before
         while follows and phrases.tag(first) in {"ADJ", "ADV"}:
             first -= 1
-        return phrases.tag(cue - 1) == "DET" or (first < before and phrases.tag(first) == "DET")
+        while phrases.tag(cue - 1) == "ADV":
+            cue -= 1  # a decidedly | not modern kitchen
+        return phrases.tag(cue - 1) == "DET" or (first < before and phrases.tag(first) in {"DET", ""})
 
     def _sit_there(self, verb: Phrase, cue: int, after_cue: int) -> bool:
         """Return whether a clause of its own denies people at a thing named before: "but no one is sitting in it"."""
@@ -279,7 +282,8 @@ class ScopeFinder:
             return replace(negation, end=last.core)  # there is no bread on | the table, only fruit
         if self._is_mentioned(last.core, wanted):
             return negation  # a bathroom with a sink, but there is no one | in the bathroom
-        places = [place for i in wanted if (place := self.phrases.place_phrase(i)) and self.phrases.is_setting(place)]
-        if self._wanted.acts(wanted) or places or (last.kind == "noun" and wanted):
+        if self._wanted.is_shared(last.core, negation, wanted):
+            return replace(negation, end=last.core)  # a dog and no cat | in a field
+        if self._wanted.acts(wanted) or self._wanted.placed(wanted) or (last.kind == "noun" and wanted):
             return replace(negation, items=(*negation.items[:-1], replace(last, core=last.end)))
         return replace(negation, end=last.core)

@@ -35,7 +35,7 @@ _USUAL_CONTRACTED = dict(
     pair.split("=")
     for pair in (
         "dnt=don't, isnot=is not, dosnt=doesn't, dosent=doesn't, dosnot=does not, doesnot=does not, donot=do not, "
-        "dint=didn't, arnt=aren't, shoudnt=shouldn't, havnt=haven't"
+        "dunt=don't, dint=didn't, arnt=aren't, shoudnt=shouldn't, havnt=haven't"
     ).split(", ")
 )
 _SURE_CHARS = 6  # shorter words have too many neighbours: only swapped or doubled letters count

@@ -85,7 +85,7 @@ _BY_WORD = {
     **dict.fromkeys(("without", "w/o", "with"), "ADP"),
     **dict.fromkeys(("who", "which", "where"), "WH"),
     **dict.fromkeys(("i", "nobody", "none", "nothing", "anything", "anyone", "everything"), "PRON"),
-    **dict.fromkeys(("please", "really"), "ADV"),
+    **dict.fromkeys(("please", "really", "nowhere"), "ADV"),
     **dict.fromkeys(("-free", "non-", "non"), "ADJ"),
 }
 _CLITICS = {"s": "'s", "re": "'re", "m": "'m", "ll": "'ll", "ve": "'ve"}  # datasets drop apostrophes: "it s", "we re"

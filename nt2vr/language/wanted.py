@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from nt2vr.language.forms import CueKind
-from nt2vr.language.phrases import HELPING_WORDS, Phrase, Phrases
+from nt2vr.language.phrases import HELPING_WORDS, NEW_START, Phrase, Phrases
 from nt2vr.language.presence import FRAMES, Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wordlists import words
@@ -90,16 +90,29 @@ class WantedFinder:
         phrases, end = self.phrases, negation.end
         if not negation.items or end != negation.items[-1].core or not self._stands_apart(negation, found):
             return negation
+        if self.is_shared(end, negation, [i for i in self.words(found) if i < negation.start]):
+            return negation
         both = negation.kind == "not" and phrases.word(negation.cue - 1) == "and"  # a man and not a woman | playing
         if phrases.tag(end) in (VERB_TAGS if both else FINITE_TAGS) and negation.kind != "no":
             return negation  # a dog and not a cat | is sleeping
         starts = {other.start for other in found}
         while phrases.word(end) == "or" or phrases.tag(end) not in {"", "PUNCT", "CONJ"}:
-            if end in starts:
+            if end in starts or phrases.word(end) in NEW_START:
                 break
             end += 1
         last = replace(negation.items[-1], end=end, core=end)
         return replace(negation, items=(*negation.items[:-1], last), end=end)
+
+    def placed(self, wanted: Sequence[int]) -> bool:
+        """Return whether the wanted words name a place of their own."""
+        return any(map(self.phrases.is_setting, filter(None, map(self.phrases.place_phrase, wanted))))
+
+    def is_shared(self, i: int, negation: Negation, wanted: Sequence[int]) -> bool:
+        """Return whether the place at word i is that of the wanted thing, too: "a dog and no cat | in a field"."""
+        place = self.phrases.place_phrase(i) if self.phrases.word(i) in {"in", "on", "at"} else None
+        is_some = place is not None and self.phrases.word(i + 1) in {"a", "an"} and self.phrases.is_setting(place)
+        things = negation.kind == "no" and negation.items[-1].kind == "noun"
+        return is_some and things and bool(wanted) and not self.placed(wanted)
 
     def _stands_apart(self, negation: Negation, found: Sequence[Negation]) -> bool:
         """Return whether a negation starts a part of its own: after a comma or a conjunction, or as "rather than"."""
@@ -131,7 +144,8 @@ class WantedFinder:
             start += 1
         if starts and first > 0 and phrases.is_auxiliary(start) and phrases.place_phrase(start + 1):
             start += 1  # nobody is in the street
-        if starts and first > 0 and (place := phrases.place_phrase(start)) and phrases.is_setting(place):
+        place = phrases.place_phrase(start) if starts and first > 0 else None
+        if place and (phrases.is_setting(place) or phrases.word(start) in {"over", "around", "through"}):
             start += 1  # nobody in the street: the street
         if stop < self.num_words:
             stop = self._without_empty_clause(start, stop)
@@ -160,6 +174,7 @@ class WantedFinder:
             phrases.tag(i) in {"PUNCT", "CONJ", "WH"}
             or phrases.word(i) in _DANGLING
             or phrases.is_auxiliary(i)
+            or (phrases.tag(i) == "ADV" and phrases.tag(i - 1) == "DET")  # a decidedly | not modern kitchen
             or (phrases.word(i) in HELPING_WORDS and phrases.lemma(i) in {"have", "be"})
         )
 

@@ -51,6 +51,7 @@ class LibraryInfo:
     available: bool = True  # whether its folder or file is there now; what was indexed stays searchable without it
     has_captions: bool = False
     recalls: Mapping[str, float] = field(default_factory=dict, hash=False)  # of the indexes in Milvus, by model
+    num_copies: int = 0  # files with the same content as another
 
     @property
     def id(self) -> str:
@@ -84,6 +85,23 @@ class Changes:
     changed: tuple[str, ...] = ()  # files of another size or modification time
     renamed: dict[str, str] = field(default_factory=dict)  # old id to new id
     removed: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()  # those of the new that have the same content as another, once they have been read
+
+    @property
+    def by_kind(self) -> dict[str, tuple[str, ...]]:
+        """The files by what became of them, in words to put after their number."""
+        found = {
+            f"new{copies_text(len(self.copies))}": self.new,
+            "changed": self.changed,
+            "renamed": tuple(f"{old} → {new}" for old, new in self.renamed.items()),
+            "removed": self.removed,
+        }
+        return {words: files for words, files in found.items() if files}
 
     def __bool__(self) -> bool:
         return bool(self.new or self.changed or self.renamed or self.removed)
+
+
+def copies_text(copies: int) -> str:
+    """Say how many of some files are copies, to put after their number; empty if none is."""
+    return f", {copies:,} of them {'a copy' if copies == 1 else 'copies'}" if copies else ""

@@ -6,7 +6,7 @@ The journal is SQLite's default, not a write-ahead log: that cannot be read on a
 import json
 import logging
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +91,7 @@ class Counts(NamedTuple):
     seconds: float = 0.0
     has_captions: bool = False
     num_skipped: int = 0
+    num_copies: int = 0
 
 
 class Inventory:
@@ -113,7 +114,8 @@ class Inventory:
             files, clips, seconds, captions = database.execute(COUNTS).fetchone()
             (skipped,) = database.execute("SELECT count(*) FROM files WHERE state = 'skipped'").fetchone()
             (failed,) = database.execute("SELECT count(*) FROM skipped_clips").fetchone()
-        return Counts(files, clips - failed, seconds, bool(captions), skipped + failed)
+            (copies,) = database.execute("SELECT count(*) FROM files WHERE duplicate_of != ''").fetchone()
+        return Counts(files, clips - failed, seconds, bool(captions), skipped + failed, copies)
 
     def skipped_clips(self) -> dict[str, str]:
         """Return the reasons of clips that could not be decoded, by id."""
@@ -157,17 +159,11 @@ class Inventory:
         with self._transaction() as database:
             database.executemany("INSERT OR REPLACE INTO skipped_clips VALUES (?, ?, ?)", list(skipped))
 
-    def retry(self, ids: Sequence[str] | None) -> int:
+    def retry(self) -> int:
         """Have skipped files and clips read again; return their number."""
         with self._transaction() as database:
-            chosen = None if ids is None else set(ids)
-            names = [name for (name,) in database.execute("SELECT id FROM files WHERE state = 'skipped'")]
-            files = [(name,) for name in names if chosen is None or name in chosen]
-            names = [name for (name,) in database.execute("SELECT id FROM skipped_clips")]
-            clips = [(name,) for name in names if chosen is None or name in chosen]
-            database.executemany("UPDATE files SET state = 'new', reason = '' WHERE id = ?", files)
-            database.executemany("DELETE FROM skipped_clips WHERE id = ?", clips)
-        return len(files) + len(clips)
+            files = database.execute("UPDATE files SET state = 'new', reason = '' WHERE state = 'skipped'").rowcount
+            return files + database.execute("DELETE FROM skipped_clips").rowcount
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

@@ -25,7 +25,6 @@ class IndexJobs:
         cache: Cache,
         milvus: Milvus | None = None,
     ) -> None:
-        """Start nothing."""
         self._libraries, self._load, self._decoder, self._cache, self._milvus = libraries, load, decoder, cache, milvus
         self._runner = Runner[Updated]("update", queues=True)
 
@@ -40,8 +39,13 @@ class IndexJobs:
         """Return the library's latest update."""
         return next((job for job in reversed(self._runner.jobs) if job.key == library_id), None)
 
-    def start(self, library_id: str, model: str) -> Future[IndexJob]:
+    def start(
+        self, library_id: str, model: str, prepare: Callable[[Progress, ShouldStop], object] | None = None
+    ) -> Future[IndexJob]:
         """Queue an update of a library under a model ("": no embeddings); a waiting equal one is returned instead.
+
+        Args:
+            prepare: called before the model is loaded, to download it.
 
         Raises:
             ConfigError: if there is no such library.
@@ -49,6 +53,8 @@ class IndexJobs:
         info = self._libraries.find(library_id)
 
         def work(progress: Progress, should_stop: ShouldStop) -> Updated:
+            if prepare is not None:
+                prepare(progress, should_stop)
             progress(0, 0, "loading the model")
             encoder = self._load(model) if model else None
             tools = self._decoder, self._cache, progress, should_stop

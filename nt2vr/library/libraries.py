@@ -65,7 +65,6 @@ class Libraries:
         return sorted((self._info(source) for source in sources if source), key=lambda info: info.name.casefold())
 
     def find(self, name: str) -> LibraryInfo:
-        """Return a library by its name or id."""
         return self._info(self._source(name))
 
     def stamp(self, library_id: str) -> tuple[object, ...]:
@@ -178,13 +177,9 @@ class Libraries:
         copies = [file for file in files if file.duplicate_of]
         return bad + [Skipped(file.id, f"It is a copy of {file.duplicate_of}.", file.duplicate_of) for file in copies]
 
-    def retry(self, library_id: str, ids: Sequence[str] | None = None) -> int:
-        """Have the next update read skipped files and windows again; return their number.
-
-        Args:
-            ids: as in `skipped`; None is all.
-        """
-        return self.inventory(self._source(library_id).id).retry(ids)
+    def retry(self, library_id: str) -> int:
+        """Have the next update read skipped files and windows again; return their number."""
+        return self.inventory(self._source(library_id).id).retry()
 
     def previews(self, library_id: str, decoder: Decoder) -> Previews:
         return Previews(self.folder / self._source(library_id).id / PREVIEWS, decoder)

@@ -1,12 +1,11 @@
 """Posters and previews of clips, in formats that every browser shows."""
 
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
 from nt2vr.errors import MediaError
-from nt2vr.media.decode import Decoder, Decoding
+from nt2vr.media.decode import Decoder, Decoding, ahead
 from nt2vr.media.gallery import Video
 from nt2vr.media.probe import DISK_FULL
 from nt2vr.media.video_files import VideoFile
@@ -48,29 +47,22 @@ class Previews:
             Reasons by video_id, for clips of which none can be made.
         """
         failed: dict[str, str] = {}
-        ahead: deque[tuple[Video, Decoding]] = deque()
-        done = 0
 
-        def finish() -> None:
-            video, decoding = ahead.popleft()
+        def started() -> Iterator[tuple[int, Video, Decoding]]:
+            for done, video in enumerate(videos, 1):
+                if should_stop():
+                    raise InterruptedError
+                if not self.has(video):
+                    yield done, video, self._start(video)
+
+        for done, video, decoding in ahead(started(), AHEAD_PER_CHILD * self._decoder.num_workers):
             try:
                 decoding.result()
             except MediaError as error:
                 if DISK_FULL in str(error):
                     raise
                 failed[video.video_id] = str(error)
-            progress(done - len(ahead), total, f"making previews: {video.video_id}")
-
-        for video in videos:
-            if should_stop():
-                raise InterruptedError
-            done += 1
-            if not self.has(video):
-                ahead.append((video, self._start(video)))
-            if len(ahead) > AHEAD_PER_CHILD * self._decoder.num_workers:
-                finish()
-        while ahead:
-            finish()
+            progress(done, total, f"making previews: {video.video_id}")
         progress(total, total, "making previews")
         return failed
 

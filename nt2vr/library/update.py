@@ -1,8 +1,7 @@
 """Update of a library: scan, probe, embed, then posters and previews."""
 
 import time
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,13 +14,13 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.library.sources import list_files
 from nt2vr.library.windows import windows
 from nt2vr.media.cache import Cache
-from nt2vr.media.decode import CLOSED, Decoder, Decoding
+from nt2vr.media.decode import CLOSED, Decoder, ahead
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.probe import Probe
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
+from nt2vr.search.embedded import EmbeddedGallery, Encode, embed_gallery
 from nt2vr.search.embedding_folders import drop_unused
 from nt2vr.search.index import Milvus
 
@@ -50,6 +49,7 @@ def update_library(
     should_stop: ShouldStop = never,
     previews: bool = True,
     milvus: Milvus | None = None,
+    encode: Encode | None = None,
 ) -> Updated:
     """Bring a library's inventory, embeddings, posters and previews up to date with its files.
 
@@ -59,6 +59,7 @@ def update_library(
     Args:
         encoder: embeds the clips; None only scans and makes previews.
         milvus: indexes the embeddings.
+        encode: as for `embed_gallery`.
         progress: gets files or clips done, their number, and the step with the current file: "reading files: a.mp4".
         should_stop: polled before each file.
 
@@ -71,7 +72,7 @@ def update_library(
         gallery = libraries.gallery(source.id)
         embedded, notice = 0, ""
         if encoder is not None and gallery.videos:
-            view = embed(gallery, inventory, encoder, decoder, cache, progress, should_stop, milvus)
+            view = embed(gallery, inventory, encoder, decoder, cache, progress, should_stop, milvus, encode=encode)
             embedded, notice = len(view.gallery.videos), view.notice
             gallery = libraries.gallery(source.id)
         made = libraries.previews(source.id, decoder)
@@ -101,9 +102,11 @@ def scan(
     changes = comparison.changes
     new = [*changes.new, *changes.renamed.values()]
     renamed = {contents.pop(now[name].content): name for name in new if now[name].content in contents}
+    new = [name for name in new if name not in renamed.values()]
     return replace(
         changes,
-        new=tuple(name for name in new if name not in renamed.values()),
+        new=tuple(new),
+        copies=tuple(name for name in new if now[name].duplicate_of),
         renamed=renamed,
         removed=tuple(name for name in comparison.removed if name not in renamed),
     )
@@ -121,7 +124,8 @@ def _probe(
     results: dict[str, tuple[Probe, int] | str] = {}
     stored_s = time.monotonic()
     try:
-        for done, (file, probing) in enumerate(_probes(files, decoder, source.root)):
+        probes = ((file, decoder.probe(Path(file.path), source.root)) for file in files)
+        for done, (file, probing) in enumerate(ahead(probes, PROBES_PER_CHILD * decoder.num_workers)):
             if should_stop():
                 raise InterruptedError
             progress(done, len(files), f"reading files: {file.id}")
@@ -142,15 +146,6 @@ def _probe(
     progress(len(files), len(files), "reading files")
 
 
-def _probes(files: Sequence[FoundFile], decoder: Decoder, root: Path | None) -> Iterator[tuple[FoundFile, Decoding]]:
-    ahead: deque[tuple[FoundFile, Decoding]] = deque()
-    for file in files:
-        ahead.append((file, decoder.probe(Path(file.path), root)))
-        if len(ahead) > PROBES_PER_CHILD * decoder.num_workers:
-            yield ahead.popleft()
-    yield from ahead
-
-
 def embed(
     gallery: Gallery,
     inventory: Inventory,
@@ -161,9 +156,10 @@ def embed(
     should_stop: ShouldStop,
     milvus: Milvus | None = None,
     is_part: bool = False,
+    encode: Encode | None = None,
 ) -> EmbeddedGallery:
-    """Embed the clips, and note those that cannot be decoded; `is_part` as for `embed_gallery`."""
-    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, should_stop, False, milvus, is_part)
+    """Embed the clips, and note those that cannot be decoded; the last two arguments are as for `embed_gallery`."""
+    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, should_stop, False, milvus, is_part, encode)
     if isinstance(encoder, PrecomputedEncoder):
         return embedded  # it lacks clips for other reasons
     if should_stop() or any(CLOSED in reason for _, reason in embedded.skipped):

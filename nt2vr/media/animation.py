@@ -41,7 +41,6 @@ class Animation:
                 seconds += float(image.info.get("duration") or 1000 * FRAME_S) / 1000
 
     def length(self) -> tuple[float, int]:
-        """Return when the last frame ends, in seconds, and the number of frames."""
         with opened_picture(self._path) as image:
             count, seconds = self._count(image), 0.0
             for number in range(count):

@@ -9,14 +9,15 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 import cv2
 import numpy as np
@@ -30,6 +31,7 @@ from nt2vr.media.picture import LARGE, MAX_PIXELS, PICTURE_SUFFIXES, fit, read_p
 from nt2vr.models.framing import CENTRES, Framing, frame_positions
 from nt2vr.models.spawn import WithoutMain
 
+T = TypeVar("T")
 SEEK_GAP = 250  # frames between samples above which seeking (to a key frame, then on) beats decoding everything
 MAX_WORKERS = 32  # children take 70 MB each
 MAX_BYTES = 2 << 30  # of a child: an 8K film in H.264 took 0.5 GB
@@ -160,6 +162,16 @@ class Decoding:
             raise MediaError(f"{name} crashed the decoder. {fatal} and try again.") from None
         except CancelledError:
             raise MediaError(f"{name} was not decoded: {CLOSED}.") from None
+
+
+def ahead(jobs: Iterable[T], most: int) -> Iterator[T]:
+    """Yield jobs in their order, each once the `most` next ones are started, too."""
+    started: deque[T] = deque()
+    for job in jobs:
+        started.append(job)
+        if len(started) > most:
+            yield started.popleft()
+    yield from started
 
 
 class Decoder(AbstractContextManager["Decoder"]):

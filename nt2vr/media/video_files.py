@@ -114,13 +114,11 @@ def _jobs(files: Iterable[VideoFile]) -> Iterator[list[VideoFile]]:
     """Group successive windows of a file, so that it is opened once for several; every other file is on its own."""
     job: list[VideoFile] = []
     for file in files:
-        if job and not (len(job) < WINDOWS_PER_JOB and _follows(job[-1].video, file.video)):
+        last, video = job[-1].video if job else file.video, file.video
+        follows = last.path == video.path and None not in (last.end, video.end) and last.start <= video.start
+        if job and not (follows and len(job) < WINDOWS_PER_JOB):
             yield job
             job = []
         job.append(file)
     if job:
         yield job
-
-
-def _follows(one: Video, other: Video) -> bool:
-    return one.path == other.path and one.end is not None and other.end is not None and one.start <= other.start

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, quoted, reason_of
 from nt2vr.files import parse_json
-from nt2vr.models.card import CARD, Card, read_card
+from nt2vr.models.card import CARD, DRAWINGS, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.downloads import Announce, fetch, pretrained
 from nt2vr.models.encoder import Encoder, check_encoder
@@ -85,7 +85,6 @@ class Catalog:
     """
 
     def __init__(self, folders: Sequence[Path], device: str = "cpu", runs: Path | None = None) -> None:
-        """Load nothing yet."""
         self._folders = tuple(folders)
         self._device = device
         self._runs = runs
@@ -105,12 +104,16 @@ class Catalog:
         return Catalog, (self._folders, self._device, self._runs)
 
     @property
+    def device(self) -> str:
+        """The setting of where models run; see `resolve_device`."""
+        return self._device
+
+    @property
     def home(self) -> Path:
         """Folder of new models."""
         return self._folders[-1]
 
     def names(self) -> list[str]:
-        """List the names of all models on disk now."""
         return list(self.entries())
 
     def entries(self) -> dict[str, CatalogEntry]:
@@ -159,6 +162,24 @@ class Catalog:
         """Read the card of a model, without loading it; raises as `find` and `read_card` do."""
         entry = self.find(name)
         return entry.make().card if entry.make else read_card(entry.folders[0])
+
+    def knows_only_drawings(self, name: str) -> bool:
+        """Whether a built-in world is all that a model was trained on, as far as the cards of its bases tell."""
+        entries, seen = self.entries(), set[str]()
+        while name in entries and name not in seen:
+            seen.add(name)
+            folders = entries[name].folders
+            card = self._card(folders[0]) if folders else None
+            if card is None or DRAWINGS not in card.data:
+                return False
+            name = card.base
+        return bool(seen)
+
+    def real_models(self) -> list[str]:
+        """List the models here that can index a library and know more than drawings; those of runs last."""
+        entries = self.entries().items()
+        own = [name for name, entry in entries if entry.kind in ("model", "run") and self._card(entry.folders[0])]
+        return [name for name in own if not self.knows_only_drawings(name)]
 
     def folder(self, name: str) -> Path:
         """Return the checkpoint folder of a model; a ConfigError refuses one from outside, which has none."""

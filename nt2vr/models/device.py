@@ -1,7 +1,9 @@
 """Devices that models run on, and their precision of encoding. Importing it does not import torch."""
 
+import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 FLOAT32, BF16 = PRECISIONS = ("", "bf16")
+PRODUCTS = 10  # of matrices, by which a device is measured
 TOLERANCE = 0.01  # of a cosine, bfloat16 compared with float32
 
 
@@ -66,3 +69,22 @@ def as_tensor(array: NDArray[np.float32]) -> "Tensor":
     import torch  # noqa: PLC0415  the page is up before torch is
 
     return torch.tensor(array)
+
+
+@cache
+def gflops_per_second(device: str) -> float:
+    """Measure once how much a device, as in a setting, computes in a second.
+
+    The product is one of ViT-B/32's, of eight frames, so that a model's work divided by it estimates its time.
+    """
+    import torch  # noqa: PLC0415  see `resolve_device`
+
+    where = resolve_device(device)
+    tokens, weights = torch.rand(8 * 50, 768, device=where), torch.rand(768, 3072, device=where)
+    float((tokens @ weights)[0, 0])  # the first product also starts the device
+    took_s = []
+    for _ in range(PRODUCTS):
+        began = time.perf_counter()
+        float((tokens @ weights)[0, 0])  # waits for the device
+        took_s.append(time.perf_counter() - began)
+    return 2e-9 * tokens.numel() * weights.shape[1] / min(took_s)

@@ -31,22 +31,18 @@ class Encoder(Protocol):
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts: (N, D), L2-normalised; a text too long for the model is truncated."""
-        ...
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Embed (N, S, S, 3) RGB frames, already resized by `picture.fit`: (N, D), for `pool`.
 
         They are L2-normalised, unless the card pools raw embeddings.
         """
-        ...
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
         """Pool the frame embeddings of videos: (..., F, D) to (..., D), L2-normalised."""
-        ...
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
         """List the words of a text that never occurred in training."""
-        ...
 
 
 METHODS = ("encode_text", "encode_frames", "pool", "unseen_words")

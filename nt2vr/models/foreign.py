@@ -177,7 +177,6 @@ def _head(card: Card, weights: Mapping[str, "Tensor"], width: int, file: Path) -
 
 
 def new_folder(name: str, models: Catalog) -> Path:
-    """Return the folder that a new model is to have."""
     folder = models.home / (re.sub(r"[^\w.-]+", "-", name).strip("-.") or "model")
     if folder.exists():
         raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")

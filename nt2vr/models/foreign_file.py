@@ -44,7 +44,6 @@ class Inert:
     __slots__ = ()
 
     def __new__(cls, *_: object, **__: object) -> "Inert":
-        """Ignore what the object was made of."""
         return super().__new__(cls)
 
     def __init__(self, *_: object, **__: object) -> None:

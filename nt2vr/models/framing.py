@@ -37,7 +37,6 @@ class Framing:
     positions: str = CENTRES
 
     def __post_init__(self) -> None:
-        """Refuse values that open_clip or nT2VR does not support."""
         if type(self.size) is not int or self.size < 1:
             raise CheckpointError(f"The model takes frames of {quoted(self.size)} pixels, but only squares work.")
         if self.resize_mode not in RESIZE_MODES or self.interpolation not in (BICUBIC, BILINEAR):

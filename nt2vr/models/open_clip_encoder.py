@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.models.card import MEAN, QUERY_SCORED, UNIT_PROJECTED, Card
-from nt2vr.models.device import autocast_of
+from nt2vr.models.device import Autocast, autocast_of
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.fusion import Fusion
@@ -122,7 +122,6 @@ class OpenClipEncoder:
         self.pooling = (fixed_pooling(card) if pooling is None else pooling).eval()
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts: (N, D), L2-normalised; a text too long for the model is truncated."""
         cached = self.cached_texts
         new = [text for text in dict.fromkeys(texts) if text not in cached]
         parts = [self._encode_text(new[i : i + BATCH_SIZE]) for i in range(0, len(new), BATCH_SIZE)]
@@ -147,7 +146,6 @@ class OpenClipEncoder:
             return embeddings.cpu().numpy()
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Embed (N, S, S, 3) RGB frames, already resized by `picture.fit`: (N, D), for `pool`."""
         import torch  # noqa: PLC0415  the page is up before torch is
         from torch.nn.functional import normalize  # noqa: PLC0415
 
@@ -163,7 +161,6 @@ class OpenClipEncoder:
         return np.concatenate(parts)
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Pool the frame embeddings of videos: (..., F, D) to (..., D), L2-normalised."""
         import torch  # noqa: PLC0415  the page is up before torch is
 
         weights = next(self.pooling.parameters(), torch.empty(0))
@@ -223,8 +220,11 @@ class OpenClipEncoder:
             self._visual.to(device)
         self._device = self._model.logit_scale.device
 
+    def set_precision(self, name: str) -> None:
+        """Encode in one of PRECISIONS, whichever suits the device; nothing else may be using the encoder."""
+        self._autocast, self.card = Autocast(self._device.type, name), replace(self.card, precision=name)
+
     def shares_visual_tower(self, other: "OpenClipEncoder") -> bool:
-        """Return True if both use the same visual module."""
         return self._model.visual is other._model.visual
 
     def unseen_words(self, text: str) -> tuple[str, ...]:

@@ -37,7 +37,6 @@ class PrecomputedEncoder:
     """Looks embeddings up instead of computing them."""
 
     def __init__(self, folder: Path) -> None:
-        """Read a folder that `write_embeddings` has written."""
         arrays = read_embeddings(folder / EMBEDDINGS)
         self.card = read_card(folder)
         self.name, self.num_frames, self.image_size = self.card.name, 1, self.card.image_size
@@ -63,7 +62,6 @@ class PrecomputedEncoder:
         raise ConfigError(f"{self.name} knows only the videos of its file, and no other pictures. Use their gallery.")
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the one embedding of each video: (..., 1, D) to (..., D)."""
         return frame_embeddings[..., 0, :]
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
@@ -72,7 +70,6 @@ class PrecomputedEncoder:
 
     @property
     def video_ids(self) -> Set[str]:
-        """Ids of all videos of the file."""
         return self._videos.keys()
 
     def video(self, video_id: str) -> NDArray[np.float32] | None:

@@ -28,11 +28,22 @@ class Recommended:
     remark: str = ""
 
     @property
+    def catalog_name(self) -> str:
+        """Its name once it is downloaded."""
+        return self.name.replace("/", " / ")
+
+    @property
     def speed(self) -> Speed:
         """Class of the time that a frame takes: fast is ViT-B/32's, slow ViT-L/14's and more."""
         return "fast" if self.gflops < 20 else "medium" if self.gflops < 100 else "slow"
 
+    @property
+    def download_s(self) -> float:
+        """Seconds that its download takes at BANDWIDTH."""
+        return self.size_mb * 8 / BANDWIDTH
 
+
+BANDWIDTH = 100  # Mbit/s, for which the page states how long a download takes
 RECOMMENDED: Sequence[Recommended] = (
     Recommended("MobileCLIP2-S2/dfndr2b", 379, 15.7, remark="small and fast"),
     Recommended("ViT-B-32/openai", 577, 8.8, remark="the base of the paper's models"),
@@ -43,3 +54,4 @@ RECOMMENDED: Sequence[Recommended] = (
     Recommended("ViT-SO400M-14-SigLIP2/webli", 4332, 220.4, remark="many languages"),
     Recommended("ViT-H-14-worldwide-quickgelu/metaclip2_worldwide", 7091, 334.6, remark="MetaCLIP 2: many languages"),
 )
+OFFERED = next(model for model in RECOMMENDED if model.name == "ViT-B-32/openai")  # to those who know only drawings

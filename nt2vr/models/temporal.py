@@ -18,7 +18,6 @@ DROPOUT = 0.2  # of projections, as in W2VV++ and SEA
 
 
 def shapes_of(weights: Mapping[str, Tensor]) -> dict[str, torch.Size]:
-    """Return the shape of each tensor."""
     return {name: tensor.shape for name, tensor in weights.items()}
 
 
@@ -34,7 +33,6 @@ class Block(nn.Module):
     """Transformer block of CLIP, normalised first; its parameters have CLIP's names."""
 
     def __init__(self, width: int, heads: int) -> None:
-        """Initialise at random."""
         super().__init__()
         self.ln_1, self.ln_2 = nn.LayerNorm(width, EPSILON), nn.LayerNorm(width, EPSILON)
         self.attn = nn.MultiheadAttention(width, heads, batch_first=True)

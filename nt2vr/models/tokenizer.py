@@ -34,7 +34,6 @@ class FileTokenizer:
     """A tokenizer of a checkpoint folder."""
 
     def __init__(self, files: Mapping[str, bytes], text_cfg: Mapping[str, Any]) -> None:
-        """Read the files."""
         from open_clip.tokenizer import get_clean_fn  # noqa: PLC0415  the page is up before open_clip is
         from tokenizers import Tokenizer  # noqa: PLC0415
 

@@ -25,7 +25,6 @@ def joined(parts: Iterable[object]) -> Markup:
 
 
 def coloured(value: object, colour: str) -> Markup:
-    """Return text in a colour."""
     return Markup(f'<span style="color:{colour};font-weight:600">{text(value)}</span>')
 
 

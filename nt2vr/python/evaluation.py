@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nt2vr.evaluation.reports.formats import markdown, write_tables
+from nt2vr.evaluation.reports.formats import laid_out, markdown, write_tables
 from nt2vr.evaluation.reports.report import Report
-from nt2vr.evaluation.reports.tables import has_any, measured, table_of, tables_of
+from nt2vr.evaluation.reports.tables import table_of, tables_of
 from nt2vr.files import expanded
 from nt2vr.notebook.frames import data_frame
 from nt2vr.notebook.html import joined, table
@@ -47,15 +47,6 @@ class Evaluation:
         write_tables(self.report, expanded(folder))
 
     def _repr_html_(self) -> str:
-        lines, parts = table_of(self.report), []
-        for groups in tables_of(self.report):
-            shown = measured(lines, groups)
-            columns = [(group, column) for group in shown for column in group.columns]
-            rows = [
-                (name, *(column.text(metrics.get(column.key)) for _, column in columns))
-                for name, metrics in lines
-                if has_any(metrics, shown)
-            ]
-            if rows:
-                parts.append(table(("", *(f"{group.head} {column.head}" for group, column in columns)), rows))
+        tables = (laid_out(table_of(self.report), groups) for groups in tables_of(self.report))
+        parts = [table(heads, rows) for heads, *rows in tables if rows]
         return joined([table((), (), self.report.name), *parts, *(table((), (), each) for each in self.remarks)])

@@ -24,7 +24,6 @@ class Model:
     """
 
     def __init__(self, encoder: Encoder) -> None:
-        """Wrap a loaded encoder."""
         self.encoder, self.card, self.name = encoder, encoder.card, encoder.name
         self.num_frames, self.image_size, self.embed_dim = encoder.num_frames, encoder.image_size, encoder.embed_dim
         self.visual_fingerprint, self.text_fingerprint = encoder.visual_fingerprint, encoder.text_fingerprint

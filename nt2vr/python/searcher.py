@@ -43,7 +43,6 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
     """Searches a gallery; a `with` block or `close` ends its decoder processes."""
 
     def __init__(self, settings: Settings, library: str = "", index: str = "") -> None:
-        """Load nothing yet."""
         self._services = Services(settings, index)
         self._is_open = True
         self._thumbnail = lru_cache(THUMBNAILS)(self._decoded)
@@ -250,5 +249,4 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         self._services.close()
 
     def __exit__(self, *error: object) -> None:
-        """Close the searcher."""
         self.close()

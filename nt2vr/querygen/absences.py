@@ -33,7 +33,6 @@ class Absences:
     """Writes queries for content absent from videos of one set."""
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
-        """Index the content of videos, given by their ids."""
         self._videos, self._index = videos, ContentIndex(videos)
         self._named: dict[str, dict[Thing, None]] = {  # things of each video, without people, whose names vary
             video_id: {thing: None for thing in content.things if "person" not in thing.names}

@@ -49,7 +49,6 @@ class ChatEndpoint:
     pause_s: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check the address."""
         try:
             parts = urlsplit(self.url)
             is_address = parts.scheme in ("http", "https") and bool(parts.hostname)

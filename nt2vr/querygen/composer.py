@@ -38,7 +38,6 @@ class Composer:
     """Composes queries over one set of videos."""
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
-        """Index the content of videos, given by their ids."""
         self._videos, self._index = videos, ContentIndex(videos)
 
     def compose(self, seed: int) -> Iterator[ComposedQuery]:

@@ -29,7 +29,6 @@ class ContentIndex:
     """Finds the videos that show something, or may show it; `mentioned_in` maps lemmas to videos."""
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
-        """Index the content of videos, given by their ids."""
         self.usage = Usage()
         self.mentioned_in: dict[str, set[str]] = defaultdict(set)
         self._words: dict[Key, frozenset[str]] = defaultdict(frozenset)

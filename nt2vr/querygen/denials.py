@@ -141,7 +141,6 @@ class CaptionDenials:
             self._done_by[deed.subject].append(deed)
 
     def __len__(self) -> int:
-        """Number of captions."""
         return len(self._captions)
 
     def draw(self, caption_index: int, kind: DenialKind, rng: random.Random) -> Denial | None:

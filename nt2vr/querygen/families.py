@@ -24,31 +24,24 @@ class Change(Protocol):
     @property
     def kind(self) -> ChangeKind:
         """What is changed, and how."""
-        ...
 
     @property
     def old(self) -> Any:
         """The actor or thing that is changed or removed; None for an addition or another place."""
-        ...
 
     @property
     def shown(self) -> Any:
         """Claim of the addition; None for a removal."""
-        ...
 
     @property
     def gone(self) -> Any:
         """Claim of the removal; None for an addition."""
-        ...
 
     @property
     def names(self) -> frozenset[str]:
         """Names of the vocabulary that a text about it mentions."""
-        ...
 
-    def applied(self, scene: Any) -> Any:
-        """Return the scene with the change."""
-        ...
+    def applied(self, scene: Any) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -66,7 +59,6 @@ class Wish:
         return cls(scene.gist, tuple(filter(None, shown)), tuple(filter(None, gone)))
 
     def holds(self, scene: Any) -> bool:
-        """Return whether a scene is right."""
         return (
             scene.gist == self.gist and all(claim.holds(scene) for claim in self.shown) and not self.violated_by(scene)
         )
@@ -212,7 +204,6 @@ class WishTable:
     """`Wish.holds` for all scenes of a gallery at once."""
 
     def __init__(self, scenes: Sequence[Any]) -> None:
-        """Index the scenes by their gist."""
         self._scenes = scenes
         self._rows: dict[Hashable, list[int]] = {}
         for row, scene in enumerate(scenes):

@@ -38,7 +38,6 @@ class Caption(NamedTuple):
 
     @property
     def video_id(self) -> str:
-        """Id of the video it describes."""
         return self.cap_id.partition("#")[0]
 
 
@@ -196,7 +195,6 @@ def write_composed(path: Path, queries: Iterable[ComposedQuery]) -> None:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines of text, atomically."""
     with atomic_write(path) as partial, partial.open("w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in lines)
 

@@ -15,7 +15,6 @@ class Usage:
     """Counts of subjects' actions over many captions."""
 
     def __init__(self) -> None:
-        """Start with no counts."""
         self._shown_by: dict[tuple[Subject, Key], dict[str, None]] = defaultdict(dict)  # ids, in order
         self._doers: dict[tuple[Subject, Key], dict[str, set[Subject]]] = defaultdict(dict)  # of a generic subject
         self._texts: dict[tuple[Subject, Key], Counter[str]] = defaultdict(Counter)

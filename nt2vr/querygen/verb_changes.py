@@ -19,6 +19,7 @@ from nt2vr.language.wordlists import ACTORS, ROLES, words
 from nt2vr.querygen.negator import TAKEN_FOR_VERBS, caption_tagger
 from nt2vr.querygen.related import related
 from nt2vr.querygen.verb_phrases import INTRANSITIVE, TRANSITIVE, is_bare_noun, is_complete
+from nt2vr.querygen.written import groups_in
 
 Rule = Literal["rules", "antonym", "random"]
 MOST = 10  # changed captions per caption
@@ -33,9 +34,13 @@ _NOT_DEEDS = words(
 )
 _MEASURES = words("kind type sort piece lot bowl glass cup plate couple slice pair bit bunch")
 _TAKEN_FOR_VERBS = words("molding meeting clothing")
+_BEFORE_NOUNS = frozenset({"DET", "ADJ", "NUM", "POS", "NOUN"})
+# After an object they say where it goes, or to whom, which few other verbs take: push a car out, pass a dog to a man
+_DIRECTIONS = words("into onto to toward towards out off down up through across away over from")
+_TARGETS = words("at to for")  # after a particle: looks down at her cast
 _TAKES_CLAUSE = words("watch hear feel help film record catch find")
 # Verbs that captions use without an object, but should not
-_INCOMPLETE = words("chop slice peel cut mix stir pour throw pass flip roll hit kick address")
+_INCOMPLETE = words("chop slice peel cut mix stir pour throw pass flip roll hit kick address attack receive listen")
 # Verbs that are often true next to the one they would replace, or that say little, or that lack a further part
 _NOT_NEW = _NOT_DEEDS | words(
     "hold use look stand wear touch move do perform make take put place set give enjoy love like want need work act "
@@ -43,45 +48,6 @@ _NOT_NEW = _NOT_DEEDS | words(
     "lead bring send turn lay leave allow cause manage prepare operate review call name base relate hang surround "
     "point tell say ask know think feel create find discuss speak talk explain mention shoot record film play fail "
     "attempt provide match cast"
-)
-_SYNONYMS = tuple(
-    words(line)
-    for line in """
-pull drag tow tug
-clean wash wipe scrub rinse dust polish
-fix repair mend assemble build
-spin rotate twirl turn
-slide glide skate ski
-chase follow pursue run
-pet stroke caress rub cuddle hold brush
-feed give nurse
-lick eat taste bite chew
-watch look see observe view stare examine inspect check study
-ride drive race steer pedal
-rest sit lie lean sleep
-climb scale hike
-shake wave swing
-hit strike kick punch slap beat knock bat
-carry hold lift raise push pull
-wrap pack cover
-walk run stroll jog march step cross
-fly soar hover glide
-battle fight attack
-pour add mix put fill
-make prepare cook bake fry
-cut chop slice peel trim carve
-sing perform rap play cover
-play beat strum pluck pound
-talk chat speak argue
-point aim
-share discuss
-check review
-score kick
-throw shoot
-drive run move speed
-teach take
-give deliver present read report announce
-""".strip().splitlines()
 )
 _ANTONYMS = (
     "open close, push pull, throw catch, enter leave, climb descend, lift drop, raise lower, laugh cry, stand sit, "
@@ -189,10 +155,13 @@ def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
     lemma, rest, is_bare = "", [preposition], False
     if noun is None:
         is_open = phrases.tag(place - 1) == "ADP" and place < len(phrases.tokens)
-        if is_open or _shares_object(phrases, place) or kind == "VP" or verb in TRANSITIVE:
+        is_aimed = bool(preposition) and phrases.word(place) in _TARGETS
+        if is_open or is_aimed or _shares_object(phrases, place) or kind == "VP" or verb in TRANSITIVE:
             return None  # starts singing; the cake they cut; talks about | cooking
     else:
         following = phrases.tag(noun.end)
+        if not preposition and phrases.word(noun.end) in _DIRECTIONS:
+            return None
         if phrases.tag(noun.head) == "PRON" or following in {"VB", "ADJ", "VBN", "TO", "VBP", "DET", "NOUN"}:
             return None  # watches her; paints it red; gives a woman a massage
         if following in VERB_TAGS and not preposition and (phrases.is_actor(noun) or verb in _TAKES_CLAUSE):
@@ -217,9 +186,14 @@ def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
     """Return whether a verb may be a noun that the tagger mistook: "about some movie | matters"."""
     word, follows_thing = phrases.word(i), _follows_thing(phrases, i)
     is_joined = phrases.tag(i - 1) == "CONJ" and phrases.tag(i - 2) == "NOUN"  # waiters and | cooks
-    return word in TAKEN_FOR_VERBS | _TAKEN_FOR_VERBS or (
-        (follows_thing or is_joined) and phrases.tag(i) != "VBG" and is_noun(verb)
-    )
+    is_object = phrases.tag(i - 1) == "VBG"  # watching wrestling | matches
+    if word in TAKEN_FOR_VERBS | _TAKEN_FOR_VERBS:
+        return True
+    if phrases.tag(i) == "VBG":  # about car | racing, but: of cars | racing
+        return (
+            follows_thing and phrases.word(i - 1) == phrases.lemma(i - 1) and phrases.tag(i - 2) not in _BEFORE_NOUNS
+        )
+    return (follows_thing or is_joined or is_object) and is_noun(verb)
 
 
 def _follows_thing(phrases: Phrases, i: int) -> bool:
@@ -275,7 +249,6 @@ class VerbChanges:
         self._verbs = {verb: count for verb, count in sorted(total.items()) if count >= LEAST_SEEN}
 
     def __len__(self) -> int:
-        """Return the number of videos."""
         return len(self._videos)
 
     def verbs(self, row: int) -> set[str]:
@@ -331,4 +304,4 @@ class VerbChanges:
 
 def _alike(verb: str) -> frozenset[str]:
     """Return a verb, its synonyms and what captions may say instead."""
-    return related(verb).union(*(group for group in _SYNONYMS if verb in group))
+    return related(verb).union(*(group for group in groups_in("verb_synonyms.txt") if verb in group))

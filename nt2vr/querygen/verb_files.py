@@ -14,7 +14,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.querygen.chat import ChatEndpoint
 from nt2vr.querygen.query_sets import objects_of, write_lines
 from nt2vr.querygen.verb_changes import MOST, Changed, VerbLine, frames_of
-from nt2vr.querygen.verb_prompts import CHANGE, PHRASES
+from nt2vr.querygen.written import text_of
 
 MAX_TOKENS = 512  # output length that the paper allows
 MAX_CHARS = 500  # of a changed caption
@@ -34,10 +34,19 @@ class ChatVerbs:
         Args:
             own: lemmas of the verbs of the caption and of its video's other captions; answers with one are dropped.
         """
-        answer = self.endpoint.complete(CHANGE.format(caption=caption), MAX_TOKENS)
+        answer = self.endpoint.complete(_prompt("verb_change_prompt.txt", caption), MAX_TOKENS)
         changed = changed_in(answer, caption, frozenset(own))
-        answer = self.endpoint.complete(PHRASES.format(caption=caption), MAX_TOKENS)
+        answer = self.endpoint.complete(_prompt("verb_phrase_prompt.txt", caption), MAX_TOKENS)
         return line_of(caption, phrases_in(answer), changed)
+
+
+def _prompt(file: str, caption: str) -> str:
+    """Fill in one of VFC's prompts, as published.
+
+    Source: Momeni et al., "Verbs in Action: Improving Verb Understanding in Video-Language Models", ICCV 2023,
+    appendix C.5.
+    """
+    return text_of(file).rstrip("\n").format(caption=caption)
 
 
 def changed_in(answer: str, caption: str, own: frozenset[str]) -> list[str]:

@@ -169,7 +169,6 @@ class Ranking:
 
     @cached_property
     def counts(self) -> dict[Verdict, int]:
-        """Number of hits per verdict."""
         verdicts: tuple[Verdict, ...] = ("right", "violation", "miss")
         return {verdict: sum(hit.verdict == verdict for hit in self.hits) for verdict in verdicts}
 
@@ -212,6 +211,7 @@ class Answer:
         judged_by: "captions" if the verdicts derive from them; "" if the truth is known, or there are none.
         gallery: its key.
         denied: the query whose `affirmed` one this is, if the page took its negation away.
+        beside: the same systems' answer to a second query, if the page compares two.
     """
 
     query: Query
@@ -219,9 +219,9 @@ class Answer:
     judged_by: str = ""
     gallery: str = ""
     denied: Query | None = None
+    beside: "Answer | None" = None
 
     def with_thumbnails(self, thumbnail: Callable[[str], bytes | None]) -> "Answer":
-        """Return the answer with thumbnails for notebooks."""
         return replace(self, rankings=tuple(replace(each, thumbnail=thumbnail) for each in self.rankings))
 
     def to_pandas(self) -> Any:
@@ -234,7 +234,6 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        """The sentence as typed."""
         return (self.denied or self.query).text
 
     @property
@@ -244,7 +243,6 @@ class Answer:
 
     @property
     def has_verdicts(self) -> bool:
-        """Whether any hit has a verdict."""
         return any(hit.verdict for ranking in self.rankings for hit in ranking.hits)
 
     def as_typed(self, ranking: Ranking) -> tuple[str, ...]:

@@ -49,7 +49,6 @@ class Read:
     vector: Vector | None = None
 
     def texts(self, model: str) -> list[str]:
-        """List the texts that a model embeds."""
         several = (self.queries[model, anew] for anew in (False, True) if (model, anew) in self.queries)
         return [text for each in several for text in texts_of(each)]
 

@@ -33,14 +33,11 @@ def judge_by_captions(query: Query, video: Video, reference: Video | None = None
     if any(content <= caption for content in unwanted for caption in said):
         return "violation"
     everything = frozenset().union(*said)
-    if reference or any(_maybe_said(word, everything) for content in unwanted for word in content):
+    denied = {word for content in unwanted for word in content}
+    if reference or any(related(word) & everything or derived_from(word, everything) for word in denied):
         return None
     wanted = _content_of(" ".join(query.wanted))
     return "right" if wanted and any(wanted <= caption for caption in said) else None
-
-
-def _maybe_said(word: str, everything: frozenset[str]) -> bool:
-    return bool(related(word) & everything or derived_from(word, everything))
 
 
 @lru_cache(_READ)

@@ -34,6 +34,10 @@ logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 _Decoded = tuple[VideoFile, NDArray[np.uint8]]  # frames are (F, S, S, 3)
+# embeds clips elsewhere: some, and their (B, F, D), at a time; the dictionary gets ids and reasons of those that fail
+Encode = Callable[
+    [Sequence[VideoFile], dict[str, str], ShouldStop], Iterator[tuple[Sequence[VideoFile], NDArray[np.float32]]]
+]
 SHORTLIST = 10_000  # clips that an index gives to be scored
 FOCUSED = 20_000  # clips whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers
 SURE, RELIABLE = 10, 100  # first clips that a shortlist must not miss; nearest ones that an index hardly misses
@@ -160,6 +164,7 @@ def embed_gallery(
     in_memory: bool = True,
     milvus: Milvus | None = None,
     is_part: bool = False,
+    encode: Encode | None = None,
 ) -> EmbeddedGallery:
     """Embed the clips that have no stored embeddings, and open all; each batch is stored as soon as it is embedded.
 
@@ -170,6 +175,7 @@ def embed_gallery(
         in_memory: whether to go on without storing embeddings if their folder cannot be written to.
         milvus: indexes a library.
         is_part: whether the clips are some of a gallery's, so that no index is built of them.
+        encode: decodes and embeds the clips elsewhere; None does it here.
 
     Raises:
         CheckpointError: if embeddings are not finite.
@@ -191,13 +197,9 @@ def embed_gallery(
         progress(done + len(failed) + len(skipped), len(gallery.videos), doing)
 
     report()
-    framing, num_frames = encoder.card.framing, encoder.num_frames
-    with cache.frames(num_frames, framing, grows=not gallery.key) as frames:  # a library's clips are embedded once
-        decoded = decode_files(missing, num_frames, framing, decoder, failed, frames, should_stop)
-        for batch in _batches(decoded, max(1, BATCH_FRAMES // num_frames), by_file=bool(gallery.key)):
-            store.embed(batch)
-            done += sum(copies[file.key] for file, _ in batch)
-            report(batch[-1][0].video.video_id)
+    for some in store.embedded(missing, decoder, cache, failed, should_stop, encode):
+        done += sum(copies[file.key] for file in some)
+        report(some[-1].video.video_id)
     reasons = {file.key: failed[file.video.video_id] for file in missing if file.video.video_id in failed}
     skipped |= {file.video.video_id: reasons[file.key] for file in files if file.key in reasons}
     return store.opened(
@@ -211,6 +213,11 @@ def _batches(decoded: Iterator[_Decoded], size: int, by_file: bool) -> Iterator[
     for _, clips in files:
         while batch := list(islice(clips, size)):
             yield batch
+
+
+def embeddings_of(clips: Sequence[NDArray[np.uint8]], encoder: Encoder) -> NDArray[np.float32]:
+    """Encode the (F, S, S, 3) frames of B clips: (B, F, D)."""
+    return encoder.encode_frames(np.concatenate(clips)).reshape(len(clips), encoder.num_frames, -1)
 
 
 def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:
@@ -258,20 +265,42 @@ class _Store:
                 missing.setdefault(file.key, file)
         return list(missing.values())
 
-    def embed(self, batch: Sequence[_Decoded]) -> None:
-        """Encode the (F, S, S, 3) frames of files, and store the embeddings."""
-        make_room(self._folder)
+    def embedded(
+        self,
+        missing: Sequence[VideoFile],
+        decoder: Decoder,
+        cache: Cache,
+        failed: dict[str, str],
+        should_stop: ShouldStop,
+        encode: Encode | None,
+    ) -> Iterator[Sequence[VideoFile]]:
+        """Embed files and store their embeddings; yield those that are done, some at a time."""
+        if encode is not None:
+            for some, embeddings in encode(missing, failed, should_stop):
+                self._add(some, embeddings)
+                yield some
+            return
+        num_frames, framing, is_library = self._encoder.num_frames, self._encoder.card.framing, bool(self._gallery.key)
+        with cache.frames(num_frames, framing, grows=not is_library) as frames:  # a library's clips are embedded once
+            decoded = decode_files(missing, num_frames, framing, decoder, failed, frames, should_stop)
+            for batch in _batches(decoded, max(1, BATCH_FRAMES // num_frames), by_file=is_library):
+                self._embed(batch)
+                yield [file for file, _ in batch]
+
+    def _embed(self, batch: Sequence[_Decoded]) -> None:
         self._file.refresh()
         known = self._file.find(file.key for file, _ in batch) >= 0  # embedded by another process in the meantime
         batch = [item for item, is_known in zip(batch, known, strict=True) if not is_known]
-        if not batch:
-            return
-        encoder = self._encoder
-        frames = np.concatenate([frames for _, frames in batch])  # (B * F, S, S, 3)
-        embeddings = encoder.encode_frames(frames).reshape(len(batch), encoder.num_frames, -1)  # (B, F, D)
+        if batch:
+            self._add([file for file, _ in batch], embeddings_of([frames for _, frames in batch], self._encoder))
+
+    def _add(self, files: Sequence[VideoFile], embeddings: NDArray[np.float32]) -> None:
+        """Store embeddings (B, F, D)."""
         if not np.isfinite(embeddings).all():
-            raise CheckpointError(f"The embeddings of {encoder.card.name} are not finite. Choose another checkpoint.")
-        keys = [file.key for file, _ in batch]
+            name = self._encoder.card.name
+            raise CheckpointError(f"The embeddings of {name} are not finite. Choose another checkpoint.")
+        make_room(self._folder)
+        keys = [file.key for file in files]
         if not self._unwritten:
             try:
                 self._file.append(keys, embeddings)

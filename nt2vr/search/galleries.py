@@ -12,10 +12,11 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.answers import Judge
 from nt2vr.search.by_captions import judge_by_captions
+from nt2vr.search.embedding_folders import tower_folder
 from nt2vr.search.index import Milvus
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.reading import Synonyms
-from nt2vr.search.searcher import Searcher
+from nt2vr.search.searcher import DEFAULT_SYSTEMS, Searcher
 
 BUILT_IN = "built-in"  # name on the command line and in the APIs
 MAX_OPEN = 4  # libraries; the least recently used is closed first
@@ -71,7 +72,7 @@ class Galleries:
         index: str | Milvus = "",
     ) -> None:
         """Open the built-in gallery; nothing is loaded yet."""
-        self.shelf = shelf
+        self.shelf, self._cache = shelf, cache
         self._live = LiveModels(models, lambda key, encoder: self.searcher(key).embedded(encoder))
         self._open_searcher = partial(
             Searcher, models, decoder=decoder, cache=cache, synonyms=synonyms, live=self._live, index=index
@@ -104,13 +105,23 @@ class Galleries:
                 self._live.forget(oldest)
         return searcher
 
+    def default_systems(self, key: str) -> Sequence[str]:
+        """Return what a search compares unless it names systems.
+
+        In a library, they are of a model that knows more than drawings if one is here, at best one that indexed it.
+        """
+        models, searcher = self.built_in.models, self.searcher(key)
+        real = models.real_models() if searcher.is_library else []
+        towers = (tower_folder(searcher.gallery, models.card(name), self._cache) for name in real)
+        indexed = [name for name, tower in zip(real, towers, strict=True) if tower.is_dir()]
+        return systems_of((indexed or real)[0]) if real else DEFAULT_SYSTEMS
+
     def encoder(self, model: str) -> Encoder:
         """Return a model, shared with searches."""
         return self._live.encoder(model)
 
     @property
     def loaded(self) -> tuple[LoadedModel, ...]:
-        """The models in memory."""
         return self._live.loaded
 
     def forget(self, key: str) -> None:
@@ -118,3 +129,8 @@ class Galleries:
         with self._opening:
             self._open.pop(key, None)
             self._live.forget(key)
+
+
+def systems_of(model: str) -> Sequence[str]:
+    """Return the systems of one model to compare at first: the sentence as typed, and without what is unwanted."""
+    return model, f"{model} boolean"

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
 from nt2vr.files import parse_json, write_json
-from nt2vr.media.stored import read_cached
+from nt2vr.media.stored import delete, read_cached
 from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex
 from nt2vr.search.index.milvus import Row
 
@@ -66,6 +67,16 @@ def _facts(path: Path) -> dict[str, Any]:
     return facts
 
 
+def _forget_replaced(milvus: Milvus, library: str, path: Path, model: str) -> None:
+    """Delete the rows of a library that a model's former heads have pooled, given the facts of its present one."""
+    for former in path.parent.glob(f"*{MILVUS_FACTS}"):
+        facts = read_cached(former, _facts) if former != path else None
+        if facts and facts["model"] == model:
+            with suppress(ConnectionError):  # logged; the next update tries again
+                milvus.forget(library, f"{path.parent.name}_{former.name.removesuffix(MILVUS_FACTS)}")
+                delete(former)
+
+
 def open_served(
     milvus: Milvus,
     tower: str,
@@ -115,6 +126,7 @@ def open_served(
         if index.notice:  # of the measuring
             return None, index.notice
         write_json(path, {**state, "model": model, "recall": index.recall})
+        _forget_replaced(milvus, library, path, model)
     if index.recall < MIN_RECALL:
         found = f"{100 * index.recall:.1f} % of the ten best clips"
         return None, f"The vector database finds only {found}, so every clip was compared here. Choose another index."

@@ -108,7 +108,6 @@ class KeptRankings:
     """Rankings by run, query and epoch, of the latest queries of all pages."""
 
     def __init__(self) -> None:
-        """Keep nothing yet."""
         self._kept: OrderedDict[Key, dict[int, Ranking]] = OrderedDict()
         self._waiting: set[Key] = set()
         self._changing, self._searching = threading.Lock(), threading.Lock()

@@ -60,7 +60,6 @@ class LiveModels:
     """
 
     def __init__(self, models: Catalog, embed: Callable[[str, Encoder], EmbeddedGallery]) -> None:
-        """Load nothing yet."""
         self._models = models
         self._embed = embed
         self._loaded: dict[str, LoadedModel] = {}  # least recently used first
@@ -109,7 +108,6 @@ class LiveModels:
 
     @property
     def loaded(self) -> tuple[LoadedModel, ...]:
-        """The models in memory."""
         with self._changing:
             return tuple(self._loaded.values())
 

@@ -38,7 +38,6 @@ class Reference:
     wanted: bool = True
 
     def __post_init__(self) -> None:
-        """Check the weight."""
         if not 0 <= self.weight <= 1:
             raise ConfigError(f"The picture's weight is {self.weight:g}: choose 0 to 1.")
 
@@ -108,7 +107,6 @@ class Weights:
 
     @property
     def parts(self) -> PartWeights:
-        """Those of `parts`."""
         return PartWeights(self.wanted, self.unwanted)
 
 
@@ -158,7 +156,6 @@ def slerp(query: CovrVectors, weights: Weights) -> Vectors:
 
 
 def parts(query: CovrVectors, weights: Weights) -> Vectors:
-    """Add the wanted part to the picture and subtract the unwanted: picture + a * wanted - b * unwanted."""
     return _unit(weights.parts(query.picture, query.wanted, query.unwanted))
 
 

@@ -115,7 +115,6 @@ class Searcher:
         return understand(text, load_tagger(), editing)
 
     def video(self, video_id: str) -> Video:
-        """Return a video of the gallery."""
         if (video := self._videos.get(video_id)) is None:
             raise ConfigError(f"Unknown clip {quoted(video_id)}: it is not in this gallery.")
         return video

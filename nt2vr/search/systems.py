@@ -68,7 +68,6 @@ class System:
     strength: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the strength."""
         if self.strength is not None:
             pick("strategy with a number", self.strategy, STRENGTHS).check(self.strength)
 

@@ -2,7 +2,6 @@
 
 import ctypes
 import gc
-import html
 import logging
 import socket
 import threading
@@ -29,12 +28,14 @@ from nt2vr.ui.evaluate.tab import EvaluateTab
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import FOREVER, Media
 from nt2vr.ui.library.tab import LibraryTab
+from nt2vr.ui.search.gallery_view import status_line
 from nt2vr.ui.search.layout import menu_style
 from nt2vr.ui.search.tab import SearchTab
 from nt2vr.ui.theme import QUIET, build_theme, head_scripts, template
 from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.agents import build_tools, check_installed
 from nt2vr.ui.web.bodies import Bodies
+from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.gradio_api import build_api
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
@@ -92,14 +93,6 @@ class ReportFiles(StaticFiles):
         return Response(await to_thread.run_sync(text), media_type=response.media_type)
 
 
-def status_line(text: str) -> str:
-    """Return the page's head: brand on the left, status on the right."""
-    return (
-        f'<div class="nt-head"><h1 class="nt-brand"><s>n</s>T2VR</h1>'
-        f'<span class="nt-status" role="status">built-in world · {html.escape(text)}</span></div>'
-    )
-
-
 def build_page(
     services: Services,
     media: Media,
@@ -117,7 +110,7 @@ def build_page(
     searcher, templates = galleries.built_in, settings.assets / "ui"
     indexing = Indexing(services.index_jobs, galleries)
     with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, STAY_S)) as page:
-        head = gr.HTML(status_line(searcher.status), elem_id="head")
+        head = gr.HTML(status_line(galleries), elem_id="head")
         if permissions.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # only on a Space: elsewhere Gradio asks the Hub for a token
         evaluate = EvaluateTab(evaluations, galleries, media, permissions, templates)
@@ -128,6 +121,7 @@ def build_page(
             services.decoder,
             templates,
             permissions,
+            head,
             evaluate.marked,
             offered_words(),
             story_queries(),
@@ -155,10 +149,11 @@ def build_page(
             build_tools(galleries, permissions)
         timer = gr.Timer(0.7)
 
-        def on_tick(request: gr.Request) -> tuple[str, gr.Timer]:
-            return status_line(told(searcher.status, request)), gr.Timer(active=not searcher.is_ready)
+        @user_errors
+        def on_tick(gallery: str, request: gr.Request) -> tuple[str, gr.Timer]:
+            return status_line(galleries, gallery, request), gr.Timer(active=not searcher.is_ready)
 
-        timer.tick(on_tick, None, [head, timer], queue=False, **QUIET)
+        timer.tick(on_tick, tab.gallery, [head, timer], queue=False, **QUIET)
     check_inputs(page)
     show_progress_where_seen(page)
     return page

@@ -13,7 +13,7 @@ from nt2vr.world_large.things import Names, Thing, read_table, things, those
 
 Layer = Literal["main", "mood", "worn"]  # a figure does one thing of each layer at a time
 WEAR, ENTER, LEAVE = "wear", "enter", "leave"
-IN_WATER: Names = frozenset({"swim", "surf", "row", "fly", "chase", "look at", "sail", "fly past", "hover", "eat"})
+IN_WATER: Names = frozenset({"swim", "surf", "row", "fly", "chase", "look at", "sail", "fly past", "eat"})
 AT_SEA: Names = frozenset({"sea", "deep"})  # tags of places without ground
 
 

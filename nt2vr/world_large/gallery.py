@@ -25,7 +25,7 @@ from nt2vr.world_large.scenes import Scene
 from nt2vr.world_large.staging import showing, stream_staged
 from nt2vr.world_large.stories import STORIES
 from nt2vr.world_large.things import things
-from nt2vr.world_large.truth import read_claim
+from nt2vr.world_large.truth import read_claim, read_denied
 
 SIZE = 224  # pixels
 FPS = 4  # all that is drawn: a clip has STEPS different frames
@@ -64,7 +64,7 @@ def choose_scenes() -> list[Scene]:
     """Choose distinct test scenes: of each story, half with the unwanted part and half without, then of each thing."""
     chosen = _Chosen()
     for wanted, unwanted in STORIES:
-        asked, denied = read_claim(wanted), read_claim(unwanted)
+        asked, denied = read_claim(wanted), read_denied(unwanted)
         if asked is None or denied is None:
             raise ValueError(f"The story {wanted!r}, {unwanted!r} cannot be read.")
         chosen.add(stream_staged([asked, denied], "test", f"{SEED} {unwanted}"), CLIPS_PER_STORY // 2)

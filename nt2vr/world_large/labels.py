@@ -6,11 +6,12 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from nt2vr.language.inflect import inflect_phrase
-from nt2vr.world_large.claims import Act, Claim, Who
+from nt2vr.world_large.claims import Claim, Who
 from nt2vr.world_large.deeds import deeds
 from nt2vr.world_large.nouns import meanings
 from nt2vr.world_large.places import places
 from nt2vr.world_large.things import kinds, things
+from nt2vr.world_large.truth import read_claim
 
 
 class Label(NamedTuple):
@@ -34,11 +35,22 @@ def _of_things() -> Iterator[Label]:
 
 
 def _of_deeds() -> Iterator[Label]:
+    """Yield deeds, also with each object, and words for who does them: "eating", "eating a pizza", "eater"."""
     for deed in deeds().values():
-        phrase = deed.phrases[0]
-        if "{o}" not in phrase:
+        for phrase in deed.phrases:
             doing = inflect_phrase(phrase, "VBG")
-            yield Label((doing, f"somebody {doing}"), Claim((Who(acts=(Act(frozenset((deed.verb,))),)),)))
+            yield from _read(doing.replace(" {o}", ""), "somebody {}")
+        for name in sorted(deed.objects) if not deed.targets else ():
+            doing = inflect_phrase(deed.phrases[0], "VBG").format(o=things()[name].nouns[0].with_article())
+            yield from _read(doing, "somebody {}")
+        for doer, _ in deed.doers if deed.layer == "main" else ():
+            yield from _read(doer, "a {}")
+
+
+def _read(text: str, longer: str) -> Iterator[Label]:
+    """Yield a label of what the words mean, if they are understood alone."""
+    if claim := read_claim(text):
+        yield Label((text, longer.format(text)), claim)
 
 
 def _of_places() -> Iterator[Label]:

@@ -11,7 +11,7 @@ from nt2vr.world_large.claims import Claim
 from nt2vr.world_large.lexicon import lexicon, tokens_of
 from nt2vr.world_large.scenes import Figure, Scene, main_deeds
 from nt2vr.world_large.things import Names, things
-from nt2vr.world_large.truth import read_claim
+from nt2vr.world_large.truth import read_claim, read_denied
 
 FEW = 1  # clips that fit a query for which others are offered
 MOST = 3
@@ -20,11 +20,11 @@ _ANYTHING = 30  # things: "an animal" says little
 
 def fitting(query: Query, scenes: Sequence[Scene]) -> int:
     """Count the scenes that show the wanted part and nothing unwanted; 0 where words of the query are unknown."""
-    wanted, unwanted = ([read_claim(part) for part in parts] for parts in (query.wanted, query.unwanted))
-    claims = [claim for claim in (*wanted, *unwanted) if claim is not None]
-    if len(claims) < len(wanted) + len(unwanted) or not claims:
+    read = (*map(read_claim, query.wanted), *map(read_denied, query.unwanted))
+    claims = [claim for claim in read if claim is not None]
+    if len(claims) < len(read) or not claims:
         return 0
-    asked, denied = claims[: len(wanted)], claims[len(wanted) :]
+    asked, denied = claims[: len(query.wanted)], claims[len(query.wanted) :]
     return sum(
         all(claim.holds(scene) for claim in asked) and not any(claim.holds(scene) for claim in denied)
         for scene in scenes
@@ -42,7 +42,7 @@ def offers(query: Query, scenes: Sequence[Scene]) -> list[str]:
     subjects = subjects if len(subjects) < _ANYTHING else frozenset()
     unwanted = [part.removeprefix("with ") for part in query.unwanted]
     unwanted = [part for part in unwanted if (claim := read_claim(part)) and not _excludes(claim, verbs)]
-    denied = [claim for part in unwanted if (claim := read_claim(part))]
+    denied = [claim for part in unwanted if (claim := read_denied(part))]
 
     near: Counter[tuple[int, str]] = Counter()
     for scene in scenes:

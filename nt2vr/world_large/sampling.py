@@ -19,13 +19,13 @@ from nt2vr.world_large.scenes import (
 )
 from nt2vr.world_large.things import ACTING, COLOURS, FUR, things, those
 
-NUM_ACTORS_WEIGHTS = (0.3, 0.45, 0.25)  # for 1, 2, 3 actors
-NUM_PROPS_WEIGHTS = (0.4, 0.45, 0.15)
+NUM_ACTORS_WEIGHTS = (0.58, 0.36, 0.06)  # for 1, 2, 3 actors
+NUM_PROPS_WEIGHTS = (0.62, 0.33, 0.05)
 PERSON_SHARE, ANIMAL_SHARE = 0.55, 0.3  # of actors
 PLAIN_SHARE = 0.5  # of persons: a man, a woman, a boy or a girl
 IN_SPACE = ("man astronaut", "woman astronaut", "alien", "robot")
 PLAIN = ("man", "woman", "boy", "girl")
-MOOD_SHARE, WEAR_SHARE, GROUP_SHARE, SIZED_SHARE, NIGHT_SHARE = 0.15, 0.25, 0.15, 0.15, 0.2
+MOOD_SHARE, WEAR_SHARE, GROUP_SHARE, SIZED_SHARE, NIGHT_SHARE = 0.2, 0.25, 0.1, 0.15, 0.2
 ANYWHERE_SHARE = 0.3  # of scenes with further things: one of them is something small that is found anywhere
 COURSES = ("whole", "then", "quarter", "enter", "leave")  # how the deeds of a figure lie in time
 COURSE_WEIGHTS = (0.6, 0.2, 0.06, 0.07, 0.07)

@@ -19,7 +19,7 @@ from nt2vr.world_large.staging import showing, staged
 from nt2vr.world_large.things import things
 
 ABOUT_SHARE = 0.85  # of scenes: about something that was drawn first
-THING_SHARE, USED_SHARE = 0.8, 0.5  # of those: about a thing; of things with a use: somebody uses it
+THING_SHARE, USED_SHARE = 0.65, 0.5  # of those: about a thing; of things with a use: somebody uses it
 TRIES = 15  # until a scene about something succeeds
 
 

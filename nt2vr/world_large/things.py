@@ -48,7 +48,8 @@ class Thing:
         picture: OpenMoji code points.
         kinds: what it is as well, always true of it: a penguin is a bird and an animal.
         size: height relative to a grown person.
-        held: "hand", "both hands", "above", "in front", "on head", "on face", "on neck", "ridden", "pushed" or "none".
+        held: "hand", "both hands", "above", "in front", "on head", "on ears", "on face", "on neck", "ridden", "pushed"
+            or "none".
         tint: colour of its SVG picture that may be replaced; empty if it has one look.
     """
 

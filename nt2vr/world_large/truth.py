@@ -10,7 +10,7 @@ from typing import Any
 
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Verdict
-from nt2vr.world_large.claims import Act, Claim, Order, Who
+from nt2vr.world_large.claims import MANY, Act, Claim, Order, Who
 from nt2vr.world_large.deeds import deeds
 from nt2vr.world_large.lexicon import Meaning, ambiguous, lexicon, tokens_of
 from nt2vr.world_large.scenes import Scene
@@ -39,6 +39,14 @@ def read_claim(phrase: str) -> Claim | None:
         if not reader.read(meaning, tokens[position - length : position]):
             return None
     return reader.claim
+
+
+def read_denied(phrase: str) -> Claim | None:
+    """Parse an unwanted phrase: "no dogs" excludes a single one, too."""
+    claim = read_claim(phrase)
+    if claim is None:
+        return None
+    return replace(claim, whos=tuple(replace(who, least=1) if who.most == MANY else who for who in claim.whos))
 
 
 def _is_colour(tokens: tuple[str, ...], after: int) -> bool:
@@ -202,7 +210,7 @@ def judge(query: Query, scene: Mapping[str, Any]) -> Verdict | None:
         seen = Scene.from_dict(scene)
     except (KeyError, TypeError):
         return None
-    unwanted = [read_claim(part) for part in query.unwanted]
+    unwanted = [read_denied(part) for part in query.unwanted]
     if any(claim is not None and claim.holds(seen) for claim in unwanted):
         return "violation"
     wanted = [read_claim(part) for part in query.wanted]

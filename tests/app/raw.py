@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 
+PATIENCE_S = 300.0  # a busy machine is slow, not wrong
 Event = tuple[str, str]  # elem_id of a component, or the handler's name, and the name of the event
 
 
@@ -28,7 +29,7 @@ class RawClient:
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        config: dict[str, Any] = httpx.get(f"{self.url}config", headers=self.headers, timeout=60).json()
+        config: dict[str, Any] = httpx.get(f"{self.url}config", headers=self.headers, timeout=PATIENCE_S).json()
         return config
 
     @cached_property
@@ -54,7 +55,7 @@ class RawClient:
             "event_data": data,
         }
         content, kind = json.dumps(payload), {"content-type": "application/json"}  # httpx refuses NaN and surrogates
-        with httpx.Client(base_url=f"{self.url}gradio_api/queue/", headers=self.headers, timeout=60) as client:
+        with httpx.Client(base_url=f"{self.url}gradio_api/queue/", headers=self.headers, timeout=PATIENCE_S) as client:
             client.post("join", content=content, headers=kind).raise_for_status()
             with client.stream("GET", "data", params={"session_hash": session}) as lines:
                 for line in lines.iter_lines():

@@ -29,6 +29,9 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("import", "click"): ("import models and videos", "/etc/hostname"),
     ("import-upload", "upload"): ("import models and videos", None),
     ("search-index", "start"): ("import models and videos", None),
+    ("search-index", "get"): ("import models and videos", None),
+    ("open-drawings", "get"): ("import models and videos", "none"),
+    ("form-drawings", "get"): ("name files of this machine", "folder"),
     ("library-add", "click"): ("name files of this machine", "folder"),
     ("library-update", "click"): ("import models and videos", "none"),
     ("library-cancel", "click"): ("import models and videos", "none"),
@@ -41,6 +44,7 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("evaluate-delete-now", "click"): ("delete runs, reports and libraries", "none"),
     ("review", "note"): ("write notes on reports", None),
     ("train-start", "click"): ("train models", None),
+    ("train-losses", "preview"): ("train models", None),
     ("train-stop", "click"): ("train models", "none"),
     ("train-resume", "click"): ("train models", "none"),
     ("train-delete-now", "click"): ("delete runs, reports and libraries", "none"),
@@ -60,6 +64,7 @@ OPEN_TARGETS = (
         "columns",
         "detail",
         "map",
+        "figure",
         "understood",
         "stage",
         "watch",
@@ -68,6 +73,9 @@ OPEN_TARGETS = (
         "recommended",
         "pretrained",
         "picture-examples",
+        "examples",
+        "library-first-model",
+        "library-model",
     ),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
@@ -76,7 +84,7 @@ OPEN_TARGETS = (
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
     *("on_load", "on_visit", "on_search", "on_open", "on_opened", "on_poll", "on_indexing", "on_tick", "lambda"),
-    *("on_select", "on_address", "on_offer"),
+    *("on_select", "on_address", "on_offer", "on_open_model"),
     *("search", "system_names", "systems", "evaluate"),
 )
 
@@ -105,7 +113,7 @@ def test_a_stranger_is_refused_with_the_reason_and_the_owner_is_not(
 ) -> None:
     refusal = f"Only the owner may {GUARDED[event][0]} here"
     assert stranger.error(event, values_for(stranger, event)).startswith(refusal)
-    if event not in (("train-start", "click"), ("watch", "start")):  # which would train
+    if event not in (("train-start", "click"), ("train-losses", "preview"), ("watch", "start")):  # which would train
         assert refusal not in owner.error(event, values_for(owner, event))
 
 

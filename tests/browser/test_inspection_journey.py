@@ -58,12 +58,13 @@ def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(page: Page, running_
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
 
-    page.get_by_role("button", name="map of the gallery").click()
+    page.get_by_role("button", name="map of the gallery").press("Enter")  # keys name what has the focus
     plane = page.locator(".nt-plane canvas")
     expect(page.locator("#map")).to_contain_text("of their variance")
     plane.focus()
-    page.keyboard.press("ArrowRight")
     expect(page.locator(".nt-spot")).to_contain_text("#1")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".nt-spot")).to_contain_text("#2")
     page.keyboard.press("Enter")
     expect(dialog).to_be_visible()
     page.keyboard.press("Escape")

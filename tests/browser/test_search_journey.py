@@ -197,6 +197,8 @@ def test_a_click_on_the_negation_takes_it_away_a_key_puts_it_back_and_the_link_k
     expect(stayed).to_have_count(0)
     cue.click()
     expect(stayed).to_have_text(["7 of 8 clips stayed", "7 of 8 clips stayed", "0 of 8 clips stayed"])
+    said = "CLIP-bnl: 7 clips stayed, 1 is new. CLIP-neg: 0 clips stayed, 8 are new."
+    expect(page.get_by_role("status").filter(has_text=said)).to_have_count(1)
     expect(badges).to_have_text(["5 of 8 right"] * 3)
     expect(page.locator(".nt-more")).to_have_count(0)  # nothing is excluded
     expect(page.locator("#query textarea")).to_have_value("a boy is dancing and not playing the drum")

@@ -1,6 +1,7 @@
 """A talk on the stage, by keyboard alone."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -43,12 +44,12 @@ def test_a_talk_by_keyboard_from_the_first_story_to_the_last(page: Page, running
     notes = opened.value
     expect(notes.locator("body")).to_contain_text("7 of its 8 first clips show the drum")
     expect(notes.locator("h3")).to_have_text("a girl, no bike")
-    expect(notes.locator("time")).to_contain_text("1 of 10 · 00:00:")
+    expect(notes.locator("time")).to_contain_text("1 of 11 · 00:00:")
     expect(page.get_by_text("7 of its 8 first clips show the drum")).to_have_count(0)  # not on the public screen
-    for number in range(2, 11):
+    for number in range(2, 12):
         shown = sentence.inner_text()
         keys.press("ArrowRight")
-        expect(place).to_have_text(f"{number} of 10")
+        expect(place).to_have_text(f"{number} of 11")
         expect(sentence).not_to_have_text(shown)
     expect(columns(page).nth(0)).to_be_visible()
     keys.press("ArrowLeft")
@@ -74,11 +75,11 @@ def test_what_the_space_bar_did_holds_for_the_next_story_whose_clips_were_fetche
     expect(second).to_be_hidden()
     keys.press(" ")
     keys.press("ArrowRight")
-    expect(page.locator(".nt-place")).to_have_text("3 of 10")
+    expect(page.locator(".nt-place")).to_have_text("3 of 11")
     expect(second).to_be_visible()
     page.locator("[data-do=each]").press("Enter")
     keys.press("ArrowRight")
-    expect(page.locator(".nt-place")).to_have_text("4 of 10")
+    expect(page.locator(".nt-place")).to_have_text("4 of 11")
     expect(second).to_be_hidden()
 
 
@@ -114,7 +115,7 @@ def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
     expect(page.locator(".nt-sum")).to_have_count(2, timeout=MODELS_MS)
     dialog = page.get_by_role("dialog", name="Stories")
     page.locator("[data-do=stories]").press("Enter")
-    expect(dialog.get_by_label("Query")).to_have_count(10)
+    expect(dialog.get_by_label("Query")).to_have_count(11)
     page.locator("[data-open]").set_input_files(own)
     expect(dialog.get_by_label("Query")).to_have_count(2)
     dialog.get_by_label("Remove story 2").click()
@@ -126,6 +127,20 @@ def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
     expect(dialog.get_by_text("stage=1&stories=").or_(dialog.get_by_text("The link is copied."))).to_be_visible()
     dialog.get_by_label("Show story 1").click()
     expect(page.locator(".nt-sum")).to_have_text(["3 of 4 right, 1 show it"])
+
+    page.keyboard.press("g")
+    figure = page.get_by_role("dialog", name="a dog, no cat")
+    usual = ["CLIP", "CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg", "CLIPboolean"]
+    expect(figure.locator("li h3")).to_have_text(usual)
+    figure.get_by_role("button", name="CLIP-snl").click()
+    expect(figure.locator("li h3")).to_have_text([name for name in usual if name != "CLIP-snl"])
+    with page.expect_download() as slide:
+        figure.get_by_role("button", name="Save as SVG").click()
+    drawn = slide.value.path().read_text()
+    assert drawn.count('href="data:image/jpeg;base64,/9j/') == 5 and "<title>a dog, no cat</title>" in drawn
+    expect(figure.locator(".nt-mark")).to_have_text(re.findall(r">(✓|violates|misses)<", drawn))
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
 
     for kind in ("png", "svg"):
         with page.expect_download() as slide:

@@ -110,6 +110,10 @@ def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_i
     submit(page, "a cat, no dog")  # has not been recorded
     expect(column).to_have_count(0)
     assert "replay" not in page.url
+    page.set_viewport_size({"width": 390, "height": 844})  # on a phone it stands next to its base
+    page.goto(running_app.url + "?replay=1&systems=CLIP|CLIP-bnl|CLIP-neg&q=a+boy+is+dancing+and+not+playing+the+drum")
+    expect(columns(page)).to_have_count(4, timeout=MODELS_MS)
+    assert column.evaluate("each => each.getBoundingClientRect().right") == 390 - 16
 
 
 def test_words_move_between_wanted_and_unwanted_by_drag(page: Page, running_app: RunningApp) -> None:

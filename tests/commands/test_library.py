@@ -32,7 +32,10 @@ def test_a_folder_is_added_checked_updated_and_removed(
     assert say("check", "my films") == "Nothing changed.\n"
     shutil.move(tmp_path / "films" / "a.avi", tmp_path / "films" / "b.avi")
     assert say("check", "My films") == "1 renamed: a.avi → b.avi\n"
-    assert "1 renamed: a.avi → b.avi\n1 of 1 clips" in say("update", "My films", "--model", "Mine", "--retry")
+    said = say("update", "My films", "--retry")  # by the model here that knows more than drawings
+    assert "1 renamed: a.avi → b.avi\n1 of 1 clips are indexed by Mine." in said and "drawings" not in said
+    said = say("update", "My films", "--model", "CLIP")
+    assert said.startswith("CLIP knows only drawings. For real videos: nt2vr models get ViT-B-32/openai, then ")
     assert say("skipped", "My films").startswith("text.mp4\ttext.mp4 is not a readable video")
     (info,) = json.loads(say("list", "--json"))
     assert (info["name"], info["num_clips"], info["num_skipped"], info["window_s"]) == ("My films", 1, 1, 10.0)
@@ -51,4 +54,22 @@ def test_a_model_that_is_not_there_is_noticed_before_a_library_is_made(
     flags = ["--data-dir", str(tmp_path)]
     assert main(["library", "add", str(tmp_path), "--name", "a", "--model", "none", *flags]) == 2
     assert main(["library", "list", *flags]) == 0
+    assert "No libraries yet." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--ray", "auto", "--shard", "1/2"], "--shard and --ray both share the work out. Choose one of them.\n"),
+        (["--ray", "nowhere"], "'nowhere' is no Ray cluster. Write auto, or ray://host:10001.\n"),
+    ],
+)
+def test_a_cluster_that_cannot_be_is_refused_before_a_library_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], sentence: str
+) -> None:
+    write_tiny(tmp_path / "models" / "mine", "Mine")
+    data = ["--data-dir", str(tmp_path)]
+    assert main(["library", "add", str(tmp_path), "--name", "a", "--model", "Mine", *flags, *data]) == 2
+    assert capsys.readouterr().err == sentence
+    assert main(["library", "list", *data]) == 0
     assert "No libraries yet." in capsys.readouterr().out

@@ -1,19 +1,30 @@
 """Pre-trained models downloaded by huggingface_hub from a stand-in of the Hub: redirects, ranges, refusals, cuts."""
 
 import re
+import shutil
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import gradio
 import huggingface_hub.constants
 import open_clip
 import pytest
 from safetensors.torch import save
 
 from nt2vr.__main__ import main
-from nt2vr.errors import DownloadError, HubError
+from nt2vr.errors import AccessError, DownloadError, HubError
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS
+from nt2vr.models.recommended import OFFERED
+from nt2vr.search.searcher import DEFAULT_SYSTEMS
+from nt2vr.services import Services
+from nt2vr.settings import Settings
+from nt2vr.ui.library import drawings
+from nt2vr.ui.library.indexing import Indexing
+from nt2vr.ui.web.permissions import Permissions
 from tests.hub_server import HubServer, serve_hub, use_hub
 from tests.tiny import TINY, tiny_model
 
@@ -92,3 +103,34 @@ def test_a_private_or_missing_repository_and_a_wrong_token_are_told_apart(
     use_hub(monkeypatch, hub.endpoint)
     assert main(get) == 0
     assert capsys.readouterr().out.endswith(f"tiny / test is in {tmp_path / 'data' / 'models'}.\n")
+
+
+def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_for(
+    tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawings, "OFFERED", replace(OFFERED, name="tiny/test"))
+    (tmp_path / "films").mkdir()
+    shutil.copy(Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg", tmp_path / "films")
+    anybody = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
+    no_download = replace(anybody, rules={"import": "everyone"})
+    with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
+        indexing, galleries = Indexing(services.index_jobs, services.galleries), services.galleries
+        library = services.libraries.add("Films", "folder", tmp_path / "films").id
+        said = indexing.drawings(library, ["CLIP", "CLIP-neg drop"], anybody, None, again=False)
+        assert said["do"] == "Get tiny / test and index with it"
+        with pytest.raises(AccessError, match="Only the owner may download models here"):
+            indexing.get(library, no_download, None)
+        assert galleries.default_systems(library) == DEFAULT_SYSTEMS
+        assert hub.requests == []
+
+        job = indexing.get(library, anybody, None).result(120)
+        assert (job.state, job.error, job.models) == ("finished", "", ("tiny / test",))
+        assert galleries.default_systems(library) == ("tiny / test", "tiny / test boolean")
+        assert galleries.default_systems("") == DEFAULT_SYSTEMS
+        answer = galleries.searcher(library).search("a lion", galleries.default_systems(library))
+        assert [len(ranking.hits) for ranking in answer.rankings] == [1, 1]
+        assert indexing.drawings(library, galleries.default_systems(library), anybody, None, again=True) == {}
+
+        asked = len(hub.requests)
+        assert indexing.get(library, no_download, None).result(120).state == "finished"  # it is here by now
+        assert len(hub.requests) == asked

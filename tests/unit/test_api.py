@@ -93,14 +93,14 @@ def test_the_gallery_is_searched_with_systems_by_name_or_not(gallery_data: Path,
             searcher.search("", "CLIP")
 
 
-def test_a_library_is_searched_by_its_name_once_it_is_indexed(tmp_path: Path) -> None:
+def test_a_library_is_searched_by_its_name_once_it_is_indexed(tmp_path: Path, decoder: Decoder) -> None:
     write_tiny(tmp_path / "data" / "models" / "tiny", "tiny")
     (tmp_path / "films").mkdir()
     for colour in ("red", "green"):
         Image.new("RGB", (32, 32), colour).save(tmp_path / "films" / f"{colour}.png")
     libraries = Libraries(tmp_path / "data" / "libraries")
     library = libraries.add("Colours", "folder", tmp_path / "films").id
-    with Decoder(num_workers=1) as decoder, Cache.of(tmp_path / "data") as cache:
+    with Cache.of(tmp_path / "data") as cache:
         update_library(libraries, library, None, decoder, cache, previews=False)
         refused = pytest.raises(NotIndexedError, match="Colours is not indexed by tiny yet: 2 clips")
         with nt2vr.open_searcher(tmp_path / "data", library="colours") as searcher, refused:

@@ -23,6 +23,7 @@ from nt2vr.search.reading import with_words
 from nt2vr.search.systems import System
 from nt2vr.ui.library.media import FRAME
 from nt2vr.world.lexicon import tokens_of
+from tests.file_tree import parsed
 from tests.paths import ROOT
 from tests.unit.evaluation.words import SYSTEMS, report_of
 from trainer.layers import LAYER
@@ -97,6 +98,8 @@ REMEMBERED = {  # functions whose arguments are few, whatever is sent
     "_warn": "files of the data folder that cannot be used",
     "_tables": "files of published figures",
     "_report_taken": "models of plug-ins",
+    "gflops_per_second": "devices",
+    **dict.fromkeys(("groups_in", "wordings_in"), "files of wordings"),
     **dict.fromkeys(("deeds_at", "_backdrop", "props_at", "_choices"), "places of the large world and what is there"),
     **dict.fromkeys(
         ("those", "cast_at", "_ordered", "_rarity", "_uses", "_words", "forms"), "words of its data files"
@@ -111,7 +114,7 @@ def test_only_arguments_that_are_few_are_remembered_without_a_limit() -> None:
     found = {
         function.name
         for path in (ROOT / "nt2vr").rglob("*.py")
-        for function in ast.walk(ast.parse(path.read_text()))
+        for function in ast.walk(parsed(path))
         if isinstance(function, ast.FunctionDef) and function.args.args
         for decorator in map(ast.unparse, function.decorator_list)
         if re.fullmatch(r"(functools\.)?(cache|lru_cache\((maxsize=)?None.*\))", decorator)

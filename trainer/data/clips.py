@@ -53,7 +53,6 @@ class Clips:
     verbs: Verbs | None = None
 
     def __len__(self) -> int:
-        """Return the number of clips."""
         return len(self.frames)
 
     @property

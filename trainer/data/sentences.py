@@ -64,44 +64,34 @@ class SentenceSource(Protocol):
     @property
     def lacks(self) -> Mapping[str, str]:
         """The `needs` of losses that it cannot serve, each with a refusal that may use {losses} and {data}."""
-        ...
 
     @property
     def parses_captions(self) -> bool:
         """True if denying sentences are made of parsed captions, whose phrases rarely repeat."""
-        ...
 
     def __len__(self) -> int:
         """Return the number of clips."""
-        ...
 
     def num_captions(self, row: int) -> int:
         """Return the number of captions of clip `row`; 0 if they are generated as they are drawn."""
-        ...
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
         """Draw a caption of clip `row`, or return the one of this number."""
-        ...
 
     def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
         """Draw the caption that `caption` draws with an equal generator, and its negation."""
-        ...
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
         """Draw a denying sentence of a kind chosen by `shares`, for clip `row` where clips' contents are known."""
-        ...
 
     def truth(self, denial: Denial) -> Truth | None:
         """Return the clips that a drawn sentence is right for; None where that is not known."""
-        ...
 
     def labels(self, rows: NDArray[np.int64]) -> Labels | None:
         """Return all labels with the clips among `rows` that show them; None where that is not known."""
-        ...
 
     def queries(self) -> tuple[JudgedQuery, ...]:
         """Return validation queries: captions, then denying sentences."""
-        ...
 
 
 def captions_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = None) -> list[str]:
@@ -140,24 +130,19 @@ class WorldSentences:
 
     @property
     def parses_captions(self) -> bool:
-        """True if captions were parsed for the `free` share."""
         return self._denials is not None
 
     def __len__(self) -> int:
-        """Return the number of scenes."""
         return len(self.scenes)
 
     def num_captions(self, row: int) -> int:
-        """Return 0: scenes have no fixed captions."""
         return 0
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
-        """Describe a scene."""
         text: str = self._world.describe(self.scenes[row], rng).text
         return text
 
     def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
-        """Describe a scene, and deny one thing of that."""
         caption = self._world.describe(self.scenes[row], rng)
         negated = self._world.negate(caption)
         return NegatedPair(caption.text, rng.choice(negated).text if negated else None)
@@ -171,13 +156,11 @@ class WorldSentences:
         return self.grammar.draw(row, rng.choices(list(kinds), list(kinds.values()))[0], rng)
 
     def truth(self, denial: Denial) -> Truth | None:
-        """Look the grammar's sentences up in the scenes."""
         if not isinstance(denial, self._world.denial):
             return None
         return Truth(self.grammar.fitting(denial), self.grammar.showing_both(denial))
 
     def labels(self, rows: NDArray[np.int64]) -> Labels:
-        """Look the world's labels up in the scenes."""
         return Labels([label.texts for label in self._world.labels()], self._shown[rows])
 
     @cached_property
@@ -186,7 +169,6 @@ class WorldSentences:
         return np.stack([self.grammar.table.holding(label.claim) for label in self._world.labels()], axis=1)
 
     def queries(self) -> tuple[JudgedQuery, ...]:
-        """Return the queries of the evaluation."""
         return world_queries(captions_of(self, "validation"), self.grammar)
 
 
@@ -208,23 +190,18 @@ class CaptionSentences:
 
     @property
     def lacks(self) -> Mapping[str, str]:
-        """Refuse losses that need truth and, without videos, those that need these."""
         return lacks_of(self.has_videos)
 
     def __len__(self) -> int:
-        """Return the number of clips."""
         return len(self.captions)
 
     def num_captions(self, row: int) -> int:
-        """Count the clip's captions."""
         return len(self.captions[row])
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
-        """Choose one of the clip's captions."""
         return rng.choice(self.captions[row]) if number is None else self.captions[row][number]
 
     def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
-        """Choose one of the clip's captions, and one of its negations."""
         caption = self.caption(row, rng, number)
         negated = negations(caption)
         return NegatedPair(caption, rng.choice(negated) if negated else None)
@@ -241,7 +218,6 @@ class CaptionSentences:
         """Know nothing of what clips show."""
 
     def queries(self) -> tuple[JudgedQuery, ...]:
-        """Return one caption per clip, or all of them, then those that can be negated; none without videos."""
         if not self.has_videos:
             return ()
         if self.queries_all:

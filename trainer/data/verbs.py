@@ -26,7 +26,6 @@ class Verbs:
     def __init__(
         self, changed: Mapping[tuple[int, str], list[str]], phrases: Mapping[tuple[int, str], list[str]]
     ) -> None:
-        """Take them by clip and caption."""
         self._changed, self._phrases = changed, phrases
 
     @classmethod
@@ -86,7 +85,6 @@ def _captions(source: SentenceSource, seed: int, row: int) -> list[str]:
 def _lines(
     config: TrainConfig, captions: Sequence[Sequence[str]], should_stop: ShouldStop, progress: Progress
 ) -> list[list[VerbLine]]:
-    """Return a line for each caption of each clip."""
     rules: dict[str, Rule] = {rule: rule for rule in get_args(Rule)}
     if (rule := rules.get(config.verb_changes)) is None:
         path = resolve_path(config.verb_changes)

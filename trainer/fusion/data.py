@@ -76,12 +76,18 @@ def load_families(
     scenes = _clips_of(families, world)
     owners = [row for row, family in enumerate(families) for _ in range(1 + len(family.edits))]
     references = [family.reference for family in families]
+
+    def stored(some: Sequence[Any], num_frames: int) -> ClipFile:
+        return ClipFile.of("train", some, num_frames, encoder.card.framing, cache, world.drawing)
+
     blocks = [families[start : start + BLOCK] for start in range(0, count, BLOCK)]  # more families reuse the first
-    embedded = [_embed(block, encoder, cache, progress, should_stop, world) for block in blocks]
-    pictures, clips = (np.concatenate(arrays) for arrays in zip(*embedded, strict=True))
-    frames = [
-        _embed_single_frames(block, encoder, cache, progress, should_stop, world) for block in blocks if with_frames
-    ]
+    files = [stored([family.reference for family in block], 1) for block in blocks]
+    clip_files = [stored(_clips_of(block, world), FRAMES) for block in blocks]
+    pictures, clips = (
+        np.concatenate([file.embeddings_alone(encoder, progress, should_stop) for file in some])
+        for some in (files, clip_files)
+    )
+    frames = [_frame_embeddings(encoder, file.frames(progress, should_stop)) for file in clip_files if with_frames]
     table = WishTable([*scenes, *references])
     triplets = _triplets(families, without)
     rng = random.Random(seed)
@@ -156,35 +162,8 @@ def _clips_of(families: Sequence[Family], world: World) -> list[Any]:
     ]
 
 
-def _embed(
-    families: Sequence[Family],
-    encoder: Encoder,
-    cache: Path,
-    progress: Progress,
-    should_stop: ShouldStop,
-    world: World,
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the embeddings of the references' frames and of the clips."""
-    references, framing = [family.reference for family in families], encoder.card.framing
-    files = (
-        ClipFile.of("train", references, 1, framing, cache, world.drawing),
-        ClipFile.of("train", _clips_of(families, world), FRAMES, framing, cache, world.drawing),
-    )
-    pictures, clips = (file.embeddings_alone(encoder, progress, should_stop) for file in files)
-    return pictures, clips
-
-
-def _embed_single_frames(
-    families: Sequence[Family],
-    encoder: Encoder,
-    cache: Path,
-    progress: Progress,
-    should_stop: ShouldStop,
-    world: World,
-) -> NDArray[np.float32]:
-    """Return the embeddings of the clips' frames (N, F, D), L2-normalised."""
-    file = ClipFile.of("train", _clips_of(families, world), FRAMES, encoder.card.framing, cache, world.drawing)
-    frames = file.frames(progress, should_stop)
+def _frame_embeddings(encoder: Encoder, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Embed the frames of clips (N, F, S, S, 3): (N, F, D), L2-normalised."""
     embeddings = encoder.encode_frames(frames.reshape(-1, *frames.shape[2:])).reshape(*frames.shape[:2], -1)
     return np.asarray(embeddings / np.linalg.norm(embeddings, axis=-1, keepdims=True), np.float32)
 

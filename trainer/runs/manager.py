@@ -57,7 +57,6 @@ class Run:
 
     @property
     def name(self) -> str:
-        """Display name."""
         return self.config.name if self.config else self.run_id
 
     @property
@@ -72,7 +71,6 @@ class Run:
 
     @property
     def num_steps(self) -> int:
-        """Total number of steps."""
         return self.config.epochs * self.config.steps_per_epoch if self.config else 0
 
 
@@ -85,7 +83,6 @@ class RunManager:
     """
 
     def __init__(self, folder: Path, device: str = "auto") -> None:
-        """Start nothing yet."""
         self.folder, self.device = folder, device
         self._configs: dict[str, TrainConfig] = {}  # cached, since configs never change
         self._metrics: dict[str, MetricsReader] = {}
@@ -160,7 +157,6 @@ class RunManager:
         return [self._look(run) for run in sorted(self._folders().values(), key=_started_ns, reverse=True)]
 
     def get(self, run_id: str) -> Run:
-        """Return one run."""
         return self._look(self._run_folder(run_id))
 
     def metrics(self, run_id: str) -> list[dict[str, float]]:
@@ -169,7 +165,6 @@ class RunManager:
         return self._metrics.setdefault(run_id, MetricsReader(run.metrics)).rows()
 
     def log_tail(self, run_id: str, lines: int = 12) -> str:
-        """Return the last lines of a run's log."""
         return log_tail(self._run_folder(run_id), lines)
 
     def _folders(self) -> dict[str, RunFolder]:
@@ -263,7 +258,6 @@ def _launch(run: RunFolder, environment: Mapping[str, str]) -> None:
 
 
 def log_tail(run: RunFolder, lines: int) -> str:
-    """Return the last lines of a run's log."""
     try:
         with run.log.open("rb") as file:
             file.seek(max(0, run.log.stat().st_size - LOG_TAIL_BYTES))

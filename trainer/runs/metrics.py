@@ -41,7 +41,6 @@ class MetricsWriter:
                 self._events.add_scalar(name, values[name], values["step"])
 
     def close(self) -> None:
-        """Flush the event files."""
         if self._events:
             self._events.close()
 
@@ -50,7 +49,6 @@ class MetricsReader:
     """Incremental reader of metrics.jsonl: each row is read once."""
 
     def __init__(self, path: Path) -> None:
-        """Store the path; nothing is read yet."""
         self._path, self._offset, self._rows = path, 0, list[dict[str, float]]()
         self._reading = threading.Lock()
 

@@ -107,7 +107,6 @@ class Saver:
     """Saves a run, spending at most `SAVE_SHARE` of its time on it."""
 
     def __init__(self, run: RunFolder, learner: Learner) -> None:
-        """Start the clock."""
         self._run, self._learner = run, learner
         self._due = time.monotonic() + SAVE_EVERY_S
 

@@ -65,13 +65,11 @@ class RunFolder:
     """Paths of the files above, with readers and writers for them."""
 
     def __init__(self, path: Path) -> None:
-        """Read and write nothing yet."""
         self.path, self.config, self.log = path, path / "config.json", path / "train.log"
         self.metrics, self.resume, self._status = path / "metrics.jsonl", path / "resume.pt", path / "status.json"
         self.lock = Lock(path / "lock")
 
     def checkpoint(self, epoch: int) -> Path:
-        """Return the checkpoint folder of an epoch."""
         return self.path / "checkpoints" / f"epoch_{epoch:03d}"
 
     def keep_checkpoints(self, epoch: int, best: int, count: int) -> None:
@@ -127,7 +125,6 @@ class RunFolder:
         return report
 
     def append_metrics(self, values: Mapping[str, float]) -> None:
-        """Append a line of metrics."""
         with self.metrics.open("a", encoding="utf-8") as file:
             file.write(json.dumps(dict(values)) + "\n")
 

@@ -57,7 +57,6 @@ class SweepRun:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the config, the grid and the flags."""
     parser.add_argument("config", type=Path, help="a config file, or a preset such as clip-bnl")
     parser.add_argument(
         "--grid",

@@ -51,7 +51,6 @@ def best_epoch(run: RunFolder, monitor: str) -> Row | None:
 
 
 def markdown(keys: Sequence[str], results: Sequence[PointResult]) -> str:
-    """Return the table as Markdown."""
     columns = _columns(results)
     lines = [_heads(keys, columns), [":--"] * len(keys) + ["--:"] * (2 + len(columns))]
     lines += [_cells(result, columns) for result in results]

@@ -51,7 +51,7 @@ def validation_charts(rows: Rows, epochs: int, others: Mapping[str, Rows] = NO_O
             charts.append(
                 chart(
                     *(title, note, points, levels, (0, max(1, epochs)), "epoch"),
-                    percent_text if metric in PERCENT else share_text,
+                    (lambda value: f"{value:.1f}") if metric in PERCENT else lambda value: short(f"{value:.3f}"),
                     least_span=100 * LEAST_SPAN if metric in PERCENT else LEAST_SPAN,
                     others=beside,
                 )
@@ -141,7 +141,11 @@ def chart(
         "points": [{"x": f"{at(x):.1f}", "y": f"{up(y):.1f}", "text": text(y), "at": f"{x:g}"} for x, y in points],
         "end": {"x": f"{at(points[-1][0]):.1f}", "y": f"{up(points[-1][1]):.1f}"} if points else None,
         "y_axis": [{"y": f"{up(mark):.1f}", "text": short(f"{mark:g}")} for mark in marks],
-        "x_axis": [{"x": f"{at(mark):.1f}", "text": count_text(mark)} for mark in _x_marks(left, right)],
+        "x_axis": [
+            {"x": f"{at(mark):.1f}", "text": count_text(mark)}
+            for mark in ticks(left, right)
+            if mark <= right and mark.is_integer()
+        ],
         "x_label": x_label,
         "x1": LEFT,
         "x2": end,
@@ -151,20 +155,6 @@ def chart(
             for (label, value), label_y in zip(levels.items(), label_ys, strict=True)
         ],
     }
-
-
-def _x_marks(left: float, right: float) -> list[float]:
-    return [mark for mark in ticks(left, right) if mark <= right and mark.is_integer()]
-
-
-def share_text(value: float) -> str:
-    """Format a number from 0 to 1: .731."""
-    return short(f"{value:.3f}")
-
-
-def percent_text(value: float) -> str:
-    """Format a number from 0 to 100: 73.1."""
-    return f"{value:.1f}"
 
 
 def value_text(value: float) -> str:

@@ -121,11 +121,14 @@ def _choices(hint: Any) -> tuple[str, ...]:
 
 def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the table of all losses, with those of a config selected and filled in."""
+    from trainer.losses import LOSSES as kinds  # noqa: PLC0415  imports torch
+
     rows = [
         {
             "name": name,
             "help": purpose,
             "on": name in losses,
+            "mines": "distractors" in kinds[name]().needs,
             "fields": [_cell(field, losses.get(name, {}).get(field.key, field.default)) for field in own],
         }
         for name, (purpose, own) in loss_fields().items()

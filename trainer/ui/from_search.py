@@ -8,7 +8,7 @@ from nt2vr.ui.trainings import Training
 from trainer.config_file import load_config
 from trainer.presets import PRESETS
 from trainer.runs.manager import RunManager
-from trainer.ui.view import WORDS, left_text, percent, progress_text
+from trainer.ui.view import left_text, percent, progress_text, word_of
 
 PRESET = PRESETS / "stage.json"
 MAX_BASE = 40  # characters of the base's name in a run's
@@ -32,12 +32,11 @@ class SearchTrainings:
         return self.manager.under_way()
 
     def look(self, run: str) -> Training:
-        """Return a run; raises ConfigError if it does not exist."""
         found = self.manager.get(run)
         status = found.status
         return Training(
             status.state,
-            WORDS[status.state],
+            word_of(status),
             progress_text(found),
             left_text(status.eta_s),
             percent(found),
@@ -46,5 +45,4 @@ class SearchTrainings:
         )
 
     def stop(self, run: str) -> None:
-        """Ask a run to stop; raises RunError if it is not training."""
         self.manager.stop(run)

@@ -26,6 +26,7 @@ class NewRunParts:
     preset: gr.Dropdown
     values: list[gr.components.Component]
     losses: gr.HTML
+    mined: gr.HTML
     start: gr.Button
 
 
@@ -55,7 +56,6 @@ class RunParts:
 
 
 def lay_out_list(templates: Path) -> ListParts:
-    """Lay out the list of runs."""
     new = gr.Button("New run", elem_id="train-new")
     runs = template(templates, "train-runs", {"runs": []}, "pick")
     with gr.Column(visible=False, elem_id="train-trash") as trash:
@@ -95,14 +95,14 @@ def lay_out_form(
         with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
             values = inputs(fields[:num_first])
         losses = template(templates, "train-losses", {"losses": []})
+        mined = template(templates, "train-mined", {})
         with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
             with gr.Row(elem_classes="nt-fields"):
                 values += inputs(fields[num_first:])
-    return NewRunParts(column, preset, values, losses, start)
+    return NewRunParts(column, preset, values, losses, mined, start)
 
 
 def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.components.Component:
-    """Build the input for a field."""
     common: dict[str, Any] = {"label": field.label, "info": field.help, "elem_id": f"train-{field.key}"}
     common["min_width"] = 220
     if field.key == "base":
@@ -119,7 +119,6 @@ def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.com
 
 
 def lay_out_run(templates: Path) -> RunParts:
-    """Lay out the open run."""
     with gr.Column(visible=False, elem_id="train-watch") as column:
         with gr.Row(elem_id="train-buttons"):
             stop = gr.Button("Stop", elem_id="train-stop", size="sm", min_width=90)

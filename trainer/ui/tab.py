@@ -1,7 +1,7 @@
 """The Train tab: a form for new runs, and all runs with progress, curves and log."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -13,13 +13,15 @@ from nt2vr.ui.theme import QUIET
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
-from trainer.config import WORLD
+from trainer.config import WORLD, TrainConfig
+from trainer.config_file import anchored
 from trainer.runs.manager import Run, RunManager
 from trainer.ui.form import bases, config_fields, losses_view, presets, read_form
 from trainer.ui.layout import FIRST, MAX_BESIDE, lay_out_form, lay_out_list, lay_out_run
-from trainer.ui.view import comparable, curves_view, run_view, runs_view, trash_text
+from trainer.ui.view import comparable, curves_view, mined_view, run_view, runs_view, trash_text
 
 POLL_S = 1.0
+PRIVATE: dict[str, Any] = {"api_visibility": "private"}
 
 
 class TrainTab:
@@ -58,13 +60,16 @@ class TrainTab:
             self.on_opened, [form.preset, form.losses], [base, form.losses], **QUIET
         )
         timer.tick(self.on_poll, [chosen, seen, parts.beside], watched, queue=False, trigger_mode="once", **QUIET)
-        form.preset.input(self.on_preset, form.preset, filled, **QUIET)
-        form.start.click(self.on_start, filled, everything, show_progress_on=form.start, api_visibility="private")
+        form.preset.input(self.on_preset, form.preset, [*filled, form.mined], **QUIET)
+        form.losses.preview(
+            self.on_preview, filled, form.mined, show_progress_on=form.losses, trigger_mode="once", **PRIVATE
+        )
+        form.start.click(self.on_start, filled, everything, show_progress_on=form.start, **PRIVATE)
         listed.new.click(self.on_new, None, everything, **QUIET)
         listed.runs.pick(self.on_pick, None, everything, **QUIET)
         listed.empty.click(self.on_empty_trash, chosen, everything, **QUIET)
         parts.stop.click(self.on_stop, chosen, everything, **QUIET)
-        parts.resume.click(self.on_resume, chosen, everything, show_progress_on=parts.resume, api_visibility="private")
+        parts.resume.click(self.on_resume, chosen, everything, show_progress_on=parts.resume, **PRIVATE)
         parts.beside.input(self.on_poll, [chosen, seen, parts.beside], watched, trigger_mode="always_last", **QUIET)
         parts.confirm.asked_by(parts.delete, chosen)
         parts.confirm.yes.click(self.on_delete, chosen, everything, **QUIET)
@@ -92,15 +97,14 @@ class TrainTab:
 
     @user_errors
     def on_preset(self, name: str) -> list[Any]:
-        """Fill in the form from a preset."""
+        """Fill in the form from a preset, without the other one's preview."""
         preset = pick("preset", name, self._presets)
         values = [preset[field.key] for field in self._fields]
         filled = [json.dumps(value) if isinstance(value, Mapping) else value for value in values]
-        return [*filled, losses_view(preset["losses"])]
+        return [*filled, losses_view(preset["losses"]), {}]
 
     @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
-        """Disable what this visitor may not do, and say why."""
         actions = ("train", "delete")
         refusal = self._permissions.refusal(request, *actions)
         return [
@@ -111,16 +115,27 @@ class TrainTab:
     @user_errors
     def on_start(self, request: gr.Request, *filled: Any) -> tuple[Any, ...]:
         """Start a run and show it."""
-        self._permissions.check("train", request)
+        return self._show(self._manager.start(self._config(filled, request)), request)
+
+    @user_errors
+    def on_preview(self, request: gr.Request, *filled: Any) -> dict[str, Any]:
+        """Mine some distractors as the form's run would, and show them."""
+        from trainer.mined import preview  # noqa: PLC0415  imports torch
+
+        config = anchored(self._config(filled, request), self._settings.data_dir)
+        return mined_view(*preview(config, self._manager.folder / ".frames"))
+
+    def _config(self, filled: Sequence[Any], visitor: Visitor) -> TrainConfig:
+        """Read the form, as far as this visitor may train by it."""
+        self._permissions.check("train", visitor)
         *values, losses = filled
         by_key = dict(zip([field.key for field in self._fields], values, strict=True))
-        if by_key["data"] != WORLD or by_key["base"] not in dict(self._bases(request)).values():
-            self._permissions.check("paths", request)
-        return self._show(self._manager.start(read_form(by_key, losses)), request)
+        if by_key["data"] != WORLD or by_key["base"] not in dict(self._bases(visitor)).values():
+            self._permissions.check("paths", visitor)
+        return read_form(by_key, losses)
 
     @user_errors
     def on_new(self, request: gr.Request) -> tuple[Any, ...]:
-        """Show the form."""
         return self._show("", request)
 
     @user_errors
@@ -137,7 +152,6 @@ class TrainTab:
 
     @user_errors
     def on_resume(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
-        """Resume a run."""
         self._permissions.check("train", request)
         self._manager.resume(run_id)
         return self._show(run_id, request)

@@ -1,54 +1,48 @@
 """Runs as template data. Independent of Gradio."""
 
+from base64 import b64encode
 from collections.abc import Callable, Sequence
-from typing import Any
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
 
+from nt2vr.media.picture import write_jpeg
 from nt2vr.media.stored import LIMITS
 from nt2vr.progress import duration_text, percent_text
 from trainer.runs.manager import Run
+from trainer.runs.run_folder import RunStatus
 from trainer.ui.curves import Rows, loss_charts, validation_charts
 
-WORDS = {
-    "preparing": "preparing",
-    "running": "training",
-    "stopping": "stopping after the current step",
-    "stopped": "stopped",
-    "finished": "finished",
-    "failed": "failed",
-    "interrupted": "interrupted",
-}
+if TYPE_CHECKING:  # imports torch
+    from trainer.data.clips import Clips
+    from trainer.mined import Quadruple
+
+WORDS = {"running": "training", "stopping": "stopping after the current step"}  # for states that say it otherwise
 
 
 def runs_view(runs: Sequence[Run], chosen: str) -> dict[str, Any]:
     """Return the list of runs, with the open one marked."""
-    return {
-        "runs": [
-            {
-                "id": run.run_id,
-                "name": run.name,
-                "state": run.status.state,
-                "word": WORDS[run.status.state],
-                "share": percent(run),
-                "chosen": run.run_id == chosen,
-            }
-            for run in runs
-        ]
-    }
+    return {"runs": [{**_summary(run), "chosen": run.run_id == chosen} for run in runs]}
 
 
 def run_view(run: Run, tell: Callable[[str], str] = str) -> dict[str, Any]:
     """Return one run's progress; `tell` is how an error is told to this visitor, who may not learn every path."""
     status = run.status
     return {
-        "id": run.run_id,
-        "name": run.name,
-        "state": status.state,
-        "word": WORDS[status.state],
-        "share": percent(run),
+        **_summary(run),
         "done": progress_text(run),
         "left": left_text(status.eta_s),
         "error": tell(status.error or "") if status.state == "failed" else "",
     }
+
+
+def _summary(run: Run) -> dict[str, Any]:
+    word, share = word_of(run.status), percent(run)
+    return {"id": run.run_id, "name": run.name, "state": run.status.state, "word": word, "share": share}
+
+
+def word_of(status: RunStatus) -> str:
+    """Return the word for a state."""
+    return WORDS.get(status.state, status.state)
 
 
 def curves_view(run: Run, rows: Rows, log: str, others: Sequence[tuple[Run, Rows]] = ()) -> dict[str, Any]:
@@ -113,3 +107,26 @@ def percent(run: Run) -> str:
     if run.status.state == "preparing":
         return percent_text(run.status.done, run.status.total)
     return percent_text(run.status.step, run.num_steps)
+
+
+def mined_view(mined: Sequence["Quadruple"], clips: "Clips") -> dict[str, Any]:
+    """Show each quadruple as two pictures, the middle frames of the clip and of the distractor, with their texts."""
+
+    def picture(row: int) -> str:
+        frames = clips.frames[row]
+        write_jpeg(frames[len(frames) // 2], file := BytesIO())
+        return f"data:image/jpeg;base64,{b64encode(file.getvalue()).decode()}"
+
+    return {
+        "note": f"Mined by similarity alone among {len(clips):,} {clips.unit}: nobody has checked them. "
+        "At the left a clip with its caption, at the right the negated caption with its distractor.",
+        "mined": [
+            {
+                **{name: getattr(each, name) for name in ("caption", "negated", "shown")},
+                "sought": f"sought: {each.subject}, not {each.denied}",
+                "clip": picture(each.clip),
+                "distractor": picture(each.distractor),
+            }
+            for each in mined
+        ],
+    }

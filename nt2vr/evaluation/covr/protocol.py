@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.evaluation.benchmark import mask
 from nt2vr.evaluation.measures import score_table
 from nt2vr.evaluation.ranks import first_ranks, shares_among_first
 from nt2vr.language.query import understand
@@ -184,14 +185,14 @@ def scores_of(vectors: Vectors, embedded: EmbeddedQueries) -> Vectors:
 def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     """Rank all clips for each query. A tie counts against the system, so zeros, which ask for nothing, rank last."""
     scores, queries = scores_of(vectors, embedded), embedded.queries
-    right = _mask([query.right for query in queries], scores.shape[1])
-    violating = _mask([query.violating for query in queries], scores.shape[1])
+    right = mask([query.right for query in queries], scores.shape[1])
+    violating = mask([query.violating for query in queries], scores.shape[1])
     violations = shares_among_first(scores, violating, FIRST)
     violations[~violating.any(axis=1) | ~vectors.any(axis=1)] = np.nan
-    subset = _mask([query.subset for query in queries], scores.shape[1])
+    subset = mask([query.subset for query in queries], scores.shape[1])
     inside = np.where(subset | right, scores, -np.inf)
     subset_ranks = np.where(subset.any(axis=1), first_ranks(inside.astype(np.float32), right), 0)
-    matches = _mask([query.matches or query.right for query in queries], scores.shape[1])
+    matches = mask([query.matches or query.right for query in queries], scores.shape[1])
     return Outcome(first_ranks(scores, right), subset_ranks, violations, average_precisions(scores, matches))
 
 
@@ -213,13 +214,6 @@ def average_precisions(scores: NDArray[np.float32], right: NDArray[np.bool_]) ->
         at = np.cumsum(hits) / np.arange(1, len(hits) + 1) * hits
         precisions[row] = [at[:k].sum() / min(k, right[row].sum()) for k in MAP_KS]
     return precisions
-
-
-def _mask(rows: Sequence[Sequence[int]], width: int) -> NDArray[np.bool_]:
-    mask = np.zeros((len(rows), width), bool)
-    for row, columns in enumerate(rows):
-        mask[row, list(columns)] = True
-    return mask
 
 
 def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[str, float]]:

@@ -23,25 +23,14 @@ from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 
 
-def evaluate_covr(
-    data: CovrData,
-    encoder: Encoder,
-    folder: Path,
-    decoder: Decoder,
-    cache: Cache,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
-) -> Report:
-    """Evaluate every composition of a model; `folder` stores embeddings of the built-in world, `cache` those of files.
+def benchmark_for(encoder: Encoder, data: CovrData, folder: Path, decoder: Decoder, cache: Cache) -> CovrBenchmark:
+    """Load a benchmark for a model; `folder` stores embeddings of a built-in world, `cache` those of files.
+
+    Embeddings from elsewhere need no files.
 
     Raises:
         DatasetError: if the data cannot be read.
     """
-    return covr_report(benchmark_for(encoder, data, folder, decoder, cache), encoder, progress, should_stop)
-
-
-def benchmark_for(encoder: Encoder, data: CovrData, folder: Path, decoder: Decoder, cache: Cache) -> CovrBenchmark:
-    """Load a benchmark for a model: embeddings from elsewhere need no files."""
     known = encoder.video_ids if isinstance(encoder, PrecomputedEncoder) else None
     return load_covr_benchmark(data, folder, decoder, cache, known)
 

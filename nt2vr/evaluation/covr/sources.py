@@ -23,7 +23,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop
-from nt2vr.querygen.families import Edit, Family, Split, WishTable
+from nt2vr.querygen.families import Family, Split, WishTable
 from nt2vr.search.exclusion import averaged
 from nt2vr.world.drawn.clips import ClipFile
 
@@ -53,7 +53,6 @@ class CovrData:
     keep_reference: bool = False
 
     def __post_init__(self) -> None:
-        """Check the values."""
         if self.name not in BY_DATA:
             return
         if self.split not in PER_KIND:
@@ -112,14 +111,16 @@ def covr_world(
 
 
 def _queries(families: Sequence[Family], clips: Sequence[Any], world: World) -> list[CovrQuery]:
-    table = WishTable(clips)
+    table, shown = WishTable(clips), list(enumerate(clips))
     return [
         CovrQuery(
             kind=edit.kind,
             text=edit.modification.text,
             reference=row,
             right=tuple(table.right(edit.wish)),
-            violating=_violating(edit, clips),
+            violating=tuple(
+                row for row, clip in shown if edit.kind.startswith("remove") and edit.wish.violated_by(clip)
+            ),
             caption=full_caption(edit.scene, world),
             labels=(UNSEEN if edit.unseen else SEEN,),
             parts=(edit.modification.wanted_text, edit.modification.unwanted),
@@ -128,12 +129,6 @@ def _queries(families: Sequence[Family], clips: Sequence[Any], world: World) -> 
         for row, family in enumerate(families)
         for edit in family.edits
     ]
-
-
-def _violating(edit: Edit, clips: Sequence[Any]) -> tuple[int, ...]:
-    if not edit.kind.startswith("remove"):
-        return ()
-    return tuple(row for row, clip in enumerate(clips) if edit.wish.violated_by(clip))
 
 
 def full_caption(scene: Any, world: World) -> str:

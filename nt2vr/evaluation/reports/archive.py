@@ -66,7 +66,6 @@ class Archive:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Use a folder, which is created on first use."""
         self.folder, self._older = folder, folder.with_name("composed")
         self._listed: dict[str, tuple[int, Entry]] = {}  # by id, with the file's modification time
         self._loaded: dict[tuple[str, int], Report] = {}
@@ -122,7 +121,6 @@ class Archive:
             )
 
     def load(self, report_id: str) -> Report:
-        """Open a report."""
         place = self._known(report_id)
         key = (report_id, self._listed.get(report_id, (0,))[0])
         if key not in self._loaded:
@@ -194,7 +192,6 @@ class Archive:
             raise ConfigError(f"The note cannot be saved ({reason}). Try again.") from error
 
     def summary(self, report_id: str) -> dict[str, Any]:
-        """Return the content of report.json."""
         folder = self._known(report_id)
         path = folder / REPORT if folder.is_dir() else folder
         return without_schema(parse_json(path.read_text(encoding="utf-8")), path)

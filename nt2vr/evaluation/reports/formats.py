@@ -60,11 +60,17 @@ def _covr_markdown(report: Report) -> str:
 
 
 def _markdown(table: Table, groups: Sequence[Group]) -> str:
+    heads, *rows = laid_out(table, groups)
+    lines = [heads, [":--", *["--:"] * (len(heads) - 1)], *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def laid_out(table: Table, groups: Sequence[Group]) -> list[list[str]]:
+    """Return the heads of the columns with any value, then a row for each system with any."""
     groups = measured(table, groups)
     heads = [f"{group.head} {column.head}".strip() for group in groups for column in group.columns]
-    lines = [["", *heads], [":--", *["--:"] * len(heads)]]
-    lines += [[name, *_cells(metrics, groups)] for name, metrics in table if has_any(metrics, groups)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    rows = [[name, *_cells(metrics, groups)] for name, metrics in table if has_any(metrics, groups)]
+    return [["", *heads], *rows]
 
 
 def published_markdown(data: str) -> str:

@@ -19,7 +19,6 @@ class Remark:
     note: str = ""
 
     def __post_init__(self) -> None:
-        """Check the lengths."""
         for name, text, longest in (("tag", self.tag, MAX_TAG), ("note", self.note, MAX_NOTE)):
             if len(text) > longest:
                 raise ConfigError(
@@ -33,7 +32,6 @@ Remarks = Mapping[int, Remark]  # by the query's position in the report
 
 
 def read_remarks(folder: Path) -> dict[int, Remark]:
-    """Read the remarks of a report."""
     path = folder / REVIEW
     if not path.exists():
         return {}

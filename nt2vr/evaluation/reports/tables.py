@@ -7,6 +7,7 @@ from statistics import fmean
 from nt2vr.evaluation.covr.protocol import ALL, CIRR_MEAN, FIRST, KS
 from nt2vr.evaluation.covr.sources import SEEN, UNSEEN
 from nt2vr.evaluation.intervals import Interval
+from nt2vr.evaluation.order import AS_FILMED, SHUFFLED
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.querygen.families import EDIT_KINDS
 
@@ -66,13 +67,9 @@ HONEST = (
     Group("A without N", (*_retrieval("without")[::3], *_honest("without"))),
     Group("not B", (Column("not/auc", "AUC", 3), Column("not/violations@10", "violations@10", 1))),
 )
-TEMPLATES = ("positive", "negative", "hybrid")
 OTHERS = (
     Group("NegBench retrieval", _retrieval("retrieval")),
-    Group(
-        "NegBench choice",
-        (Column("choice/accuracy", "all", 1), *(Column(f"choice/accuracy {name}", name, 1) for name in TEMPLATES)),
-    ),
+    Group("Multiple choice", (Column("choice/accuracy", "all", 1),)),
     Group("Caption and foil", (Column("pair/accuracy", "accuracy", 1),)),
     Group("Picture and foil", (Column("picture/accuracy", "accuracy", 1), Column("picture/AP", "AP", 1))),
     Group(
@@ -145,10 +142,12 @@ def tables_of(report: Report, measure: str = MEASURES[0]) -> list[tuple[Group, .
 def _with_subsets(report: Report, group: Group) -> Group:
     """Add a column per subset of pairs, and per data set of classes, of which there is a mean, too."""
     key = group.columns[0].key
-    if key not in ("pair/accuracy", "picture/accuracy", "class/accuracy"):
+    if key not in ("choice/accuracy", "pair/accuracy", "picture/accuracy", "class/accuracy"):
         return group
     known = dict.fromkeys(key for some in report.metrics.values() for key in some)
     names = sorted(name.removeprefix(f"{key} ") for name in known if name.startswith(f"{key} "))
+    if AS_FILMED in names:  # together with its control it means nothing
+        return Group("Order", tuple(Column(f"{key} {name}", name, 1) for name in (AS_FILMED, SHUFFLED)))
     are_classes = key == "class/accuracy"
     parts = [
         Column(f"{column.key} {name}", f"{column.head} {name}" if number or are_classes else name, 1)

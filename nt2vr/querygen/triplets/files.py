@@ -17,7 +17,6 @@ class WritesTexts(Protocol):
 
     def write(self, pair: NearCaptions, rng: random.Random) -> str:
         """Write the difference of a video of `pair.other` from one of `pair.one`; empty if no text fits."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ class Modifier:
     """Writes modification texts."""
 
     def __init__(self, tagger: Tagger) -> None:
-        """Use a tagger of parts of speech."""
         self._tagger = tagger
 
     def write(self, pair: NearCaptions, rng: random.Random) -> str:

@@ -106,10 +106,10 @@ class Milvus:
         """
         return MilvusIndex(self, PREFIX + tower, library, local, rows)
 
-    def forget(self, library: str) -> None:
-        """Delete a library's rows from all collections."""
+    def forget(self, library: str, tower: str = "") -> None:
+        """Delete a library's rows from the collection of a tower, by default from all."""
         for name in self.ask("list_collections"):
-            if name.startswith(PREFIX):
+            if name == PREFIX + tower if tower else name.startswith(PREFIX):
                 self.prepare(name, None)
                 self.ask("delete", name, filter=_only(library))
 

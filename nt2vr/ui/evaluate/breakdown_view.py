@@ -6,6 +6,7 @@ from typing import Any
 from nt2vr.errors import counted
 from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.reports.breakdown import MOST, SMALLEST, Breakdown, Figure, Group, break_down
+from nt2vr.evaluation.reports.confusion import confusions
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.reports.tables import GROUPS, Column
 from nt2vr.ui.chart import ticks
@@ -60,7 +61,43 @@ def breakdown_view(report: Report, first: str, second: str, key: str) -> dict[st
             ),
         ],
         "note": NOTE,
+        "confusions": _confusions(report, first, second) if key == "class/accuracy" else [],
     }
+
+
+def _confusions(report: Report, first: str, second: str) -> list[dict[str, Any]]:
+    """Show which classes the two systems confuse, each in a table: rows are true, columns chosen."""
+    return [
+        {
+            "name": found.name,
+            "systems": [
+                {
+                    "name": system,
+                    "heads": [f"{number}" for number in range(1, len(found.classes) + 1)],
+                    "rows": [
+                        {
+                            "name": f"{number} {text}",
+                            "count": f"{asked:,}",
+                            "cells": [
+                                {
+                                    "text": f"{share:.0f}" if share else "",
+                                    "share": f"{share:.0f}",
+                                    "kind": "right" if place + 1 == number else "wrong",
+                                    "title": f"{share:.1f} % of {asked:,}",
+                                }
+                                for place, share in enumerate(row)
+                            ],
+                        }
+                        for number, (text, asked, row) in enumerate(
+                            zip(found.classes, found.asked.tolist(), found.shares[system].tolist(), strict=True), 1
+                        )
+                    ],
+                }
+                for system in dict.fromkeys((first, second))
+            ],
+        }
+        for found in confusions(report, first, second)
+    ]
 
 
 def _name(group: Group, facet: str) -> str:

@@ -10,7 +10,7 @@ from nt2vr.errors import counted
 from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.reports.compare import IMPROVED
 from nt2vr.evaluation.reports.tables import MEASURES
-from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD
+from nt2vr.evaluation.sources import CLASSES, GALLERY, LIBRARY, ORDER, WORLD
 from nt2vr.library.libraries import Libraries
 from nt2vr.ui.confirmation import Confirmation, lay_out_confirmation
 from nt2vr.ui.evaluate.breakdown_panel import BreakdownPanel, lay_out_breakdown
@@ -26,7 +26,8 @@ OWN_DATA = (
     f"{COVR}PATH for pictures plus texts: WebVid-CoVR, CIRR, FashionIQ, CIRCO"
 )
 CHOOSE_DATA = script(
-    "chooseData", {"covr": COVR, "world": COVR + WORLD, "builtIn": [WORLD, GALLERY], "library": LIBRARY}
+    "chooseData",
+    {"covr": COVR, "world": COVR + WORLD, "builtIn": [WORLD, GALLERY, CLASSES + WORLD, ORDER], "library": LIBRARY},
 )
 SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
 SPLITS = ("test", "validation", "train", ("train, negated (CIRR)", "train-negated"), "all")
@@ -110,7 +111,7 @@ class EvaluateParts:
 
 
 def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str, str]]:
-    """List the built-in data and the libraries with captions; pictures plus texts last."""
+    """List the built-in data and the libraries with captions; questions of other kinds last."""
     return [
         (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)", WORLD),
         (f"Gallery ({num_gallery_clips} clips): every query opens in Search with its relevant clips", GALLERY),
@@ -118,6 +119,11 @@ def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str
             (f"{info.name} ({counted(info.num_clips, 'clip')}): from your libraries", f"{LIBRARY}{info.id}")
             for info in libraries.infos()
             if info.has_captions
+        ),
+        ("Classes: who, which deed and which place the built-in world's test scenes show", CLASSES + WORLD),
+        (
+            f"Order: which of two clips “sings, then dances”? {NUM_CLIPS:,} clips of the larger world, drawn first",
+            ORDER,
         ),
         ("Picture plus text: edits of the built-in world's held-out scenes", f"{COVR}{WORLD}"),
     ]

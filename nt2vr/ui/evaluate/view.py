@@ -7,6 +7,7 @@ from typing import Any
 from nt2vr.errors import counted
 from nt2vr.evaluation.covr.protocol import CEILING
 from nt2vr.evaluation.intervals import LEVEL
+from nt2vr.evaluation.order import AS_FILMED
 from nt2vr.evaluation.reports.archive import Entry
 from nt2vr.evaluation.reports.published import published_lines
 from nt2vr.evaluation.reports.report import Report
@@ -43,8 +44,13 @@ MEANINGS = {
     "hard_pairs": "Hard pairs: percentage of pairs in which a relevant video scores above one that also shows the "
     "unwanted part. A system that ignores negation is at chance, about 50.",
     "violations": "Violations@10: percentage of the top ten that show the unwanted part; lower is better.",
-    "delta": "Δ: how much lower negated captions rank the original's video; a system that rejects every negated "
-    "caption gains here, too.",
+    "negated/delta": "Δ: how much lower negated captions rank the video of the original; a system that rejects every "
+    "negated caption gains here, too.",
+    "class/delta": "Δ of classes: top-1 less negated top-1, which is how often the class that is shown comes first "
+    "among sentences that deny one class each, as “this is not a photo of a cat”: there it should come last.",
+    AS_FILMED: "Order: percentage of sentences like “sings, then dances” for which the right one of two clips, drawn "
+    "apart, scores higher. A system that does not know the order of frames is at about 50, as every one is on the "
+    "control, the same clips with their frames shuffled.",
 }
 COVR_MEANINGS = (
     "R@k: percentage of queries with a relevant clip among the first k; all kinds count alike. Half of the built-in "

@@ -1,20 +1,28 @@
 """Background library updates, started from Search and Library alike, as template data."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import gradio as gr
 
 from nt2vr.errors import NotIndexedError
 from nt2vr.library.jobs import IndexJob, IndexJobs
+from nt2vr.models.catalog import Catalog
+from nt2vr.progress import Progress, ShouldStop
 from nt2vr.search.answers import Answer
-from nt2vr.search.galleries import Galleries
+from nt2vr.search.galleries import Galleries, systems_of
+from nt2vr.search.systems import System
 from nt2vr.ui.job_view import job_view
+from nt2vr.ui.library.drawings import better_model, drawings_view
+from nt2vr.ui.search.layout import system_choices
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Permissions
+from nt2vr.ui.web.permissions import Permissions, Visitor
 
 WORD = "indexing"
 
@@ -26,12 +34,51 @@ class Indexing:
     jobs: IndexJobs
     galleries: Galleries
 
+    @property
+    def models(self) -> Catalog:
+        """The models to index by."""
+        return self.galleries.built_in.models
+
     def start(self, library_id: str, models: Iterable[str]) -> None:
         """Update a library under each of the models."""
         for model in models:
-            self.galleries.built_in.models.find(model)
-            ended = self.jobs.start(library_id, model)
-            ended.add_done_callback(lambda _: self.galleries.forget(library_id))
+            self.models.find(model)
+            self._start(library_id, model)
+
+    def get(self, library_id: str, permissions: Permissions, visitor: Visitor) -> Future[IndexJob]:
+        """Update a library under a model that knows more than drawings, which is downloaded if none is here."""
+        self.check_get(permissions, visitor)
+        model = better_model(self.models)
+        is_here = model in self.models.names()
+        return self._start(library_id, model, None if is_here else partial(self._download, model))
+
+    def check_get(self, permissions: Permissions, visitor: Visitor) -> None:
+        """Raise AccessError if a visitor may not `get` what `better_model` names."""
+        permissions.check("import", visitor)
+        if better_model(self.models) not in self.models.names():
+            permissions.check("download", visitor)
+
+    def _start(self, library_id: str, model: str, prepare: Callable[..., object] | None = None) -> Future[IndexJob]:
+        ended = self.jobs.start(library_id, model, prepare)
+        ended.add_done_callback(lambda _: self.galleries.forget(library_id))
+        return ended
+
+    def _download(self, model: str, progress: Progress, should_stop: ShouldStop) -> None:
+        def in_megabytes(done: int, total: int, doing: str) -> None:
+            progress(done >> 20, total >> 20, f"{doing}, in MB")
+
+        progress(0, 0, f"asking for {model}")
+        self.models.download(model, in_megabytes, should_stop)
+
+    def drawings(
+        self, key: str, systems: Sequence[str], permissions: Permissions, visitor: Visitor, again: bool
+    ) -> dict[str, Any]:
+        """Say of the systems that a library is searched by what `drawings_view` says of their models."""
+        if not key:
+            return {}
+        names, searcher = self.models.names(), self.galleries.searcher(key)
+        asked = [System.named(name, names).model for name in systems]
+        return drawings_view(self.models, asked, len(searcher.gallery.videos), permissions, visitor, again)
 
     def under_way(self, library_id: str) -> IndexJob | None:
         """Return the update of a library that is running, or else waiting, if any."""
@@ -44,31 +91,36 @@ def index_view(
     job: IndexJob | None,
     refusal: str = "",
     tell: Callable[[str], str] = str,
+    drawings: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Show what a library lacks of its index, with a button that has it indexed, or how far that has come.
 
     Args:
+        drawings: as `drawings_view` says it of the models that are asked; not while an update is under way.
         job: the library's update, if it is under way or has failed.
         refusal: why this visitor may not start one; empty if they may.
         tell: as `job_view` takes it.
     """
+    warning = {"drawings": dict(drawings)} if drawings else {}
     if job is not None:
-        return {"job": job_view(job, WORD, tell)}
+        return {"job": job_view(job, WORD, tell), **({} if job.is_under_way else warning)}
     if problem is not None:
-        return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}
+        return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal, **warning}
     behind = (
         {ranking.system.model: ranking.missing for ranking in answer.rankings if ranking.missing} if answer else {}
     )
     if not behind:
-        return {}
+        return warning
     parts = [f"{count:,} clips are not indexed by {model}" for model, count in behind.items()]
-    return {"text": f"{'; '.join(parts)}: they were not searched.", "models": "|".join(behind), "refusal": refusal}
+    text = f"{'; '.join(parts)}: they were not searched."
+    return {"text": text, "models": "|".join(behind), "refusal": refusal, **warning}
 
 
 def wire_indexing(
     indexing: Indexing,
     permissions: Permissions,
     gallery: gr.Dropdown,
+    systems: gr.Dropdown,
     panel: gr.HTML,
     timer: gr.Timer,
     ask: gr.Textbox,
@@ -78,7 +130,10 @@ def wire_indexing(
 
     Args:
         gallery: the library's key.
-        panel: shows `index_view`; its event `start` names the models by which the library is not indexed.
+        systems: those that are compared. Once a better model has indexed the library, its take the place of systems
+            that know only drawings.
+        panel: shows `index_view`; its event `start` names the models by which the library is not indexed, and `get`
+            asks for a better one.
         timer: ticks while it is under way.
         ask: changes when it has ended, to search once more.
     """
@@ -91,16 +146,28 @@ def wire_indexing(
         return index_view(None, None, indexing.under_way(key)), gr.Timer(active=True)
 
     @user_errors
-    def on_indexing(key: str, request: gr.Request) -> tuple[Any, Any, Any]:
+    def on_get(key: str, request: gr.Request) -> tuple[Any, Any]:
+        indexing.check_get(permissions, request)
+        library_id = indexing.galleries.shelf.find(key).id
+        indexing.get(library_id, permissions, request)
+        return index_view(None, None, indexing.under_way(library_id)), gr.Timer(active=True)
+
+    @user_errors
+    def on_indexing(key: str, chosen: list[str], request: gr.Request) -> tuple[Any, ...]:
         job = indexing.under_way(key)
         if job is not None:
-            return index_view(None, None, job), gr.skip(), gr.skip()
-        last = indexing.jobs.of(key) if key else None
-        return (
-            index_view(None, None, last, tell=permissions.teller(request)),
-            gr.Timer(active=False),
-            f"{time.monotonic()}",
-        )
+            return index_view(None, None, job), gr.skip(), gr.skip(), gr.skip()
+        last, ended = indexing.jobs.of(key) if key else None, gr.Timer(active=False)
+        drawings = indexing.drawings(key, chosen or (), permissions, request, again=True)
+        if last is not None and last.state == "failed":  # what is shown stays, and so does the reason
+            panel = index_view(None, None, last, tell=permissions.teller(request), drawings=drawings)
+            return panel, ended, gr.skip(), gr.skip()
+        used = last.models if last is not None and last.state == "finished" and "do" in drawings else ()
+        better = [model for model in used if not indexing.models.knows_only_drawings(model)]
+        names = [name for model in better for name in systems_of(model)]
+        shown = gr.Dropdown(system_choices(indexing.galleries.built_in.system_names()), value=names, multiselect=True)
+        return {}, ended, shown if names else gr.skip(), f"{time.monotonic()}"
 
     panel.start(on_index, gallery, [panel, timer], **quiet)
-    timer.tick(on_indexing, gallery, [panel, timer, ask], queue=False, **quiet)
+    panel.get(on_get, gallery, [panel, timer], **quiet)
+    timer.tick(on_indexing, [gallery, systems], [panel, timer, systems, ask], queue=False, **quiet)

@@ -38,6 +38,7 @@ class NewParts:
     split: gr.Dropdown
     window: gr.Number
     model: gr.Dropdown
+    drawings: gr.HTML
     add: gr.Button
     note: gr.Markdown
 
@@ -56,6 +57,7 @@ class OpenParts:
     search: gr.HTML
     more: gr.UploadButton
     model: gr.Dropdown
+    drawings: gr.HTML
     update: gr.Button
     cancel: gr.Button
     check: gr.Button
@@ -85,7 +87,7 @@ class LibraryParts:
     open: OpenParts
 
 
-def lay_out_library(templates: Path, models: Sequence[str]) -> LibraryParts:
+def lay_out_library(templates: Path, models: Sequence[str], model: str | None) -> LibraryParts:
     """Build the components inside the open tab: at the left the libraries, at the right the form or the open one."""
     chosen, seen, timer = gr.Textbox(visible="hidden"), gr.State(), gr.Timer(POLL_S, active=False)
     with gr.Row(elem_id="library"):
@@ -93,11 +95,11 @@ def lay_out_library(templates: Path, models: Sequence[str]) -> LibraryParts:
             new = gr.Button("New library", elem_id="library-new")
             libraries = template(templates, "library-list", {"libraries": []}, "pick")
         with gr.Column(scale=5, min_width=320):
-            form, opened = _lay_out_form(models), _lay_out_open(templates, models)
+            form, opened = _lay_out_form(templates, models, model), _lay_out_open(templates, models, model)
     return LibraryParts(chosen, seen, timer, new, libraries, form, opened)
 
 
-def _lay_out_form(models: Sequence[str]) -> NewParts:
+def _lay_out_form(templates: Path, models: Sequence[str], default: str | None) -> NewParts:
     with gr.Column(elem_id="library-form") as column:
         kind = gr.Radio(list(KINDS), value="uploads", label="What it is made from", elem_id="library-kind")
         files = gr.File(
@@ -124,20 +126,20 @@ def _lay_out_form(models: Sequence[str]) -> NewParts:
                 scale=2,
                 min_width=180,
             )
-            model = _model_choice(models, "library-first-model")
+            model = _model_choice(models, default, "library-first-model")
+        drawings = template(templates, "search-index", {}, elem_id="form-drawings")
         add = gr.Button("Add and index", variant="primary", elem_id="library-add", scale=0, min_width=220)
         note = gr.Markdown(visible=False, elem_id="library-note")
-    return NewParts(column, kind, name, files, path, split, window, model, add, note)
+    return NewParts(column, kind, name, files, path, split, window, model, drawings, add, note)
 
 
-def _model_choice(models: Sequence[str], elem_id: str) -> gr.Dropdown:
-    default = "CLIP" if "CLIP" in models else None
+def _model_choice(models: Sequence[str], default: str | None, elem_id: str) -> gr.Dropdown:
     return gr.Dropdown(
         list(models), value=default, label="Model to index with", elem_id=elem_id, scale=3, min_width=200
     )
 
 
-def _lay_out_open(templates: Path, models: Sequence[str]) -> OpenParts:
+def _lay_out_open(templates: Path, models: Sequence[str], default: str | None) -> OpenParts:
     with gr.Column(visible=False, elem_id="library-open") as column:
         with gr.Row(elem_id="library-buttons"):
             remove = gr.Button("Remove", elem_id="library-remove", size="sm", min_width=90)
@@ -147,18 +149,33 @@ def _lay_out_open(templates: Path, models: Sequence[str]) -> OpenParts:
         info = template(templates, "library-info", {})
         search = template(templates, "library-posters", {"posters": []})
         with gr.Row(equal_height=True, elem_id="library-index"):
-            model = _model_choice(models, "library-model")
+            model = _model_choice(models, default, "library-model")
             update = gr.Button("Update index", elem_id="library-update", min_width=140, scale=1)
             cancel = gr.Button("Cancel", elem_id="library-cancel", interactive=False, min_width=100, scale=1)
             check = gr.Button("Check for changes", elem_id="library-check", min_width=185, scale=1)
             more = gr.UploadButton(
                 "Upload more files", file_count="multiple", elem_id="library-more", min_width=160, scale=1
             )
+        drawings = template(templates, "search-index", {}, elem_id="open-drawings")
         with gr.Row(equal_height=True):
             name = gr.Textbox(label="Name", elem_id="library-new-name", max_lines=1, scale=4)
             rename = gr.Button("Rename", elem_id="library-rename", min_width=120, scale=1)
         skipped = template(templates, "library-skipped", {})
         retry = gr.Button("Read skipped files again", elem_id="library-retry", visible=False, scale=0, min_width=220)
     return OpenParts(
-        column, info, search, more, model, update, cancel, check, name, rename, remove, confirm, retry, skipped
+        column,
+        info,
+        search,
+        more,
+        model,
+        drawings,
+        update,
+        cancel,
+        check,
+        name,
+        rename,
+        remove,
+        confirm,
+        retry,
+        skipped,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import gradio as gr
 
@@ -11,6 +12,7 @@ from nt2vr.library.info import LibraryInfo
 from nt2vr.library.jobs import IndexJob
 from nt2vr.library.libraries import Libraries
 from nt2vr.registry import pick
+from nt2vr.ui.library.drawings import drawings_view
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.layout import KINDS, PATHS, LibraryParts, lay_out_library
 from nt2vr.ui.library.media import Media
@@ -47,7 +49,7 @@ class LibraryTab:
 
     def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
         """Lay the tab out inside the open tab and wire it."""
-        self._parts = lay_out_library(self._templates, self._models())
+        self._parts = lay_out_library(self._templates, self._models(), self._default_model())
         self._wire_form(tab)
         self._wire_open()
         opens(self._parts.open.search.open, self.on_search)
@@ -57,7 +59,7 @@ class LibraryTab:
         """Everything that depends on which library is open, and on the updates under way."""
         p, o = self._parts, self._parts.open
         panes = [p.chosen, p.form.column, o.column]
-        return [*panes, o.search, o.skipped, o.retry, o.name, o.more, *self._watched]
+        return [*panes, o.search, o.skipped, o.retry, o.name, o.more, o.model, o.drawings, *self._watched]
 
     @property
     def _watched(self) -> list[Any]:
@@ -66,8 +68,10 @@ class LibraryTab:
 
     def _wire_form(self, tab: gr.Tab) -> None:
         p, form = self._parts, self._parts.form
-        visited = [form.add, form.note, form.model, p.open.model]
-        tab.select(self.on_open, p.chosen, self._outputs, **QUIET).success(self.on_visit, None, visited, **QUIET)
+        models = [form.model, p.open.model]
+        opened = tab.select(self.on_open, p.chosen, self._outputs, **QUIET)
+        opened.success(self.on_visit, models, [form.add, form.note, *models, form.drawings], **QUIET)
+        form.model.change(self.on_form_model, form.model, form.drawings, **QUIET)
         form.kind.change(
             inputs=form.kind,
             outputs=[form.files, form.path, form.split, form.window],
@@ -76,12 +80,16 @@ class LibraryTab:
             api_visibility="private",
         )
         p.timer.tick(self.on_poll, [p.chosen, p.seen], self._outputs, queue=False, trigger_mode="once", **QUIET)
-        form.add.click(self.on_add, form.inputs, [*self._outputs, form.files, form.name], **SLOW)
+        added = [*self._outputs, form.files, form.name]
+        for asked in (form.add.click, form.drawings.get):
+            asked(self.on_add, form.inputs, added, **SLOW)
         p.new.click(self.on_new, None, self._outputs, **QUIET)
         p.libraries.pick(self.on_pick, None, self._outputs, **QUIET)
 
     def _wire_open(self) -> None:
         p, o = self._parts, self._parts.open
+        gr.on((o.model.change, p.chosen.change), self.on_open_model, [o.model, p.chosen], o.drawings, **QUIET)
+        o.drawings.get(self.on_get, p.chosen, self._outputs, **QUIET)
         o.update.click(self.on_update, [p.chosen, o.model], self._outputs, **QUIET)
         o.cancel.click(self.on_cancel, p.chosen, self._outputs, **QUIET)
         o.check.click(self.on_check, p.chosen, o.info, **SLOW)
@@ -98,12 +106,28 @@ class LibraryTab:
         return self._show(chosen or (infos[0].id if infos else ""), request)
 
     @user_errors
-    def on_visit(self, request: gr.Request) -> list[Any]:
-        """List the models, disable what this visitor may not do, and say why."""
+    def on_visit(self, form_model: str | None, open_model: str | None, request: gr.Request) -> list[Any]:
+        """List the models, disable what this visitor may not do, and say why; models of drawings are no default."""
         may = self._permissions.may("import", request) or self._permissions.may("paths", request)
         refusal = self._permissions.refusal(request, "import", "paths", "delete")
-        models = self._models()
-        return [gr.Button(interactive=may), gr.Markdown(refusal, visible=bool(refusal)), *(gr.Dropdown(models),) * 2]
+        names, default = self._models(), self._default_model()
+        better = [default if self._knows_only_drawings(name) else name for name in (form_model, open_model)]
+        return [
+            gr.Button(interactive=may),
+            gr.Markdown(refusal, visible=bool(refusal)),
+            *(gr.Dropdown(names, value=name) for name in better),
+            self._drawings(better[0], "", request),
+        ]
+
+    @user_errors
+    def on_form_model(self, model: str | None, request: gr.Request) -> dict[str, Any]:
+        """Say before a library is added if the chosen model knows only drawings."""
+        return self._drawings(model, "", request)
+
+    @user_errors
+    def on_open_model(self, model: str | None, chosen: str, request: gr.Request) -> dict[str, Any]:
+        """Say so of the model that the open library would be updated by."""
+        return self._drawings(model, chosen, request)
 
     @user_errors
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
@@ -113,7 +137,13 @@ class LibraryTab:
         before = seen.get(chosen) if isinstance(seen, dict) else None
         job = now.get(chosen)
         if job is not None and before is not None and before.is_under_way and not job.is_under_way:
-            return self._show(chosen, request)
+            used = next(iter(job.models), None)  # it may have been downloaded for this update
+            model = (
+                {}
+                if self._knows_only_drawings(used)
+                else {self._parts.open.model: gr.Dropdown(self._models(), value=used)}
+            )
+            return self._show(chosen, request) | model
         return {**dict.fromkeys(self._outputs, gr.skip()), **self._progress(chosen, request)}
 
     @user_errors
@@ -136,9 +166,11 @@ class LibraryTab:
         split: str,
         window: float,
         model: str,
+        event: gr.EventData,
         request: gr.Request,
     ) -> Updates:
-        """Add a library, and index it in the background."""
+        """Add a library, and index it in the background; after a warning, by a better model than the chosen one."""
+        is_better = event.target is not None and event.target.elem_id == self._parts.form.drawings.elem_id
         kind = pick("kind of library", kind, {value: value for _, value in KINDS})
         self._permissions.check("import" if kind == "uploads" else "paths", request)
         uploads = _uploads(files) if kind == "uploads" else []
@@ -146,7 +178,10 @@ class LibraryTab:
             raise ConfigError("No file is uploaded yet. Choose videos and pictures, and wait until they are here.")
         if kind != "uploads" and not path.strip():
             raise ConfigError("Name a folder or file on this machine.")
-        self._indexing.galleries.built_in.models.find(model)
+        if is_better:
+            self._indexing.check_get(self._permissions, request)
+        else:
+            self._indexing.models.find(model)
         info = self._libraries.add(
             name.strip() or _name_for(kind, path, uploads),
             kind,  # type: ignore[arg-type]
@@ -157,7 +192,10 @@ class LibraryTab:
         )
         if uploads:
             self._libraries.upload(info.id, uploads)
-        self._indexing.start(info.id, [model])
+        if is_better:
+            self._indexing.get(info.id, self._permissions, request)
+        else:
+            self._indexing.start(info.id, [model])
         return {**self._show(info.id, request), self._parts.form.files: None, self._parts.form.name: ""}
 
     @user_errors
@@ -169,6 +207,13 @@ class LibraryTab:
         self._permissions.check("import", request)
         self._indexing.start(chosen, [model])
         return self._show(chosen, request)
+
+    @user_errors
+    def on_get(self, chosen: str, request: gr.Request) -> Updates:
+        """Index the open library by a model that knows more than drawings, which is downloaded if none is here."""
+        self._indexing.check_get(self._permissions, request)
+        self._indexing.get(self._libraries.find(chosen).id, self._permissions, request)
+        return self._show(chosen, request) | {self._parts.open.drawings: {}}
 
     @user_errors
     def on_cancel(self, chosen: str, request: gr.Request) -> Updates:
@@ -215,8 +260,8 @@ class LibraryTab:
         return self._updated(chosen, model, request)
 
     def on_search(self, event: gr.EventData) -> Mapping[str, str]:
-        """Return the values of a link to the search of a library."""
-        return {"gallery": event_value(event, "id", str)}
+        """Return the values of the link to the last search of a library in this browser."""
+        return {**dict(parse_qsl(event_value(event, "link", str))), "gallery": event_value(event, "id", str)}
 
     def _show(self, chosen: str, visitor: Visitor) -> Updates:
         """Open a library, or the form if there is none with this id."""
@@ -270,8 +315,19 @@ class LibraryTab:
         return jobs
 
     def _models(self) -> list[str]:
-        entries = self._indexing.galleries.built_in.models.entries()
+        entries = self._indexing.models.entries()
         return [name for name, entry in entries.items() if entry.kind in ("model", "run")]
+
+    def _default_model(self) -> str | None:
+        names = self._models()
+        return next(iter(self._indexing.models.real_models()), "CLIP" if "CLIP" in names else next(iter(names), None))
+
+    def _knows_only_drawings(self, model: str | None) -> bool:
+        return not model or self._indexing.models.knows_only_drawings(model)
+
+    def _drawings(self, model: str | None, chosen: str, visitor: Visitor) -> dict[str, Any]:
+        clips = len(self._indexing.galleries.searcher(chosen).gallery.videos) if chosen else 0
+        return {"drawings": drawings_view(self._indexing.models, [model or ""], clips, self._permissions, visitor)}
 
 
 def _uploads(files: list[str] | None) -> list[tuple[str, Path]]:

@@ -1,12 +1,12 @@
 """Libraries as template data. Independent of Gradio."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import counted
-from nt2vr.library.info import Changes, LibraryInfo, Skipped
+from nt2vr.library.info import Changes, LibraryInfo, Skipped, copies_text
 from nt2vr.library.jobs import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text
@@ -53,11 +53,13 @@ def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths:
         names_paths: whether the visitor may know where it lies on this machine.
     """
     source = info.source
+    if job is not None and job.result is not None and job.result.changes and not remark:
+        remark = changes_text(job.result.changes, "The last update")
     tell = str if names_paths else partial(without_folders, folder=source.within or source.path)
     made_from = KIND_NAMES[source.kind] + (f" {source.path}" if names_paths and source.kind != "uploads" else "")
     facts = {
         "Made from": made_from + (f", {source.split} split" if source.kind == "dataset" else ""),
-        "Files": f"{info.num_files:,}",
+        "Files": f"{info.num_files + info.num_copies:,}{copies_text(info.num_copies)}",
         "Clips": f"{info.num_clips:,}" + (f", in windows of {source.window_s:g} s" if source.window_s else ""),
         "Duration": clock(info.seconds),
         "Skipped": f"{info.num_skipped:,}",
@@ -103,17 +105,14 @@ def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> dict
         }
         for each in skipped[:MOST_SKIPPED]
     ]
-    more = len(skipped) - len(rows)
-    return {"rows": rows, "count": f"{len(skipped):,}", "more": f"and {more:,} more" if more else ""}
+    more, copies = len(skipped) - len(rows), sum(bool(each.duplicate_of) for each in skipped)
+    counts = [f"{len(skipped) - copies:,} skipped"] * (len(skipped) > copies) + [
+        counted(copies, "copy", "copies")
+    ] * bool(copies)
+    return {"rows": rows, "count": ", ".join(counts), "more": f"and {more:,} more" if more else ""}
 
 
-def changes_text(changes: Changes) -> str:
-    """Say what differs between a library and its files."""
-    counts: dict[str, Collection[str]] = {
-        "new": changes.new,
-        "changed": changes.changed,
-        "renamed": changes.renamed,
-        "removed": changes.removed,
-    }
-    parts = [f"{len(files):,} {word}" for word, files in counts.items() if files]
-    return f"Since the last update: {', '.join(parts)}." if parts else "Nothing has changed since the last update."
+def changes_text(changes: Changes, when: str = "Since the last update") -> str:
+    """Say what differs between a library and its files, or differed at an update."""
+    parts = [f"{len(files):,} {words}" for words, files in changes.by_kind.items()]
+    return f"{when}: {', '.join(parts)}." if parts else "Nothing has changed since the last update."

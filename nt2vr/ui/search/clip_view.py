@@ -10,6 +10,7 @@ from nt2vr.media.preview import MAX_SECONDS
 from nt2vr.search.answers import Answer, Seen
 
 MARKS = {"right": "✓", "violation": "violates", "miss": "misses"}
+ALIKE = 2e-4  # difference of two scores that is due to rounding
 SLACK_S = 0.5  # that a preview may be shorter than its clip before its frames are shown at wrong places
 
 
@@ -32,12 +33,14 @@ def detail_view(
     urls: Mapping[str, str],
     film: Mapping[str, Any] = MappingProxyType({}),
     judged_by: str = "",
+    names_paths: bool = False,
 ) -> dict[str, Any]:
     """Show one clip enlarged: captions, its rank and best-matching frames in every column, its place in its film.
 
     Args:
         urls: its `src` and `poster`.
         film: as `film_view` shows it; empty if the clip is no window of a film.
+        names_paths: whether the visitor may know where its file lies on this machine.
     """
     return {
         "id": video.video_id,
@@ -45,9 +48,12 @@ def detail_view(
         "verdict": verdict,
         "mark": MARKS.get(verdict, ""),
         "by": f"by {judged_by}" if judged_by else "",
-        "file": video.path.name if urls.get("poster") else "",
+        "file": (str(video.path) if names_paths else video.path.name) if urls.get("poster") else "",
+        "time": _time(video, film),
         "captions": list(video.captions),
         "film": dict(film),
+        "reversible": any(one.num_frames > 1 for one in seen),
+        "pressed": "false",
         "seen": [
             {
                 "name": one.system.name,
@@ -58,6 +64,30 @@ def detail_view(
             for one in seen
         ],
     }
+
+
+def backwards_view(view: Mapping[str, Any], seen: Sequence[Seen], scores: Sequence[float | None]) -> dict[str, Any]:
+    """Show a clip played backwards: in its `detail_view`, what each score becomes, and whom the order is lost on.
+
+    Args:
+        seen: as of the rows of the view.
+        scores: with the frames in reverse order; None if unknown.
+    """
+    rows, blind = [], []
+    for row, one, score in zip(view["seen"], seen, scores, strict=True):
+        change = None if score is None or one.score is None else score - one.score
+        text = "unknown" if change is None else f"{score:.3f} ({change:+.3f})" if abs(change) > ALIKE else "unchanged"
+        rows.append({**row, "backwards": text})
+        blind += [row["name"]] if text == "unchanged" else []
+    told = f"{', '.join(blind)}: nothing changes, as frames are pooled without regard to their order, like a mean."
+    return {**view, "pressed": "true", "seen": rows, "order": told if blind else "The order of frames counts."}
+
+
+def _time(video: Video, film: Mapping[str, Any]) -> str:
+    """Say where in its file a clip lies; empty for a picture, or where that is not known."""
+    if film:
+        return f"{film['where']} of {film['length']}"
+    return times_text(video.start, video.end) if video.end is not None else ""
 
 
 def frame_pictures(video: Video, seen: Seen, urls: Mapping[str, str]) -> list[dict[str, Any]]:

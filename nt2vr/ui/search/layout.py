@@ -11,13 +11,12 @@ from nt2vr.search.galleries import Galleries
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import MEANINGS, Marked, short_name
+from nt2vr.ui.search.gallery_view import examples_view
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.picture_examples import lay_out_picture_examples
 from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SLIDERS, SearchState
 from nt2vr.ui.theme import fold, template
 
-EXAMPLES = ("a girl, no bike", "not dancing", "a woman without glasses", "surfing rather than swimming")
-SURPRISE = "Surprise me"
 MENU_BUTTON = (
     '<button type="button" popovertarget="menu" aria-label="More" title="Downloads, keys, models …">⋯</button>'
 )
@@ -62,7 +61,9 @@ class Controls:
         ask: hidden; every change of it starts a search.
     """
 
-    def __init__(self, galleries: Galleries, templates: Path, words: Sequence[str], media: Media) -> None:
+    def __init__(
+        self, galleries: Galleries, templates: Path, words: Sequence[str], stories: Sequence[str], media: Media
+    ) -> None:
         """Lay out query, references, examples, and the choice of gallery and systems."""
         start = SearchState()
         with gr.Row(equal_height=True):
@@ -94,8 +95,7 @@ class Controls:
         template(templates, "words", {"words": list(words)})
         self.reference = template(templates, "reference", NO_REFERENCES)
         with gr.Row(elem_id="choices"):
-            samples = [[SURPRISE], *([example] for example in EXAMPLES)]
-            self.examples = gr.Dataset(components=[self.query], samples=samples, label="Examples", elem_id="examples")
+            self.examples = template(templates, "examples", examples_view(galleries.built_in, stories))
             self.picture_examples = lay_out_picture_examples(templates, galleries.built_in, media)
             self.systems = gr.Dropdown(
                 system_choices(galleries.built_in.system_names()),
@@ -133,7 +133,8 @@ class Results:
         answer: the Answer on display.
         marked: relevant clips of its query, if that is a judged one.
         index: what a library lacks of its index, and the progress of indexing it.
-        map: of the gallery, opened on demand.
+        figure: the first clips of several systems, opened on demand.
+        map: of the gallery, likewise.
         indexing: ticks while a library is being indexed for a search.
     """
 
@@ -166,6 +167,7 @@ class Results:
         self.index = template(templates, "search-index", {})
         self.columns = template(templates, "columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs")
         self.detail = template(templates, "detail", {})
-        self.stage = template(templates, "stage", {"stories": built_in_stories(templates)})
+        self.figure = template(templates, "figure", {}, "slide")
+        self.stage = template(templates, "stage", {"stories": built_in_stories(templates)}, "slide")
         self.map = template(templates, "map", {})
         self.answer, self.marked, self.indexing = gr.State(), gr.State(Marked()), gr.Timer(1.0, active=False)

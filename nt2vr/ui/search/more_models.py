@@ -14,7 +14,7 @@ from nt2vr.files import expanded
 from nt2vr.models.downloads import available, can_download
 from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, import_checkpoint
 from nt2vr.models.foreign_file import SUFFIXES
-from nt2vr.models.recommended import RECOMMENDED, Recommended
+from nt2vr.models.recommended import OFFERED, RECOMMENDED, Recommended
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
 from nt2vr.ui.theme import fold, script, template
@@ -23,7 +23,6 @@ from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.uploads import is_upload
 
-OFFERED = next(model for model in RECOMMENDED if model.name == "ViT-B-32/openai")  # on Spaces
 MOST_FOUND = 24  # names listed while typing
 WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."
 

@@ -24,7 +24,7 @@ SLIDERS = {  # strategy -> smallest and largest value on its slider, and the ste
     "anchored": (0, 6, 0.1),
     "spherical": (0.8, 1, 0.005),
 }
-TEXTS = ("judged", "literal", "parts", "flip", "replay")
+TEXTS = ("judged", "literal", "parts", "flip", "replay", "versus")
 NAMES = frozenset({"q", "gallery", "systems", "k", *WORDS.values(), *TEXTS, "like", "unlike", "weight"})  # in links
 REFUSED = "The request was refused: its {} are not of the page's form."
 
@@ -64,6 +64,7 @@ class SearchState:
         parts: wanted and unwanted part as the person corrected them, see `write_parts`; empty as understood.
         flip: "1" if the negation is taken away: what the sentence excludes is wanted, too.
         replay: "1" if a recorded training of the sentence is replayed.
+        versus: a second query, whose results are shown beside those of the sentence.
     """
 
     q: str = DEFAULT_QUERY
@@ -77,22 +78,31 @@ class SearchState:
     parts: str = ""
     flip: str = ""
     replay: str = ""
+    versus: str = ""
 
     @classmethod
-    def of_link(cls, link: Mapping[str, str], names: Sequence[str]) -> "SearchState":
+    def of_link(
+        cls,
+        link: Mapping[str, str],
+        names: Sequence[str],
+        query: str = DEFAULT_QUERY,
+        default: Sequence[str] = DEFAULT_SYSTEMS,
+    ) -> "SearchState":
         """Read a link; what it lacks or gets wrong keeps its default.
 
         Args:
             link: the address's parameters: systems, words and references separated by "|", others as they are.
             names: of the available systems; a link's others are dropped.
+            query: of a link without one, in its gallery.
+            default: systems of a link that names none of those available.
         """
         systems = [name for name in link.get("systems", "").split("|") if name in names][:MAX_COLUMNS]
         k = _number(link.get("k", ""), 1, MAX_K, DEFAULT_K)
         gallery = link.get("gallery", "")
         return cls(
-            link.get("q", DEFAULT_QUERY),
+            link.get("q", query),
             gallery,
-            systems or [name for name in DEFAULT_SYSTEMS if name in names],
+            systems or [name for name in default if name in names],
             min(K_CHOICES, key=lambda count: abs(count - k)),
             _read_references(link, gallery),
             {word: str(_strength(strategy, link.get(word, ""), "")) for strategy, word in WORDS.items()},

@@ -5,44 +5,34 @@ time and last the newest, and what an answer or a link writes into inputs is app
 still hold what they held before: see assets/ui/search.js.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 import gradio as gr
+from gradio.context import LocalContext
 
-from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError
-from nt2vr.language.query import Query
+from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.media.decode import Decoder
-from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
-from nt2vr.search.learning import Question
-from nt2vr.search.match import match
 from nt2vr.search.recording import Recording
-from nt2vr.search.references import Reference
 from nt2vr.search.searcher import CONCURRENT
-from nt2vr.search.why import explain
-from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
+from nt2vr.ui.library.indexing import Indexing, wire_indexing
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.clip_view import detail_view, film_view
-from nt2vr.ui.search.column_view import Marked, columns_view, no_marks
-from nt2vr.ui.search.epochs import key_of
-from nt2vr.ui.search.layout import (
-    EXAMPLES,
-    Controls,
-    Results,
-    gallery_choices,
-    system_choices,
-)
+from nt2vr.ui.search.answering import Answering, Updates
+from nt2vr.ui.search.clip_panel import ClipPanel
+from nt2vr.ui.search.column_view import Marked, no_marks
+from nt2vr.ui.search.gallery_view import examples_view, own_examples, status_line
+from nt2vr.ui.search.layout import Controls, Results, gallery_choices, system_choices
 from nt2vr.ui.search.map_panel import MapPanel
-from nt2vr.ui.search.match_view import asks, lines_of, match_view, with_change
 from nt2vr.ui.search.more_models import MoreModels
-from nt2vr.ui.search.references import References, beside, remark
+from nt2vr.ui.search.references import References
 from nt2vr.ui.search.state import (
+    DEFAULT_QUERY,
     MAX_COLUMNS,
     NAMES,
     SearchState,
@@ -50,19 +40,16 @@ from nt2vr.ui.search.state import (
     read_chosen,
     with_clip,
 )
-from nt2vr.ui.search.view import downloads, offers_view, parts_view, understood_view, with_corrections
 from nt2vr.ui.search.watch import Watch
-from nt2vr.ui.search.why_view import chosen_columns, why_view
 from nt2vr.ui.theme import script
 from nt2vr.ui.trainings import Trainings
-from nt2vr.ui.web.errors import sentence, user_errors, warn
+from nt2vr.ui.web.errors import problem, user_errors, warn
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions
 
 BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
-Updates = dict[Any, Any]  # component -> its new value
 
 
 @dataclass
@@ -74,7 +61,8 @@ class SearchTab:
         templates: folder of the page's templates.
         marked: returns the relevant clips of a judged query, given its name in links, its text and the gallery.
         words: known words, offered while typing.
-        stories: queries to draw one from.
+        stories: queries of the built-in gallery to draw one from.
+        head: the page's head, which names the gallery.
         trainings: trains models; None if the trainer is left out.
     """
 
@@ -84,14 +72,16 @@ class SearchTab:
     decoder: Decoder
     templates: Path
     permissions: Permissions
+    head: gr.HTML
     marked: Callable[[str, str, str], Marked] = no_marks
     words: Sequence[str] = ()
-    stories: Sequence[str] = EXAMPLES
+    stories: Sequence[str] = ()
     trainings: Trainings | None = None
     _watch: Watch = field(init=False)
     _references: References = field(init=False)
     _controls: Controls = field(init=False)
     _results: Results = field(init=False)
+    _answering: Answering = field(init=False)
 
     def build(self, page: gr.Blocks, tabs: gr.Tabs) -> OpensQueries:
         """Lay the tab out inside the open page and wire it.
@@ -100,13 +90,15 @@ class SearchTab:
             Lets an event of another tab open a query here; takes the event and a handler that returns a link's values.
         """
         self._references = References(self.galleries, self.media, self.decoder)
-        self._controls = c = Controls(self.galleries, self.templates, self.words, self.media)
+        self._controls = c = Controls(self.galleries, self.templates, self.words, self.stories, self.media)
         clips = [video.video_id for video in self.galleries.built_in.gallery.videos]
         recording = Recording.of_gallery(self.templates.parent / "recording.json", clips)
         self._watch = Watch(self.galleries, self.permissions, self.trainings, recording)
         self._watch.build(self.templates)
         more_models = MoreModels(self.galleries.built_in, MAX_COLUMNS, self.permissions, self.templates)
         self._results = r = Results(more_models, c.systems, self.templates, page)
+        given = self.galleries, self.media, self.indexing, self.permissions, self.marked
+        self._answering = Answering(*given, self._references, self._watch, r)
         self._wire_inputs(page)
         self._wire_search()
         self._wire_clips()
@@ -129,21 +121,23 @@ class SearchTab:
     def _wire_inputs(self, page: gr.Blocks) -> None:
         """Wire what leads to a search by a change of `ask`."""
         c, r = self._controls, self._results
-        restored = page.load(self.on_load, c.ask, [c.link, c.gallery, c.systems], js="nt2vr.settings", **QUIET)
+        loaded = [c.link, c.gallery, c.systems, c.examples, self.head]
+        restored = page.load(self.on_load, c.ask, loaded, js="nt2vr.settings", **QUIET)
         shown = list(c.shown.values())
         restore = script("restore", {name: component.value for name, component in c.shown.items()})
         restored.success(inputs=[c.link, c.ask, *shown], outputs=[c.ask, c.state, *shown], js=restore, **BROWSER_ONLY)
-        draw = script("draw", [self.stories, *([example] for example in EXAMPLES)])
-        c.examples.click(inputs=c.examples, outputs=[c.query, c.ask], js=draw, **BROWSER_ONLY)
+        c.examples.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
         c.with_picture.click(js="nt2vr.chooseFiles", **BROWSER_ONLY)
         c.reference.edited(outputs=c.ask, js="nt2vr.ask", **BROWSER_ONLY)
-        added = c.reference.added(self.on_added, c.reference, c.reference, **PRIVATE)
+        added = c.reference.added(self.on_added, c.reference, [c.reference, r.problem, c.ask], **PRIVATE)
         added.then(js="nt2vr.pictureRead", **BROWSER_ONLY)
         liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
-        for event in (added, liked, *r.systems_added):
+        for event in (liked, *r.systems_added):
             self._asks(event)
         r.understood.literal(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal", **BROWSER_ONLY)
         r.understood.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
+        for event in (r.understood.versus, r.menu.versus):
+            event(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.versus", **BROWSER_ONLY)
         r.understood.flip(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.flip", **BROWSER_ONLY)
         r.parts.correct(outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct", **BROWSER_ONLY)
         for slider in r.sliders:
@@ -152,42 +146,47 @@ class SearchTab:
 
     def _wire_search(self) -> None:
         c, r = self._controls, self._results
+        parts, asked = [r.wanted, r.unwanted], {**c.shown, "hidden": c.state}
         answered = gr.on(
             (
                 *(c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit),
-                *(c.ask.change, c.gallery.input, c.systems.input, c.k.input),
+                *(c.ask.change, c.systems.input, c.k.input),
             ),
-            self.on_search,
-            [r.answer, r.wanted, r.unwanted],
+            self._answering.on_search,
+            [r.answer, *parts],
             [
                 *(r.answer, r.marked, r.problem, r.understood, r.parts, r.menu, r.columns),
                 *(r.index, r.indexing, self._watch.timer),
             ],
-            inputs_kwargs={**c.shown, "hidden": c.state},
+            inputs_kwargs=asked,
             trigger_mode="always_last",
             show_progress="minimal",
             show_progress_on=r.columns,
             **PRIVATE,
         )
-        parts = [r.wanted, r.unwanted]
+        r.figure.draw(self._answering.on_figure, [r.answer, *parts], r.figure, inputs_kwargs=asked, **PRIVATE)
         answered.success(
             inputs=[r.understood, *parts, c.state],
             outputs=[*parts, *r.sliders, c.state],
             js="nt2vr.settle",
             **BROWSER_ONLY,
         )
-        wire_indexing(self.indexing, self.permissions, c.gallery, r.index, r.indexing, c.ask, QUIET)
+        wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask, QUIET)
 
     def _wire_clips(self) -> None:
         c, r = self._controls, self._results
-        draw = MapPanel(self.galleries, self.media).on_draw
+        draw, panel = (
+            MapPanel(self.galleries, self.media).on_draw,
+            ClipPanel(self.galleries, self.media, self.permissions),
+        )
         r.map.draw(draw, [r.answer, r.marked], r.map, trigger_mode="always_last", **QUIET)
         for clips in (r.columns, r.detail, r.map):
-            clips.pick(self.on_pick, r.answer, r.detail, **QUIET)
-        r.detail.why(self.on_why, r.answer, r.detail, **QUIET)
-        r.detail.match(self.on_match, r.answer, r.detail, **QUIET)
+            clips.pick(panel.on_pick, r.answer, r.detail, **QUIET)
+        r.detail.why(panel.on_why, r.answer, r.detail, **QUIET)
+        r.detail.match(panel.on_match, r.answer, r.detail, **QUIET)
+        r.detail.backwards(panel.on_backwards, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
-        r.stage.ahead(self.on_ahead, None, r.stage, trigger_mode="always_last", **QUIET)
+        r.stage.ahead(self._answering.on_ahead, None, r.stage, trigger_mode="always_last", **QUIET)
         c.systems.focus(  # new models and libraries appear without a restart
             lambda chosen: gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen))),
             c.systems,
@@ -199,14 +198,15 @@ class SearchTab:
 
     def _opens(self, tabs: gr.Tabs) -> OpensQueries:
         c, r = self._controls, self._results
-        outputs = [*c.shown.values(), c.state, r.answer, tabs]
+        outputs = [*c.shown.values(), c.state, r.answer, tabs, c.examples, self.head]
 
         def opened(link: Mapping[str, str]) -> Updates:
-            values, choices = self._opened(link)
+            values, choices, about = self._opened(link)
             shown = {component: values["shown"][name] for name, component in c.shown.items()}
             return {
                 **shown,
                 **{menu: gr.Dropdown(choice, value=shown[menu]) for menu, choice in choices.items()},
+                **about,
                 c.state: values["hidden"],
                 r.answer: None,  # so that the next search takes the link's parts and literal words
                 tabs: gr.Tabs(selected="search"),
@@ -215,6 +215,14 @@ class SearchTab:
         @user_errors
         def on_back(address: str) -> Updates:
             return opened(dict(parse_qsl(address.removeprefix("?"))))
+
+        @user_errors
+        def on_gallery(address: str, *_: Any) -> Any:
+            if not address:
+                return gr.skip()
+            updates = opened(dict(parse_qsl(address)))
+            del updates[c.reference]  # is searched for in the other gallery, too
+            return {**updates, c.ask: f"{time.monotonic()}"}
 
         def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
             @user_errors
@@ -226,13 +234,16 @@ class SearchTab:
         self._asks(
             r.understood.back(on_back, c.ask, outputs, js="nt2vr.address", trigger_mode="always_last", **PRIVATE)
         )
+        left = [c.ask, c.gallery, c.query, c.k]
+        c.gallery.input(on_gallery, left, [*outputs, c.ask], js="nt2vr.enter", **QUIET)
         return opens
 
-    def _opened(self, link: Mapping[str, str]) -> tuple[dict[str, Any], Updates]:
+    def _opened(self, link: Mapping[str, str]) -> tuple[dict[str, Any], Updates, Updates]:
         """Read a link as far as its gallery and clips still exist.
 
         Returns:
-            The values that components show and that are hidden, by name; and each menu's choices.
+            The values that components show and that are hidden, by name; each menu's choices; and what is said of the
+            gallery.
         """
         c = self._controls
         names = self.galleries.built_in.system_names(link.get("systems", "").split("|"))
@@ -241,7 +252,10 @@ class SearchTab:
         except Nt2vrError as error:
             gallery = ""
             warn(error)
-        state = SearchState.of_link({**link, "gallery": gallery}, names)
+        searcher = self.galleries.searcher(gallery)
+        query = own_examples(searcher.gallery)[0] if gallery and "q" not in link else DEFAULT_QUERY
+        default = self.galleries.default_systems(gallery)
+        state = SearchState.of_link({**link, "gallery": gallery}, names, query, default)
         if dropped := dropped_systems(link, names):
             warn(ConfigError(dropped))
         known = self._references.known(state.references)
@@ -254,131 +268,27 @@ class SearchTab:
                 warn(error)
         shown = {name: getattr(state, name) for name in c.shown} | {"references": self._references.view(known)}
         choices = {c.gallery: gallery_choices(self.galleries), c.systems: system_choices(names)}
-        return {"shown": shown, "hidden": state.hidden}, choices
+        about = {
+            c.examples: examples_view(searcher, self.stories),
+            self.head: status_line(self.galleries, gallery, LocalContext.request.get(None)),
+        }
+        return {"shown": shown, "hidden": state.hidden}, choices, about
+
+    @property
+    def gallery(self) -> gr.Dropdown:
+        """The gallery that is searched."""
+        return self._controls.gallery
 
     @user_errors
     def on_load(self, remembered: str, request: gr.Request) -> Updates:
         """Read the page's link, or the settings that the browser remembers, for the browser to apply."""
         link = request.query_params
-        values, choices = self._opened(link if NAMES & link.keys() else dict(parse_qsl(remembered)))
-        return {**{menu: gr.Dropdown(choice) for menu, choice in choices.items()}, self._controls.link: values}
-
-    @user_errors
-    def on_search(
-        self, previous: Answer | None, wanted: str, unwanted: str, request: gr.Request, **sent: Any
-    ) -> Updates:
-        """Search; as long as the sentence stays the same, with its parts and words as the person corrected them.
-
-        Args:
-            previous: the answer on display.
-            wanted: text of the box that shows its wanted part; `unwanted` likewise.
-            sent: what `SearchState.of_page` takes.
-        """
-        try:
-            return self._answered(SearchState.of_page(**sent), previous, (wanted, unwanted), request)
-        except Nt2vrError as error:  # what is shown stays
-            return {self._results.problem: f'<p role="alert">{sentence(error)}</p>'}
-
-    def _answered(
-        self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str], request: gr.Request
-    ) -> Updates:
-        wanted, unwanted = boxes
-        searcher = self.galleries.searcher(asked.gallery)
-        state, query, parsed = with_corrections(asked, previous, boxes, searcher.understand)
-        state = state if query.unwanted else replace(state, flip="")
-        is_replayed = self._watch.replays(state.q, state.gallery) and not state.flip
-        state = state if is_replayed else replace(state, replay="")
-        answer, problem = self._search(state, query)
-        flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
-        other = self._search(replace(state, flip="" if state.flip else "1"), query)[0] if flips else None
-        marked = Marked() if state.flip else self.marked(state.judged, state.q, state.gallery)
-        state = state if marked.video_ids or state.flip else replace(state, judged="")
-        held = {"wanted": wanted, "unwanted": unwanted, **asked.hidden}
-        understood = understood_view(answer, state, held, parsed, remark(searcher, answer, state.references))
-        videos = () if state.references or searcher.is_library else searcher.gallery.videos
-        r, job = self._results, self.indexing.under_way(state.gallery) if state.gallery else None
+        values, choices, about = self._opened(link if NAMES & link.keys() else dict(parse_qsl(remembered)))
         return {
-            r.answer: answer,
-            r.marked: marked,
-            r.problem: "",
-            r.parts: parts_view(answer, parsed),
-            r.menu: downloads(answer),
-            r.understood: {**understood, **offers_view(answer, videos), **self._watch.offers(request)},
-            r.columns: self._columns(answer, state, marked, other),
-            **self._watch.awake(),
-            r.index: index_view(answer, problem, job, self.permissions.refusal(request, "import")),
-            r.indexing: gr.Timer(active=job is not None),
+            **{menu: gr.Dropdown(choice) for menu, choice in choices.items()},
+            **about,
+            self._controls.link: values,
         }
-
-    def _search(self, state: SearchState, query: Query) -> tuple[Answer, NotIndexedError | None]:
-        """Search; an answer without columns comes with the reason."""
-        searcher, literal = self.galleries.searcher(state.gallery), state.literal.split("|")
-        given = self._references.resolve(state.references, state.gallery)
-        asked, denied = (query.affirmed, query) if state.flip else (query, None)
-        try:
-            answer = searcher.search(asked, state.systems, state.k, given, state.moved, literal)
-        except NotIndexedError as error:
-            return Answer(asked, (), gallery=state.gallery, denied=denied), error
-        return replace(answer, denied=denied), None
-
-    def _columns(self, answer: Answer, state: SearchState, marked: Marked, other: Answer | None) -> dict[str, Any]:
-        searcher, urls = self.galleries.searcher(state.gallery), partial(self.media.urls, state.gallery)
-        view_of = partial(columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other)
-        view = view_of(answer) | beside(state.references, state.gallery, answer)
-        view["flies"] = key_of(state.q, state.gallery, state.references)
-        given = self._references.resolve(state.references, state.gallery)
-        question = Question(searcher, answer.query, state.k, given, state.moved, state.literal.split("|"))
-        key = key_of(replace(state, systems=()))
-        return self._watch.columns(view, answer, key, question, view_of, bool(state.replay))
-
-    @user_errors
-    def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
-        """Enlarge a clip."""
-        return {} if answer is None else self._enlarged(answer, event_value(event, "id", str))
-
-    @user_errors
-    def on_why(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
-        """Explain the scores of the enlarged clip under one or two systems."""
-        if answer is None:
-            return {}
-        video_id = event_value(event, "id", str)
-        columns = chosen_columns(event_value(event, "columns", str), [seen.rank for seen in answer.see(video_id)])
-        detail = self._enlarged(answer, video_id)
-        whys = explain(answer, video_id, self.galleries.encoder, columns)
-        video = self.galleries.searcher(answer.gallery).video(video_id)
-        return {**detail, "why": why_view(answer, columns, whys, video, detail)}
-
-    @user_errors
-    def on_match(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
-        """Score captions for the enlarged clip with the systems on display, after adding one by rules if asked to."""
-        if answer is None:
-            return {}
-        video_id, change = event_value(event, "id", str), event_value(event, "change", str)
-        searcher = self.galleries.searcher(answer.gallery)
-        video, lines = searcher.video(video_id), lines_of(event_value(event, "lines", str))
-        lines = with_change(searcher, video, lines, change)
-        systems = [ranking.system.name for ranking in answer.rankings]
-        found = match(searcher, Reference((), video_id), lines, systems) if asks(lines) else None
-        return {**self._enlarged(answer, video_id), "match": match_view(lines, found)}
-
-    def _enlarged(self, answer: Answer, video_id: str) -> dict[str, Any]:
-        searcher = self.galleries.searcher(answer.gallery)
-        video = searcher.video(video_id)
-        verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)
-        film = film_view(answer, video, searcher.gallery.videos)
-        return detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by)
-
-    @user_errors
-    def on_ahead(self, event: gr.EventData) -> dict[str, Any]:
-        """Search for the next story, so that its models are loaded, and name its clips for the browser to fetch."""
-        link, searcher = dict(parse_qsl(event_value(event, "link", str))), self.galleries.built_in
-        state = SearchState.of_link(link, searcher.system_names(link.get("systems", "").split("|")))
-        found: tuple[Ranking, ...] = ()
-        with suppress(Nt2vrError):  # the story itself will tell
-            found = self._search(state, searcher.understand(state.q))[0].rankings
-        clips = {hit.video_id for ranking in found for hit in ranking.hits}
-        urls = [self.media.urls("", searcher.video(clip))["src"] for clip in sorted(clips)]
-        return {**self._results.stage.value, "ahead": urls}
 
     @user_errors
     def on_like(self, answer: Answer | None, references: dict[str, Any], event: gr.EventData) -> tuple[Any, Any]:
@@ -388,7 +298,11 @@ class SearchTab:
         return self._references.view(chosen), {}
 
     @user_errors
-    def on_added(self, references: dict[str, Any], event: gr.EventData) -> dict[str, Any]:
-        """Make uploaded pictures and videos references."""
-        paths = event_value(event, "paths", str).split("\n")
-        return self._references.view(self._references.with_uploads(read_chosen(references), paths))
+    def on_added(self, references: dict[str, Any], event: gr.EventData) -> Updates:
+        """Make uploaded pictures and videos references, and search; what is shown stays if one cannot be read."""
+        c, paths = self._controls, event_value(event, "paths", str).split("\n")
+        try:
+            chosen = self._references.with_uploads(read_chosen(references), paths)
+        except Nt2vrError as error:
+            return {self._results.problem: problem(error)}
+        return {c.reference: self._references.view(chosen), c.ask: f"{time.monotonic()}"}

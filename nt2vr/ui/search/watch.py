@@ -90,10 +90,10 @@ class Watch:
         self._panel.join(self.on_join, [c.systems, self._watched], updated, **quiet)
         self.timer.tick(self.on_tick, looked, [*updated, c.systems, c.ask], queue=False, trigger_mode="once", **quiet)
 
-    def offers(self, request: gr.Request) -> dict[str, bool]:
-        """Say whether to offer this visitor a training, and a recorded one."""
+    def offers(self, request: gr.Request, gallery: str) -> dict[str, bool]:
+        """Say whether to offer this visitor a training, and a recorded one, which is of the built-in gallery."""
         trains = self.trainings is not None and self.permissions.may("train", request)
-        return {"trains": trains, "replays": self.recording is not None}
+        return {"trains": trains, "replays": self.recording is not None and not gallery}
 
     def columns(
         self,

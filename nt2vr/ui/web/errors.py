@@ -42,6 +42,11 @@ def warn(error: Nt2vrError) -> None:
     gr.Warning(sentence(error))
 
 
+def problem(error: Nt2vrError) -> str:
+    """Return an error as HTML for a place in the page, above what stays as it is."""
+    return f'<p role="alert">{sentence(error)}</p>'
+
+
 def sentence(error: Nt2vrError) -> str:
     """Word an error for the visitor of the event, as HTML: it may name paths and quote the query."""
     return html.escape(told(str(error), LocalContext.request.get(None)), quote=False)

@@ -34,7 +34,10 @@ Keys = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class UndrawnClips:
-    """Clips of which only the embeddings are needed; they are drawn if they are indexed as an array of frames."""
+    """Clips of which only the embeddings are needed; they are drawn if they are indexed as an array of frames.
+
+    A single one, indexed by its row, is drawn alone.
+    """
 
     file: ClipFile
 
@@ -48,7 +51,10 @@ class UndrawnClips:
         return len(self.file.scenes)
 
     def __getitem__(self, index: Any) -> NDArray[np.uint8]:
-        read: NDArray[np.uint8] = self.file.frames()[index]
+        file = self.file
+        if isinstance(index, int) and not file.path.is_file():
+            return file.drawing.draw(file.scenes[index], file.num_frames, file.framing)
+        read: NDArray[np.uint8] = file.frames()[index]
         return read
 
     def embeddings(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from nt2vr.world_large.drawn.canvas import Canvas, Point
-from nt2vr.world_large.drawn.dolls import Placement, seat
+from nt2vr.world_large.drawn.dolls import HEAD, Placement, head_size, seat
 from nt2vr.world_large.drawn.looks import Look
 from nt2vr.world_large.drawn.motions import MOTIONS, STEPS, Spot, headings, spots
 from nt2vr.world_large.drawn.persons import paint_person
@@ -14,6 +14,7 @@ from nt2vr.world_large.scenes import Deed, Figure
 from nt2vr.world_large.things import things
 
 DASH = "1F4A8"
+SIGN = 0.4  # of a picture
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def ahead_of(figure: Figure) -> float:
     for deed in figure.deeds:
         if deed.kind.layer == "main" and (isinstance(deed.object, str) or deed.kind.shows):
             long = deed.kind.verb == "push" or deed.kind.motion in ("roll away", "kick")
-            need = max(need, 44 if long else 22)
+            need = max(need, 50 if long else 34)
     return need
 
 
@@ -53,7 +54,8 @@ def extent(figure: Figure) -> tuple[float, float, float]:
     if thing.role != "person":
         _, width, height = size_of(thing, SIZES[figure.size])
         return width / 2, width / 2 + ahead_of(figure), height
-    behind, front, height = 16.0, 16.0 + ahead_of(figure), ADULT
+    behind, front = 16.0, 16.0 + ahead_of(figure)
+    height = ADULT + HEAD * (head_size("child" in thing.kinds) - 1)
     for deed in figure.deeds:
         if deed.kind.hand == "under" and isinstance(deed.object, str):
             sits = seat(deed.object)
@@ -143,10 +145,10 @@ def paint(
     if sign == DASH:
         place.paint(canvas, drawing(sign), (-behind - 6, 12), 0.3, flip=True)
     elif sign and deed and deed.kind.posture == "lie" and who.look:
-        place.paint(canvas, drawing(sign), (-30, 36 + step % 2 * 3), 0.3)
+        place.paint(canvas, drawing(sign), (-34, 40 + step % 2 * 3), 0.42)
     elif sign:
-        top = height - 6 if who.look else height * 0.9
-        place.paint(canvas, drawing(sign), (min(behind, front) + (5 if who.look else 0), top + step % 2 * 3), 0.26)
+        top = height + 2 if who.look else height * 0.9
+        place.paint(canvas, drawing(sign), (min(behind, front) + (9 if who.look else 0), top + step % 2 * 3), SIGN)
     return face
 
 

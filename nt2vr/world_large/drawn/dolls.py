@@ -22,6 +22,7 @@ ARM = 11.5  # upper arm and forearm, each
 TRUNK = 23.0  # from hip to neck
 SHOULDER, HIP = 7.5, 4.5  # from the middle
 SHOES = "#3A3A46"
+HEAD = 36.0  # from the chin to the top of the hair, for `head_size` 1
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,11 @@ def _points(values: Mapping[str, Any]) -> dict[str, Any]:
         return tuple(map(fixed, value)) if isinstance(value, list) else value
 
     return {key: fixed(value) for key, value in values.items()}
+
+
+def head_size(child: bool) -> float:
+    """Return how much larger a head is drawn than busts have it: moods are seen at 112 pixels."""
+    return 1.4 if child else 1.2
 
 
 @cache
@@ -221,7 +227,7 @@ def paint_doll(
         _skirt(canvas, place, look, pose)
     middle = turned((pose.pelvis[0], pose.pelvis[1] + 36), angle, pose.pelvis)
     place.paint(canvas, look.trunk, middle, angle=angle)
-    size = 1.15 if child else 1.0
+    size = head_size(child)
     chin = head_of(pose)
     tilt = round(pose.tilt / ANGLE_STEP) * ANGLE_STEP
     place.paint(canvas, look.head, turned((chin[0], chin[1] + (CHIN - 36) * size), tilt, chin), size, tilt)

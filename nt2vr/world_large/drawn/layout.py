@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from nt2vr.world_large.drawn.actors import Individual, Stand, ahead_of, extent
-from nt2vr.world_large.drawn.dolls import Placement
+from nt2vr.world_large.drawn.dolls import HEAD, Placement, head_size
 from nt2vr.world_large.drawn.looks import HAIRS, SKINS, look
 from nt2vr.world_large.drawn.props import ADULT, COLOURS, SIZES
 from nt2vr.world_large.drawn.sprites import stepped
@@ -17,7 +17,7 @@ from nt2vr.world_large.scenes import Figure, Scene
 
 SIZE = 224.0  # layouts are in pixels of a frame this large
 MARGIN = 5.0
-TALLEST, LEAST = 0.62, 0.36  # of the frame: height of the tallest figure
+TALLEST, LEAST = 0.74, 0.4  # of the frame: height of the tallest figure
 TRIES, SHRINK, HIDDEN = 36, 0.98, 0.08  # arrangements, smaller every other time, until no more than this is hidden
 LARGEST = 2.4  # pixels per unit
 SMALL = 0.5  # of an adult: lower figures may stand before others
@@ -55,7 +55,7 @@ def _individuals(scene: Scene, rng: random.Random) -> list[Individual]:
 
 
 def _flies(figure: Figure) -> bool:
-    return any(deed.kind.posture == "fly" or deed.verb in ("fly past", "hover") for deed in figure.deeds)
+    return any(deed.kind.posture == "fly" or deed.verb == "fly past" for deed in figure.deeds)
 
 
 def _row_of(figure: Figure, alone: bool, involved: bool) -> str:
@@ -115,7 +115,7 @@ def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: ran
     faces = {number: rng.choice((1, -1)) for number in numbers}
     found: list[Placed] = []
     unit, below = 1.3, 0.36 * SIZE
-    low = 0.8 if rows["front"] or rows["road"] else 0.9
+    low = 0.83 if rows["front"] or rows["road"] else 0.94
     near, road = (0.99, 0.93) if rows["road"] and rows["front"] else (0.96, 0.985)
     if rows["road"] and rows["back"] and all(extent(figures[n])[2] <= SMALL * ADULT for n in rows["back"]):
         low, road = 0.93, 0.76  # what drives would hide the small
@@ -129,7 +129,7 @@ def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: ran
         usual = max(40.0, *(extent(each.figure)[2] / SIZES[each.figure.size] for each in who))
         fit = (SIZE - 2 * MARGIN) / sum(sum(extent(each.figure)[:2]) for each in who)
         if row == "back":
-            most = min((0.5 if rows["sky"] else TALLEST) * SIZE / usual, 0.66 * SIZE / height, LARGEST)
+            most = min((0.56 if rows["sky"] else TALLEST) * SIZE / usual, 0.8 * SIZE / height, LARGEST)
             unit = stepped(shrink * min(most, max(fit, min(most, LEAST * SIZE / usual))))
             found += _row(who, faces, unit, low, rng)
             below = min((near * SIZE - each.box[3] for each in found if each.who.look), default=below)
@@ -207,8 +207,9 @@ def _box(who: Individual, stand: Stand) -> Box:
     place, (behind, front, height) = stand.place, extent(who.figure)
     if who.look:
         size = place.scale * who.figure.kind.size
-        bottom = place.y - height * place.scale + (ADULT - 46) * size
-        return place.x - 12 * size, bottom - 26 * size, place.x + 12 * size, bottom
+        head = head_size("child" in who.figure.kind.kinds)
+        bottom = place.y - height * place.scale + HEAD * head * size
+        return place.x - 12 * head * size, bottom - 26 * head * size, place.x + 12 * head * size, bottom
     half = (behind + front - ahead_of(who.figure)) / 2 * place.scale
     return place.x - half, place.y - height * place.scale, place.x + half, place.y
 

@@ -97,8 +97,8 @@ def with_mood(head: str, skin: str, face: str) -> str:
     """Return a head with the features of a smiley, a picture that is a yellow disc with a face."""
     features = _ELEMENT.sub(lambda m: "" if _is_disc(m[0]) else m[0], drawing(face))
     features = recoloured(features, {"#FCEA2B": skin})
-    place = "translate(36 34) scale(0.6) translate(-36 -37)"
-    return f'{head}<ellipse cx="36" cy="34.5" rx="9.4" ry="9" fill="{skin}"/><g transform="{place}">{features}</g>'
+    place = "translate(36 34) scale(0.74) translate(-36 -37)"
+    return f'{head}<ellipse cx="36" cy="34.5" rx="11" ry="10.6" fill="{skin}"/><g transform="{place}">{features}</g>'
 
 
 def _is_disc(element: str) -> bool:

@@ -13,6 +13,7 @@ from nt2vr.world_large.drawn.dolls import (
     grip,
     grip_of,
     head_of,
+    head_size,
     paint_doll,
     poses,
     reaching,
@@ -39,6 +40,7 @@ GRIPS = {
     "leash": "leash",
 }
 BALL = "1F534"
+LARGER, OUTWARD, LONG = 1.45, 1.2, 50  # things in hands, unless long, than in their grips: to be recognised
 
 
 def paint_person(
@@ -153,6 +155,7 @@ def _paint_held(
 ) -> None:
     kind = deed.kind
     longest = max(hold.size, 0.75 * ADULT * thing.size) if thing else hold.size
+    longest = max(longest, min(LARGER * longest, LONG))
     flip = thing is None or thing.name not in LOOKING_RIGHT
     x, y = hold.at[step % len(hold.at)]
     if kind.motion in MOTIONS and MOTIONS[kind.motion][0] in ("air", "ground"):
@@ -162,8 +165,10 @@ def _paint_held(
         _scale, width, height = size_of(thing)
         longest = max(width, height)
         x, y = (18 + width / 2) * (1 if kind.hand == "ahead" else -1), height / 2
-    elif not hold.stands:
-        x, y = x + pose.pelvis[0], y + pose.pelvis[1] - 24
+    elif hold.stands:
+        y = longest / 2
+    else:
+        x, y = x * OUTWARD + pose.pelvis[0], y + pose.pelvis[1] - 24
     centred(place, canvas, svg, (x, y), longest, hold.angle, flip)
     if kind.shows and isinstance(deed.object, str):
         centred(place, canvas, drawing(things()[kind.shows].picture), (x + 2, y + 12), 20, 0, flip)
@@ -174,8 +179,8 @@ def _paint_worn(canvas: Canvas, place: Placement, deed: Deed, pose: Pose, child:
     thing = things()[str(deed.object)]
     svg = picture(thing, deed.colour)
     x, y = head_of(pose)
-    size = 1.15 if child else 1.0
-    sites = {"on head": (31.0, 30.0), "on face": (15.0, 23.0), "on neck": (-10.0, 24.0)}
+    size = head_size(child)
+    sites = {"on head": (31.0, 30.0), "on ears": (16.0, 36.0), "on face": (15.0, 23.0), "on neck": (-10.0, 24.0)}
     height, longest = sites.get(thing.held, (-12.0, 20.0))
     if thing.held == "on head":
         left, top, right, bottom = ink(svg)

@@ -176,12 +176,12 @@ def test_a_gallery_that_is_empty_and_missing_files_to_rank_are_told(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["CIRR", "CIRCO"])
-def test_a_dataset_is_evaluated_end_to_end(tmp_path: Path, name: str) -> None:
+def test_a_dataset_is_evaluated_end_to_end(tmp_path: Path, name: str, decoder: Decoder) -> None:
     write, split, _, _ = CASES[name]
     write(tmp_path / "data")
     write_tiny(tmp_path / "model")
     encoder = read_checkpoint(tmp_path / "model")
-    with Decoder(num_workers=1) as decoder, Cache(tmp_path / "cache") as cache:
+    with Cache(tmp_path / "cache") as cache:
         asked = embed_queries(covr_files(load_covr(tmp_path / "data", split), decoder, cache), encoder)
         tables = {system: summarise(asked.queries, outcome) for system, outcome in outcomes_of(asked, encoder).items()}
     assert np.isfinite([value for table in tables.values() for value in table[name].values()]).all()

@@ -22,7 +22,7 @@ CAPTIONS = {
 
 
 @pytest.fixture
-def load(tmp_path: Path, write_video: Callable[..., Path]) -> Callable[..., Benchmark]:
+def load(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> Callable[..., Benchmark]:
     """Write a folder of captioned videos, and read it as a benchmark."""
     for level, name in enumerate(CAPTIONS):
         write_video(f"data/{name}.avi", [level])
@@ -30,7 +30,7 @@ def load(tmp_path: Path, write_video: Callable[..., Path]) -> Callable[..., Benc
     (tmp_path / "data" / "captions.csv").write_text("\n".join(["video_id,caption", *lines]), encoding="utf-8")
 
     def load_data(name: str = str(tmp_path / "data"), **more: Any) -> Benchmark:
-        with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+        with Cache(tmp_path / "cache") as cache:
             data = Data(name, split="all", **more)
             return load_benchmark(data, tmp_path / "kept", decoder, cache, silent, never)
 

@@ -95,18 +95,18 @@ def test_a_report_of_questions_survives_saving_and_has_its_own_columns(tmp_path:
     report.save(tmp_path)
     read = load_report(tmp_path)
     assert read.metrics == report.metrics and read.texts == TEXTS
-    assert markdown(read).splitlines()[2] == "| words | 100.0 | – | – | 100.0 |"
+    assert markdown(read).splitlines()[2] == "| words | 100.0 | 100.0 |"
 
 
 @pytest.fixture
-def read(tmp_path: Path, write_video: Callable[..., Path]) -> Callable[[str], Benchmark]:
+def read(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> Callable[[str], Benchmark]:
     """Write a task beside two videos and read it."""
     write_video("dark.avi", [0, 0])
     write_video("more/light.avi", [255, 255])
 
     def write_and_read(table: str) -> Benchmark:
         (tmp_path / "task.csv").write_text(table, encoding="utf-8")
-        with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+        with Cache(tmp_path / "cache") as cache:
             return task_benchmark(tmp_path / "task.csv", decoder, cache)
 
     return write_and_read
@@ -138,6 +138,20 @@ dark.avi,0,c,a,e,b,negative
     )
     assert (second.text, [benchmark.texts[other] for other in second.others]) == ("c", ["a", "e", "b"])
     assert benchmark.video_ids == ("dark.avi",)
+
+
+def test_next_qa_is_read_with_its_types(read: Callable[[str], Benchmark]) -> None:
+    benchmark = read("""video,question,answer,qid,type,a0,a1,a2,a3,a4
+light,why did he jump,1,0,CW,fear,joy,rain,no reason,a dog
+dark,what is it,0,1,DO,night,day,noon,dusk,dawn
+""")
+    first, second = benchmark.queries
+    assert (first.kind, first.text, first.group) == ("choice", "why did he jump joy", "causal; CW")
+    assert [benchmark.texts[other] for other in first.others] == [
+        f"why did he jump {answer}" for answer in ("fear", "rain", "no reason", "a dog")
+    ]
+    assert (second.text, second.group) == ("what is it night", "descriptive; DO")
+    assert benchmark.video_ids == ("light", "dark")
 
 
 def test_pairs_and_classes_are_read(read: Callable[[str], Benchmark]) -> None:

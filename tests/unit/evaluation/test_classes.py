@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.benchmark import Benchmark
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.built_in import shown_benchmark
 from nt2vr.evaluation.choices import choice_values
-from nt2vr.evaluation.classes import Prompts, class_files, class_questions
+from nt2vr.evaluation.classes import KINETICS_VERB, Prompts, class_files, class_questions
 from nt2vr.evaluation.measures import Measured, averages_of
 from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.reports.confusion import confusions
 from nt2vr.evaluation.reports.formats import markdown
+from nt2vr.evaluation.reports.report import Report, Result, load_report
 from nt2vr.evaluation.scoring import ask_systems
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.tasks import class_benchmark, task_benchmark
@@ -22,6 +24,7 @@ from nt2vr.evaluation.worlds import BY_DATA, World
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.search.systems import System
+from nt2vr.settings import ASSETS
 from tests.unit.evaluation.test_choices import benchmark_of
 from tests.unit.evaluation.words import WordEncoder, WordModels
 
@@ -138,8 +141,8 @@ def folder(tmp_path: Path, write_video: Callable[..., Path]) -> Path:
     return tmp_path / "data"
 
 
-def test_folders_per_class_are_read(folder: Path, tmp_path: Path) -> None:
-    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+def test_folders_per_class_are_read(folder: Path, tmp_path: Path, decoder: Decoder) -> None:
+    with Cache(tmp_path / "cache") as cache:
         both = load_benchmark(
             Data(f"classes:{folder}"), tmp_path, decoder, cache, lambda *_: None, lambda: False, tmp_path
         )
@@ -149,10 +152,10 @@ def test_folders_per_class_are_read(folder: Path, tmp_path: Path) -> None:
     assert one.texts == ("dog", "tabby cat") and [query.group for query in one.queries] == ["", ""]
 
 
-def test_a_csv_file_may_name_several_data_sets(folder: Path, tmp_path: Path) -> None:
+def test_a_csv_file_may_name_several_data_sets(folder: Path, tmp_path: Path, decoder: Decoder) -> None:
     rows = "path,class,dataset\npets/dog/1.avi,dog,a\npets/tabby_cat/1.avi,cat,a\n"
     (folder / "c.csv").write_text(rows + "wild/test/fox/1.avi,fox,b\nwild/test/owl/1.avi,owl,b\n")
-    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+    with Cache(tmp_path / "cache") as cache:
         benchmark = task_benchmark(folder / "c.csv", decoder, cache, prompts="a {}")
     assert [(query.text, query.group) for query in benchmark.queries][2:] == [("a fox", "b"), ("a owl", "b")]
 
@@ -194,11 +197,62 @@ def test_columns_of_several_data_sets_follow_their_mean() -> None:
     assert "Classes mean top-1 | Classes mean top-5 | Classes top-1 x | Classes top-1 y | Classes top-5 x" in head
 
 
-def test_prompts_are_refused_where_there_are_no_classes(folder: Path, tmp_path: Path) -> None:
+def test_prompts_are_refused_where_there_are_no_classes(folder: Path, tmp_path: Path, decoder: Decoder) -> None:
     (folder / "c.csv").write_text("path,caption,foil\npets/dog/1.avi,a dog,a cat\n")
-    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+    with Cache(tmp_path / "cache") as cache:
         for name in ("world", "gallery", f"words:{folder / 'c.csv'}", str(folder), str(folder / "c.csv")):
             with pytest.raises(ConfigError, match="has no classes"):
                 load_benchmark(
                     Data(name, prompts="a {}"), tmp_path, decoder, cache, lambda *_: None, lambda: False, tmp_path
                 )
+
+
+def test_kinetics_verb_is_a_part_of_its_data_set_and_none_of_the_mean() -> None:
+    verbs = (ASSETS / "kinetics-verb.txt").read_text(encoding="utf-8").splitlines()
+    assert len(verbs) == len(set(verbs)) == 97
+    _, questions, _ = class_questions(
+        [*((name, "kinetics") for name in ("abseiling", *verbs)), ("a", "x"), ("b", "x")]
+    )
+    groups = [question.group for question in questions[:3]]
+    assert groups == ["kinetics", f"kinetics; {KINETICS_VERB}", f"kinetics; {KINETICS_VERB}"]
+    assert len(questions[1].others) == 97  # all classes are offered
+    ranks = np.ones(len(questions), np.int32)
+    ranks[[1, 99]] = 2  # a verb of Kinetics, and one of the two of x
+    nothing = np.zeros(len(questions), np.float32)
+    found = averages_of(choice_values(questions, Measured(ranks, nothing, nothing, nothing)))
+    assert found[f"class/accuracy {KINETICS_VERB}"] == pytest.approx(100 * 96 / 97)
+    assert found["class/mean accuracy"] == pytest.approx((100 * 97 / 98 + 50) / 2)
+
+    _, others, _ = class_questions([(name, "") for name in verbs[1:]])
+    assert {question.group for question in others} == {""}  # another list that shares most names
+
+
+def test_two_systems_confusions_are_counted_per_true_class() -> None:
+    texts = ("sings", "dancing", "dog", "cat")
+    asked = [(0, "sings", (1, 2, 3)), (0, "sings", (1, 2, 3)), (3, "dancing", (0, 2, 3)), (2, "dog", (0, 1, 3))]
+    questions = [
+        JudgedQuery("class", text, row_array((video,)), others=row_array(others)) for video, text, others in asked
+    ]
+    benchmark = benchmark_of(questions, texts)
+
+    def chosen(*places: int) -> Measured:
+        nothing = np.zeros(4, np.float32)
+        ranks = np.where(np.array(places) < 0, 1, 2).astype(np.int32)
+        return Measured(ranks, nothing, nothing, nothing, chosen=np.array(places, np.int32))
+
+    spec = {"model": "words", "strategy": "plain"}
+    results = [Result("one", spec, chosen(1, -1, -1, -1)), Result("two", spec, chosen(1, 1, 0, -1))]
+    (found,) = confusions(Report.of(benchmark, results), "one", "two")
+    assert found.classes == ("sings", "dancing") and found.asked.tolist() == [2, 1]  # nobody confuses the dog
+    assert found.shares["one"].tolist() == [[50, 50, 0], [0, 100, 0]]
+    assert found.shares["two"].tolist() == [[0, 100, 0], [100, 0, 0]]
+
+
+def test_the_chosen_class_is_the_best_of_the_wrong_ones_and_reports_keep_it(tmp_path: Path) -> None:
+    texts = ("a man sings", "a man dancing", "a dog")
+    questions = [JudgedQuery("class", texts[0], row_array((3,)), others=row_array((1, 2)))]  # the video shows dancing
+    models: Any = WordModels()
+    report = evaluate(benchmark_of(questions, texts), [System("words")], models)
+    assert report.results[0].measured.chosen.tolist() == [1]
+    report.save(tmp_path)
+    assert load_report(tmp_path).results[0].measured.chosen.tolist() == [1]

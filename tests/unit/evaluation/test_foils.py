@@ -45,7 +45,7 @@ def valse(agreed: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-def read(tmp_path: Path, write_video: Callable[..., Path]) -> Read:
+def read(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> Read:
     """Read a task whose files lie elsewhere below its folder."""
     for name in ("000000000001.jpg", "000000000002.jpg", "v7w_7.jpg", "2405.jpg", "11.jpg", "12.jpg", "13.jpg"):
         path = tmp_path / "pictures" / name
@@ -54,7 +54,7 @@ def read(tmp_path: Path, write_video: Callable[..., Path]) -> Read:
 
     def read(path: Path) -> Benchmark:
         assert is_task(path)
-        with Decoder() as decoder, Cache(tmp_path.parent / f"{tmp_path.name}-cache") as cache:
+        with Cache(tmp_path.parent / f"{tmp_path.name}-cache") as cache:
             return task_benchmark(path, decoder, cache)
 
     return read

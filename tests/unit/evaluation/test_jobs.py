@@ -23,9 +23,9 @@ SMALL = Data("world", clips=20)
 
 
 @pytest.fixture
-def evaluations(tmp_path: Path) -> Iterator[Evaluations]:
+def evaluations(tmp_path: Path, decoder: Decoder) -> Iterator[Evaluations]:
     write_tiny(tmp_path / "models" / "tiny")
-    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+    with Cache(tmp_path / "cache") as cache:
         yield Evaluations(Catalog([tmp_path / "models"]), decoder, cache, tmp_path / "evaluation")
 
 

@@ -32,12 +32,12 @@ class Brightness:
 
 
 def test_an_unreadable_file_gets_zeros_and_if_all_are_unreadable_an_error(
-    tmp_path: Path, write_video: Callable[..., Path]
+    tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
 ) -> None:
     (tmp_path / "bad.avi").write_text("no video")
     bad, good = Video("bad", tmp_path / "bad.avi", ("a",)), Video("good", write_video("good.avi", [200] * 3), ("a",))
     encoder: Any = Brightness()
-    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+    with Cache(tmp_path / "cache") as cache:
         embeddings = embed_files([bad, good], decoder, cache)(encoder, silent, never)
         assert embeddings[0].tolist() == [0, 0]
         np.testing.assert_allclose(embeddings[1], np.array([200, 100]) / np.hypot(200, 100), atol=0.01)

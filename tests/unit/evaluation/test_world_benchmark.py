@@ -77,12 +77,14 @@ def test_the_seed_determines_the_queries(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []  # nothing is drawn before it is needed
 
 
-def test_a_gallery_is_searched_for_its_known_scenes(tmp_path: Path, write_video: Callable[..., Path]) -> None:
+def test_a_gallery_is_searched_for_its_known_scenes(
+    tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
+) -> None:
     known = [
         Video(f"v{row}", write_video(f"{row}.avi", [row]), (), scene.to_dict()) for row, scene in enumerate(SCENES)
     ]
     gallery = Gallery("mixed", (Video("own", tmp_path / "own.avi"), *known))
-    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+    with Cache(tmp_path / "cache") as cache:
         benchmark = gallery_benchmark(gallery, decoder, cache)
         assert benchmark.video_ids[0] == "v0" and len(benchmark.video_ids) == 80
         for mine, theirs in zip(benchmark.queries, QUERIES, strict=True):

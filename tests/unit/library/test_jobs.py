@@ -54,13 +54,13 @@ def load(model: str) -> Any:
 
 
 @pytest.fixture
-def jobs(tmp_path: Path) -> Iterator[IndexJobs]:
+def jobs(tmp_path: Path, decoder: Decoder) -> Iterator[IndexJobs]:
     (tmp_path / "films").mkdir()
     (tmp_path / "films" / "a.mp4").touch()  # an empty folder is refused
     libraries = Libraries(tmp_path / "libraries")
     for name in ("one", "two"):
         libraries.add(name, "folder", tmp_path / "films")
-    with Cache(tmp_path / "cache") as cache, Decoder(1) as decoder:
+    with Cache(tmp_path / "cache") as cache:
         yield IndexJobs(libraries, load, decoder, cache)
 
 

@@ -1,6 +1,6 @@
 """Posters and previews that every browser shows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import av
@@ -16,12 +16,6 @@ from tests.disks import mounted
 from tests.films import FOOTAGE, write_film
 
 WriteVideo = Callable[..., Path]
-
-
-@pytest.fixture(scope="module")
-def decoder() -> Iterator[Decoder]:
-    with Decoder(num_workers=1, timeout_s=60) as decoder:
-        yield decoder
 
 
 def shown(path: Path) -> tuple[float, tuple[int, int], list[float]]:

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -31,12 +30,6 @@ def films(tmp_path: Path) -> Path:
     for number in range(COUNT):
         Image.new("RGB", (16, 16), (10 * number, 0, 0)).save(folder / f"{number:02}.png")
     return folder
-
-
-@pytest.fixture(scope="module")
-def decoder() -> Iterator[Decoder]:
-    with Decoder(num_workers=1) as decoder:
-        yield decoder
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,13 @@ from nt2vr.media.decode import Decoder
 LION = Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg"
 
 
-def test_a_stamp_changes_with_clips_and_name_and_with_nothing_else(tmp_path: Path) -> None:
+def test_a_stamp_changes_with_clips_and_name_and_with_nothing_else(tmp_path: Path, decoder: Decoder) -> None:
     films = tmp_path / "films"
     films.mkdir()
     shutil.copy(LION, films / "1.jpg")
     libraries = Libraries(tmp_path / "libraries")
     library = libraries.add("Films", "folder", films).id
-    with Decoder(num_workers=1) as decoder, Cache.of(tmp_path) as cache:
+    with Cache.of(tmp_path) as cache:
         stamps = [libraries.stamp(library)]
         for _ in range(2):
             update_library(libraries, library, None, decoder, cache, previews=False)

@@ -152,8 +152,11 @@ def test_a_renamed_file_is_recognised_by_its_content_and_not_embedded_again(room
 def test_a_copy_is_left_out_until_the_original_is_gone(room: Room) -> None:
     room.add()
     shutil.copy(room.films / "a.avi", room.films / "z.avi")
-    assert room.update().num_clips == 3
+    updated = room.update()
+    assert (updated.num_clips, updated.changes.copies) == (3, ("z.avi",))
+    assert updated.changes.by_kind == {"new, 1 of them a copy": ("a.avi", "b.avi", "z.avi", "sub/c.avi")}
     assert room.skipped == {"z.avi": "It is a copy of a.avi."}
+    assert (room.libraries.find("films").num_files, room.libraries.find("films").num_copies) == (3, 1)
     assert room.libraries.find("films").num_skipped == 0
     (room.films / "a.avi").unlink()
     room.update()
@@ -172,9 +175,9 @@ def test_a_bad_file_is_skipped_with_its_reason_and_read_again_on_request(room: R
     assert "pipe" in room.skipped["pipe.mp4"] and "0 bytes" in room.skipped["empty.mp4"]
     room.update()
     assert room.decoder.jobs == []
-    assert room.libraries.retry("films", ["text.mp4"]) == 1
+    assert room.libraries.retry("films") == 3
     room.update()
-    assert room.decoder.jobs == ["_probe text.mp4"]
+    assert room.decoder.jobs == ["_probe empty.mp4", "_probe text.mp4"]
     good = write_video("other.avi", [90] * 12).read_bytes()
     (room.films / "text.mp4").write_bytes(good)
     assert room.update().changes == Changes(changed=("text.mp4",))

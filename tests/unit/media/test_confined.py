@@ -1,7 +1,7 @@
 """Files that may not leave a folder, with links put in their place after they were found."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,12 +14,6 @@ from nt2vr.models.framing import Framing
 
 WriteVideo = Callable[..., Path]
 LEAVES = r"^a\.(png|webm) is a link that leads out of the library's folder\. Copy the file into the folder\.$"
-
-
-@pytest.fixture(scope="module")
-def decoder() -> Iterator[Decoder]:
-    with Decoder(num_workers=1, timeout_s=20) as decoder:
-        yield decoder
 
 
 @pytest.fixture

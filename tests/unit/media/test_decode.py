@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,6 @@ from nt2vr.models.framing import ENDS, Framing, frame_positions
 from tests.paths import ROOT
 
 WriteVideo = Callable[..., Path]
-
-
-@pytest.fixture
-def decoder() -> Iterator[Decoder]:
-    with Decoder(num_workers=1, timeout_s=20) as decoder:
-        yield decoder
 
 
 def levels(frames: NDArray[np.uint8]) -> list[int]:

@@ -21,12 +21,6 @@ from tests.films import FOOTAGE, write_film
 WriteVideo = Callable[..., Path]
 
 
-@pytest.fixture(scope="module")
-def decoder() -> Iterator[Decoder]:
-    with Decoder(num_workers=1, timeout_s=20) as decoder:
-        yield decoder
-
-
 @pytest.fixture
 def outcome(decoder: Decoder, tmp_path: Path) -> Callable[[Path], str]:
     """Return `outcome(path)`: "frames" after a file went all the way, otherwise its sentence."""

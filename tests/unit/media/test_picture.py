@@ -151,7 +151,7 @@ def test_a_broken_picture_is_one_sentence_that_names_it(tmp_path: Path) -> None:
 
 
 def test_a_large_picture_is_reduced_and_looks_the_same(tmp_path: Path) -> None:
-    gradient = Image.radial_gradient("L").resize((3000, 2400))
+    gradient = Image.radial_gradient("L").resize((2400, 1920))
     for name, image in {
         "a.jpg": Image.merge("RGB", (gradient, gradient, gradient)),
         "grey.jpg": gradient,
@@ -160,9 +160,9 @@ def test_a_large_picture_is_reduced_and_looks_the_same(tmp_path: Path) -> None:
         "alpha.png": Image.merge("LA", (gradient, Image.new("L", gradient.size, 255))),
         "deep.png": Image.fromarray(np.asarray(gradient).astype(np.uint16) * 257),
     }.items():
-        image.save(tmp_path / name)
+        image.save(tmp_path / name, compress_level=1)
         picture = read_picture(tmp_path / name)
-        assert 448 <= picture.shape[0] <= 1500
+        assert picture.shape[0] == 960
         expected = np.asarray(gradient.convert("RGB").resize((64, 64))).astype(int)
         got = np.asarray(Image.fromarray(picture).resize((64, 64))).astype(int)
         assert np.abs(expected - got).mean() < 3, name
@@ -191,7 +191,8 @@ def test_a_48_megapixel_photo_of_a_phone_is_read(tmp_path: Path) -> None:
 def test_a_picture_that_must_be_unpacked_has_a_lower_limit(
     tmp_path: Path, name: str, size: tuple[int, int], limit: int
 ) -> None:
-    Image.new("RGB", size).save(tmp_path / name, progressive=name == "p.jpg")
+    mode = {"a.png": "1", "p.jpg": "L"}.get(name, "RGB")  # the fewer bits, the quicker they are written
+    Image.new(mode, size).save(tmp_path / name, progressive=name == "p.jpg", method=0)
     with pytest.raises(MediaError, match=rf"^{name} is too large: .* {limit} million pixels"):
         read_picture(tmp_path / name)
 

@@ -1,7 +1,7 @@
 """References from files: pictures and short videos as frames; everything else is a sentence."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +10,6 @@ from PIL import Image
 
 from nt2vr.errors import MediaError
 from nt2vr.media.decode import Decoder
-
-
-@pytest.fixture(scope="module")
-def decoder() -> Iterator[Decoder]:
-    with Decoder(num_workers=1, timeout_s=20) as decoder:
-        yield decoder
 
 
 def test_a_short_video_is_eight_frames_in_order_and_shrunk(decoder: Decoder, write_video: Callable[..., Path]) -> None:

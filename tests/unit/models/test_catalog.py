@@ -125,6 +125,30 @@ def point_at(monkeypatch: pytest.MonkeyPatch, endpoint: str, tmp_path: Path) -> 
     monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny", {"test": {**weights, "quick_gelu": True}})
 
 
+def test_only_models_whose_bases_saw_drawings_alone_know_only_drawings(tmp_path: Path) -> None:
+    world = "built-in world, 8 clips"
+    cards = {
+        "real": Card("real"),
+        "drawn": Card("drawn", data=world),
+        "large": Card("large", data=f"large {world}", base="drawn"),
+        "of real": Card("of real", data=world, base="real"),
+        "filmed": Card("filmed", data="MSR-VTT, 8 clips", base="drawn"),
+        "of gone": Card("of gone", data=world, base="gone"),
+        "circle": Card("circle", data=world, base="circle"),
+    }
+    for name, card in cards.items():
+        (tmp_path / "models" / name).mkdir(parents=True)
+        write_card(tmp_path / "models" / name, card)
+    run = tmp_path / "runs" / "night" / "checkpoints" / "epoch_001"
+    run.mkdir(parents=True)
+    write_card(run, Card("night", data=world, base="drawn"))
+    models = Catalog([tmp_path / "models"], runs=tmp_path / "runs")
+    drawn = {name for name in models.names() if models.knows_only_drawings(name)}
+    assert drawn == {"drawn", "large", "of gone", "circle", "night", "night · epoch 1"}
+    assert sorted(models.real_models()) == ["filmed", "of real", "real"]
+    assert not models.knows_only_drawings("no such model")
+
+
 def test_a_model_that_cannot_be_downloaded_at_the_start_is_one_line_and_the_next_one_comes(
     tmp_path: Path, hub: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

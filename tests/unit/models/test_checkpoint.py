@@ -18,12 +18,12 @@ from nt2vr.models.card import CARD, CONFIG, Card, configured, read_card, write_c
 from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
 from nt2vr.models.framing import ENDS
 from nt2vr.search.systems import System
-from tests.tiny import TINY, tiny_model, write_tiny
+from tests.tiny import TINY, tiny_model, write_anew
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write_tiny(tmp_path / "tiny")
+    write_anew(tmp_path / "tiny")
     return tmp_path / "tiny"
 
 
@@ -56,7 +56,7 @@ def test_fingerprints_distinguish_the_towers_and_ignore_the_precision_of_the_fil
             for weight in change:
                 model.get_parameter(weight).view(-1)[0] += 1
         cards[name] = write_checkpoint(tmp_path / name, model, TINY, {}, Card("tiny"), fp16=False)
-    first = write_tiny(tmp_path / "fp16")
+    first = write_anew(tmp_path / "fp16")
     same, text, visual = cards["same"], cards["text"], cards["visual"]
     assert (same.visual_fingerprint, same.text_fingerprint) == (first.visual_fingerprint, first.text_fingerprint)
     assert (text.visual_fingerprint == first.visual_fingerprint, text.text_fingerprint == first.text_fingerprint) == (
@@ -82,7 +82,7 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 def test_equal_weights_used_differently_do_not_share_embeddings(tmp_path: Path) -> None:
     """Otherwise two imports of one file with two activations would both be searched with the first one's videos."""
-    cards = [write_tiny(tmp_path / "plain")]
+    cards = [write_anew(tmp_path / "plain")]
     for number, (model, preprocess) in enumerate(CHANGES):
         folder = tmp_path / str(number)
         write_checkpoint(folder, tiny_model(), {**TINY, **model}, preprocess, Card("tiny", frames=2), fp16=True)
@@ -98,13 +98,13 @@ def test_open_clips_defaults_may_be_written_out(tmp_path: Path) -> None:
     defaults = {"mean": list(open_clip.OPENAI_DATASET_MEAN), "std": list(open_clip.OPENAI_DATASET_STD)}
     preprocess = {**defaults, "interpolation": "bicubic", "resize_mode": "shortest", "fill_color": 0, "size": [64, 64]}
     card = write_checkpoint(tmp_path / "a", tiny_model(), {**TINY, "quick_gelu": False}, preprocess, Card("tiny"))
-    assert card.video_key == replace(write_tiny(tmp_path / "b"), frames=8).video_key
+    assert card.video_key == replace(write_anew(tmp_path / "b"), frames=8).video_key
     assert read_checkpoint(tmp_path / "a").card == read_card(tmp_path / "a") == card
 
 
 def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(folder: Path, tmp_path: Path) -> None:
     assert read_checkpoint(folder, verify=True).visual_fingerprint == read_card(folder).visual_fingerprint
-    write_card(folder, write_tiny(tmp_path / "other", seed=1))
+    write_card(folder, write_anew(tmp_path / "other", seed=1))
     with pytest.raises(CheckpointError, match="do not match its card"):
         read_checkpoint(folder, verify=True)
 
@@ -180,15 +180,15 @@ def test_a_failed_write_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.Mon
     with monkeypatch.context() as patch:
         patch.setattr(safetensors.torch, "save_file", fail)
         with pytest.raises(OSError, match="disk full"):
-            write_tiny(tmp_path / "tiny")
+            write_anew(tmp_path / "tiny")
     assert not (tmp_path / "tiny").exists()
-    write_tiny(tmp_path / "tiny")
+    write_anew(tmp_path / "tiny")
     assert [path.name for path in tmp_path.iterdir()] == ["tiny"]
 
 
 def test_neither_an_existing_folder_is_overwritten_nor_infinite_weights_written(folder: Path) -> None:
     with pytest.raises(CheckpointError, match="already exists"):
-        write_tiny(folder)
+        write_anew(folder)
     model = tiny_model()
     with torch.no_grad():
         model.text_projection[0, 0] = 1e6  # beyond half precision

@@ -29,6 +29,7 @@ from nt2vr.models.foreign import Imported, ImportOptions
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.temporal import SequenceTransformer
 from nt2vr.progress import Progress, silent
+from tests.killed import import_half
 from tests.tiny import SMALL_VIT, tiny_model, write_tiny
 
 Weights = dict[str, torch.Tensor]
@@ -502,13 +503,16 @@ def import_until(part: str, *arguments: Any) -> Imported:
     return foreign._import(*arguments)
 
 
-@pytest.mark.parametrize("part", [pytest.param("save_file", marks=pytest.mark.slow), "_try_out"])
+SLOW = [pytest.param(partial(import_until, part), marks=pytest.mark.slow) for part in ("save_file", "_try_out")]
+
+
+@pytest.mark.parametrize("work", [import_half, *SLOW])
 def test_an_import_whose_child_is_killed_leaves_nothing_and_another_one_alone(
-    models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+    models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, work: Callable[..., Any]
 ) -> None:
     torch.save(weights_of(7), tmp_path / "mine.pt")
     (models.home / ".another.unchecked").mkdir()
-    monkeypatch.setattr(foreign, "_import", partial(import_until, part))
+    monkeypatch.setattr(foreign, "_import", work)
     with pytest.raises(CheckpointError, match=r"mine\.pt takes too much memory"):
         foreign.import_checkpoint(tmp_path / "mine.pt", models)
     assert sorted(path.name for path in models.home.iterdir()) == [".another.unchecked", "clip"]

@@ -7,6 +7,7 @@ import pytest
 from nt2vr.evaluation.benchmark import cue_of
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.querygen.idioms import TRAINED, UNSEEN, Wordings, draw_idiom
+from nt2vr.querygen.written import wordings_in
 
 CAPTIONS = ("a man is playing the guitar and singing a song with a dog", "two girls are riding bikes on a beach")
 
@@ -34,7 +35,7 @@ def test_idioms_agree_with_their_subject_and_say_what_happens() -> None:
     assert drawn(CAPTIONS[0], unseen=True)["a man can't help playing the guitar"] == "a man keeps playing the guitar"
 
 
-@pytest.mark.parametrize("wordings", [TRAINED, UNSEEN], ids=["trained", "unseen"])
+@pytest.mark.parametrize("wordings", [TRAINED, UNSEEN])
 def test_every_idiom_has_a_cue_and_no_paraphrase_has(wordings: Wordings) -> None:
     for caption in CAPTIONS:
         for text, meaning in drawn(caption, unseen=wordings is UNSEEN).items():
@@ -43,8 +44,9 @@ def test_every_idiom_has_a_cue_and_no_paraphrase_has(wordings: Wordings) -> None
 
 
 def test_no_wording_is_both_trained_on_and_measured() -> None:
-    seen, unseen = ({each.text for some in w.values() for each in some} for w in (TRAINED, UNSEEN))
-    assert not seen & unseen and TRAINED.keys() == UNSEEN.keys()
+    trained, measured = (wordings_in("idioms.json")[use] for use in (TRAINED, UNSEEN))
+    seen, unseen = ({text for some in wordings.values() for text, _ in some} for wordings in (trained, measured))
+    assert not seen & unseen and trained.keys() == measured.keys()
     assert not {name for caption in CAPTIONS for name in drawn(caption)} & drawn(CAPTIONS[0], unseen=True).keys()
 
 

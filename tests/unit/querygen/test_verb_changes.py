@@ -49,6 +49,11 @@ def drawn(caption: str, corpus: Sequence[Sequence[str]] = CORPUS, rule: Any = "r
         ("a person is rolling a small ball slowly", ["rolling small ball"]),
         ("a man is being chased", []),
         ("a restaurant full of waiters and cooks", []),
+        ("a crowd of people watching wrestling matches", []),
+        ("a group of men push a car out of a room", []),  # few other verbs say where it goes
+        ("a man is pushing a car on a road", ["pushing car"]),
+        ("a girl looks down at her cast", []),
+        ("cartoons are floating around in space", ["floating around"]),
     ],
 )
 def test_verb_phrases_are_written_as_in_vfc(caption: str, frames: list[str]) -> None:

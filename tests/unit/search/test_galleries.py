@@ -60,12 +60,6 @@ class FakeShelf:
         return (self.libraries.get(library_id),)
 
 
-@pytest.fixture(scope="module")
-def decoder() -> Iterator[Decoder]:
-    with Decoder(num_workers=1) as decoder:
-        yield decoder
-
-
 @pytest.fixture
 def cache(tmp_path: Path) -> Iterator[Cache]:
     with Cache.of(tmp_path) as cache:

@@ -8,7 +8,7 @@ import shutil
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -102,12 +102,6 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
     for number, frames in enumerate(FRAMES):
         write_webm(frames, folder / f"{number}.webm", FPS, OPTIONS)
     return Gallery("five", tuple(Video(str(number), folder / f"{number}.webm") for number in range(len(FRAMES))))
-
-
-@pytest.fixture(scope="module")
-def decoder() -> Iterator[Decoder]:
-    with Decoder(num_workers=1) as decoder:
-        yield decoder
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

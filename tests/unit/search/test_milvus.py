@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +17,7 @@ from nt2vr.library.update import Updated, update_library
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.search.embedded import EmbeddedGallery, open_gallery
+from nt2vr.search.gallery_index import MILVUS_FACTS, open_served
 from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex, is_address
 from nt2vr.search.index import milvus as milvus_module
 from tests.colours import ColourModel
@@ -110,12 +110,6 @@ class Room:
         return sum(len(self.milvus.pages(each, filter="", output_fields=["id"])) for each in collections)
 
 
-@pytest.fixture(scope="module")
-def decoder() -> Iterator[Decoder]:
-    with Decoder(num_workers=1) as decoder:
-        yield decoder
-
-
 def test_an_update_without_a_server_embeds_and_says_what_is_missing(
     tmp_path: Path, decoder: Decoder, asked: list[str]
 ) -> None:
@@ -152,6 +146,58 @@ def test_a_library_is_indexed_searched_changed_and_removed(
         assert room.num_rows == 6  # nothing is doubled
         room.libraries.remove("one")
         assert room.num_rows == 3 and len(room.opened("other").index) == 3
+
+
+class Collections:
+    """A database of rows by collection, as far as `open_served` asks it."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, set[int]] = {}
+        self.answers = True
+
+    def index(self, tower: str, *_: Any) -> Any:
+        rows = self.rows.setdefault(tower, set())
+        return SimpleNamespace(
+            place="db",
+            recall=1.0,
+            notice="",
+            ids=lambda: np.array(sorted(rows), np.int64),
+            add=lambda ids, _: rows.update(ids.tolist()),
+            remove=lambda ids: rows.difference_update(ids.tolist()),
+            measure=lambda _: None,
+        )
+
+    def forget(self, library: str, tower: str) -> None:
+        if not self.answers:
+            raise ConnectionError
+        self.rows[tower].clear()
+
+
+def test_rows_of_a_replaced_head_are_removed_once_the_database_answers(tmp_path: Path) -> None:
+    milvus, folder, vectors = Collections(), tmp_path / "tower", np.eye(3, dtype=np.float32)
+    folder.mkdir()
+
+    def update(head: str, model: str) -> None:
+        path, contents = folder / f"{head}{MILVUS_FACTS}", np.arange(3)
+        sample: Any = lambda: vectors  # noqa: E731
+        open_served(milvus, f"tower_{head}", "one", path, contents, vectors, {}, model, sample)  # type: ignore[arg-type]
+
+    def kept() -> list[str]:
+        assert {name for name, rows in milvus.rows.items() if rows} >= {f"tower_{name}" for name in files()}
+        return sorted(name for name, rows in milvus.rows.items() if rows)
+
+    def files() -> list[str]:
+        return sorted(path.name.removesuffix(MILVUS_FACTS) for path in folder.iterdir())
+
+    update("mean", "CLIP")
+    update("old", "CLIP4Clip")
+    assert kept() == ["tower_mean", "tower_old"]  # models that share a tower keep their rows
+    milvus.answers = False
+    update("new", "CLIP4Clip")
+    assert kept() == ["tower_mean", "tower_new", "tower_old"] and "old" in files()
+    milvus.answers = True
+    update("new", "CLIP4Clip")
+    assert kept() == ["tower_mean", "tower_new"] and files() == ["mean", "new"]
 
 
 @pytest.fixture(scope="module", params=PLACES)

@@ -125,13 +125,13 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
 
 
 @pytest.fixture(scope="module")
-def searcher(models: Catalog, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+def searcher(models: Catalog, tmp_path_factory: pytest.TempPathFactory, decoder: Decoder) -> Iterator[Searcher]:
     folder = tmp_path_factory.mktemp("gallery")
     noise = np.random.default_rng(0).integers(0, 256, (5, 4, 64, 64, 3), np.uint8)
     for number, frames in enumerate(noise):
         write_webm(frames, folder / f"{number}.webm", FPS, OPTIONS)
     videos = tuple(Video(str(number), folder / f"{number}.webm") for number in range(len(noise)))
-    with Cache(folder / "cache") as cache, Decoder(num_workers=1) as decoder:
+    with Cache(folder / "cache") as cache:
         yield Searcher(models, Gallery("five", videos), decoder, cache)
 
 

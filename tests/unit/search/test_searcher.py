@@ -102,12 +102,6 @@ class KeywordModels:
 
 
 @pytest.fixture(scope="module")
-def decoder() -> Iterator[Decoder]:
-    with Decoder(num_workers=1) as decoder:
-        yield decoder
-
-
-@pytest.fixture(scope="module")
 def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
     """Return the five clips, after a file that cannot be decoded; two of them have scenes."""
     folder = tmp_path_factory.mktemp("gallery")

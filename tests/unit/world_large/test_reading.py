@@ -114,6 +114,13 @@ def test_clips_are_judged() -> None:
     assert judge(Query("", ("a man",), ()), {"place": "beach"}) is None
 
 
+@pytest.mark.parametrize("unwanted", ["people", "dogs", "animals", "a dog"])
+def test_no_dogs_excludes_a_single_one(unwanted: str) -> None:
+    shown = Figure("man", "red") if unwanted == "people" else Figure("dog", "brown")
+    assert judge(Query("", ("a beach",), (unwanted,)), Scene("beach", False, (shown,)).to_dict()) == "violation"
+    assert judge(Query("", ("a beach",), (unwanted,)), Scene("beach", False, (Figure("shell"),)).to_dict()) == "right"
+
+
 @pytest.mark.parametrize(
     ("phrase", "holds"),
     [

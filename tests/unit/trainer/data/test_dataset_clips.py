@@ -174,7 +174,9 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
     for _ in range(2):
         parts = [ClipLoader(config, folder_of_runs / ".frames").load(split) for split in ("train", "validation")]
         assert (sum(map(len, parts)), len(decoded)) == (11, 11)
-    encoder: Any = MagicMock(num_frames=2, embed_dim=1, card=Card("any", frames=2, image_size=config.framing.size))
+    encoder: Any = MagicMock(
+        num_frames=2, embed_dim=1, frame_dim=1, card=Card("any", frames=2, image_size=config.framing.size)
+    )
     encoder.encode_frames = lambda frames: np.ones((len(frames), 1), np.float32)
     encoder.pool = lambda frames: frames[:, 0]
     videos = load_dataset(str(folder), "all").videos

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from nt2vr.evaluation.benchmark import JudgedQuery, row_array
+from nt2vr.evaluation.order import AS_FILMED, SHUFFLED
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.reports.archive import Entry
 from nt2vr.evaluation.reports.report import Report
@@ -80,6 +82,24 @@ def test_the_notes_on_a_models_card_appear_once() -> None:
 def test_without_composed_queries_there_is_no_chart_and_no_explanation_of_their_metrics() -> None:
     view = report_view(report_of(System("words"), System("words", "drop"), queries=QUERIES[:2]), "id", ())
     assert (view["chart"], view["meanings"], len(view["tables"])) == ({}, [], 2)
+
+
+def test_order_has_its_control_beside_it_and_neither_their_mean_nor_a_precision() -> None:
+    queries = [
+        JudgedQuery("picture", "sings", row_array((0,)), row_array((1,)), group=group)
+        for group in (AS_FILMED, SHUFFLED)
+    ]
+    view = report_view(report_of(System("words"), queries=queries), "id", ())
+    (table,) = view["tables"]
+    assert table["groups"] == [{"text": "Order", "span": 2}]
+    assert [head["text"] for head in table["heads"]] == [AS_FILMED, SHUFFLED]
+    assert [text.split(":")[0] for text in view["meanings"]] == ["Order"]
+
+
+def test_the_difference_of_classes_is_not_explained_as_that_of_negated_captions() -> None:
+    report = report_of(System("words"), queries=QUERIES[:1])
+    report.metrics["words"]["class/delta"] = 10.0
+    assert [text.split(":")[0] for text in report_view(report, "id", ())["meanings"]] == ["Δ of classes"]
 
 
 def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> None:

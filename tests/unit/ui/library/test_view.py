@@ -10,6 +10,7 @@ from nt2vr.errors import NotIndexedError
 from nt2vr.language.query import Query
 from nt2vr.library.info import Changes, LibraryInfo, Skipped, Source
 from nt2vr.library.jobs import IndexJob
+from nt2vr.library.update import Updated
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Moment, Ranking, Seen
 from nt2vr.search.systems import System
@@ -62,7 +63,10 @@ def test_posters_are_spread_over_the_library() -> None:
 
 def test_skipped_files_are_listed_up_to_a_limit() -> None:
     view = skipped_view([Skipped(f"{number}.mp4", "It is empty.") for number in range(MOST_SKIPPED + 3)])
-    assert (len(view["rows"]), view["count"], view["more"]) == (MOST_SKIPPED, "203", "and 3 more")
+    assert (len(view["rows"]), view["count"], view["more"]) == (MOST_SKIPPED, "203 skipped", "and 3 more")
+    mixed = skipped_view([Skipped("a.mp4", "It is empty."), Skipped("b.mp4", "It is a copy of c.mp4.", "c.mp4")])
+    assert mixed["count"] == "1 skipped, 1 copy"
+    assert skipped_view([Skipped("b.mp4", "It is a copy.", "c.mp4")] * 2)["count"] == "2 copies"
 
 
 GONE = "/home/me/my films is not there: is its drive mounted? See /var/lib/x/files.db, 1/2 of it."
@@ -88,8 +92,20 @@ def test_the_search_tab_tells_a_stranger_no_path_of_a_failed_update() -> None:
     assert index_view(None, None, failed, tell=here.teller(None))["job"]["error"] == failed.error
 
 
+def test_copies_are_files_and_are_named_as_copies() -> None:
+    updated = Updated(Changes(tuple("abcdefghij"), copies=("j",)), 9, 9, 0)
+    view = info_view(
+        replace(INFO, num_files=9, num_copies=1), replace(RUNNING, state="finished", result=updated), "", True
+    )
+    assert {"name": "Files", "value": "10, 1 of them a copy"} in view["facts"]
+    assert view["remark"] == "The last update: 10 new, 1 of them a copy."
+    several = info_view(replace(INFO, num_files=1000, num_copies=1200), None, "", True)
+    assert {"name": "Files", "value": "2,200, 1,200 of them copies"} in several["facts"]
+
+
 def test_changes_are_counted_by_kind() -> None:
     assert changes_text(Changes(("a", "b"), (), {"c": "d"})) == "Since the last update: 2 new, 1 renamed."
+    assert changes_text(Changes(("a", "b", "c"), copies=("c",))) == "Since the last update: 3 new, 1 of them a copy."
     assert changes_text(Changes()) == "Nothing has changed since the last update."
 
 
@@ -142,6 +158,31 @@ def test_best_frames_come_from_the_preview_only_if_it_has_them(video: Video, fra
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
     view = detail_view(video, [Seen(System("CLIP"), 1, 0.5, (0.375,), 4)], "", urls)
     assert view["seen"][0]["frames"] == frames
+
+
+def test_only_those_who_may_name_paths_see_where_a_clip_lies_and_all_see_when() -> None:
+    urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
+    window, whole = film(4)[2], Video("v", Path("/home/me/films/v.mp4"), end=9.0)
+    view = detail_view(whole, [], "", urls, names_paths=True)
+    assert (view["file"], view["time"]) == ("/home/me/films/v.mp4", "0:00–0:09")
+    view = detail_view(whole, [], "", urls)
+    assert view["file"] == "v.mp4" and "/home" not in str(view)
+    assert detail_view(window, [], "", urls, film_view(found(2), window, film(4)))["time"] == "0:20–0:30 of 0:40"
+    assert detail_view(Video("p", Path("p.jpg")), [], "", urls)["time"] == ""
+    built_in = detail_view(
+        Video("b", Path("/app/b.webm")), [], "", {"src": "clips/b.webm", "poster": ""}, names_paths=True
+    )
+    assert built_in["file"] == ""
+
+
+def test_a_warning_stands_above_what_is_found_but_not_while_a_better_model_is_on_its_way() -> None:
+    warning = {"text": "CLIP knows only drawings.", "do": "Get another"}
+    assert index_view(found(1), None, None, drawings=warning) == {"drawings": warning}
+    assert "drawings" not in index_view(found(1), None, RUNNING, drawings=warning)
+    failed = index_view(None, None, replace(RUNNING, state="failed", error="No network."), drawings=warning)
+    assert failed["drawings"] == warning and failed["job"]["error"] == "No network."
+    problem = index_view(None, NotIndexedError("Not indexed.", "CLIP"), None, drawings=warning)
+    assert (problem["models"], problem["drawings"]) == ("CLIP", warning)
 
 
 def test_verdicts_by_captions_are_labelled_in_badge_and_legend() -> None:

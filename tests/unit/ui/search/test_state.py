@@ -58,6 +58,9 @@ def test_hidden_values_of_another_form_are_refused(hidden: Any) -> None:
 
 def test_an_empty_link_gives_the_defaults() -> None:
     assert replace(read(), systems=("CLIP", "CLIP-bnl", "CLIP-neg")) == SearchState()
+    own = SearchState.of_link({"gallery": "1"}, NAMES, "beach sunset", ("CLIP drop", "gone"))
+    assert (own.q, own.gallery, own.systems) == ("beach sunset", "1", ["CLIP drop"])
+    assert SearchState.of_link({"q": "a", "systems": "CLIP"}, NAMES, "b", ("CLIP drop",)).link["systems"] == "CLIP"
     assert read().systems == ["CLIP", "CLIP-bnl", "CLIP-neg"]
 
 

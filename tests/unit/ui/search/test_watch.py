@@ -132,7 +132,7 @@ def test_a_second_visitor_sees_the_run_and_may_watch_but_not_stop_it() -> None:
     for act in (page.watch.on_start, lambda *_: page.watch.on_stop(["CLIP"], watched, NOBODY)):
         with pytest.raises(gr.Error, match="Nobody may train models here"):
             act(["CLIP"], NOBODY)
-    assert page.trained.started == [] and not page.watch.offers(NOBODY)["trains"]
+    assert page.trained.started == [] and not page.watch.offers(NOBODY, "")["trains"]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_what_cannot_be_trained_is_refused_in_a_sentence(systems: list[str], ref
 
 def test_without_the_trainer_nothing_is_offered() -> None:
     watch = replace(Page().watch, trainings=None)
-    assert not any(watch.offers(NOBODY).values()) and watch.awake() == {}
+    assert not any(watch.offers(NOBODY, "").values()) and watch.awake() == {}
     with pytest.raises(gr.Error, match="left out"):
         watch.on_start(["CLIP"], NOBODY)
 
@@ -158,7 +158,7 @@ def test_without_the_trainer_nothing_is_offered() -> None:
 def test_a_recorded_run_opens_with_the_query_on_display_or_the_first_that_was_recorded() -> None:
     recording = Recording("CLIP", "stage", "", [0], [20], {TEXT: [[("a", 0.5)]], "not dancing": [[("a", 0.5)]]})
     watch = replace(Page().watch, recording=recording)
-    assert watch.offers(NOBODY)["replays"]
+    assert watch.offers(NOBODY, "")["replays"]
     queries = [watch.replay_link(gr.EventData(None, {"query": text}))["q"] for text in ("not dancing", "a bird")]
     assert queries == ["not dancing", TEXT]
     assert watch.replays(TEXT, "") and not watch.replays("a bird", "") and not watch.replays(TEXT, "library")

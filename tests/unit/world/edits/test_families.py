@@ -7,7 +7,8 @@ from functools import cache
 import pytest
 
 from nt2vr.querygen.families import COPIES, EDIT_KINDS, Family, WishTable
-from nt2vr.querygen.modifications import CHANGE_KINDS, SEEN, UNSEEN, ChangeKind
+from nt2vr.querygen.modifications import CHANGE_KINDS, ChangeKind
+from nt2vr.querygen.written import wordings_in
 from nt2vr.world.edits.changes import EDITS, changes_of
 from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
 from nt2vr.world.truth import read_claim
@@ -40,8 +41,9 @@ def test_half_of_the_test_texts_and_none_of_the_training_texts_are_in_unseen_wor
 
 
 def test_no_wording_is_both_seen_and_unseen() -> None:
-    assert SEEN.keys() == UNSEEN.keys() == set(CHANGE_KINDS)
-    assert all({w.text for w in SEEN[kind]}.isdisjoint(w.text for w in UNSEEN[kind]) for kind in CHANGE_KINDS)
+    seen, unseen = (wordings_in("modifications.json")[use] for use in ("seen", "unseen"))
+    assert seen.keys() == unseen.keys() == set(CHANGE_KINDS)
+    assert all({w[0] for w in seen[kind]}.isdisjoint(w[0] for w in unseen[kind]) for kind in CHANGE_KINDS)
 
 
 def test_truth_over_a_gallery_is_that_of_a_plain_loop() -> None:

@@ -1,0 +1,235 @@
+"""Encoding on a Ray cluster: its workers decode and encode clips, and this process alone stores the embeddings.
+
+It needs the extra `nt2vr[ray]`; every node needs nT2VR, the model and, under the same paths, the videos. Workers are
+plain actors, not Ray Data's: those lose a whole block with a worker, and a batch here is one forward pass.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from itertools import count
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+from warnings import catch_warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted, reason_of
+from nt2vr.media.decode import Decoder
+from nt2vr.media.video_files import VideoFile, decode_files
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.progress import ShouldStop
+from nt2vr.search.embedded import BATCH_FRAMES, Encode, embeddings_of
+from nt2vr.settings import Settings, project_version
+
+ADDRESS = re.compile(r"auto|(ray://)?[^\s/]+:\d+")
+AT_ONCE = 4  # batches per worker: one is encoded while others are decoded
+MOST_CORES = 8  # of a worker without a GPU
+TRIES = 3  # workers that may end with a batch under way
+POLL_S = 0.5  # between looks at whether to stop
+Load = Callable[[], Encoder]
+
+
+class Batch(NamedTuple):
+    """Clips for a worker; none ask whether it is ready."""
+
+    files: Sequence[VideoFile] = ()
+    tries: int = 1
+
+
+READY = Batch()
+
+
+class Worker:
+    """An encoder with a decoder, in a process of its own.
+
+    Args:
+        expected: identity of the encoder in the process that stores the embeddings, see `identity_of`.
+    """
+
+    def __init__(self, load: Load, expected: str, num_cores: int) -> None:
+        """Load nothing yet."""
+        self._load, self._expected, self._one_at_a_time = load, expected, Lock()
+        self._encoder: Encoder | None = None
+        self._decoder = Decoder(num_cores)
+
+    def encode(self, files: Sequence[VideoFile]) -> tuple[NDArray[np.float32], dict[str, str]]:
+        """Return the embeddings (B, F, D) of the clips that can be decoded, and ids and reasons of the others.
+
+        Raises:
+            ConfigError: if this node has another model, or another version of nT2VR.
+        """
+        with self._one_at_a_time:
+            if self._encoder is None:
+                self._encoder = self._loaded()
+            encoder = self._encoder
+        failed: dict[str, str] = {}
+        decoded = decode_files(files, encoder.num_frames, encoder.card.framing, self._decoder, failed)
+        clips = [frames for _, frames in decoded]
+        with self._one_at_a_time:
+            none = np.empty((0, encoder.num_frames, encoder.embed_dim), np.float32)
+            return embeddings_of(clips, encoder) if clips else none, failed
+
+    def _loaded(self) -> Encoder:
+        encoder = self._load()
+        if (own := identity_of(encoder)) != self._expected:
+            raise ConfigError(
+                f"its model or version is not that of this process ({own}, not {self._expected}). Install the same on "
+                "all nodes."
+            )
+        return encoder
+
+
+def identity_of(encoder: Encoder) -> str:
+    """Return what embeddings depend on: the version of nT2VR, and the encoder's key."""
+    return f"nT2VR {project_version()}, {encoder.name}, {encoder.card.video_key}"
+
+
+def load_like(data_dir: Path, device: str, name: str, precision: str) -> Encoder:
+    """Load a model on a worker, to compute in the precision of the process that stores the embeddings."""
+    encoder = Catalog.of(Settings.read(data_dir, device)).load(name)
+    if isinstance(encoder, OpenClipEncoder):
+        encoder.set_precision(precision)
+    return encoder
+
+
+def plan(nodes: Sequence[Mapping[str, float]]) -> tuple[int, int, int]:
+    """Return how many workers a cluster has room for, and the cores and GPUs of each, from its nodes' resources.
+
+    Each GPU has a worker. Without any, the smallest node has one, or several of MOST_CORES.
+    """
+    with_gpus = [(int(node.get("CPU", 0)), int(node["GPU"])) for node in nodes if node.get("GPU", 0) >= 1]
+    if with_gpus:
+        return sum(gpus for _, gpus in with_gpus), min(cores // gpus for cores, gpus in with_gpus), 1
+    cores = [int(node["CPU"]) for node in nodes if node.get("CPU", 0) >= 1]
+    if not cores:
+        raise ConfigError("The Ray cluster has neither GPUs nor cores. Start its nodes with some.")
+    each = min(MOST_CORES, *cores)
+    return sum(own // each for own in cores), each, 0
+
+
+@contextmanager
+def ray_workers(address: str, load: Load, like: Encoder) -> Iterator[Encode]:
+    """Connect to a Ray cluster, and yield what encodes there.
+
+    Args:
+        address: "auto" for the cluster of this machine, "ray://host:10001" or "host:6379".
+        load: loads the encoder on a worker.
+        like: the encoder of this process.
+
+    Raises:
+        ConfigError: if Ray is not installed, or there is no cluster.
+    """
+    if not ADDRESS.fullmatch(address):
+        raise ConfigError(f"{quoted(address)} is no Ray cluster. Write auto, or ray://host:10001.")
+    try:
+        ray = import_module("ray")
+    except ImportError:
+        raise ConfigError("Encoding on Ray needs its package: pip install 'nt2vr[ray]'.") from None
+    try:
+        with catch_warnings(action="ignore"):  # the error says it all
+            ray.init(address, logging_level="error", log_to_driver=False)
+        resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    except (OSError, RuntimeError, ValueError, ImportError) as error:
+        reason = reason_of(error).rstrip(".")
+        raise ConfigError(
+            f"No Ray cluster answers at {address} ({reason}). Start one there: ray start --head."
+        ) from error
+    try:
+        yield partial(_encode, ray, plan(resources), load, like)
+    finally:
+        ray.shutdown()
+
+
+def _encode(
+    ray: Any,
+    room: tuple[int, int, int],
+    load: Load,
+    like: Encoder,
+    files: Sequence[VideoFile],
+    failed: dict[str, str],
+    should_stop: ShouldStop,
+) -> Iterator[tuple[Sequence[VideoFile], NDArray[np.float32]]]:
+    size = max(1, BATCH_FRAMES // like.num_frames)
+    batches = [Batch(files[start : start + size]) for start in range(0, len(files), size)]
+    most, num_cores, num_gpus = room
+    actor = ray.remote(num_cpus=num_cores, num_gpus=num_gpus, max_concurrency=AT_ONCE)(Worker)
+    crew = _Crew(ray, partial(actor.remote, load, identity_of(like), num_cores), batches)
+    try:
+        for _ in range(min(most, len(batches))):
+            crew.start_worker()
+        unfinished = len(batches)
+        while unfinished and not should_stop():
+            for done, (embeddings, reasons) in crew.results():
+                unfinished -= 1
+                failed |= reasons
+                if embedded := [file for file in done if file.video.video_id not in reasons]:
+                    yield embedded, embeddings
+    finally:
+        crew.end()
+
+
+class _Crew:
+    """Workers with batches to do; one that ends is replaced, and its batches are given to others."""
+
+    def __init__(self, ray: Any, start: Callable[[], Any], batches: Sequence[Batch]) -> None:
+        self._ray, self._start, self._todo = ray, start, deque(batches)
+        self._workers = dict[int, Any]()  # by number
+        self._free = deque[int]()  # numbers of workers, once per batch that they can take
+        self._running = dict[Any, tuple[int, Batch]]()  # by the reference of the result
+        self._numbers = count()
+
+    def start_worker(self, first: Batch = READY) -> None:
+        """Start a worker; it is given batches once it is ready, which on a busy cluster it may never be."""
+        number = next(self._numbers)
+        self._workers[number] = self._start()
+        self._send(number, first)
+
+    def _send(self, number: int, batch: Batch) -> None:
+        self._running[self._workers[number].encode.remote(batch.files)] = number, batch
+
+    def results(self) -> Iterator[tuple[Sequence[VideoFile], tuple[NDArray[np.float32], dict[str, str]]]]:
+        """Give out batches, wait POLL_S at most, and yield the files and results of those that are back."""
+        while self._free and self._todo:
+            self._send(self._free.popleft(), self._todo.popleft())
+        for reference in self._ray.wait(list(self._running), timeout=POLL_S)[0]:
+            number, batch = self._running.pop(reference)
+            try:
+                result = self._ray.get(reference)
+            except self._ray.exceptions.RayTaskError as error:
+                if isinstance(error.cause, Nt2vrError):
+                    raise ConfigError(f"A Ray worker cannot encode: {error.cause}") from None
+                raise
+            except self._ray.exceptions.RayError as error:
+                self._replace(number, batch, error)
+                continue
+            if number in self._workers:
+                self._free.extend([number] * (1 if batch.files else AT_ONCE))
+            if batch.files:
+                yield batch.files, result
+
+    def _replace(self, number: int, batch: Batch, error: Exception) -> None:
+        if batch.tries == TRIES:
+            doing = f"encode {batch.files[0].video.video_id} and others" if batch.files else "start"
+            raise GalleryError(
+                f"The workers of the Ray cluster end as they {doing} ({reason_of(error).rstrip('.')}). What is "
+                "embedded is kept. Read the cluster's logs, then update the library."
+            )
+        again = batch._replace(tries=batch.tries + 1)
+        if batch.files:
+            self._todo.appendleft(again)
+        if number in self._workers:
+            self._ray.kill(self._workers.pop(number))
+            self._free = deque(other for other in self._free if other != number)
+            self.start_worker(READY if batch.files else again)
+
+    def end(self) -> None:
+        for worker in self._workers.values():
+            self._ray.kill(worker)

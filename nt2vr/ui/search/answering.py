@@ -1,0 +1,158 @@
+"""Answers of the Search tab: takes what the inputs hold, returns what each component of the results shows."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qsl
+
+import gradio as gr
+
+from nt2vr.errors import NotIndexedError, Nt2vrError
+from nt2vr.language.query import Query
+from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.galleries import Galleries
+from nt2vr.search.learning import Question
+from nt2vr.ui.library.indexing import Indexing, index_view
+from nt2vr.ui.library.media import Media
+from nt2vr.ui.search.column_view import Marked, columns_view
+from nt2vr.ui.search.epochs import key_of
+from nt2vr.ui.search.figure_view import figure_choices, figure_systems, figure_view
+from nt2vr.ui.search.layout import Results
+from nt2vr.ui.search.references import References, beside, remark
+from nt2vr.ui.search.state import SearchState
+from nt2vr.ui.search.versus import MOST, woven
+from nt2vr.ui.search.view import downloads, offers_view, parts_view, understood_view, with_corrections
+from nt2vr.ui.search.watch import Watch
+from nt2vr.ui.web.errors import problem, user_errors
+from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.permissions import Permissions
+
+Updates = dict[Any, Any]  # component -> its new value
+
+
+@dataclass(frozen=True)
+class Answering:
+    """Searches, and shows the answer in `results`; for the others see `SearchTab`."""
+
+    galleries: Galleries
+    media: Media
+    indexing: Indexing
+    permissions: Permissions
+    marked: Callable[[str, str, str], Marked]
+    references: References
+    watch: Watch
+    results: Results
+
+    @user_errors
+    def on_search(
+        self, previous: Answer | None, wanted: str, unwanted: str, request: gr.Request, **sent: Any
+    ) -> Updates:
+        """Search; as long as the sentence stays the same, with its parts and words as the person corrected them.
+
+        Args:
+            previous: the answer on display.
+            wanted: text of the box that shows its wanted part; `unwanted` likewise.
+            sent: what `SearchState.of_page` takes.
+        """
+        try:
+            return self._answered(SearchState.of_page(**sent), previous, (wanted, unwanted), request)
+        except Nt2vrError as error:  # what is shown stays
+            return {self.results.problem: problem(error)}
+
+    def _answered(
+        self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str], request: gr.Request
+    ) -> Updates:
+        wanted, unwanted = boxes
+        searcher = self.galleries.searcher(asked.gallery)
+        state, query, parsed = self._understood(asked, previous, boxes)
+        is_replayed = self.watch.replays(state.q, state.gallery) and not (state.flip or state.versus)
+        state = state if is_replayed else replace(state, replay="")
+        second = searcher.understand(state.versus, bool(state.references)) if state.versus.strip() else None
+        shown = replace(state, systems=state.systems[:MOST]) if second else state
+        answer, lacking = self._search(shown, query)
+        if second:
+            answer = replace(answer, beside=self._search(replace(shown, flip=""), second)[0])
+        flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
+        other = self._search(replace(state, flip="" if state.flip else "1"), query)[0] if flips else None
+        marked = Marked() if state.flip else self.marked(state.judged, state.q, state.gallery)
+        state = state if marked.video_ids or state.flip else replace(state, judged="")
+        held = {"wanted": wanted, "unwanted": unwanted, **asked.hidden}
+        understood = understood_view(answer, state, held, parsed, remark(searcher, answer, state.references))
+        videos = () if state.references or searcher.is_library else searcher.gallery.videos
+        r, job = self.results, self.indexing.under_way(state.gallery) if state.gallery else None
+        drawings = self.indexing.drawings(state.gallery, state.systems, self.permissions, request, again=not lacking)
+        return {
+            r.answer: answer,
+            r.marked: marked,
+            r.problem: "",
+            r.parts: parts_view(answer, parsed),
+            r.menu: downloads(answer),
+            r.understood: {**understood, **offers_view(answer, videos), **self.watch.offers(request, state.gallery)},
+            r.columns: self._columns(answer, state, marked, other),
+            **self.watch.awake(),
+            r.index: index_view(answer, lacking, job, self.permissions.refusal(request, "import"), drawings=drawings),
+            r.indexing: gr.Timer(active=job is not None),
+        }
+
+    def _understood(
+        self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str]
+    ) -> tuple[SearchState, Query, Query]:
+        understand = self.galleries.searcher(asked.gallery).understand
+        state, query, parsed = with_corrections(asked, previous, boxes, understand)
+        return state if query.unwanted else replace(state, flip=""), query, parsed
+
+    def _search(self, state: SearchState, query: Query) -> tuple[Answer, NotIndexedError | None]:
+        """Search; an answer without columns comes with the reason."""
+        searcher, literal = self.galleries.searcher(state.gallery), state.literal.split("|")
+        given = self.references.resolve(state.references, state.gallery)
+        asked, denied = (query.affirmed, query) if state.flip else (query, None)
+        try:
+            answer = searcher.search(asked, state.systems, state.k, given, state.moved, literal)
+        except NotIndexedError as error:
+            return Answer(asked, (), gallery=state.gallery, denied=denied), error
+        return replace(answer, denied=denied), None
+
+    def _columns(self, answer: Answer, state: SearchState, marked: Marked, other: Answer | None) -> dict[str, Any]:
+        searcher, urls = self.galleries.searcher(state.gallery), partial(self.media.urls, state.gallery)
+        view_of = partial(columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other)
+        view = view_of(answer) | beside(state.references, state.gallery, answer)
+        view["flies"] = key_of(state.q, state.versus, state.gallery, state.references)
+        given = self.references.resolve(state.references, state.gallery)
+        question = Question(searcher, answer.query, state.k, given, state.moved, state.literal.split("|"))
+        key = key_of(replace(state, systems=()))
+        learning = self.watch.columns(view, answer, key, question, view_of, bool(state.replay))
+        return woven(learning, answer, partial(view_of, marked=Marked(), other=None))
+
+    @user_errors
+    def on_figure(
+        self, previous: Answer | None, wanted: str, unwanted: str, event: gr.EventData, **sent: Any
+    ) -> dict[str, Any]:
+        """Show the first clips of the systems that the event names, by default the chosen ones and others."""
+        asked = SearchState.of_page(**sent)
+        searcher = self.galleries.searcher(asked.gallery)
+        choices = figure_choices(asked.systems, searcher.system_names(asked.systems))
+        named = event_value(event, "systems", str) or "|".join(asked.systems) * bool(
+            asked.gallery
+        )  # others lack an index
+        systems = figure_systems(named, asked.systems, choices)
+        asked = replace(asked, systems=systems, k=1, versus="")
+        state, query, parsed = self._understood(asked, previous, (wanted, unwanted))
+        answer, lacking = self._search(state, query)
+        if lacking:
+            raise lacking
+        columns = columns_view(answer, searcher.video, partial(self.media.urls, state.gallery))["columns"]
+        return figure_view(understood_view(answer, state, {}, parsed), columns, systems, choices)
+
+    @user_errors
+    def on_ahead(self, event: gr.EventData) -> dict[str, Any]:
+        """Search for the next story, so that its models are loaded, and name its clips for the browser to fetch."""
+        link, searcher = dict(parse_qsl(event_value(event, "link", str))), self.galleries.built_in
+        state = SearchState.of_link(link, searcher.system_names(link.get("systems", "").split("|")))
+        found: tuple[Ranking, ...] = ()
+        with suppress(Nt2vrError):  # the story itself will tell
+            found = self._search(state, searcher.understand(state.q))[0].rankings
+        clips = {hit.video_id for ranking in found for hit in ranking.hits}
+        urls = [self.media.urls("", searcher.video(clip))["src"] for clip in sorted(clips)]
+        return {**self.results.stage.value, "ahead": urls}

@@ -1,0 +1,74 @@
+"""What the page shows of the gallery that is searched: the line at its head, and queries to begin with."""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from nt2vr.errors import counted
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.querygen.changed import changed
+from nt2vr.search.galleries import Galleries
+from nt2vr.search.searcher import Searcher
+from nt2vr.ui.web.permissions import Visitor, told
+
+EXAMPLES = ("a girl, no bike", "not dancing", "a woman without glasses", "surfing rather than swimming")
+GENERIC = ("a person, no car", "a room without people", "outdoors, but no animals", "not at night")  # for any videos
+LOOKED_AT = 500  # clips of a library, spread over it
+MOST_OWN, MOST_DRAWN = 4, 40  # examples of a library's own, and captions that one is drawn from
+MAX_CHARS = 60  # of an example
+CAMERA = re.compile(  # words of names that cameras, phones and programs give
+    r"img|vid|mov|mvi|dsc[fn]?|pxl|gopr|dji|whatsapp|videos?|images?|clips?|films?|movies?|screen|recordings?|screenshot|"
+    r"untitled|copy|final|edit(ed)?|part|scene|take|cam(era)?|audio|fps|uhd|test|sample|preview"
+)
+SPLIT, WORD, VOWEL = re.compile(r"[\W_]+"), re.compile(r"([^\W\d_]+)\d*"), re.compile(r"[aeiouy]|[^\x00-\x7f]")
+
+
+def status_line(galleries: Galleries, key: str = "", visitor: Visitor = None) -> str:
+    """Return the page's head: brand on the left; on the right the gallery, and at first the start-up's progress."""
+    searcher, built_in = galleries.searcher(key), galleries.built_in
+    name, about = "built-in world", told(built_in.status, visitor)
+    if searcher.is_library:
+        name = searcher.gallery.name
+        about = counted(len(searcher.gallery.videos), "clip") if built_in.is_ready else about
+    return (
+        f'<div class="nt-head"><h1 class="nt-brand"><s>n</s>T2VR</h1>'
+        f'<span class="nt-status" role="status">{html.escape(f"{name} · {about}")}</span></div>'
+    )
+
+
+def examples_view(searcher: Searcher, stories: Sequence[str]) -> dict[str, Any]:
+    """Offer queries for a gallery; `stories` are those that "Surprise me" draws from in the built-in one."""
+    if not searcher.is_library:
+        return {"examples": list(EXAMPLES), "drawn": list(stories), "own": False}
+    captions = list(islice(_captions(searcher.gallery), MOST_DRAWN))
+    return {"examples": own_examples(searcher.gallery), "drawn": captions, "own": True}
+
+
+def own_examples(gallery: Gallery) -> list[str]:
+    """Return queries for a library: captions, one of them negated, or what its files are called, or general ones."""
+    captions = list(islice(_captions(gallery), MOST_OWN))
+    if captions:
+        negated = next(filter(None, (changed(caption, "negate", ()) for caption in captions)), "")
+        return [*filter(None, (captions[0], negated)), *captions[1 : MOST_OWN - 1]]
+    return [*islice(_named(gallery), MOST_OWN - 2), *GENERIC][:MOST_OWN]
+
+
+def _captions(gallery: Gallery) -> Iterator[str]:
+    """Yield captions that are short enough, one of a clip."""
+    texts = (min(video.captions, key=len) for video in _spread(gallery) if video.captions)
+    return iter(dict.fromkeys(text for text in texts if len(text) <= MAX_CHARS))
+
+
+def _named(gallery: Gallery) -> Iterator[str]:
+    """Yield the words of files' names: "beach_sunset-02.mp4" is "beach sunset"."""
+    parts = (SPLIT.split(video.path.stem.lower()) for video in _spread(gallery))
+    found = ([match[1] for part in each if (match := WORD.fullmatch(part))] for each in parts)
+    words = ([word for word in each if not CAMERA.fullmatch(word)] for each in found)
+    texts = (" ".join(each) for each in words if any(len(word) > 2 and VOWEL.search(word) for word in each))
+    return iter(dict.fromkeys(text for text in texts if len(text) <= MAX_CHARS))
+
+
+def _spread(gallery: Gallery) -> Sequence[Video]:
+    return gallery.videos[:: max(1, len(gallery.videos) // LOOKED_AT)]

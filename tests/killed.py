@@ -1,0 +1,12 @@
+"""Work that is killed in a child process; imported there, so it needs little."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+
+def import_half(file: Path, models: Any, hidden: Path, *_: Any) -> None:
+    """Begin to write an imported model, and die."""
+    (hidden / "model").mkdir(parents=True)
+    os.kill(os.getpid(), signal.SIGKILL)
