@@ -121,8 +121,12 @@ element.addEventListener("keydown", (event) => {
 // An open map follows the search.
 document.addEventListener("nt-answered", () => { if (isOpen()) trigger("draw", { column: props.value.column ?? 0 }); });
 watch("value", () => requestAnimationFrame(() => {
+  const named = shown?.id;
   name(null);
   draw();
-  if (canvasOf()?.matches(":focus-visible")) step(1);
+  if (!canvasOf()?.matches(":focus-visible")) return;
+  const again = spots.find(({ dot }) => dot.id === named);
+  if (again) name(again);
+  else step(1);
 }));
 window.addEventListener("resize", draw);

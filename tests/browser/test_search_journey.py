@@ -90,6 +90,7 @@ def test_a_picture_is_pasted_and_a_video_dropped_and_what_is_neither_is_refused(
 ) -> None:
     chips = page.locator(".nt-reference")
     open_search(page, running_app.url)
+    page.evaluate("() => { window.answers = 0; document.addEventListener('nt-answered', () => { answers += 1; }); }")
     video = base64.b64encode(write_video("film.webm", [0, 60, 120]).read_bytes()).decode()
     give = """([kind, name, type, content]) => {
       const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
@@ -101,10 +102,12 @@ def test_a_picture_is_pasted_and_a_video_dropped_and_what_is_neither_is_refused(
     }"""
     page.evaluate(give, ["drop", "film.webm", "video/webm", video])
     expect(chips).to_have_count(1)
+    page.wait_for_function("answers === 1")
     page.evaluate(give, ["paste", "picture.png", "image/png", PIXEL])
     expect(chips).to_have_count(2)
     expect(page.get_by_text("nothing that was uploaded")).to_be_visible()
     expect(page).not_to_have_url(re.compile("like="))
+    page.wait_for_function("answers === 2")  # an answer takes older messages away
     page.evaluate(give, ["drop", "text.mp4", "video/mp4", base64.b64encode(b"no video").decode()])
     expect(page.get_by_text("text.mp4 is not a readable video").first).to_be_visible()
     expect(chips).to_have_count(2)
