@@ -2,6 +2,7 @@
 const RADIUS = 3, REACH = 14, PAD = 26;
 let spots = []; // of the dots, in pixels
 let shown = null; // the dot that is named
+let isHidden = false; // by a click, after which a drawing may still be on its way
 const css = (name) => getComputedStyle(element).getPropertyValue(`--nt-${name}`);
 const canvasOf = () => element.querySelector("canvas");
 const isOpen = () => Boolean(props.value.open);
@@ -100,7 +101,8 @@ element.addEventListener("focusout", () => name(null));
 element.addEventListener("click", (event) => {
   const column = event.target.closest("[data-column]");
   if (event.target.closest("[data-draw]")) {
-    if (isOpen()) props.value = {};
+    isHidden = isOpen();
+    if (isHidden) props.value = {};
     else trigger("draw", { column: 0 });
   } else if (column) trigger("draw", { column: Number(column.dataset.column) });
   else if (event.target === canvasOf()) {
@@ -121,6 +123,7 @@ element.addEventListener("keydown", (event) => {
 // An open map follows the search.
 document.addEventListener("nt-answered", () => { if (isOpen()) trigger("draw", { column: props.value.column ?? 0 }); });
 watch("value", () => requestAnimationFrame(() => {
+  if (isHidden && isOpen()) props.value = {};
   const named = shown?.id;
   name(null);
   draw();
