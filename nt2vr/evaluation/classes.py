@@ -29,9 +29,8 @@ PROMPTS = "prompts.txt"  # next to the classes
 SLOT = "{}"
 MAX_PROMPTS, MAX_BYTES = 1_000, 1 << 20
 TOP = 5  # classes
-KINETICS_VERB = (
-    "Kinetics-verb"  # the classes of Kinetics that share a noun with another one, as VFC's authors chose them
-)
+# the classes of Kinetics that share a noun with another one, as VFC's authors chose them
+KINETICS_VERB = "Kinetics-verb"
 LENIENT: QueryKind = "negated class"  # a correct answer counts against the model here, so ties count as correct
 Averaged = Mapping[str, tuple[str, ...]]  # a text, and the texts whose mean embedding stands for it
 ClassTask = tuple[tuple[str, ...], tuple[JudgedQuery, ...], Averaged]

@@ -100,6 +100,7 @@ SMALL = World(
     altered.shown_classes,
     lambda: [Label((said,), claim) for some in altered.shown_classes().values() for said, _, claim in some],
 )
+LARGE_LOOK = "large 2"  # cache version, as `LOOK`: raise it when its scenes are drawn differently
 LARGE = World(
     "large built-in world",
     "world-large",
@@ -111,8 +112,8 @@ LARGE = World(
     large_sentences.SceneDenials,
     large_table.SceneTable,
     large_negation.SceneDenial,
-    Drawing(render.draw_clip, "large 1"),
-    "large 1",
+    Drawing(render.draw_clip, LARGE_LOOK),
+    LARGE_LOOK,
     large_changes.EDITS,
     large_captions.captions,
     large_altered.altered,

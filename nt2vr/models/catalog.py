@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -165,7 +165,10 @@ class Catalog:
 
     def knows_only_drawings(self, name: str) -> bool:
         """Whether a built-in world is all that a model was trained on, as far as the cards of its bases tell."""
-        entries, seen = self.entries(), set[str]()
+        return self._is_drawn(name, self.entries())
+
+    def _is_drawn(self, name: str, entries: Mapping[str, CatalogEntry]) -> bool:
+        seen = set[str]()
         while name in entries and name not in seen:
             seen.add(name)
             folders = entries[name].folders
@@ -177,9 +180,9 @@ class Catalog:
 
     def real_models(self) -> list[str]:
         """List the models here that can index a library and know more than drawings; those of runs last."""
-        entries = self.entries().items()
-        own = [name for name, entry in entries if entry.kind in ("model", "run") and self._card(entry.folders[0])]
-        return [name for name in own if not self.knows_only_drawings(name)]
+        entries = self.entries()
+        own = [name for name, each in entries.items() if each.kind in ("model", "run") and self._card(each.folders[0])]
+        return [name for name in own if not self._is_drawn(name, entries)]
 
     def folder(self, name: str) -> Path:
         """Return the checkpoint folder of a model; a ConfigError refuses one from outside, which has none."""

@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -11,7 +10,7 @@ from torch.nn.functional import normalize
 
 from nt2vr.models.pooling import Mean
 from nt2vr.models.temporal import AttentionPooling, SequenceTransformer
-from tests.paths import SHARED
+from tests.papers import papers_reference
 from tests.tiny import tiny_model
 
 mean = Mean()
@@ -19,11 +18,7 @@ mean = Mean()
 
 @pytest.fixture(scope="module")
 def stored() -> dict[str, Any]:
-    path = SHARED / "data" / "papers_reference.npz"
-    if not path.is_file():
-        pytest.skip("there is no shared/ next to the checkout")
-    with np.load(path) as arrays:
-        return {name: torch.from_numpy(arrays[name]) for name in arrays if name.startswith(("c4c", "att"))}
+    return {name: torch.from_numpy(array) for name, array in papers_reference("c4c", "att").items()}
 
 
 def published(stored: dict[str, Any]) -> SequenceTransformer:

@@ -19,7 +19,7 @@ from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.temporal import Projection, joined
 from nt2vr.models.words import Vocabulary, Words, content_of, words_of
 from nt2vr.search.reading import read_query
-from tests.paths import SHARED
+from tests.papers import papers_reference
 from tests.tiny import TINY, tiny_model
 
 KNOWN = Vocabulary(
@@ -30,11 +30,7 @@ NOT_DRUMMING = "A boy is dancing and not playing the drum, don't!"
 
 @pytest.fixture(scope="module")
 def stored() -> dict[str, Tensor]:
-    path = SHARED / "data" / "papers_reference.npz"
-    if not path.is_file():
-        pytest.skip("there is no shared/ next to the checkout")
-    with np.load(path) as arrays:
-        return {name: torch.from_numpy(arrays[name]) for name in arrays if name.startswith(("txt", "sea", "w2v"))}
+    return {name: torch.from_numpy(array) for name, array in papers_reference("txt", "sea", "w2v").items()}
 
 
 def words(spaces: int = 1, known: Vocabulary = KNOWN) -> Words:

@@ -4,11 +4,8 @@ import random
 from collections import Counter
 from itertools import chain
 
-import numpy as np
-import pytest
-
 from nt2vr.querygen.calibration import calibrated, imbalances, in_turns
-from tests.paths import SHARED
+from tests.papers import papers_reference
 
 ORIGINALS = [["run"], ["run"], ["eat grass"], ["sing", "dance"], ["dance"], ["cut cake"]]
 GENERATED = [
@@ -26,11 +23,8 @@ def test_captions_are_kept_until_each_phrase_occurs_as_often_as_in_the_originals
 
 
 def test_the_kept_ones_are_the_reference_ones() -> None:
-    path = SHARED / "data" / "papers_reference.npz"
-    if not path.is_file():
-        pytest.skip("there is no shared/ next to the checkout")
-    with np.load(path) as stored:
-        assert calibrated(ORIGINALS, GENERATED) == stored["calib_kept"].tolist()
+    kept = papers_reference("calib_kept")["calib_kept"]
+    assert calibrated(ORIGINALS, GENERATED) == kept.tolist()
 
 
 def test_imbalance_before_and_after_by_hand() -> None:

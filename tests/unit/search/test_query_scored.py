@@ -31,7 +31,7 @@ from nt2vr.search.references import Reference
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import System
 from nt2vr.search.why import explain
-from tests.paths import SHARED
+from tests.papers import papers_reference
 from tests.tiny import write_tiny
 
 DIM = 6
@@ -46,11 +46,8 @@ def units(*shape: int, seed: int = 0) -> NDArray[np.float32]:
 
 
 def test_the_weights_are_those_of_the_reference() -> None:
-    path = SHARED / "data" / "papers_reference.npz"
-    if not path.is_file():
-        pytest.skip("there is no shared/ next to the checkout")
-    with np.load(path) as stored:
-        frames, texts, pooled = (stored[f"covr_{name}"] for name in ("frames", "texts", "pooled"))
+    stored = papers_reference("covr_")
+    frames, texts, pooled = (stored[f"covr_{name}"] for name in ("frames", "texts", "pooled"))
     found = [focused(some, text) for some, text in zip(frames, texts, strict=True)]
     np.testing.assert_allclose(found, pooled, atol=1e-6)
 

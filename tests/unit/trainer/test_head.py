@@ -17,7 +17,7 @@ from nt2vr.models.card import HEAD, Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.temporal import SequenceTransformer
-from tests.paths import SHARED
+from tests.papers import papers_reference
 from tests.tiny import TINY, tiny_model
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches
@@ -174,11 +174,7 @@ def test_settings_that_cannot_train_a_pooling_are_one_sentence(config: TrainConf
 
 
 def test_the_loss_over_seqtransf_is_that_of_clip4clip() -> None:
-    path = SHARED / "data" / "papers_reference.npz"
-    if not path.is_file():
-        pytest.skip("there is no shared/ next to the checkout")
-    with np.load(path) as stored:
-        given = {name: torch.from_numpy(stored[name]) for name in stored if name.startswith("c4c_")}
+    given = {name: torch.from_numpy(array) for name, array in papers_reference("c4c_").items()}
     pooling = SequenceTransformer(16, 8, heads=2).double()
     weights = {name.removeprefix("c4c_w_"): value for name, value in given.items() if name.startswith("c4c_w_")}
     pooling.load_state_dict(weights | {"positions": given["c4c_pos"]})

@@ -4,14 +4,13 @@ import math
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from nt2vr.errors import ConfigError
-from tests.paths import SHARED
+from tests.papers import papers_reference
 from trainer.config import TrainConfig
 from trainer.losses import LOSSES, build_losses, losses_of
 from trainer.losses.bnl import BidirectionalLoss
@@ -32,8 +31,6 @@ from trainer.losses.labels import LabelsLoss
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
 from trainer.losses.vfc import VfcLoss
-
-REFERENCE = SHARED / "data" / "papers_reference.npz"
 
 
 def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
@@ -320,14 +317,12 @@ def test_losses_that_make_no_sense_are_refused(settings: dict[str, Any], message
 
 def published_con(scale: str) -> tuple[EmbeddedBatch, dict[str, float]]:
     """Batch and values that CoN-CLIP's code computes, in float64."""
-    if not REFERENCE.is_file():
-        pytest.skip("there is no shared/ next to the checkout")
-    with np.load(REFERENCE) as stored:
-        video, distractor, caption, negated = (
-            torch.from_numpy(stored[f"con_{name}"]) for name in ("images", "distractors", "captions", "negated")
-        )
-        values = {name: float(stored[f"con_{name}_scale{scale}"]) for name in ("L1", "L2", "L3", "total")}
-        values["negclip"] = float(stored[f"con_negclip_style_scale{scale}"])
+    stored = papers_reference("con_")
+    video, distractor, caption, negated = (
+        torch.from_numpy(stored[f"con_{name}"]) for name in ("images", "distractors", "captions", "negated")
+    )
+    values = {name: float(stored[f"con_{name}_scale{scale}"]) for name in ("L1", "L2", "L3", "total")}
+    values["negclip"] = float(stored[f"con_negclip_style_scale{scale}"])
     batch = EmbeddedBatch(video, caption, torch.tensor(float(scale)).double(), negated, distractor=distractor)
     return batch, values
 
@@ -385,15 +380,13 @@ VFC_TERMS = {"t2v": (1.0, 0.0, 0.0), "v2t": (0.0, 1.0, 0.0), "verb": (0.0, 0.0, 
 
 def published_vfc(tau: float, beta: float) -> tuple[EmbeddedBatch, dict[str, float]]:
     """Batch of VFC's equations, and the values of its terms and of the authors' code, in float64."""
-    if not REFERENCE.is_file():
-        pytest.skip("there is no shared/ next to the checkout")
-    with np.load(REFERENCE) as stored:
-        video, captions, phrase, padding, has_phrase = (
-            torch.from_numpy(stored[f"vfc_{name}"]) for name in ("video", "captions", "verbs", "padding", "has_verb")
-        )
-        values = {name: float(stored[f"vfc_paper_{name}_norm_tau{tau}_beta{beta}"]) for name in ("t2v", "v2t")}
-        values["verb"] = float(stored[f"vfc_verb_phrase_tau{tau}"])
-        values["code"] = float(stored[f"vfc_code_total_tau{tau}_beta{beta}"])
+    stored = papers_reference("vfc_")
+    video, captions, phrase, padding, has_phrase = (
+        torch.from_numpy(stored[f"vfc_{name}"]) for name in ("video", "captions", "verbs", "padding", "has_verb")
+    )
+    values = {name: float(stored[f"vfc_paper_{name}_norm_tau{tau}_beta{beta}"]) for name in ("t2v", "v2t")}
+    values["verb"] = float(stored[f"vfc_verb_phrase_tau{tau}"])
+    values["code"] = float(stored[f"vfc_code_total_tau{tau}_beta{beta}"])
     verbs = EmbeddedVerbs(captions[:, 1:], padding[:, 1:] == 0, phrase, has_phrase > 0)
     return EmbeddedBatch(video, captions[:, 0], torch.tensor(1.0).double(), verbs=verbs), values
 

@@ -15,7 +15,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.models.card import HEAD, WORDS, Card
 from nt2vr.models.checkpoint import write_checkpoint
 from nt2vr.models.temporal import joined
-from tests.paths import SHARED
+from tests.papers import papers_reference
 from tests.tiny import TINY, tiny_model
 from trainer.config import TrainConfig
 from trainer.config_file import anchored, load_config
@@ -79,11 +79,7 @@ def config(base: Path) -> TrainConfig:
 
 @pytest.fixture(scope="module")
 def stored() -> dict[str, Tensor]:
-    path = SHARED / "data" / "papers_reference.npz"
-    if not path.is_file():
-        pytest.skip("there is no shared/ next to the checkout")
-    with np.load(path) as arrays:
-        return {name: torch.from_numpy(arrays[name]) for name in arrays if name.startswith(("w2v", "sea"))}
+    return {name: torch.from_numpy(array) for name, array in papers_reference("w2v", "sea").items()}
 
 
 def spaces_of(stored: dict[str, Tensor], count: int) -> EmbeddedBatch:

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
-from tests.paths import SHARED
+from tests.papers import papers_reference
 from trainer.data import distractors as module
 from trainer.data.distractors import Sought, distractors, subject_and_object
 from trainer.teacher import Miner
@@ -32,12 +32,9 @@ def test_distractors_are_those_of_a_plain_loop_without_ones_own(block: int, monk
 
 
 def test_distractors_are_the_published_ones() -> None:
-    path = SHARED / "data" / "papers_reference.npz"
-    if not path.is_file():
-        pytest.skip("there is no shared/ next to the checkout")
-    with np.load(path) as stored:
-        pool, subjects, objects = (torch.from_numpy(stored[f"con_{name}"]) for name in ("pool", "subjects", "objects"))
-        rows = stored["con_distractor_rows"]
+    stored = papers_reference("con_")
+    pool, subjects, objects = (torch.from_numpy(stored[f"con_{name}"]) for name in ("pool", "subjects", "objects"))
+    rows = stored["con_distractor_rows"]
     assert distractors(pool, subjects, objects, torch.full((3,), -1)).tolist() == rows.tolist()
 
 

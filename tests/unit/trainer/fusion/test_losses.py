@@ -2,18 +2,15 @@
 
 import math
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from nt2vr.errors import ConfigError
-from tests.paths import SHARED
+from tests.papers import papers_reference
 from trainer.fusion.losses import hn_nce, hn_nce_as_code, info_nce, weighted_targets
 from trainer.fusion.train import FusionConfig
-
-REFERENCE = SHARED / "data" / "papers_reference.npz"
 
 
 def test_info_nce_by_hand() -> None:
@@ -77,10 +74,8 @@ def test_hn_nce_as_code_divides_columns_by_the_sums_of_rows(alpha: float, beta: 
     assert hn_nce_as_code(scores, 0.07, alpha, beta).item() == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.skipif(not REFERENCE.is_file(), reason="needs reference numbers")
 def test_hn_nce_equals_reference_numbers_of_paper_and_code() -> None:
-    with np.load(REFERENCE) as content:
-        known = {key: torch.from_numpy(content[key]) for key in content.files if key.startswith("covr_")}
+    known = {name: torch.from_numpy(array) for name, array in papers_reference("covr_").items()}
     scores = known["covr_queries"] @ known["covr_targets"].T
     for alpha, beta in ((0.0, 0.0), (1.0, 0.5), (0.3, 0.1)):
         found = hn_nce(scores, known["covr_hard"], known["covr_noisy"], 0.07, alpha, beta)
