@@ -1,4 +1,4 @@
-"""Words that a model of the large world knows, as JSON: `python -m benchmarks.words CHECKPOINT [--cache FOLDER]`.
+"""Words that a model of the built-in world knows, as JSON: `python -m benchmarks.words CHECKPOINT [--cache FOLDER]`.
 
 Asks for single words among test scenes, drawn once and cached; every thing is in at least 16 of them.
 
@@ -29,18 +29,18 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.settings import PACKAGE, Settings, prepare_environment
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world_large.claims import Act, Claim, Who, seen_in
-from nt2vr.world_large.deeds import deeds
-from nt2vr.world_large.labels import labels
-from nt2vr.world_large.lexicon import lexicon, tokens_of
-from nt2vr.world_large.nouns import meanings
-from nt2vr.world_large.places import places
-from nt2vr.world_large.scenes import Scene
-from nt2vr.world_large.splits import sample_scenes
-from nt2vr.world_large.staging import showing, stream_staged
-from nt2vr.world_large.table import SceneTable
-from nt2vr.world_large.things import kinds, read_table, things
-from nt2vr.world_large.truth import read_claim
+from nt2vr.world.claims import Act, Claim, Who, seen_in
+from nt2vr.world.deeds import deeds
+from nt2vr.world.labels import labels
+from nt2vr.world.lexicon import lexicon, tokens_of
+from nt2vr.world.nouns import meanings
+from nt2vr.world.places import places
+from nt2vr.world.scenes import Scene
+from nt2vr.world.splits import sample_scenes
+from nt2vr.world.staging import showing, stream_staged
+from nt2vr.world.table import SceneTable
+from nt2vr.world.things import kinds, read_table, things
+from nt2vr.world.truth import read_claim
 
 NUM_CLIPS, SEED = 1_000, 7
 LEAST = 16  # clips with each thing

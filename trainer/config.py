@@ -12,6 +12,7 @@ from nt2vr.models.card import Card, read_card, remedy
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.framing import Framing
 from nt2vr.settings import resolve_path
+from nt2vr.world import WORLD
 from trainer.options import check_shares, option
 from trainer.words import WordSettings
 
@@ -23,11 +24,6 @@ Means = Literal["base", "mean", "raw_mean", "query_scored"]
 Learnt = Literal["seqTransf", "unit_seqTransf", "attention", "projected", "unit_projected"]
 FramePooling = Literal[Means, Learnt]
 FramePositions = Literal["base", "centres", "ends"]
-WORLD = "world"  # `data` of the built-in world
-WORLDS: dict[str, tuple[str, ...]] = {  # built-in worlds, with the kinds of sentences that their grammars make
-    WORLD: ("negated", "composed", "without", "not", "typed"),
-    "world-large": ("negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"),
-}
 METRICS = (  # validation metrics that patience can watch; higher is better
     *("original/MIR", "original/R@1", "original/R@5", "original/R@10"),
     *("composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc", "negated/delta_MIR"),
@@ -94,8 +90,9 @@ class TrainConfig:
     sentences: Mapping[str, float] = option(
         SENTENCES,
         "shares of the kinds of denying sentences (one sentence per clip and epoch), for losses that need them: "
-        "composed, without, not, negated, typed (the first two, as people type them), and two that can only be "
-        "made from captions: fragment, and idiom, which denies nothing (can't stop running)",
+        "composed, without, not, negated, typed (the first two, as people type them), and idiom, which denies "
+        "nothing (can't stop running); list, except and place, which only the built-in world's grammar makes; and "
+        "fragment, which only captions give",
     )
     not_epochs: Whole = option(
         0,
@@ -135,7 +132,7 @@ class TrainConfig:
     )
     data: str = option(
         WORLD,
-        "training data: world, the built-in one; world-large, which is to replace it; or the path of a dataset. If no "
+        "training data: world, the built-in one, or the path of a dataset. If no "
         "loss needs videos (distill alone), "
         "also a file of captions: one per line, or in any query-set format",
     )
@@ -317,7 +314,7 @@ def _bad_combinations(c: TrainConfig) -> Iterator[str]:
     """Yield a sentence for each pair of settings that exclude each other."""
     if not 2 <= c.batch_size <= c.num_clips:
         yield f"batch_size must be from 2 to num_clips ({c.num_clips}), not {c.batch_size}."
-    if c.num_captions and (c.data in WORLDS or c.batch_size > c.num_captions):
+    if c.num_captions and (c.data == WORLD or c.batch_size > c.num_captions):
         least = f"at least batch_size ({c.batch_size})"
         yield f"num_captions is for datasets and {least}, not {c.num_captions}. Set it to 0."
     if c.steps_per_epoch < 1:
@@ -336,6 +333,5 @@ def _bad_combinations(c: TrainConfig) -> Iterator[str]:
         yield "keep_share is for distill and composed, as other losses need all captions. Set it to 1."
     if c.not_epochs and not c.sentences.get("not"):
         yield 'not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.'
-    if c.data in WORLDS and c.free != 1 and not any(c.sentences.get(kind) for kind in WORLDS[c.data]):
-        rest = "neither fragments nor idioms" if c.data == WORLD else f"only {', '.join(WORLDS[c.data])}"
-        yield f"The built-in world's grammar makes {rest}. Add another kind, or set free to 1."
+    if c.data == WORLD and c.free != 1 and {kind for kind, share in c.sentences.items() if share} == {"fragment"}:
+        yield "The built-in world's grammar makes no fragments. Add another kind of sentences, or set free to 1."

@@ -11,8 +11,9 @@ from nt2vr.files import parse_json, with_schema, without_schema, write_json
 from nt2vr.language.corrections import did_you_mean
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings, resolve_path
+from nt2vr.world import WORLD
 from trainer.changes import changed
-from trainer.config import WORLDS, TrainConfig
+from trainer.config import TrainConfig
 from trainer.options import check_kind
 
 
@@ -60,7 +61,7 @@ def anchored(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
         words={**config.words, "vectors": _anchored(config.words["vectors"])}
         if "vectors" in config.words
         else config.words,
-        data=config.data if config.data in WORLDS else _anchored(config.data),
+        data=config.data if config.data == WORLD else _anchored(config.data),
     )
 
 

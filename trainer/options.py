@@ -10,7 +10,7 @@ from nt2vr.errors import MAX_QUOTED, ConfigError
 from nt2vr.querygen.denials import DenialKind
 
 T = TypeVar("T")
-SENTENCE_KINDS = (*get_args(DenialKind), "list", "except", "place")  # the last three by the large world's grammar
+SENTENCE_KINDS = (*get_args(DenialKind), "list", "except", "place")  # the last three by the built-in world's grammar
 
 
 def option(default: T, text: str) -> T:

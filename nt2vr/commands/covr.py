@@ -15,7 +15,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--data",
         default="world",
         metavar="DATA",
-        help="world, world-large, or the folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO " + default,
+        help="world, or the folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO " + default,
     )
     parser.add_argument("--split", default="test", help=f"test or validation scenes, or the dataset's split {default}")
     parser.add_argument(

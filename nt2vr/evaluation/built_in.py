@@ -4,8 +4,8 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from nt2vr.evaluation.classes import shown_questions
 from nt2vr.evaluation.folds import PAIRS, fold_questions
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.evaluation.ranks import KS
-from nt2vr.evaluation.worlds import SMALL, Grammar, World, world_of
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
@@ -22,12 +21,20 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.querygen.denials import Denial
-from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.scenes import SceneSplit
+from nt2vr.world import NAME, WORLD
+from nt2vr.world.altered import shown_classes
+from nt2vr.world.captions import describe
+from nt2vr.world.drawn.clips import LOOK, ClipFile
+from nt2vr.world.negation import SceneDenialKind
+from nt2vr.world.scene_caption import SceneCaption
+from nt2vr.world.scenes import Scene, SceneSplit
+from nt2vr.world.sentences import SceneDenials
+from nt2vr.world.splits import sample_scenes
+from nt2vr.world.table import SceneTable
 
 NUM_CLIPS = 2_000
 SEED = 7
-NEGATED_KINDS = ("composed", "without", "not")
+NEGATED_KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "not")
 
 
 def world_benchmark(
@@ -35,7 +42,6 @@ def world_benchmark(
     num_clips: int = NUM_CLIPS,
     seed: int = SEED,
     split: SceneSplit = "test",
-    world: World = SMALL,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
     num_pairs: int = PAIRS,
@@ -46,47 +52,44 @@ def world_benchmark(
         cache: folder for frames and embeddings.
         seed: of the scenes.
         split: "test" for reporting, "validation" for model selection.
-        world: whose scenes.
         num_pairs: at most, of a caption and a foil per fold, see `folds`.
     """
-    scenes = world.sample_scenes(split, num_clips, seed)
-    captions = captions_of(scenes, world)
-    queries = world_queries([caption.text for caption in captions], world.grammar(scenes), progress, should_stop)
-    texts, pairs = fold_questions(scenes, captions, world, num_pairs)
+    scenes = sample_scenes(split, num_clips, seed)
+    captions = captions_of(scenes)
+    queries = world_queries([caption.text for caption in captions], SceneDenials(scenes), progress, should_stop)
+    texts, pairs = fold_questions(scenes, captions, num_pairs)
     return _benchmark(
-        world.data if split == "test" else f"{world.data}, {split}",
+        WORLD if split == "test" else f"{WORLD}, {split}",
         scenes,
         (*queries, *pairs),
-        {"data": world.name, "split": split, "clips": num_clips, "seed": seed, "look": world.look},
+        {"data": NAME, "split": split, "clips": num_clips, "seed": seed, "look": LOOK},
         cache,
-        world,
         texts,
-        {"oracle": oracle_metrics(scenes, captions, world)},
+        {"oracle": oracle_metrics(scenes, captions)},
     )
 
 
-def shown_benchmark(cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, world: World = SMALL) -> Benchmark:
+def shown_benchmark(cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED) -> Benchmark:
     """Build questions about what held-out scenes show: who, which deed and which place, among all of the world's."""
-    scenes = world.sample_scenes("test", num_clips, seed)
-    texts, questions = shown_questions(world.shown_classes(), world.table(scenes).holding)
-    source = {"data": f"{world.name}, classes", "split": "test", "clips": num_clips, "seed": seed, "look": world.look}
-    return _benchmark(f"{world.data}, classes", scenes, questions, source, cache, world, texts)
+    scenes = sample_scenes("test", num_clips, seed)
+    texts, questions = shown_questions(shown_classes(), SceneTable(scenes).holding)
+    source = {"data": f"{NAME}, classes", "split": "test", "clips": num_clips, "seed": seed, "look": LOOK}
+    return _benchmark(f"{WORLD}, classes", scenes, questions, source, cache, texts)
 
 
 def _benchmark(
     name: str,
-    scenes: Sequence[Any],
+    scenes: Sequence[Scene],
     queries: tuple[JudgedQuery, ...],
     source: Mapping[str, Any],
     cache: Path,
-    world: World,
     texts: tuple[str, ...],
     references: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
 ) -> Benchmark:
-    split = source["split"]
+    split = scenes[0].split
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
-        clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache, world.drawing)
+        clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache)
         return clips.embeddings(as_scored(encoder), progress, should_stop)
 
     ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
@@ -102,26 +105,25 @@ def gallery_benchmark(
         ConfigError: if no video has a known scene.
     """
     videos = [video for video in gallery.videos if video.scene is not None]
-    world = world_of(videos[0].scene or {}) if videos else SMALL
-    scenes = [world.read_scene(video.scene or {}) for video in videos]
-    captions = captions_of(scenes, world)
+    scenes = [Scene.from_dict(video.scene or {}) for video in videos]
+    captions = captions_of(scenes)
     return Benchmark(
         name=gallery.name,
         video_ids=tuple(video.video_id for video in videos),
-        queries=world_queries([caption.text for caption in captions], world.grammar(scenes), progress, should_stop),
+        queries=world_queries([caption.text for caption in captions], SceneDenials(scenes), progress, should_stop),
         embed=embed_files(videos, decoder, cache, gallery.key),
         source={
             "data": gallery.name,
             "clips": len(videos),
             "content": content_of(videos, cache, progress, should_stop),
         },
-        references={"oracle": oracle_metrics(scenes, captions, world)} if scenes else {},
+        references={"oracle": oracle_metrics(scenes, captions)} if scenes else {},
     )
 
 
-def captions_of(scenes: Sequence[Any], world: World = SMALL) -> list[Any]:
+def captions_of(scenes: Sequence[Scene]) -> list[SceneCaption]:
     """Return one caption per scene, the query of its "original" search."""
-    return [world.describe(scene, _generator(row)) for row, scene in enumerate(scenes)]
+    return [describe(scene, _generator(row)) for row, scene in enumerate(scenes)]
 
 
 def _generator(row: int) -> random.Random:
@@ -129,7 +131,7 @@ def _generator(row: int) -> random.Random:
 
 
 def world_queries(
-    captions: Sequence[str], sentences: Grammar, progress: Progress = silent, should_stop: ShouldStop = never
+    captions: Sequence[str], sentences: SceneDenials, progress: Progress = silent, should_stop: ShouldStop = never
 ) -> tuple[JudgedQuery, ...]:
     """Generate queries per scene: its caption, its caption with one thing denied, and one of each negated kind.
 
@@ -174,14 +176,14 @@ def _judged(
     )
 
 
-def oracle_metrics(scenes: Sequence[Any], captions: Sequence[Any], world: World = SMALL) -> dict[str, float]:
+def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) -> dict[str, float]:
     """Expected R@k and MIR of an oracle that knows the scenes but must guess among the n clips matching a caption.
 
         E[R@k] = min(k, n) / n        E[1 / rank] = (1 + 1/2 + … + 1/n) / n
 
     An upper bound for models on these captions.
     """
-    table = world.table(scenes)
+    table = SceneTable(scenes)
     fitting = np.array([table.holding(caption.claim).sum() for caption in captions])
     recalls = {f"original/R@{k}": 100 * float((np.minimum(k, fitting) / fitting).mean()) for k in KS}
     harmonic = np.cumsum(1 / np.arange(1, fitting.max() + 1))

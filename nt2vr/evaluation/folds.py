@@ -1,4 +1,4 @@
-"""Captions against captions with one thing changed, for scenes of a built-in world, with exact truth.
+"""Captions against captions with one thing changed, for scenes of the built-in world, with exact truth.
 
 Seven folds, after CC-Neg (negated), VFC (verb) and SugarCREPE (subject, place or prop replaced, prop added, verbs
 swapped between two actors). A foil is the caption of a changed scene, worded by the same draws, and its claim does not
@@ -8,10 +8,13 @@ hold for the scene. A model that has all of them right may still be unable to se
 import random
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
-from nt2vr.evaluation.worlds import World
+from nt2vr.world.altered import altered
+from nt2vr.world.captions import describe
+from nt2vr.world.negation import negate
+from nt2vr.world.scene_caption import SceneCaption
+from nt2vr.world.scenes import Scene
 
 NEGATED, ADDED, SWAPPED = "negated", "prop added", "verbs swapped"
 FOLDS = (NEGATED, "verb", "subject", "place", "prop replaced", ADDED, SWAPPED)
@@ -29,7 +32,7 @@ class _Steady(random.Random):
 
 
 def fold_questions(
-    scenes: Sequence[Any], captions: Sequence[Any], world: World, count: int = PAIRS
+    scenes: Sequence[Scene], captions: Sequence[SceneCaption], count: int = PAIRS
 ) -> tuple[tuple[str, ...], tuple[JudgedQuery, ...]]:
     """Return the distinct foils, and a question per caption and foil, the first `count` of each fold.
 
@@ -41,7 +44,7 @@ def fold_questions(
     for fold in FOLDS:
         found = 0
         for row, scene in enumerate(scenes if count else ()):
-            pair = next(_pairs(scene, captions[row], fold, row, world), None)
+            pair = next(_pairs(scene, captions[row], fold, row), None)
             if pair is not None:
                 others = row_array((texts.setdefault(pair[1], len(texts)),))
                 cue, true = cue_of(pair[1]), pair[0]  # the caption denies nothing
@@ -54,20 +57,20 @@ def fold_questions(
     return tuple(texts), tuple(questions)
 
 
-def _pairs(scene: Any, caption: Any, fold: str, row: int, world: World) -> Iterator[tuple[str, str]]:
+def _pairs(scene: Scene, caption: SceneCaption, fold: str, row: int) -> Iterator[tuple[str, str]]:
     """Yield captions of a scene with foils."""
     if fold == NEGATED:
-        denials = list(world.negate(caption))
+        denials = negate(caption)
         random.Random(f"{fold} {row}").shuffle(denials)
         yield from ((caption.text, denial.text) for denial in denials)
         return
     for attempt in range(SWAPPED_TRIES if fold == SWAPPED else TRIES):
         seed = f"{fold} {row} {attempt}"
-        true = world.describe(scene, _Steady(seed))
-        changed = next(world.altered(scene, fold, random.Random(seed)), None)
+        true = describe(scene, _Steady(seed))
+        changed = next(altered(scene, fold, random.Random(seed)), None)
         if changed is None:
             return
-        foil = world.describe(changed, _Steady(seed))
+        foil = describe(changed, _Steady(seed))
         if one_change(true.text, foil.text, fold) and not foil.claim.holds(scene):
             yield true.text, foil.text
 

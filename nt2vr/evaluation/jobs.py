@@ -14,7 +14,7 @@ from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.result_store import ResultStore
-from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD, Data, load_benchmark
+from nt2vr.evaluation.sources import GALLERY, LIBRARY, Data, load_benchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
@@ -24,6 +24,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Job, Progress, Runner, ShouldStop, silent
 from nt2vr.search.systems import System
 from nt2vr.settings import ASSETS
+from nt2vr.world import WORLD
 
 BUILT_IN = (WORLD, GALLERY)
 MAX_SYSTEMS = 32  # of one evaluation, without controls: each takes memory, time and space in the report

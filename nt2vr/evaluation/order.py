@@ -1,4 +1,4 @@
-"""Ordered pairs of the large built-in world: "a woman sings, then dances", and the reverse, in two separate clips.
+"""Ordered pairs of the built-in world: "a woman sings, then dances", and the reverse, in two separate clips.
 
 A system that does not know the order of frames gets half of them right. So does any on the control, the same clips
 with their frames shuffled. A clip and its own reversal would not do: rounding tells them apart under mean pooling.
@@ -13,18 +13,18 @@ from typing import NamedTuple
 import numpy as np
 
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, row_array
-from nt2vr.evaluation.worlds import LARGE
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
-from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world_large.claims import Act, Claim, Order, Who
-from nt2vr.world_large.deeds import deeds, deeds_at
-from nt2vr.world_large.places import places
-from nt2vr.world_large.scenes import Scene, SceneSplit
-from nt2vr.world_large.staging import staged
-from nt2vr.world_large.things import things
-from nt2vr.world_large.wording import conjugate
+from nt2vr.world import NAME, WORLD
+from nt2vr.world.claims import Act, Claim, Order, Who
+from nt2vr.world.deeds import deeds, deeds_at
+from nt2vr.world.drawn.clips import LOOK, ClipFile
+from nt2vr.world.places import places
+from nt2vr.world.scenes import Scene, SceneSplit
+from nt2vr.world.staging import staged
+from nt2vr.world.things import things
+from nt2vr.world.wording import conjugate
 
 TRIES = 20  # of staging a scene
 AS_FILMED, SHUFFLED = "as filmed", "shuffled"
@@ -94,7 +94,7 @@ def order_benchmark(
     ]
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
-        file = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache, LARGE.drawing)
+        file = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache)
         frames, scored, found = file.frames(progress, should_stop), as_scored(encoder), list[tuple[Vectors, Vectors]]()
         order = np.random.default_rng(seed).random(frames.shape[:2]).argsort(axis=1)[..., None]
         for start in range(0, len(frames), CHUNK):
@@ -107,7 +107,7 @@ def order_benchmark(
             progress(start + len(some), len(frames), "embedding clips")
         return np.concatenate([part for parts in zip(*found, strict=True) for part in parts])
 
-    name = f"{LARGE.data}, order" if split == "test" else f"{LARGE.data}, order, {split}"
-    source = {"data": f"{LARGE.name}, order", "split": split, "pairs": num_pairs, "seed": seed, "look": LARGE.look}
+    name = f"{WORLD}, order" if split == "test" else f"{WORLD}, order, {split}"
+    source = {"data": f"{NAME}, order", "split": split, "pairs": num_pairs, "seed": seed, "look": LOOK}
     ids = tuple(f"{group}-{row:05d}" for group in (AS_FILMED, SHUFFLED) for row in range(len(scenes)))
     return Benchmark(name, ids, tuple(queries), embed, source)

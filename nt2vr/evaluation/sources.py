@@ -23,11 +23,12 @@ from nt2vr.progress import Progress, ShouldStop
 from nt2vr.querygen.build import cached_query_sets
 from nt2vr.querygen.query_sets import CaptionedVideos, QuerySets
 from nt2vr.settings import ASSETS
+from nt2vr.world import WORLD
 
-WORLD, GALLERY = "world", "gallery"
+GALLERY = "gallery"
 LIBRARY = "library:"  # before the name or id of a library
 CLASSES = "classes:"  # before a folder with a folder per class, or the built-in world
-ORDER = "order:world"
+ORDER = f"order:{WORLD}"
 
 
 @dataclass(frozen=True)

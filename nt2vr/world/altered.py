@@ -6,10 +6,12 @@ from dataclasses import replace
 from itertools import combinations
 
 from nt2vr.language.inflect import inflect_phrase
-from nt2vr.world.captions import with_article
-from nt2vr.world.scenes import Actor, Scene
-from nt2vr.world.truth import Claim, Who
-from nt2vr.world.vocabulary import ACTIVITIES, ANIMAL_ACTIVITIES, FLYING, PLACES, SUBJECTS
+from nt2vr.world.claims import Act, Claim, Who, seen_in
+from nt2vr.world.deeds import deeds, deeds_at
+from nt2vr.world.nouns import meanings
+from nt2vr.world.places import places
+from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
+from nt2vr.world.things import ACTING, things
 
 
 def altered(scene: Scene, change: str, rng: random.Random) -> Iterator[Scene]:
@@ -24,56 +26,79 @@ def altered(scene: Scene, change: str, rng: random.Random) -> Iterator[Scene]:
 
 
 def _altered(scene: Scene, change: str) -> Iterator[Scene]:
-    where = PLACES[scene.place]
-    done, subjects = {actor.activity for actor in scene.actors}, {actor.subject for actor in scene.actors}
-    further = [prop for prop in where.props if prop not in scene.props]
+    place = places()[scene.place]
+    seen, done = {each.thing for each in seen_in(scene)}, {deed.verb for each in scene.figures for deed in each.doings}
+    further = [name for name in place.found if name not in seen and things()[name].role not in ACTING]
     match change:
         case "verb":
-            for actor in scene.actors:
-                deeds = {"person": where.activities, "animal": ANIMAL_ACTIVITIES}.get(SUBJECTS[actor.subject].kind, ())
-                yield from (_with(scene, actor, replace(actor, activity=deed)) for deed in deeds if deed not in done)
+            for figure in scene.figures:
+                for old in _only(figure):
+                    for kind in deeds_at(scene.place, figure.thing):
+                        if not (old.object or kind.objects) and kind.layer == "main" and kind.verb not in done:
+                            new = replace(old, verb=kind.verb)
+                            yield _with(scene, figure, deeds=_swapped(figure, old, new))
         case "subject":
-            for actor in scene.actors:
-                alike = (name for name in SUBJECTS if name not in subjects and _alike(name, actor.subject))
-                yield from (_with(scene, actor, replace(actor, subject=name)) for name in alike)
+            for figure in scene.figures:
+                for name, thing in things().items() if figure.acts else ():
+                    may = all(deed.kind.may(thing, place) for deed in figure.deeds)
+                    if may and name not in seen and _alike(name, figure.thing):
+                        yield _with(scene, figure, thing=name)
         case "place":
-            yield from (replace(scene, place=place) for place in PLACES if place != scene.place)
+            others = (each for each in places().values() if each.indoors == place.indoors and each != place)
+            yield from (replace(scene, place=other.name) for other in others)
         case "prop replaced":
-            for old in scene.props:
-                for new in further:
-                    yield replace(scene, props=tuple(new if prop == old else prop for prop in scene.props))
+            for figure in scene.figures:
+                names = [name for name in further if not figure.acts and _alike(name, figure.thing)]
+                yield from (_with(scene, figure, thing=name) for name in names)
         case "prop added":
-            yield from (replace(scene, props=(*scene.props, prop)) for prop in further)
+            plain = (name for name in further if not things()[name].tint)
+            yield from (replace(scene, figures=(*scene.figures, Figure(name))) for name in plain)
         case "verbs swapped":
-            for one, other in combinations(scene.actors, 2):
-                if _alike(one.subject, other.subject):
-                    swapped = _with(scene, one, replace(one, activity=other.activity))
-                    yield _with(swapped, other, replace(other, activity=one.activity))
+            for one, other in combinations(scene.figures, 2):
+                alike = one.count == other.count and _alike(one.thing, other.thing)
+                for first, second in zip(_only(one), _only(other), strict=False) if alike else ():
+                    if first.verb != second.verb and (first.start, first.end) == (second.start, second.end):
+                        found = _with(scene, one, deeds=_swapped(one, first, second))
+                        yield _with(found, other, deeds=_swapped(other, second, first))
+
+
+def _only(figure: Figure) -> list[Deed]:
+    """Return what a figure does if it is one thing, and not to another figure."""
+    main = main_deeds(figure)
+    return main if len(main) == 1 and main[0] in figure.deeds and not isinstance(main[0].object, int) else []
+
+
+def _swapped(figure: Figure, old: Deed, new: Deed) -> tuple[Deed, ...]:
+    return tuple(new if deed == old else deed for deed in figure.deeds)
 
 
 def _alike(one: str, other: str) -> bool:
-    return SUBJECTS[one].kind == SUBJECTS[other].kind and (one in FLYING) == (other in FLYING)
+    first, second = things()[one], things()[other]
+    return first.role == second.role and bool(first.tint) == bool(second.tint)
 
 
-def _with(scene: Scene, old: Actor, new: Actor) -> Scene:
-    return replace(scene, actors=tuple(new if actor == old else actor for actor in scene.actors))
+def _with(scene: Scene, figure: Figure, **changes: object) -> Scene:
+    new = replace(figure, **changes)  # type: ignore[arg-type]
+    return replace(scene, figures=tuple(new if each is figure else each for each in scene.figures))
 
 
 def shown_classes() -> Mapping[str, Sequence[tuple[str, str, Claim]]]:
     """Return who, which deeds and places scenes may show: as a sentence, its denial, and the sentence's claim."""
     return {
         "subject": [
-            (f"there is {with_article(name)}", f"there is no {name}", Claim((Who(frozenset((key,))),)))
-            for key, subject in SUBJECTS.items()
-            for name in subject.words[:1]
+            (f"there is {noun.with_article()}", f"there is no {noun.word}", Claim((Who(meanings()[noun.word]),)))
+            for thing in things().values()
+            for noun in thing.nouns[:1]
+            if thing.role in ACTING and noun.number == "one"
         ],
         "deed": [
-            (f"somebody is {doing}", f"nobody is {doing}", Claim((Who(activities=frozenset((key,))),)))
-            for key, activity in ACTIVITIES.items()
-            for doing in (inflect_phrase(activity.phrases[0], "VBG"),)
+            (f"somebody is {doing}", f"nobody is {doing}", Claim((Who(acts=(Act(frozenset((kind.verb,))),)),)))
+            for kind in deeds().values()
+            for doing in (inflect_phrase(kind.phrases[0], "VBG"),)
+            if kind.layer == "main" and not kind.objects
         ],
         "place": [
-            (f"it is {place.phrases[0]}", f"it is not {place.phrases[0]}", Claim(places=frozenset((key,))))
-            for key, place in PLACES.items()
+            (f"it is {place.phrases[0]}", f"it is not {place.phrases[0]}", Claim(places=frozenset((place.name,))))
+            for place in places().values()
         ],
     }

@@ -1,82 +1,234 @@
-"""Captions of scenes from varied templates with synonyms, each with its claim."""
+"""Captions of scenes in varied wordings."""
 
 import random
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
 
-from nt2vr.language.inflect import inflect_phrase
-from nt2vr.world.scenes import Actor, Scene
-from nt2vr.world.truth import Claim, Who
-from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, PLACES, PROPS, SUBJECTS
+from nt2vr.world.claims import Act, Claim, Order, Who
+from nt2vr.world.lexicon import DAY, NIGHT, PARTS
+from nt2vr.world.nouns import Phrase, draw_phrase
+from nt2vr.world.places import places
+from nt2vr.world.scene_caption import SceneCaption, joined
+from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
+from nt2vr.world.wording import (
+    FORMS,
+    Verb,
+    conjugate,
+    doers_of,
+    draw_deed,
+    draw_doer,
+    draw_object,
+    following,
+    persons,
+)
 
-FULL_SHARE = 0.6  # captions of the complete scene; others omit actors, props, accessories or the place
-JOINTS = (" while ", " and ", " as ", ", and ", ", ")
-WEARING = ("wearing {}", "in {}", "with {}")
-BESIDE = ("next to {}", "near {}", "beside {}", "with {} in the background", ", there is {}")
+FULL_SHARE = 0.5  # captions of the complete scene; others omit figures, looks, deeds or the place
+DETAIL = 0.35  # of looks that partial captions mention
+FULL_DETAIL = 0.9  # of looks that captions of the complete scene mention
+DOER_SHARE, WITH_SHARE, PART_SHARE, ADJECTIVE_SHARE = 0.1, 0.1, 0.35, 0.6
+TOGETHER_SHARE, TWO_PEOPLE_SHARE, THERE_SHARE, FIRST_SHARE = 0.6, 0.4, 0.3, 0.15
+SEQUENCES = ("before", "after", "and then", ", then", "and afterwards")
+BEHIND = "with {} in the background"
+JOINTS = (" and ", ", and ", ", ")
+AT_ONCE = (" while ", " as ")
+IN_TURN = (", then ", ", and then ", " before ")
+WORN = ("wearing {}", "with {} on", "in {}", "with {}")
+BESIDE = ("next to {}", "near {}", "beside {}", BEHIND, ", there {is_} {}", "and {}")
+IN_SKY = ("with {} in the sky", "under {}", ", there {is_} {} in the sky")
 
 
-@dataclass(frozen=True)
-class SceneCaption:
-    """A sentence and its claim, which holds for its own scene and possibly for others."""
+class _Writer:
+    """Writes one caption, piece by piece, together with its claim."""
 
-    text: str
-    claim: Claim
+    def __init__(self, scene: Scene, rng: random.Random) -> None:
+        self.scene, self.rng = scene, rng
+        self.full = rng.random() < FULL_SHARE
+        self.pieces: list[str] = []
+        self.whos: list[Who] = []
+        self.orders: list[Order] = []
+        self.mains: list[tuple[Deed, tuple[int, int]]] = []  # the first deed of each clause, and its act
+        self.verbs: list[tuple[int, Verb, tuple[int, int]]] = []  # piece, verb and act
+        self.with_things: list[tuple[int, str, tuple[int, int]]] = []  # piece, words and act
+        self.behind: list[tuple[int, Phrase, int]] = []  # piece, phrase and number of its claim
+
+    def says(self, share: float = DETAIL) -> bool:
+        """Decide whether to mention a detail."""
+        return self.full or self.rng.random() < share
+
+    def claim_act(self, who: int, act: Act) -> tuple[int, int]:
+        """Add an act to a claim; return where it is."""
+        self.whos[who] = replace(self.whos[who], acts=(*self.whos[who].acts, act))
+        return who, len(self.whos[who].acts) - 1
+
+    def clause(self, figure: Figure, named: bool) -> None:
+        """Write what a figure is and does."""
+        rng, who, main = self.rng, len(self.whos), main_deeds(figure)
+        if len(main) > 1 and not self.says(0.5):
+            main = [rng.choice(main)]
+        mood, worn = (next((d for d in figure.deeds if d.kind.layer == each), None) for each in ("mood", "worn"))
+        mood, worn = (deed if deed and self.says() else None for deed in (mood, worn))
+        adjective = rng.choice(mood.kind.doers)[0] if mood and rng.random() < ADJECTIVE_SHARE else ""
+        phrase = draw_phrase(figure, rng, FULL_DETAIL if self.full else DETAIL, adjective)
+        if len(main) == 1 and figure.kind.role == "person" and doers_of(main[0]) and rng.random() < DOER_SHARE:
+            phrase, main = draw_doer(figure, main[0], adjective, rng), []
+        self.whos.append(phrase.who)
+        self.pieces.append(phrase.text)
+        if mood and adjective:
+            self.claim_act(who, Act(frozenset((mood.verb,))))
+            mood = None
+        if worn:
+            words, act = draw_object(worn, rng)
+            self.with_things.append((len(self.pieces), words, self.claim_act(who, act)))
+            self.pieces.append(rng.choice(WORN).format(words))
+        elif len(main) == 1 and isinstance(main[0].object, str) and rng.random() < WITH_SHARE:
+            words, act = draw_object(main.pop(), rng)
+            self.with_things.append((len(self.pieces), words, self.claim_act(who, act)))
+            self.pieces.append(f"with {words}")
+        if mood and not main:
+            main, mood = [mood], None
+        form = rng.choice(FORMS)
+        worded = [draw_deed(deed, self.scene.figures, rng, named) for deed in main]
+        acts = [self.claim_act(who, act) for _, act in worded]
+        verbs = [Verb(words, form, phrase.plural) for words, _ in worded]
+        if len(verbs) == 2:
+            self.sequence(verbs[0], verbs[1], acts)
+        elif verbs:
+            self.single(verbs[0], main[0], acts[0])
+        if mood:
+            words, act = draw_deed(mood, self.scene.figures, rng)
+            self.claim_act(who, act)
+            self.pieces += ["and", conjugate(words, following(form), phrase.plural)]
+        if main:
+            self.mains.append((main[0], acts[0]))
+
+    def single(self, verb: Verb, deed: Deed, act: tuple[int, int]) -> None:
+        """Write one verb, and perhaps when."""
+        part: Literal["", "start", "end"] = "start" if deed.end <= 0.5 else "end" if deed.start >= 0.5 else ""
+        if part and self.rng.random() < PART_SHARE:
+            who = self.whos[act[0]]
+            acts = (replace(each, part=part) if i == act[1] else each for i, each in enumerate(who.acts))
+            self.whos[act[0]] = replace(who, acts=tuple(acts))
+            self.pieces += [verb.text, self.rng.choice(PARTS[part])]
+        else:
+            self.verbs.append((len(self.pieces), verb, act))
+            self.pieces.append(verb.text)
+
+    def sequence(self, first: Verb, second: Verb, acts: Sequence[tuple[int, int]]) -> None:
+        """Write two verbs in their order."""
+        self.orders.append(Order(acts[0], acts[1]))
+        match self.rng.choice(SEQUENCES):
+            case "before":
+                self.pieces += [first.text, "before", conjugate(second.phrase, "{ing}")]
+            case "after":
+                self.pieces += [second.text, "after", conjugate(first.phrase, "{ing}")]
+            case joint:
+                second = replace(second, form=following(second.form))
+                start = len(self.pieces)
+                self.verbs += [(start, first, acts[0]), (start + 2, second, acts[1])]
+                self.pieces += [first.text, joint, second.text]
+
+    def together(self, one: Figure, other: Figure) -> None:
+        """Write that two do the same: "a man and a woman are dancing", "two people are dancing"."""
+        deed, who = main_deeds(one)[0], len(self.whos)
+        if self.rng.random() < TWO_PEOPLE_SHARE:
+            self.pieces.append("two people")
+            self.whos.append(Who(persons(), least=2, most=2))
+        else:
+            phrases = [draw_phrase(figure, self.rng, DETAIL) for figure in (one, other)]
+            self.pieces.append(" and ".join(phrase.text for phrase in phrases))
+            self.whos += [phrase.who for phrase in phrases]
+        words, act = draw_deed(deed, self.scene.figures, self.rng)
+        acts = [self.claim_act(number, act) for number in range(who, len(self.whos))]
+        self.pieces.append(conjugate(words, self.rng.choice(FORMS), plural=True))
+        self.mains.append((deed, acts[0]))
+
+    def relate(self, joint: int, earlier: int) -> None:
+        """Fill the gap between two clauses, perhaps with a word of time if both have a verb, and claim the order."""
+        choices: tuple[str, ...] = JOINTS
+        if len(self.mains) > earlier > 0:
+            (last, last_act), (deed, act) = self.mains[-2:]
+            if last.end <= deed.start:
+                choices = (*JOINTS, *IN_TURN, *IN_TURN)
+            elif last.start < deed.end and deed.start < last.end:
+                choices = (*JOINTS, *AT_ONCE)
+        self.pieces[joint] = self.rng.choice(choices)
+        if self.pieces[joint] in AT_ONCE + IN_TURN:
+            self.orders.append(Order(last_act, act, "while" if self.pieces[joint] in AT_ONCE else "before"))
+
+    def further(self, figure: Figure) -> None:
+        """Write that there is something that does nothing."""
+        phrase = draw_phrase(figure, self.rng, FULL_DETAIL if self.full else DETAIL)
+        template = self.rng.choice(IN_SKY if figure.kind.role == "sky" else BESIDE)
+        if template == BEHIND:
+            self.behind.append((len(self.pieces), phrase, len(self.whos)))
+        self.whos.append(phrase.who)
+        self.pieces.append(template.format(phrase.text, is_="are" if phrase.plural else "is"))
+
+    def finish(self) -> SceneCaption:
+        """Add place and time of day, and say what can be denied."""
+        scene, rng, place = self.scene, self.rng, places()[self.scene.place]
+        where = [rng.choice(place.phrases)] if self.says(0.6) else []
+        night = scene.night if not place.indoors and self.says(0.3) else None
+        if night is not None and (night or rng.random() < DETAIL):
+            where.append(rng.choice(NIGHT if night else DAY))
+        else:
+            night = None
+        claim = Claim(tuple(self.whos), frozenset((place.name,) if where and where[0] in place.phrases else ()), night)
+        claim = replace(claim, orders=tuple(self.orders))
+        pieces = [*self.pieces, *where]
+        if not self.mains and rng.random() < THERE_SHARE:
+            pieces[0] = f"there {'are' if self.whos[0].least > 1 else 'is'} {pieces[0]}"
+        if where and rng.random() < FIRST_SHARE:
+            pieces = [*self.pieces, ""]
+            pieces[0] = f"{' '.join(where)}, {pieces[0]}"
+        said = (tuple(self.verbs), tuple(self.with_things), tuple(self.behind))
+        return SceneCaption(joined(pieces), claim, tuple(pieces), said)
 
 
-def with_article(words: str) -> str:
-    """Put "a" or "an" before a noun."""
-    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
-
-
-def _clause(actor: Actor, with_wearing: bool, rng: random.Random) -> str:
-    who = with_article(rng.choice(SUBJECTS[actor.subject].words))
-    if with_wearing and actor.wearing:
-        who += " " + rng.choice(WEARING).format(rng.choice(ACCESSORIES[actor.wearing].words))
-    phrase = rng.choice(ACTIVITIES[actor.activity].phrases)
-    doing = inflect_phrase(phrase, "VBG")
-    return f"{who} " + rng.choice((f"is {doing}", f"is {doing}", doing, inflect_phrase(phrase, "VBZ")))
-
-
-def _chosen(items: list[str], full: bool, rng: random.Random, share: float) -> list[str]:
-    return [item for item in items if full or rng.random() < share]
+def _alike(one: Figure, other: Figure) -> bool:
+    """Return whether two persons do the same one thing."""
+    first, second = main_deeds(one), main_deeds(other)
+    is_pair = len(first) == len(second) == one.count == other.count == 1
+    return (
+        is_pair
+        and {one.kind.role, other.kind.role} == {"person"}
+        and first[0] == second[0]
+        and not isinstance(first[0].object, int)
+    )
 
 
 def describe(scene: Scene, rng: random.Random) -> SceneCaption:
     """Draw a caption of a scene, never with a negation."""
-    full = rng.random() < FULL_SHARE
-    actors = list(scene.actors)
+    writer = _Writer(scene, rng)
+    actors = [figure for figure in scene.figures if figure.acts]
     rng.shuffle(actors)
-    if not full:
+    if not writer.full:
         actors = actors[: rng.randint(1, len(actors))]
-    props = _chosen(list(scene.props), full, rng, 0.5)
-    with_wearing, with_place = full or rng.random() < 0.5, full or rng.random() < 0.6
-
-    text = _clause(actors[0], with_wearing, rng)
-    for actor in actors[1:]:
-        text += rng.choice(JOINTS) + _clause(actor, with_wearing, rng)
-    if with_place:
-        where = rng.choice(PLACES[scene.place].phrases)
-        text = f"{where}, {text}" if rng.random() < 0.2 else f"{text} {where}"
-    for prop in props:
-        text += " " + rng.choice(BESIDE).format(rng.choice(PROPS[prop].words))
-
-    claim = Claim(
-        actors=tuple(
-            Who(
-                frozenset((actor.subject,)),
-                frozenset((actor.activity,)),
-                frozenset((actor.wearing,) if with_wearing and actor.wearing else ()),
-            )
-            for actor in actors
-        ),
-        places=frozenset((scene.place,) if with_place else ()),
-        props=tuple(frozenset((prop,)) for prop in props),
-    )
-    return SceneCaption(text.replace(" ,", ","), claim)
+    written: list[Figure] = []
+    while actors:
+        figure, gap, earlier = actors.pop(0), len(writer.pieces), len(writer.mains)
+        if written:
+            writer.pieces.append("")
+        twin = next((other for other in actors if _alike(figure, other)), None)
+        if twin and rng.random() < TOGETHER_SHARE:
+            actors.remove(twin)
+            writer.together(figure, twin)
+        else:
+            targets = [deed.object for deed in figure.deeds if isinstance(deed.object, int)]
+            writer.clause(figure, any(scene.figures[target] in written for target in targets))
+        if written:
+            writer.relate(gap, earlier)
+        written.append(figure)
+    for figure in scene.figures:
+        if not figure.acts and writer.says(0.5):
+            writer.further(figure)
+    return writer.finish()
 
 
 def captions(scene: Scene, count: int, seed: int = 0) -> list[str]:
     """Return `count` distinct captions of a scene; equal seeds give equal captions."""
-    rng = random.Random(f"{scene.look}-{seed}")
+    rng = random.Random(f"{scene.seed}-{seed}")
     texts: dict[str, None] = {}
     while len(texts) < count:
         texts.setdefault(describe(scene, rng).text)

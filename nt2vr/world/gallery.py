@@ -1,9 +1,9 @@
-"""Builds the built-in gallery: 400 test clips (small VP9 WebM) with a manifest.
+"""Builds the built-in gallery: test clips of every story and every thing (small VP9 WebM) with a manifest.
 
     python -m nt2vr.world.gallery [FOLDER]
 
 Each story has a wanted and an unwanted part; half of its clips show both, the other half only the wanted one, which
-makes exclusion visible. The Search tab offers the stories as examples.
+makes exclusion visible. The Search tab offers the stories as examples. Every thing of the world is in some clips.
 """
 
 import argparse
@@ -11,53 +11,81 @@ import hashlib
 import json
 import logging
 import shutil
+from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import filterfalse, islice
 from pathlib import Path
 
 from nt2vr.media.preview import write_webm
 from nt2vr.world.captions import captions
-from nt2vr.world.drawn.render import SIZE, Renderer
-from nt2vr.world.scenes import Scene, stream_scenes
+from nt2vr.world.claims import seen_in
+from nt2vr.world.drawn.motions import STEPS
+from nt2vr.world.drawn.render import render
+from nt2vr.world.scenes import Scene
+from nt2vr.world.staging import showing, stream_staged
 from nt2vr.world.stories import STORIES
-from nt2vr.world.truth import read_claim
+from nt2vr.world.things import things
+from nt2vr.world.truth import read_claim, read_denied
 
 FOLDER = Path("assets/gallery")
-FPS, SECONDS = 12, 2
+SIZE = 224  # pixels
+FPS = 4  # all that is drawn: a clip has STEPS different frames
 OPTIONS = {"crf": "36", "b": "0", "deadline": "good", "cpu-used": "3"}
-CLIPS_PER_STORY = 10
+CLIPS_PER_STORY = 8
+CLIPS_PER_THING = 2  # at least
+CANDIDATES = 3  # drawn for each clip
 CAPTIONS_PER_CLIP = 6
-POOL = 120_000  # test scenes to search; the rarest story needs about this many
 SEED = 2022
 
 
+class _Chosen:
+    """Scenes chosen so far, and how often each thing is in them."""
+
+    def __init__(self) -> None:
+        self.scenes: dict[str, Scene] = {}
+        self.shown = Counter[str]()
+
+    def add(self, found: Iterator[Scene], count: int) -> None:
+        """Add some new scenes, each the one of CANDIDATES that shows most of what is rare so far."""
+        for _ in range(count):
+            new = (scene for scene in found if scene.content not in self.scenes)
+            best = max(islice(new, CANDIDATES), key=self._rare)
+            self.scenes[best.content] = best
+            self.shown.update(_names_in(best))
+
+    def _rare(self, scene: Scene) -> int:
+        return sum(self.shown[name] < CLIPS_PER_THING for name in _names_in(scene))
+
+
+def _names_in(scene: Scene) -> set[str]:
+    return {figure.thing for figure in seen_in(scene)}
+
+
 def choose_scenes() -> list[Scene]:
-    """Choose distinct test scenes for every story, half with the unwanted part and half without."""
-    stories = [(read_claim(wanted), read_claim(unwanted)) for wanted, unwanted in STORIES]
-    found: list[tuple[list[Scene], list[Scene]]] = [([], []) for _ in stories]
-    half = CLIPS_PER_STORY // 2
-    for scene in islice(stream_scenes("test", SEED), POOL):
-        for (wanted, unwanted), kinds in zip(stories, found, strict=True):
-            if wanted is not None and unwanted is not None and wanted.holds(scene):
-                kind = kinds[not unwanted.holds(scene)]
-                if len(kind) < half:
-                    kind.append(scene)
-                    break
-    scenes = [scene for kinds in found for kind in kinds for scene in kind]
-    if len(scenes) != len(STORIES) * CLIPS_PER_STORY:
-        raise ValueError(f"Only {len(scenes)} clips for {len(STORIES)} stories: raise POOL.")
-    return scenes
+    """Choose distinct test scenes: of each story, half with the unwanted part and half without, then of each thing."""
+    chosen = _Chosen()
+    for wanted, unwanted in STORIES:
+        asked, denied = read_claim(wanted), read_denied(unwanted)
+        if asked is None or denied is None:
+            raise ValueError(f"The story {wanted!r}, {unwanted!r} cannot be read.")
+        chosen.add(stream_staged([asked, denied], "test", f"{SEED} {unwanted}"), CLIPS_PER_STORY // 2)
+        alone = filterfalse(denied.holds, stream_staged([asked], "test", f"{SEED} {wanted}"))
+        chosen.add(alone, CLIPS_PER_STORY // 2)
+    for name in things():
+        missing = max(0, CLIPS_PER_THING - chosen.shown[name])
+        chosen.add(stream_staged([showing(name)], "test", f"{SEED} {name}"), missing)
+    return [*chosen.scenes.values()]
 
 
 def build(folder: Path) -> Iterator[Path]:
     """Write clips and manifest, and yield each clip; content-based names make them cacheable by browsers."""
-    clips, renderer = folder / "clips", Renderer(SIZE)
+    clips = folder / "clips"
     shutil.rmtree(clips, ignore_errors=True)
     clips.mkdir(parents=True)
     lines = []
     for scene in choose_scenes():
         draft = clips / "draft.webm"
-        write_webm(renderer.frames(scene, FPS * SECONDS), draft, FPS, OPTIONS)
+        write_webm(render(scene, SIZE, STEPS), draft, FPS, OPTIONS)
         video_id = hashlib.sha256(draft.read_bytes()).hexdigest()[:10]
         path = draft.rename(clips / f"{video_id}.webm")
         lines.append(

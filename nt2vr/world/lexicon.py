@@ -1,182 +1,168 @@
-"""Words of the world in all inflections, also those that captions do not use."""
+"""Words of typed phrases and what they mean: those of captions in all inflections, and others that people use.
+
+The others are the words of `assets/world/unseen_words.tsv`, which no caption has, and of `typed_words.tsv`, which say
+in one word what the data files say in several, or name no single thing: "someone", "traffic", "outdoors".
+"""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
-from itertools import chain
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nt2vr.language.inflect import inflect, inflect_phrase
-from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, PLACES, PROPS, SUBJECTS
+from nt2vr.world.claims import Act
+from nt2vr.world.deeds import deeds
+from nt2vr.world.nouns import NUMBERS, SIZES, meanings
+from nt2vr.world.places import places
+from nt2vr.world.things import COLOURS, Names, kinds, read_table, things, those
+from nt2vr.world.wording import persons
 
-WordKind = Literal["subject", "activity", "accessory", "place", "prop", "filler"]
-Names = frozenset[str]
-
-
-@dataclass(frozen=True)
-class Concept:
-    """Meaning of a word or phrase."""
-
-    kind: WordKind
-    names: Names = field(default_factory=frozenset)
-
-
-def _of_kind(kind: str) -> tuple[str, ...]:
-    return tuple(name for name, subject in SUBJECTS.items() if subject.kind == kind)
-
-
-_MUSIC = ("guitar", "violin", "trumpet", "saxophone", "drum", "piano", "accordion")
-_INDOORS = ("room", "kitchen", "gym", "stage")
-# Query words that captions do not use, separated by commas, by the names of the vocabulary that they stand for
-_QUERY_WORDS: dict[WordKind, dict[tuple[str, ...], str]] = {
-    "subject": {
-        _of_kind("person"): "person, human, somebody, someone, anybody, anyone, people",
-        ("man", "woman"): "adult, grown-up",
-        ("boy", "girl"): "child, kid, boy or girl",
-        ("man",): "gentleman, male",
-        ("woman",): "female",
-        _of_kind("animal"): "animal",
-        ("dog", "cat"): "dog or cat",
-        ("dog", "cat", "rabbit"): "pet, dog or cat or rabbit",
-        _of_kind("vehicle"): "vehicle",
-        ("car", "bus"): "car or bus",
-        ("plane", "helicopter"): "aircraft, plane or helicopter",
-    },
-    "activity": {
-        ("pizza", "icecream", "burger", "eat"): "eat",
-        _MUSIC: "play music, make music, play an instrument, play a musical instrument",
-        ("guitar", "piano"): "play guitar or piano",
-        ("coffee",): "drink",
-        ("yoga",): "meditate, practice yoga",
-        ("bike",): "cycle, bike",
-        ("row",): "paddle, row",
-        ("climb",): "climb",
-        ("fence",): "fence",
-        ("golf",): "golf",
-        ("drum",): "drum, play drums",
-        ("violin",): "play violin",
-        ("photo",): "take pictures, take a picture, take photos, photograph",
-        ("laptop",): "use a laptop, use a computer, work on a computer, type",
-        ("sweep",): "sweep",
-        ("soccer",): "play football, kick a ball, kick a football, hold a ball",
-        ("pingpong",): "play table tennis",
-        ("bike", "horse", "skate", "snowboard", "surf"): "ride",
-        ("sleep",): "nap",
-        ("drive",): "drive, drive past",
-        ("fly", "kite"): "fly",
-        ("drive", "fly"): "pass by",
-    },
-    "accessory": {("tophat", "cap"): "hat", ("cap",): "baseball cap", ("sunglasses",): "glasses, shades"},
-    "place": {
-        ("beach",): "sea, seaside",
-        ("mountain",): "snow, mountain",
-        ("room",): "living room, home",
-        ("street",): "city, city street, road",
-        ("forest",): "woods",
-        _INDOORS: "indoors",
-        tuple(name for name in PLACES if name not in _INDOORS): "outdoors, outside",
-    },
-    "prop": {("teddy",): "teddy, bear", ("plant",): "plant", ("trophy",): "cup", ("campfire",): "bonfire"},
-}
-# Nouns that stand for the activity they appear in: "a guitar"
-_NOUNS: dict[tuple[str, ...], str] = {
-    _MUSIC: "instrument",
-    ("guitar", "piano"): "guitar or piano",
-    ("soccer", "basketball", "ball", "juggle"): "ball",
-    ("bike",): "bike, bicycle",
-    ("row",): "boat",
-    ("read",): "book",
-    ("archery",): "bow, arrow",
-    ("photo",): "camera",
-    ("coffee",): "cup of coffee",
-    ("cartwheel",): "cartwheel",
-    ("laptop",): "computer",
-    ("violin",): "fiddle",
-    ("sing",): "microphone, song",
-    ("fence",): "sword",
-    ("lift",): "weight",
-    ("eat",): "bowl",
-    ("cook",): "pan, egg",
-    ("burger",): "hamburger",
-    ("icecream",): "ice cream",
-    ("soccer",): "soccer ball, football",
-    ("sweep",): "broom",
-    ("skate",): "skateboard",
-    ("surf",): "surfboard",
-    ("ski",): "ski",
-    ("paint", "photo"): "picture",
-    ("climb",): "wall",
-}
-_ALSO_NOUNS = (
-    *_MUSIC,
-    *"horse pizza burger coffee phone laptop fish kite balloon umbrella basketball golf yoga soccer".split(),
+NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
+PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "in the end")}
+_BEFORE = ("then", "and then", "before", "and afterwards", "afterwards", "followed by", "later")
+_WHILE = ("while", "as", "at the same time as")
+_ALONE = frozenset(
+    "eat drink cook read write paint ride drive photograph throw kick catch watch chase feed kiss hug repair".split()
 )
-_FILLERS = (
-    "a an the some any his her their its this that there here it he she they who which is are be being been am was "
-    "were do does did has have having in on at of to by with near beside next front behind background around and "
-    "while as then also both together at the same time , . ; ! ? : you can see we i one video clip scene shows "
-    "showing show where when wear wears wearing"
-).split()
-_DROPPED = frozenset(("a", "an", "the", "some", "any", "his", "her", "their", "its"))
-_WORD = re.compile(r"[\w'-]+|[^\w\s]")
+_WORD = re.compile(r"[\w'-]+")
+_DROPPED = frozenset(
+    "a an the some any his her their its is are be being there and this these it all every one".split()
+)
+_FILLERS = frozenset(
+    "in on with of wearing who that which near beside next to background sky under dressed shirt top at by across "
+    "down through along inside video videos clip clips scene scenes single show shows showing has have".split()
+)
+
+
+class Meaning(NamedTuple):
+    """What some words mean: a noun, a verb, an adjective, a place, a time, or nothing to be seen.
+
+    Attributes:
+        value: of a colour, a size, a number, a time of day ("night", "day"), or of a time: "start" and "end" are parts
+            of the clip, the others relate two deeds.
+        takes_object, alone: of a verb: whether an object follows, and whether it need not.
+        act: what a noun says that somebody does: "drummer".
+    """
+
+    kind: Literal["noun", "verb", "colour", "size", "number", "mood", "place", "night", "time", "filler"]
+    names: Names = frozenset()
+    value: str = ""
+    plural: bool = False
+    takes_object: bool = False
+    alone: bool = False
+    act: Act | None = None
 
 
 def tokens_of(text: str) -> tuple[str, ...]:
-    """Split a phrase into lower-case words, without articles and possessives."""
+    """Split a phrase into lower-case words, without articles, possessives and auxiliaries."""
     return tuple(token for token in _WORD.findall(text.lower()) if token not in _DROPPED)
 
 
-def _nouns(word: str) -> Iterator[str]:
-    head, _, last = word.rpartition(" ")
-    yield word
-    yield f"{head} {inflect(last, 'NNS')}".strip()
+def _plain() -> Iterator[tuple[str, Meaning]]:
+    yield from ((word, Meaning("filler")) for word in _FILLERS)
+    yield from ((word, Meaning("size", value=size)) for size, words in SIZES.items() for word in words)
+    yield from ((colour, Meaning("colour", value=colour)) for colour in COLOURS)
+    yield from ((word, Meaning("number", value=str(number))) for number, word in NUMBERS.items())
+    yield from ((word, Meaning("night", value="night")) for word in NIGHT)
+    yield from ((word, Meaning("night", value="day")) for word in DAY)
+    yield from ((word, Meaning("time", value=part)) for part, words in PARTS.items() for word in words)
+    yield from ((word, Meaning("time", value="before")) for word in _BEFORE)
+    yield from ((word, Meaning("time", value="while")) for word in _WHILE)
+    yield "after", Meaning("time", value="after")
 
 
-def _verbs(phrase: str) -> Iterator[str]:
-    yield phrase
-    yield inflect_phrase(phrase, "VBZ")
-    yield inflect_phrase(phrase, "VBG")
+def _forms(phrase: str) -> tuple[str, str, str]:
+    return phrase, inflect_phrase(phrase, "VBZ"), inflect_phrase(phrase, "VBG")
 
 
-def _vocabulary_entries() -> Iterator[tuple[str, WordKind, Names]]:
-    """Yield the phrases of the vocabulary in every form, with their meanings."""
-    for name, subject in SUBJECTS.items():
-        for word in subject.words:
-            yield from ((form, "subject", frozenset((name,))) for form in _nouns(word))
-    for name, activity in ACTIVITIES.items():
-        for phrase in activity.phrases:
-            yield from ((form, "activity", frozenset((name,))) for form in _verbs(phrase))
-    for kind, things in (("accessory", ACCESSORIES), ("prop", PROPS)):
-        for name, thing in things.items():
-            for word in thing.words:
-                yield from ((form, kind, frozenset((name,))) for form in _nouns(" ".join(tokens_of(word))))  # type: ignore[misc]
-    for name, place in PLACES.items():
+def _verbs() -> Iterator[tuple[str, Meaning]]:
+    for deed in deeds().values():
+        verb = frozenset((deed.verb,))
+        for phrase in (phrase for phrase in deed.phrases if not phrase.partition("{o}")[2]):
+            takes, words = "{o}" in phrase, phrase.replace("{o}", "").strip()
+            yield from ((form, Meaning("verb", verb, "", False, takes, words in _ALONE)) for form in _forms(words))
+        if deed.layer == "mood":
+            yield from ((word, Meaning("mood", verb)) for word, _ in deed.doers)
+
+
+def _doer(verb: str, needed: str, plural: bool = False) -> Meaning:
+    act = Act(frozenset((verb,)), frozenset((needed,) if needed else ()))
+    return Meaning("noun", persons(), plural=plural, act=act)
+
+
+def _doers() -> Iterator[tuple[str, Meaning]]:
+    for deed in deeds().values():
+        for word, needed in deed.doers if deed.layer == "main" else ():
+            yield inflect(word, "NNS"), _doer(deed.verb, needed, plural=True)
+            yield word, _doer(deed.verb, needed)
+
+
+def _nouns() -> Iterator[tuple[str, Meaning]]:
+    nouns = [noun for group in (*(thing.nouns for thing in things().values()), *kinds().values()) for noun in group]
+    nouns = [noun for noun in nouns if noun.word in meanings()]
+    yield from ((noun.plural, Meaning("noun", meanings()[noun.word], plural=True)) for noun in nouns)
+    yield from ((noun.word, Meaning("noun", meanings()[noun.word])) for noun in nouns)
+
+
+def _others() -> Iterator[tuple[str, Meaning]]:
+    """Yield what is read only if it is nothing else: places without their preposition, and words of no caption."""
+    for place in places().values():
         for phrase in place.phrases:
-            yield phrase, "place", frozenset((name,))
-            yield " ".join(tokens_of(phrase)[1:]), "place", frozenset((name,))  # without the preposition
+            yield phrase.partition(" ")[2], Meaning("place", frozenset((place.name,)))
+    yield from _listed("unseen_words")
 
 
-def _query_entries() -> Iterator[tuple[str, WordKind, Names]]:
-    """Yield further phrases of queries in every form, with their meanings."""
-    for kind, words in _QUERY_WORDS.items():
-        forms = _verbs if kind == "activity" else _nouns
-        for names, said in words.items():
-            yield from ((form, kind, frozenset(names)) for word in said.split(", ") for form in forms(word))
-    for names, said in (*_NOUNS.items(), *(((name,), name) for name in _ALSO_NOUNS)):
-        yield from ((form, "activity", frozenset(names)) for word in said.split(", ") for form in _nouns(word))
-    yield from ((word, "filler", frozenset()) for word in _FILLERS)
+def _listed(table: str) -> Iterator[tuple[str, Meaning]]:
+    for row in read_table(table):
+        word, names = row["word"], row["name"].split(",")
+        match row["kind"]:
+            case "place":
+                yield word, Meaning("place", frozenset(name for name in places() if _is_there(name, names)))
+            case "deed" if "er" in word[-3:] or word.endswith("ist") or row["object"]:
+                yield from ((form, _doer(names[0], row["object"], form != word)) for form in (word, f"{word}s"))
+            case "deed":
+                yield from ((form, Meaning("verb", frozenset(names), alone=True)) for form in _forms(word))
+            case _:
+                named = frozenset[str]().union(*(meanings().get(name, ()) for name in names)) or frozenset(
+                    those(tuple(names))
+                )
+                head, _, last = word.rpartition(" ")
+                yield f"{head} {inflect(last, 'NNS')}".strip(), Meaning("noun", named, plural=True)
+                yield word, Meaning("noun", named)
+
+
+def _is_there(place: str, names: list[str]) -> bool:
+    return bool({place, "indoors" if places()[place].indoors else "outdoors"} & set(names))
 
 
 @cache
-def lexicon() -> dict[tuple[str, ...], Concept]:
-    """Map phrases to meanings; several meanings (people and dogs both "run") are merged."""
-    found: dict[tuple[str, ...], Concept] = {}
-    for phrase, kind, names in chain(_vocabulary_entries(), _query_entries()):
-        tokens = tokens_of(phrase)
-        known = found.get(tokens)
-        if known is None:
-            found[tokens] = Concept(kind, names)
-        elif known.kind == kind:
-            found[tokens] = Concept(kind, known.names | names)
+def lexicon() -> dict[tuple[str, ...], Meaning]:
+    """Map phrases to meanings; verbs with equal phrases are merged: a boy bounces a ball, a ball bounces."""
+    found = {tokens_of(word): meaning for word, meaning in _plain()}
+    for word, meaning in _verbs():
+        known = found.get(tokens_of(word))
+        if known and meaning.kind == "mood":
+            continue  # "smiling" is a verb as well
+        if known and known.kind == "verb":
+            takes, alone = known.takes_object or meaning.takes_object, known.takes_object != meaning.takes_object
+            names, alone = known.names | meaning.names, alone or known.alone or meaning.alone
+            meaning = meaning._replace(names=names, takes_object=takes, alone=alone)
+        found[tokens_of(word)] = meaning
+    for place in places().values():
+        found |= {tokens_of(phrase): Meaning("place", frozenset((place.name,))) for phrase in place.phrases}
+    found |= {tokens_of(word): meaning for word, meaning in _nouns()}
+    for word, meaning in (*_doers(), *_others()):
+        found.setdefault(tokens_of(word), meaning)
+    found |= {tokens_of(word): meaning for word, meaning in _listed("typed_words")}
+    found.pop((), None)
     return found
+
+
+@cache
+def ambiguous() -> frozenset[str]:
+    """Nouns that are verbs as well: "fish", "pets"."""
+    verbs = {phrase for deed in deeds().values() for phrase in deed.phrases}
+    words = {word for phrase in verbs for word in (phrase.split()[0], inflect_phrase(phrase.split()[0], "VBZ"))}
+    plurals = {noun.plural for thing in things().values() for noun in thing.nouns}
+    plurals |= {noun.plural for nouns in kinds().values() for noun in nouns}
+    return frozenset(words & {*meanings(), *plurals})

@@ -1,235 +1,212 @@
-"""Negated sentences about scenes, with the exact truth of both parts.
+"""Negated sentences about scenes, with the exact truth of their parts.
 
-Five kinds: "negated", a caption with a verb or a "with" denied (nT2VR's negated queries); "composed", A and not B
-(nT2VR's composed queries); "without", A without a thing N; "not", not B alone; and "typed", A and not B or A without N
-in the words of people who search. A denial applies to everybody in the clip, as in nT2VR's rule of relevance: "a man
-sings and does not dance" requires that nobody dances.
+Eight kinds: "negated", a caption with a verb or a "with" denied; "composed", A and not B; "without", A without a thing
+N; "list", A without two; "not", B alone denied; "except", a kind without one of it; "place", A but not there; "typed",
+"composed" or "without" as people type them. A denial applies to everybody in the clip: "a man sings and does not
+dance" requires that nobody dances. "idiom" denies nothing. The forms of `assets/world/denials.tsv` marked "test" are
+never trained on.
 """
 
 import random
-import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 from nt2vr.language.inflect import inflect_phrase
-from nt2vr.querygen.denials import NO_DEED, NO_THING, WITHOUT, Denial
+from nt2vr.language.subjects import Subject
+from nt2vr.querygen.denials import Denial
+from nt2vr.querygen.idioms import TRAINED, Wordings, draw_idiom
 from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
+from nt2vr.querygen.things import Thing as NamedThing
 from nt2vr.querygen.wordings import word
-from nt2vr.world.captions import SceneCaption, with_article
-from nt2vr.world.scenes import Actor, Scene
-from nt2vr.world.truth import Claim, Who
-from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, ANIMAL_ACTIVITIES, PROPS, SUBJECTS
+from nt2vr.world.claims import Act, Claim, Who
+from nt2vr.world.nouns import Phrase, draw_phrase, meanings
+from nt2vr.world.places import places
+from nt2vr.world.scene_caption import SceneCaption, joined
+from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.things import Noun, kinds, read_table, things
+from nt2vr.world.wording import FORMS, conjugate, draw_deed
 
-SceneDenialKind = Literal["negated", "composed", "without", "not", "typed"]
-SceneThing = tuple[Literal["subject", "prop", "accessory"], str]
-
-PRONOUNS = {"man": "he", "boy": "he", "woman": "she", "girl": "she"}
+SceneDenialKind = Literal["negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"]
+Use = Literal["train", "test"]
+TEMPLATE_SHARE = 0.5  # of "A and not B": by nT2VR's twelve templates, otherwise in free forms
 
 
 @dataclass(frozen=True)
 class SceneDenial(Denial):
-    """A negated sentence with the claims of its parts."""
+    """A negated sentence with the claims of its parts; an idiom has no unwanted one."""
 
-    kind: SceneDenialKind
+    kind: SceneDenialKind  # type: ignore[assignment]
     wanted_claim: Claim
-    unwanted_claim: Claim
+    unwanted_claims: tuple[Claim, ...]
 
     def fits(self, scene: Scene) -> bool:
-        """Return whether the scene shows the wanted part and not the unwanted one."""
-        return self.wanted_claim.holds(scene) and not self.unwanted_claim.holds(scene)
+        """Return whether the scene shows the wanted part and none of the unwanted ones."""
+        return self.wanted_claim.holds(scene) and not any(claim.holds(scene) for claim in self.unwanted_claims)
 
 
-def _thing_claim(thing: SceneThing) -> Claim:
-    kind, name = thing
-    if kind == "prop":
-        return Claim(props=(frozenset((name,)),))
-    return Claim((Who(frozenset((name,))) if kind == "subject" else Who(wearing=frozenset((name,))),))
+@dataclass(frozen=True)
+class Named:
+    """A thing to be denied: its noun and what it names."""
+
+    noun: Noun
+
+    @property
+    def claim(self) -> Claim:
+        """That there is one."""
+        return Claim((Who(meanings()[self.noun.word]),))
+
+    @property
+    def text(self) -> str:
+        """Its name with the article."""
+        return self.noun.with_article()
+
+    @property
+    def bare(self) -> str:
+        """Its name without the article."""
+        return self.noun.word.removeprefix("the ")
+
+    @property
+    def quoted(self) -> str:
+        """Its name as one word of a search engine."""
+        return f'"{self.bare}"' if " " in self.bare else self.bare
 
 
-def _thing_words(thing: SceneThing, rng: random.Random) -> str:
-    """Name a thing with its article."""
-    kind, name = thing
-    if kind == "subject":
-        return with_article(rng.choice(SUBJECTS[name].words))
-    return rng.choice((PROPS if kind == "prop" else ACCESSORIES)[name].words)
+@dataclass(frozen=True)
+class Done:
+    """A deed to be denied: its phrase, with the verb as a lemma, and its act."""
+
+    phrase: str
+    act: Act
+
+    @property
+    def claim(self) -> Claim:
+        """That somebody does it."""
+        return Claim((Who(acts=(self.act,)),))
+
+    @property
+    def doing(self) -> str:
+        """Its phrase as a participle."""
+        return inflect_phrase(self.phrase, "VBG")
 
 
-def _bare(words: str) -> str:
-    return re.sub(r"^(an?|the) ", "", words)
+@dataclass(frozen=True)
+class Said:
+    """A wanted part: its text and claim."""
+
+    text: str
+    claim: Claim
 
 
-def _deed_claim(deed: str) -> Claim:
-    return Claim((Who(activities=frozenset((deed,))),))
+@cache
+def forms(slot: str, use: Use) -> tuple[str, ...]:
+    """Sentence patterns of one slot, for training or for tests only."""
+    return tuple(row["form"] for row in read_table("denials") if (row["slot"], row["use"]) == (slot, use))
 
 
-def _is_doing(subject: str, deed: str, form: str) -> str:
-    return f"{subject} {form.format(ing=inflect_phrase(deed, 'VBG'), s=inflect_phrase(deed, 'VBZ'))}"
+def _fields(*denied: Named | Done) -> dict[str, str]:
+    """Fill the fields of a form: {N} or {F} for the first thing or deed, {M} or {G} for the second."""
+    found: dict[str, str] = {}
+    for each, (full, bare, plural, quoted, doing) in zip(denied, (("N", "n", "ns", "o", "F"), "MmxpG"), strict=False):
+        if isinstance(each, Done):
+            found |= {doing: each.doing, "S": inflect_phrase(each.phrase, "VBZ")}
+        else:
+            single = each.bare if each.noun.number == "one" else f"bit of {each.bare}"
+            found |= {full: each.text, bare: each.bare, plural: each.noun.plural, quoted: each.quoted, "c": single}
+    return found
 
 
-def compose(actor: Actor, deed: str, rng: random.Random) -> SceneDenial:
-    """Build "A and not B" from one of nT2VR's twelve templates; the six with a pronoun are for people."""
-    template = rng.choice(WITH_PRONOUN + WITHOUT_PRONOUN if actor.subject in PRONOUNS else WITHOUT_PRONOUN)
-    subject = with_article(rng.choice(SUBJECTS[actor.subject].words))
-    wanted, unwanted = (rng.choice(ACTIVITIES[name].phrases) for name in (actor.activity, deed))
+def deny(
+    kind: SceneDenialKind, slot: str, wanted: Said, denied: Sequence[Named | Done], rng: random.Random, use: Use
+) -> SceneDenial:
+    """Fill a form of a slot: A without things or deeds, or one of them alone if A is empty."""
+    form = rng.choice(forms(slot, use))
+    if isinstance(denied[0], Named) and denied[0].noun.number == "many":
+        form = form.replace("there is", "there are").replace("{N} is", "{N} are")
+    unwanted = " or ".join(each.doing if isinstance(each, Done) else each.text for each in denied)
+    text = form.format(A=wanted.text, **_fields(*denied))
+    return SceneDenial(kind, text, wanted.text, unwanted, wanted.claim, tuple(each.claim for each in denied))
+
+
+def deny_place(wanted: Said, place: str, rng: random.Random, use: Use) -> SceneDenial:
+    """Build "A but not at the beach"."""
+    where = rng.choice(places()[place].phrases)
+    text = rng.choice(forms("place", use)).format(A=wanted.text, P=where)
+    return SceneDenial("place", text, wanted.text, where, wanted.claim, (Claim(places=frozenset((place,))),))
+
+
+def deny_one_of(kind: str, member: Named, rng: random.Random, use: Use) -> SceneDenial:
+    """Build "any bird except a penguin"."""
+    noun = (things()[kind].nouns if kind in things() else kinds()[kind])[0]
+    text = rng.choice(forms("except", use)).format(
+        k=noun.word, K=noun.with_article(), N=member.text, ns=member.noun.plural
+    )
+    wanted = Claim((Who(meanings()[noun.word]),))
+    return SceneDenial("except", text, noun.with_article(), member.text, wanted, (member.claim,))
+
+
+def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: random.Random, use: Use) -> SceneDenial:
+    """Build "A and not B", by one of nT2VR's twelve templates (the six with a pronoun are for people) or freely."""
+    claim = Claim((Who(subject.who.names, (wanted.act,), subject.who.colour, subject.who.size),))
+    if use == "test" or rng.random() >= TEMPLATE_SHARE:
+        said = Said(f"{subject.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}", claim)
+        return deny("composed", "deed", said, (unwanted,), rng, use)
+    template = rng.choice(WITH_PRONOUN + WITHOUT_PRONOUN if subject.pronoun in ("he", "she") else WITHOUT_PRONOUN)
     fields = {
-        "S": subject,
-        "P": PRONOUNS.get(actor.subject, ""),
-        "A": inflect_phrase(wanted, "VBZ"),
-        "A_ing": inflect_phrase(wanted, "VBG"),
-        "B": unwanted,
-        "B_ing": inflect_phrase(unwanted, "VBG"),
+        "S": subject.text,
+        "P": subject.pronoun,
+        "A": inflect_phrase(wanted.phrase, "VBZ"),
+        "A_ing": wanted.doing,
+        "B": unwanted.phrase,
+        "B_ing": unwanted.doing,
         "does_not": rng.choice(("does not", "doesn't")),
         "is_": "is",
         "is_not": rng.choice(("is not", "isn't")),
     }
-    return SceneDenial(
-        kind="composed",
-        text=template.text.format(**fields),
-        wanted=template.wanted.format(**fields),
-        unwanted=fields["B_ing"],
-        wanted_claim=Claim((Who(frozenset((actor.subject,)), frozenset((actor.activity,))),)),
-        unwanted_claim=_deed_claim(deed),
-    )
-
-
-def leave_out(subject: str, deed: str, thing: SceneThing, rng: random.Random) -> SceneDenial:
-    """Build "A without N"; A is a subject with an activity, or the subject alone if `deed` is empty."""
-    wanted = with_article(rng.choice(SUBJECTS[subject].words))
-    if deed:
-        form = rng.choice(("is {ing}", "{ing}", "{s}"))
-        wanted = _is_doing(wanted, rng.choice(ACTIVITIES[deed].phrases), form)
-    words = _thing_words(thing, rng)
-    return SceneDenial(
-        kind="without",
-        text=rng.choice(WITHOUT).format(A=wanted, N=words, n=_bare(words)),
-        wanted=wanted,
-        unwanted=words,
-        wanted_claim=Claim((Who(frozenset((subject,)), frozenset((deed,) if deed else ())),)),
-        unwanted_claim=_thing_claim(thing),
-    )
-
-
-def deny_deed(deed: str, rng: random.Random) -> SceneDenial:
-    """Build "not B" for an activity; "nobody" only for activities of people."""
-    phrase = rng.choice(ACTIVITIES[deed].phrases)
-    doing = inflect_phrase(phrase, "VBG")
-    template = NO_DEED[0] if deed in ANIMAL_ACTIVITIES else rng.choice(NO_DEED)
-    text = template.format(B_ing=doing, B_s=inflect_phrase(phrase, "VBZ"))
-    return SceneDenial("not", text, "", doing, Claim(), _deed_claim(deed))
-
-
-def deny_thing(thing: SceneThing, rng: random.Random) -> SceneDenial:
-    """Build "not B" for a thing."""
-    words = _thing_words(thing, rng)
-    return SceneDenial(
-        "not", rng.choice(NO_THING).format(N=words, n=_bare(words)), "", words, Claim(), _thing_claim(thing)
-    )
-
-
-def type_out(first: SceneDenial, second: SceneDenial, rng: random.Random) -> SceneDenial:
-    """Word a sentence as people type it; a list excludes the unwanted part of a second sentence, too."""
-    either = _either(first.unwanted_claim, second.unwanted_claim)
-    other = second.unwanted if either else ""
-    text, with_other = word(first.wanted, first.unwanted, other, first.kind == "composed", rng)
-    if either and with_other:
-        first = replace(first, unwanted=f"{first.unwanted} and {other}", unwanted_claim=either)
-    return replace(first, kind="typed", text=text)
-
-
-def _either(one: Claim, other: Claim) -> Claim | None:
-    """Claim that one or the other of two different things or deeds of the same sort is there."""
-    if one == other:
-        return None
-    if one.props and other.props:
-        return Claim(props=(one.props[0] | other.props[0],))
-    if not (one.actors and other.actors):
-        return None
-    mine, its = one.actors[0], other.actors[0]
-    either = Who(mine.subjects | its.subjects, mine.activities | its.activities, mine.wearing | its.wearing)
-    return (
-        Claim((either,))
-        if bool(mine.subjects) == bool(its.subjects) and bool(mine.wearing) == bool(its.wearing)
-        else None
-    )
+    parts = (template.text.format(**fields), template.wanted.format(**fields), unwanted.doing)
+    return SceneDenial("composed", *parts, claim, (unwanted.claim,))
 
 
 def negate(caption: SceneCaption) -> list[SceneDenial]:
-    """Return all captions with one thing denied; there is at least one.
-
-    Verbs: "is singing" becomes "is not singing" or "isn't singing", "singing" becomes "not singing", "sings" becomes
-    "does not sing" or "doesn't sing". "with" becomes "without" before accessories and props in the background. Places
-    stay wanted.
-    """
-    found: list[SceneDenial] = []
-    text, claim, start = caption.text, caption.claim, 0
-    for number, who in enumerate(claim.actors):
-        verb = _find(_verbs(who), text, start)
-        worn = _find(_worn(who), text[: verb.start], start)
-        start = verb.end
-        idle = _with_actor(claim, number, replace(who, activities=frozenset()))
-        acts = Claim((Who(activities=who.activities),))
-        doing = inflect_phrase(verb.lemma, "VBG")
-        found += [_replaced(text, verb, words, doing, idle, acts) for words in _denied(verb)]
-        if worn.found:
-            bare = _with_actor(claim, number, replace(who, wearing=frozenset()))
-            wears = Claim((Who(wearing=who.wearing),))
-            found.append(_replaced(text, worn, f"without {worn.lemma}", worn.lemma, bare, wears))
-    for number, names in enumerate(claim.props):
-        behind = _find(_behind(names), text, start)
-        if behind.found:
-            rest = replace(claim, props=claim.props[:number] + claim.props[number + 1 :])
-            words = f"without {behind.lemma} in the background"
-            found.append(_replaced(text, behind, words, behind.lemma, rest, Claim(props=(names,))))
+    """Return all captions with one thing denied; a few captions have none."""
+    found = []
+    for each in caption.deniables():
+        before, after = caption.pieces[: each.piece], caption.pieces[each.piece + 1 :]
+        for words in each.texts:
+            text, rest = joined((*before, words, *after)), joined((*before, *after))
+            found.append(SceneDenial("negated", text, rest, each.unwanted, each.wanted_claim, (each.unwanted_claim,)))
     return found
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Position of words in a text (`found` is empty if absent) and their lemma."""
-
-    start: int = 0
-    end: int = 0
-    found: str = ""
-    lemma: str = ""
-
-
-def _find(forms: Mapping[str, str], text: str, start: int) -> _Place:
-    """Find the first of `forms` from `start` on, preferring the longest."""
-    pattern = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
-    match = re.compile(rf"\b(?:{pattern})\b").search(text, start) if forms else None
-    return _Place(match.start(), match.end(), match[0], forms[match[0]]) if match else _Place()
+def type_out(first: SceneDenial, second: SceneDenial, rng: random.Random) -> SceneDenial:
+    """Word a sentence as people type it; a list excludes the unwanted part of a second sentence of its kind, too."""
+    is_other = second.kind == first.kind and second.unwanted_claims != first.unwanted_claims
+    text, with_other = word(
+        first.wanted, first.unwanted, second.unwanted if is_other else "", first.kind == "composed", rng
+    )
+    if with_other:
+        both = first.unwanted_claims + second.unwanted_claims
+        first = replace(first, unwanted=f"{first.unwanted} and {second.unwanted}", unwanted_claims=both)
+    return replace(first, kind="typed", text=text)
 
 
-def _verbs(who: Who) -> dict[str, str]:
-    phrases = [phrase for name in who.activities for phrase in ACTIVITIES[name].phrases]
-    doing = {inflect_phrase(phrase, "VBG"): phrase for phrase in phrases}
-    does = {inflect_phrase(phrase, "VBZ"): phrase for phrase in phrases}
-    return {**{f"is {words}": phrase for words, phrase in doing.items()}, **doing, **does}
-
-
-def _worn(who: Who) -> dict[str, str]:
-    return {f"with {words}": words for name in who.wearing for words in ACCESSORIES[name].words}
-
-
-def _behind(names: frozenset[str]) -> dict[str, str]:
-    return {f"with {words} in the background": words for name in names for words in PROPS[name].words}
-
-
-def _denied(verb: _Place) -> tuple[str, ...]:
-    doing = inflect_phrase(verb.lemma, "VBG")
-    if verb.found == doing:
-        return (f"not {doing}",)
-    if verb.found == f"is {doing}":
-        return f"is not {doing}", f"isn't {doing}"
-    return f"does not {verb.lemma}", f"doesn't {verb.lemma}"
-
-
-def _replaced(text: str, place: _Place, words: str, unwanted: str, wanted: Claim, denied: Claim) -> SceneDenial:
-    before, after = text[: place.start], text[place.end :]
-    rest = re.sub(r" +", " ", before + after).replace(" ,", ",").strip(" ,")
-    return SceneDenial("negated", before + words + after, rest, unwanted, wanted, denied)
-
-
-def _with_actor(claim: Claim, number: int, who: Who) -> Claim:
-    return replace(claim, actors=(*claim.actors[:number], who, *claim.actors[number + 1 :]))
+def idiom(
+    caption: SceneCaption, figure: Figure, deed: Deed, scene: Scene, rng: random.Random, wordings: Wordings = TRAINED
+) -> SceneDenial:
+    """Build a sentence that denies nothing: of a caption, of a figure with its deed, or of a figure."""
+    phrase = draw_phrase(figure, rng)
+    words, act = draw_deed(deed, scene.figures, rng)
+    doing = Claim((Who(phrase.who.names, (act,), least=phrase.who.least, most=phrase.who.most),))
+    subject = Subject(phrase.text, "", is_plural=phrase.plural, is_human=figure.kind.role == "person")
+    named = NamedThing(phrase.text, phrase.text, phrase.plural, "", frozenset(), frozenset())
+    found = None
+    while found is None:
+        match rng.choice(("caption", "deed", "thing")):
+            case "caption":
+                found, claim = draw_idiom(caption.text, (), (), rng, wordings), caption.claim
+            case "deed":
+                found, claim = draw_idiom("", ((subject, words),), (), rng, wordings), doing
+            case _:
+                found, claim = draw_idiom("", (), (named,), rng, wordings), Claim((phrase.who,))
+    return SceneDenial("idiom", found.text, found.meaning, "", claim, ())

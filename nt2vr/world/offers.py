@@ -4,27 +4,27 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
-from nt2vr.language.inflect import inflect_phrase, verb_of
+from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.query import Query
 from nt2vr.search.rewording import reword
-from nt2vr.world.captions import with_article
-from nt2vr.world.lexicon import Names, lexicon, tokens_of
-from nt2vr.world.scenes import Actor, Scene
-from nt2vr.world.truth import Claim, read_claim
-from nt2vr.world.vocabulary import ACTIVITIES, SUBJECTS
+from nt2vr.world.claims import Claim
+from nt2vr.world.lexicon import lexicon, tokens_of
+from nt2vr.world.scenes import Figure, Scene, main_deeds
+from nt2vr.world.things import Names, things
+from nt2vr.world.truth import read_claim, read_denied
 
 FEW = 1  # clips that fit a query for which others are offered
 MOST = 3
-_ANYBODY = 4  # subjects: "a person" says little
+_ANYTHING = 30  # things: "an animal" says little
 
 
 def fitting(query: Query, scenes: Sequence[Scene]) -> int:
     """Count the scenes that show the wanted part and nothing unwanted; 0 where words of the query are unknown."""
-    wanted, unwanted = ([read_claim(part) for part in parts] for parts in (query.wanted, query.unwanted))
-    claims = [claim for claim in (*wanted, *unwanted) if claim is not None]
-    if len(claims) < len(wanted) + len(unwanted) or not claims:
+    read = (*map(read_claim, query.wanted), *map(read_denied, query.unwanted))
+    claims = [claim for claim in read if claim is not None]
+    if len(claims) < len(read) or not claims:
         return 0
-    asked, denied = claims[: len(wanted)], claims[len(wanted) :]
+    asked, denied = claims[: len(query.wanted)], claims[len(query.wanted) :]
     return sum(
         all(claim.holds(scene) for claim in asked) and not any(claim.holds(scene) for claim in denied)
         for scene in scenes
@@ -34,33 +34,26 @@ def fitting(query: Query, scenes: Sequence[Scene]) -> int:
 def offers(query: Query, scenes: Sequence[Scene]) -> list[str]:
     """Return other queries that more scenes fit: near ones, with the same exclusions as far as these are known.
 
-    A vague deed is made concrete ("kids playing": "a boy playing the guitar"); of a rare one, the subject or the deed
-    changes. Nothing is offered where the query names neither a certain subject nor a deed of the world.
+    The subject or the deed of the query changes, or its place is left out. Nothing is offered where the query names
+    neither a certain subject nor a deed of the world.
     """
     words = tokens_of(" ".join(query.wanted))
-    verbs = {verb for word in words if (verb := verb_of(word))}
-    subjects, deeds, places = (_named(words, kind) for kind in ("subject", "activity", "place"))
-    subjects = subjects if len(subjects) < _ANYBODY else frozenset()
+    subjects, verbs, places = (_named(words, kind) for kind in ("noun", "verb", "place"))
+    subjects = subjects if len(subjects) < _ANYTHING else frozenset()
     unwanted = [part.removeprefix("with ") for part in query.unwanted]
-    unwanted = [part for part in unwanted if (claim := read_claim(part)) and not _excludes(claim, deeds)]
-    denied = [claim for part in unwanted if (claim := read_claim(part))]
+    unwanted = [part for part in unwanted if (claim := read_claim(part)) and not _excludes(claim, verbs)]
+    denied = [claim for part in unwanted if (claim := read_denied(part))]
 
-    def nearness(actor: Actor, scene: Scene) -> int:
-        same_subject = actor.subject in subjects
-        shares_verb = any(phrase.split()[0] in verbs for phrase in ACTIVITIES[actor.activity].phrases)
-        same_deed = actor.activity in deeds or (same_subject and not deeds and shares_verb)
-        return 2 * same_subject + 2 * same_deed + (same_deed and scene.place in places)
-
-    near: Counter[tuple[int, str, str]] = Counter()
+    near: Counter[tuple[int, str]] = Counter()
     for scene in scenes:
         if not any(claim.holds(scene) for claim in denied):
-            near.update((nearness(actor, scene), actor.subject, actor.activity) for actor in scene.actors)
+            for figure in scene.figures:
+                score = 2 * (figure.thing in subjects) + (scene.place in places)
+                score += 2 * any(deed.verb in verbs for deed in main_deeds(figure))
+                near.update((score, said) for said in _said(figure))
     ordered = sorted(near, key=lambda one: (one[0], near[one]), reverse=True)
-    said = dict[str, str]()  # by deed
-    for score, subject, deed in ordered:
-        if score > 1:
-            said.setdefault(deed, _said(subject, deed, verbs))
-    asked = (Query(reword("", wanted, unwanted), (wanted,), tuple(unwanted)) for wanted in said.values())
+    said = dict.fromkeys(said for score, said in ordered if score > 1)
+    asked = (Query(reword("", wanted, unwanted), (wanted,), tuple(unwanted)) for wanted in said)
     return [each.text for each in islice((each for each in asked if fitting(each, scenes) > FEW), MOST)]
 
 
@@ -68,15 +61,20 @@ def _named(words: Sequence[str], kind: str) -> Names:
     """Return what runs of words mean as a kind of thing."""
     runs = (words[i:j] for i in range(len(words)) for j in range(i + 1, len(words) + 1))
     meant = (lexicon().get(tuple(run)) for run in runs)
-    return frozenset[str]().union(*(concept.names for concept in meant if concept and concept.kind == kind))
+    return frozenset[str]().union(*(meaning.names for meaning in meant if meaning and meaning.kind == kind))
 
 
-def _excludes(claim: Claim, deeds: Names) -> bool:
-    """Return whether an exclusion takes all that is wanted: "dances, no tango"."""
-    return bool(deeds) and any(deeds <= who.activities for who in claim.actors)
+def _excludes(claim: Claim, verbs: Names) -> bool:
+    """Return whether an exclusion takes all that is wanted: "dances, no dancing"."""
+    return bool(verbs) and any(verbs <= act.verbs for who in claim.whos for act in who.acts)
 
 
-def _said(subject: str, deed: str, verbs: set[str]) -> str:
-    phrases = ACTIVITIES[deed].phrases
-    phrase = next((phrase for phrase in phrases if phrase.split()[0] in verbs), phrases[0])
-    return f"{with_article(SUBJECTS[subject].words[0])} {inflect_phrase(phrase, 'VBG')}"
+def _said(figure: Figure) -> list[str]:
+    """Say in a few words what a figure does, or that it is there: "a man playing a guitar"."""
+    name = figure.kind.nouns[0].with_article()
+    said = []
+    for deed in main_deeds(figure):
+        if not isinstance(deed.object, int):
+            thing = things()[deed.object].nouns[0].with_article() if deed.object else ""
+            said.append(f"{name} {inflect_phrase(deed.kind.phrases[0].format(o=thing), 'VBG')}")
+    return said or [name]

@@ -1,41 +1,92 @@
-"""Scenes as data: actors with activities and accessories, place and props. Seeded; splits are disjoint."""
+"""Scenes as data: a place and up to four figures with their deeds in time. Splits are disjoint."""
 
 import hashlib
 import json
-import random
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
-from nt2vr.errors import ConfigError
-from nt2vr.world.vocabulary import ACCESSORIES, ANIMAL_ACTIVITIES, FLYING, PLACES, SUBJECTS
+from nt2vr.world.deeds import ENTER, LEAVE, DeedKind, deeds
+from nt2vr.world.places import places
+from nt2vr.world.things import ACTING, Thing, things
 
 SceneSplit = Literal["train", "validation", "test"]
-PEOPLE = tuple(name for name, subject in SUBJECTS.items() if subject.kind == "person")
-NUM_ACTORS_WEIGHTS = (0.2, 0.45, 0.35)  # for 1, 2, 3 actors: wanted and unwanted parts must often occur together
-PERSON_SHARE, ANIMAL_SHARE = 0.74, 0.18  # the rest are vehicles, if the place has any
-WEARING_SHARE = 0.3
-NUM_PROPS_WEIGHTS = (0.45, 0.45, 0.1)
+MOST_FIGURES, MOST_ACTORS, MOST_INDIVIDUALS = 4, 3, 6
+BY_NIGHT, BY_DAY = frozenset({"moon", "star", "fireworks"}), frozenset({"sun", "rainbow"})
 
 
 @dataclass(frozen=True)
-class Actor:
-    """An actor: names from SUBJECTS, ACTIVITIES and ACCESSORIES."""
+class Deed:
+    """What a figure does.
 
-    subject: str
-    activity: str
-    wearing: str | None = None
+    Attributes:
+        object: name of a thing held, worn or ridden; number of another figure; or None.
+        start, end: when, as fractions of the clip, in quarters.
+        colour: of the thing, if it can be tinted.
+    """
+
+    verb: str
+    object: int | str | None = None
+    start: float = 0.0
+    end: float = 1.0
+    colour: str = ""
+
+    @property
+    def kind(self) -> DeedKind:
+        """Its line of `deeds.tsv`."""
+        return deeds()[self.verb]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A thing of the scene, or two or three alike that do the same.
+
+    Attributes:
+        colour: of the shirt or the thing, if it can be tinted.
+        size: "big", "small" or "" for usual.
+        enters, leaves: when it has come in and when it starts to go, as fractions; 0 and 1: it is there all the time.
+    """
+
+    thing: str
+    colour: str = ""
+    size: str = ""
+    count: int = 1
+    deeds: tuple[Deed, ...] = ()
+    enters: float = 0.0
+    leaves: float = 1.0
+
+    @property
+    def kind(self) -> Thing:
+        """Its line of `things.tsv`."""
+        return things()[self.thing]
+
+    @property
+    def acts(self) -> bool:
+        """Whether it is an actor: a person, an animal, a vehicle, or a thing that moves."""
+        return self.kind.role in ACTING or bool(self.deeds)
+
+    @cached_property
+    def doings(self) -> tuple[Deed, ...]:
+        """Its deeds, with entering and leaving."""
+        coming = (Deed(ENTER, None, 0.0, self.enters),) if self.enters > 0 else ()
+        going = (Deed(LEAVE, None, self.leaves, 1.0),) if self.leaves < 1 else ()
+        return coming + self.deeds + going
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Content of a clip, in names of the vocabulary."""
+    """Content of a clip, in names of the data files.
+
+    Attributes:
+        seed: of everything that captions never mention: positions, skin and hair, phase of the motion.
+    """
 
     place: str
-    actors: tuple[Actor, ...]  # 1 to 3, distinct in subject and activity
-    props: tuple[str, ...] = ()  # 0 to 2
-    look: int = 0  # seed of everything captions never mention: positions, skin and hair, phase of the motion
+    night: bool
+    figures: tuple[Figure, ...]
+    seed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON data."""
@@ -44,24 +95,37 @@ class Scene:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Scene":
         """Read the data of `to_dict`."""
-        actors = tuple(Actor(**actor) for actor in data["actors"])
-        return cls(data["place"], actors, tuple(data["props"]), data["look"])
+        figures = tuple(
+            Figure(**{**figure, "deeds": tuple(Deed(**deed) for deed in figure["deeds"])})
+            for figure in data["figures"]
+        )
+        return cls(data["place"], data["night"], figures, data["seed"])
 
     @property
     def content(self) -> str:
-        """The scene without its look, independent of the order of actors and props."""
-        actors = sorted(json.dumps(asdict(actor)) for actor in self.actors)
-        return json.dumps([self.place, actors, sorted(self.props)])
+        """The scene without its seed, independent of the order of the figures."""
+        figures = []
+        for figure in self.figures:
+            data = asdict(figure)
+            for deed in data["deeds"]:
+                if isinstance(deed["object"], int):
+                    deed["object"] = [self.figures[deed["object"]].thing]
+            figures.append(json.dumps(data))
+        return json.dumps([self.place, self.night, sorted(figures)])
 
-    @property
-    def cast(self) -> frozenset[tuple[str, str]]:
-        """The (subject, activity) pairs of its actors."""
-        return frozenset((actor.subject, actor.activity) for actor in self.actors)
+    def object_of(self, deed: Deed) -> str | None:
+        """Return the name of what a deed is done to or with, another figure or not."""
+        return self.figures[deed.object].thing if isinstance(deed.object, int) else deed.object
 
     @property
     def gist(self) -> Hashable:
-        """What an edit keeps unless its text says otherwise: the place, and who does what."""
-        return self.place, self.cast
+        """What an edit keeps unless its text says otherwise: the place by day or night, and who does what in turn."""
+        cast = set()
+        for figure in self.figures:
+            if figure.acts:
+                done = ((deed.verb, self.object_of(deed)) for deed in main_deeds(figure))
+                cast.add((figure.thing, figure.count, *done))
+        return self.place, self.night, frozenset(cast)
 
     @property
     def split(self) -> SceneSplit:
@@ -70,43 +134,46 @@ class Scene:
         return "test" if bucket == 0 else "validation" if bucket == 1 else "train"
 
 
-def _draw_actor(place: str, rng: random.Random) -> Actor:
-    where, draw = PLACES[place], rng.random()
-    if draw < PERSON_SHARE or (draw >= PERSON_SHARE + ANIMAL_SHARE and not where.vehicles):
-        wearing = rng.choice(list(ACCESSORIES)) if rng.random() < WEARING_SHARE else None
-        return Actor(rng.choice(PEOPLE), rng.choice(where.activities), wearing)
-    if draw < PERSON_SHARE + ANIMAL_SHARE:
-        return Actor(rng.choice(where.animals), rng.choice(ANIMAL_ACTIVITIES))
-    vehicle = rng.choice(where.vehicles)
-    return Actor(vehicle, "fly" if vehicle in FLYING else "drive")
+def main_deeds(figure: Figure) -> list[Deed]:
+    """Return what a figure does one after the other, moods and clothes aside."""
+    return sorted((deed for deed in figure.doings if deed.kind.layer == "main"), key=lambda deed: deed.start)
 
 
-def draw_scene(rng: random.Random) -> Scene:
-    """Draw one scene of any split."""
-    place = rng.choice(list(PLACES))
-    num_actors = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)[0]
-    actors: dict[tuple[str, str], Actor] = {}
-    while len(actors) < num_actors:
-        actor = _draw_actor(place, rng)
-        if SUBJECTS[actor.subject].kind == "vehicle" and any(SUBJECTS[s].kind == "vehicle" for s, _ in actors):
-            continue  # two vehicles would overlap
-        actors.setdefault((actor.subject, actor.activity), actor)
-    props = rng.sample(PLACES[place].props, rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0])
-    return Scene(place, tuple(actors.values()), tuple(props), rng.getrandbits(32))
+def problems(scene: Scene) -> list[str]:
+    """Say what is wrong with a scene; empty if it is valid."""
+    place, figures, found = places()[scene.place], scene.figures, []
+    if not 1 <= len(figures) <= MOST_FIGURES or sum(figure.acts for figure in figures) > MOST_ACTORS:
+        found.append("number of figures")
+    if sum(figure.count for figure in figures) > MOST_INDIVIDUALS or not all(1 <= f.count <= 3 for f in figures):
+        found.append("count")
+    if len({figure.thing for figure in figures}) < len(figures):
+        found.append("a thing twice")
+    if (BY_DAY if scene.night else BY_NIGHT) & {figure.thing for figure in figures} or (scene.night and place.indoors):
+        found.append("night")
+    for number, figure in enumerate(figures):
+        if bool(figure.colour) != bool(figure.kind.tint):
+            found.append(f"colour of {figure.thing}")
+        main = sorted((deed.start, deed.end) for deed in figure.doings if deed.kind.layer == "main")
+        if any(before[1] > after[0] for before, after in pairwise(main)):
+            found.append(f"{figure.thing} does two things at once")
+        for deed in figure.deeds:
+            is_quartered = deed.start * 4 % 1 == deed.end * 4 % 1 == 0
+            if not is_quartered or not figure.enters <= deed.start < deed.end <= figure.leaves:
+                found.append(f"time of {deed.verb}")
+            if not deed.kind.may(figure.kind, place):
+                found.append(f"{figure.thing} cannot {deed.verb} at {place.name}")
+            if not _suits(deed, number, figures):
+                found.append(f"object of {deed.verb}")
+    return found
 
 
-def stream_scenes(split: SceneSplit, seed: int) -> Iterator[Scene]:
-    """Yield distinct scenes of a split, endlessly."""
-    if split not in ("train", "validation", "test"):
-        raise ConfigError(f"Unknown split {split!r}. Choose one of: train, validation, test.")
-    rng, seen = random.Random(f"{split}-{seed}"), set[str]()
-    while True:
-        scene = draw_scene(rng)
-        if scene.split == split and scene.content not in seen:
-            seen.add(scene.content)
-            yield scene
-
-
-def sample_scenes(split: SceneSplit, count: int, seed: int) -> list[Scene]:
-    """Return `count` distinct scenes of a split; equal seeds give equal scenes."""
-    return list(islice(stream_scenes(split, seed), count))
+def _suits(deed: Deed, number: int, figures: Sequence[Figure]) -> bool:
+    """Return whether the object of a deed fits its slot."""
+    kind = deed.kind
+    match deed.object:
+        case None:
+            return not kind.objects
+        case int(other):
+            return kind.targets and other != number and figures[other].thing in kind.objects
+        case name:
+            return not kind.targets and name in kind.objects and bool(deed.colour) == bool(things()[name].tint)

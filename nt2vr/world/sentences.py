@@ -2,142 +2,202 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.querygen.denials import DEED_SHARE
+from nt2vr.querygen.idioms import TRAINED, UNSEEN
 from nt2vr.world.captions import describe
+from nt2vr.world.claims import Claim, seen_in
 from nt2vr.world.negation import (
+    Done,
+    Named,
+    Said,
     SceneDenial,
     SceneDenialKind,
-    SceneThing,
+    Use,
     compose,
-    deny_deed,
-    deny_thing,
-    leave_out,
+    deny,
+    deny_one_of,
+    deny_place,
+    idiom,
     negate,
     type_out,
 )
-from nt2vr.world.scenes import Actor, Scene
+from nt2vr.world.nouns import draw_noun, draw_phrase, meanings
+from nt2vr.world.places import places
+from nt2vr.world.sampling import sample_scene
+from nt2vr.world.scenes import Scene, main_deeds
 from nt2vr.world.table import SceneTable
-from nt2vr.world.truth import Claim, Who
-from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, ANIMAL_ACTIVITIES, PROPS, SUBJECTS
+from nt2vr.world.things import kinds, things
+from nt2vr.world.wording import FORMS, conjugate, draw_deed
 
-NOT_HUMAN = {*ANIMAL_ACTIVITIES, "drive", "fly"} - {"run"}
-HUMAN_ACTIVITIES = tuple(name for name in ACTIVITIES if name not in NOT_HUMAN)
-THINGS: tuple[SceneThing, ...] = (
-    *(("subject", name) for name, subject in SUBJECTS.items() if subject.kind != "person"),
-    *(("prop", name) for name in PROPS),
-    *(("accessory", name) for name in ACCESSORIES),
-)
-BARE_SUBJECT_SHARE = 0.2  # of "A without N": "a man without a dog"
-TRIES = 12  # scenes drawn to find a B that occurs together with A
-
-
-def _kind(actor: Actor) -> str:
-    return SUBJECTS[actor.subject].kind
-
-
-def _things(scene: Scene) -> Iterator[SceneThing]:
-    for actor in scene.actors:
-        if _kind(actor) != "person":
-            yield "subject", actor.subject
-        if actor.wearing:
-            yield "accessory", actor.wearing
-    for prop in scene.props:
-        yield "prop", prop
+DEED_SHARE = 0.6  # of "not B": B is a deed, otherwise a thing
+BARE_SHARE, CAPTION_SHARE = 0.3, 0.3  # of A: a figure alone, a whole caption; otherwise a figure with its deed
+TWO_DEEDS_SHARE = 0.3  # of lists
+NEAR_TRIES, TRIES = 12, 60  # scenes drawn to find a B that occurs together with A, and then any B
 
 
 class SceneDenials:
     """Negated sentences for known scenes."""
 
-    def __init__(self, scenes: Sequence[Scene]) -> None:
-        """Prepare sentences for, and search in, these scenes."""
-        self._scenes = scenes
+    def __init__(self, scenes: Sequence[Scene], use: Use = "train") -> None:
+        """Prepare sentences for, and search in, these scenes; `use` chooses the forms."""
+        self._scenes, self._use = scenes, use
         self.table = SceneTable(scenes)
 
     def fitting(self, sentence: SceneDenial) -> NDArray[np.bool_]:
-        """Mask of the scenes with the wanted and without the unwanted part: (N,)."""
+        """Mask of the scenes with the wanted and without any unwanted part: (N,)."""
         return self.table.holding(sentence.wanted_claim) & ~self.showing_unwanted(sentence)
 
     def showing_both(self, sentence: SceneDenial) -> NDArray[np.bool_]:
-        """Mask of the hard scenes, which show both parts: (N,)."""
+        """Mask of the hard scenes, which show the wanted and an unwanted part: (N,)."""
         return self.table.holding(sentence.wanted_claim) & self.showing_unwanted(sentence)
 
     def showing_unwanted(self, sentence: SceneDenial) -> NDArray[np.bool_]:
-        """Mask of the scenes with the unwanted part: (N,)."""
-        return self.table.holding(sentence.unwanted_claim)
+        """Mask of the scenes with an unwanted part: (N,)."""
+        found = np.zeros(len(self._scenes), bool)
+        for claim in sentence.unwanted_claims:
+            found |= self.table.holding(claim)
+        return found
 
     def draw(self, row: int, kind: SceneDenialKind, rng: random.Random) -> SceneDenial:
         """Draw a sentence that scene `row` satisfies; "negated" ones contradict it instead.
 
         If possible, the unwanted part occurs together with the wanted one in another scene.
         """
+        scene = self._scenes[row]
         match kind:
             case "negated":
-                return self.negated(row, rng)
+                found = (self.negated(row, rng) for _ in range(TRIES))
+                return next(filter(None, found), None) or self.draw(row, "without", rng)
             case "composed":
                 return self._composed(row, rng)
             case "without":
-                return self._without(row, rng)
+                said = self._said(scene, rng)
+                return deny(kind, "thing", said, self._absent(row, said.claim, rng, Named, 1), rng, self._use)
+            case "list":
+                said = self._said(scene, rng)
+                sort, slot = (Done, "two deeds") if rng.random() < TWO_DEEDS_SHARE else (Named, "two things")
+                return deny(kind, slot, said, self._absent(row, said.claim, rng, sort, 2), rng, self._use)
             case "not":
-                return self._not(row, rng)
+                sort, slot = (Done, "no deed") if rng.random() < DEED_SHARE else (Named, "no thing")
+                return deny(kind, slot, Said("", Claim()), self._absent(row, Claim(), rng, sort, 1), rng, self._use)
+            case "except":
+                return self._except(row, rng)
+            case "place":
+                return self._place(row, rng)
             case "typed":
-                draw = self._composed if rng.random() < DEED_SHARE else self._without
-                return type_out(draw(row, rng), draw(row, rng), rng)
+                alike: SceneDenialKind = "composed" if rng.random() < DEED_SHARE else "without"
+                return type_out(self.draw(row, alike, rng), self.draw(row, alike, rng), rng)
+            case "idiom":
+                actor = rng.choice([figure for figure in scene.figures if main_deeds(figure)] or [None])
+                if actor is None:
+                    return self.draw(row, "without", rng)
+                wordings = TRAINED if self._use == "train" else UNSEEN
+                deed = rng.choice(main_deeds(actor))
+                return idiom(describe(scene, rng), actor, deed, scene, rng, wordings)
 
-    def negated(self, row: int, rng: random.Random) -> SceneDenial:
-        """Deny one thing in the caption that `describe` draws from an equal generator."""
-        return rng.choice(negate(describe(self._scenes[row], rng)))
+    def negated(self, row: int, rng: random.Random) -> SceneDenial | None:
+        """Deny one thing in the caption that `describe` draws from an equal generator; None if nothing can be."""
+        found = negate(describe(self._scenes[row], rng))
+        return rng.choice(found) if found else None
+
+    def _said(self, scene: Scene, rng: random.Random) -> Said:
+        """Draw a wanted part that holds for a scene."""
+        draw = rng.random()
+        if draw < CAPTION_SHARE:
+            caption = describe(scene, rng)
+            return Said(caption.text, caption.claim)
+        figure = rng.choice([figure for figure in scene.figures if figure.acts])
+        phrase, done = draw_phrase(figure, rng, 0.2), main_deeds(figure)
+        if not done or draw < CAPTION_SHARE + BARE_SHARE:
+            return Said(phrase.text, Claim((phrase.who,)))
+        words, act = draw_deed(rng.choice(done), scene.figures, rng)
+        text = f"{phrase.text} {conjugate(words, rng.choice(FORMS), phrase.plural)}"
+        return Said(text, Claim((replace(phrase.who, acts=(act,)),)))
 
     def _composed(self, row: int, rng: random.Random) -> SceneDenial:
-        """Draw "A and not B", both of people or both of animals."""
+        """Draw "A and not B" of one actor."""
         scene = self._scenes[row]
-        actors = [actor for actor in scene.actors if _kind(actor) != "vehicle"]
+        actors = [figure for figure in scene.figures if figure.count == 1 and main_deeds(figure)]
         if not actors:
-            return self._without(row, rng)
-        actor = rng.choice(actors)
-        kind = _kind(actor)
-        own = Claim((Who(frozenset((actor.subject,)), frozenset((actor.activity,))),))
-        done = {other.activity for other in scene.actors}
-        for near in self._others(row, own, rng):
-            deeds = [a.activity for a in near.actors if _kind(a) == kind and a.activity not in done]
-            if deeds:
-                break
-        else:
-            usual = ANIMAL_ACTIVITIES if kind == "animal" else HUMAN_ACTIVITIES
-            deeds = [deed for deed in usual if deed not in done]
-        return compose(actor, rng.choice(deeds), rng)
+            return self.draw(row, "without", rng)
+        figure = rng.choice(actors)
+        words, act = draw_deed(rng.choice(main_deeds(figure)), scene.figures, rng)
+        phrase = draw_phrase(figure, rng, 0.2)
+        claim = Claim((replace(phrase.who, acts=(act,)),))
+        (unwanted,) = self._absent(row, claim, rng, Done, 1, figure.kind.role)
+        return compose(phrase, Done(words, act), unwanted, rng, self._use)  # type: ignore[arg-type]
 
-    def _without(self, row: int, rng: random.Random) -> SceneDenial:
-        """Draw "A without N"; N is an animal, a vehicle, a prop or an accessory."""
+    def _except(self, row: int, rng: random.Random) -> SceneDenial:
+        """Draw "any K but N" for a kind that the scene shows and a member that it does not."""
         scene = self._scenes[row]
-        actor = rng.choice(scene.actors)
-        bare = rng.random() < BARE_SUBJECT_SHARE
-        who = Who(frozenset((actor.subject,)), frozenset(() if bare else (actor.activity,)))
-        seen = set(_things(scene))
-        for near in self._others(row, Claim((who,)), rng):
-            things = [thing for thing in _things(near) if thing not in seen]
-            if things:
-                break
-        else:
-            things = [thing for thing in THINGS if thing not in seen]
-        return leave_out(actor.subject, "" if bare else actor.activity, rng.choice(things), rng)
+        shown = {figure.thing for figure in seen_in(scene)}
+        of = [
+            kind
+            for name in sorted(shown)
+            for kind in sorted(things()[name].kinds)
+            if kind in things() or kinds()[kind]
+        ]
+        rng.shuffle(of)
+        for kind in of:
+            members = sorted(name for name, thing in things().items() if kind in thing.kinds)
+            rng.shuffle(members)
+            for name in members:
+                noun = things()[name].nouns[0]
+                if not meanings()[noun.word] & shown:
+                    return deny_one_of(kind, Named(noun), rng, self._use)
+        return self.draw(row, "without", rng)
 
-    def _not(self, row: int, rng: random.Random) -> SceneDenial:
-        """Draw "not B" for an activity or a thing absent from this scene."""
+    def _place(self, row: int, rng: random.Random) -> SceneDenial:
+        """Draw "A but not there"."""
         scene = self._scenes[row]
-        if rng.random() < DEED_SHARE:
-            done = {actor.activity for actor in scene.actors}
-            deeds = [deed for deed in (*HUMAN_ACTIVITIES, *ANIMAL_ACTIVITIES) if deed not in done]
-            return deny_deed(rng.choice(deeds), rng)
-        seen = set(_things(scene))
-        return deny_thing(rng.choice([thing for thing in THINGS if thing not in seen]), rng)
+        figure = rng.choice([figure for figure in scene.figures if figure.acts])
+        phrase = draw_phrase(figure, rng)
+        claim = Claim((phrase.who,))
+        near = [other.place for other in self._others(row, claim, rng) if other.place != scene.place]
+        place = near[0] if near else rng.choice([name for name in places() if name != scene.place])
+        return deny_place(Said(phrase.text, claim), place, rng, self._use)
+
+    def _absent(
+        self, row: int, wanted: Claim, rng: random.Random, sort: type[Named] | type[Done], count: int, role: str = ""
+    ) -> list[Named | Done]:
+        """Draw things or deeds that a scene does not show, if possible from scenes that show the wanted part."""
+        scene, found = self._scenes[row], list[Named | Done]()
+        near = self._others(row, wanted, rng)
+        attempt = 0
+        while len(found) < count:
+            attempt += 1
+            other = next(near, None) or sample_scene(rng)
+            role = role if attempt < TRIES else ""  # a barrel does nothing but roll
+            some: list[Named | Done] = [*_named(other, rng)] if sort is Named else [*_done(other, rng, role)]
+            rng.shuffle(some)
+            for each in some:
+                known = {one.claim for one in found}
+                if each.claim not in known and not each.claim.holds(scene):
+                    found.append(each)
+                    break
+        return found
 
     def _others(self, row: int, claim: Claim, rng: random.Random) -> Iterator[Scene]:
         """Yield some other scenes for which a claim holds."""
         rows = np.flatnonzero(self.table.holding(claim))
-        for _ in range(TRIES if len(rows) > 1 else 0):
+        for _ in range(NEAR_TRIES if len(rows) > 1 else 0):
             if (other := int(rows[rng.randrange(len(rows))])) != row:
                 yield self._scenes[other]
+
+
+def _named(scene: Scene, rng: random.Random) -> Iterator[Named]:
+    """Yield the things of a scene but persons, as they may be denied."""
+    for figure in seen_in(scene):
+        if figure.kind.role != "person":
+            yield Named(draw_noun(figure.kind, rng))
+
+
+def _done(scene: Scene, rng: random.Random, role: str = "") -> Iterator[Done]:
+    """Yield what the actors of a scene do, perhaps only those of a role."""
+    for figure in scene.figures:
+        if not role or figure.kind.role == role:
+            yield from (Done(*draw_deed(deed, scene.figures, rng)) for deed in figure.doings if deed.verb != "wear")

@@ -1,132 +1,216 @@
-"""Truth of sentences about scenes: parses phrases into claims and checks them.
+"""Truth of sentences about scenes: parses phrases into claims and judges clips by them.
 
-Limited to the vocabulary of the built-in world: phrases with other words have no claim, and hence no verdict.
+Limited to the words of the data files: phrases with other words have no claim, and hence no verdict.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from itertools import permutations
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Verdict
-from nt2vr.world.lexicon import Concept, Names, lexicon, tokens_of
-from nt2vr.world.scenes import Actor, Scene
+from nt2vr.world.claims import MANY, Act, Claim, Order, Who
+from nt2vr.world.deeds import deeds
+from nt2vr.world.lexicon import Meaning, ambiguous, lexicon, tokens_of
+from nt2vr.world.scenes import Scene
+from nt2vr.world.things import Names, things
 
 MAX_READ = 4096  # phrases remembered: a search judges many clips by the same ones
 
 
-@dataclass(frozen=True)
-class Who:
-    """An actor as described in a sentence; empty sets leave a property open."""
-
-    subjects: Names = frozenset()
-    activities: Names = frozenset()
-    wearing: Names = frozenset()
-
-    def fits(self, actor: Actor) -> bool:
-        """Return whether an actor matches the description."""
-        return (
-            (not self.subjects or actor.subject in self.subjects)
-            and (not self.activities or actor.activity in self.activities)
-            and (not self.wearing or actor.wearing in self.wearing)
-        )
-
-
-@dataclass(frozen=True)
-class Claim:
-    """Content of a sentence: distinct matching actors, one of `places`, and all `props`."""
-
-    actors: tuple[Who, ...] = ()
-    places: Names = frozenset()
-    props: tuple[Names, ...] = ()
-
-    def holds(self, scene: Scene) -> bool:
-        """Return whether the scene shows all of it, and possibly more."""
-        if self.places and scene.place not in self.places:
-            return False
-        if not all(names & set(scene.props) for names in self.props):
-            return False
-        return any(
-            all(who.fits(actor) for who, actor in zip(self.actors, actors, strict=True))
-            for actors in permutations(scene.actors, len(self.actors))
-        )
-
-
 @lru_cache(MAX_READ)
 def read_claim(phrase: str) -> Claim | None:
-    """Parse a phrase into a claim; None if it has unknown words or no content."""
-    reader, tokens = _ClaimReader(), tokens_of(phrase)
-    position = 0
+    """Parse a phrase into a claim; None if it has unknown words, no content, or says what the world cannot tell."""
+    tokens, position, before = tokens_of(phrase), 0, ""
+    reader = _Reader(behind="background" in tokens)
     while position < len(tokens):
-        concept, length = _longest_match(tokens, position)
-        if concept is None:
+        for length in range(len(tokens) - position, 0, -1):
+            if meaning := lexicon().get(tokens[position : position + length]):
+                break
+        else:
             return None
-        reader.add(concept)
         position += length
-        reader.expects_subject &= length == 1 and tokens[position - 1].endswith("ing")
-    return reader.claim if reader.claim != Claim() else None
+        if tokens[position - 1] == "orange" and _is_colour(tokens, position):
+            meaning = Meaning("colour", value="orange")
+        if before == "noun" and tokens[position - 1] in ambiguous():
+            return None  # "boys fish"
+        before = meaning.kind
+        if not reader.read(meaning, tokens[position - length : position]):
+            return None
+    return reader.claim
 
 
-def _longest_match(tokens: tuple[str, ...], position: int) -> tuple[Concept | None, int]:
-    """Return the longest phrase of the lexicon that starts at a token: its meaning and its length."""
-    words = lexicon()
-    for length in range(min(_longest_phrase(), len(tokens) - position), 0, -1):
-        if concept := words.get(tokens[position : position + length]):
-            return concept, length
-    return None, 0
+def read_denied(phrase: str) -> Claim | None:
+    """Parse an unwanted phrase: "no dogs" excludes a single one, too."""
+    claim = read_claim(phrase)
+    if claim is None:
+        return None
+    return replace(claim, whos=tuple(replace(who, least=1) if who.most == MANY else who for who in claim.whos))
 
 
-@cache
-def _longest_phrase() -> int:
-    return max(map(len, lexicon()))
+def _is_colour(tokens: tuple[str, ...], after: int) -> bool:
+    """Return whether the "orange" before a token is a colour: "in orange", "an orange cat"."""
+    following = (lexicon().get(tokens[after : after + length]) for length in range(1, 4))
+    return tokens[after - 2 : after - 1] == ("in",) or any(
+        each and each.kind in ("noun", "filler") for each in following
+    )
 
 
-class _ClaimReader:
+class _Reader:
     """Collects the meanings of a phrase, from left to right."""
 
-    def __init__(self) -> None:
-        self.expects_subject = False  # after "singing", as in "a singing man"
-        self._actors: list[Who] = []
+    def __init__(self, behind: bool) -> None:
+        self._behind = behind  # "with a crown in the background" is not worn
+        self._whos: list[Who] = []
         self._places: Names = frozenset()
-        self._props: list[Names] = []
+        self._night: bool | None = None
+        self._orders: list[Order] = []
+        self._next = Who()  # adjectives of the next noun
+        self._awaits = False  # an object
+        self._need_not = False  # have one
+        self._moody = False  # after "smiling", which may belong to the next noun
+        self._joint = ""  # relation in time of the last verb to the next one
+        self._last: tuple[int, int] | None = None  # the last verb
+        self._after_with = False
+        self._aside = False  # the last noun came after "with"
+        self._in = False  # after "in" or "with": clothes are worn
 
     @property
-    def claim(self) -> Claim:
-        return Claim(tuple(self._actors), self._places, tuple(self._props))
+    def claim(self) -> Claim | None:
+        """What was read; None if words are left over."""
+        if self._next.colour:
+            self._shirt()
+        claim = Claim(tuple(self._whos), self._places, self._night, tuple(self._orders))
+        is_open = self._next != Who() or (self._awaits and not self._need_not) or self._joint
+        return None if claim == Claim() or is_open else claim
 
-    def add(self, concept: Concept) -> None:
-        match concept.kind:
-            case "subject" if self.expects_subject:
-                self._actors[-1] = replace(self._actors[-1], subjects=concept.names)
-            case "subject":
-                self._actors.append(Who(subjects=concept.names))
-            case "activity" if self._actors and not self._actors[-1].activities:
-                self._actors[-1] = replace(self._actors[-1], activities=concept.names)
-            case "activity":  # "a man sings and dances": in this world, one actor cannot do both
-                self._actors.append(Who(activities=concept.names))
-            case "accessory" if self._actors and not self._actors[-1].wearing:
-                self._actors[-1] = replace(self._actors[-1], wearing=concept.names)
-            case "accessory":
-                self._actors.append(Who(wearing=concept.names))
+    def read(self, meaning: Meaning, words: tuple[str, ...]) -> bool:
+        """Add a meaning; return whether it makes sense there."""
+        if self._next.colour and meaning.kind in ("verb", "place", "night") and not self._shirt():
+            return False
+        if self._need_not and meaning.kind in ("verb", "place", "night", "time"):
+            self._awaits = self._need_not = False  # "a man is eating | at the beach"
+        match meaning.kind:
+            case "time":
+                return self._time(meaning.value)
+            case "colour":
+                self._next = replace(self._next, colour=meaning.value)
+            case "size":
+                self._next = replace(self._next, size=meaning.value)
+            case "mood":
+                self._next = replace(self._next, acts=(Act(meaning.names),))
+            case "number":
+                self._next = replace(self._next, least=int(meaning.value), most=int(meaning.value))
             case "place":
-                self._places = concept.names
-            case "prop":
-                self._props.append(concept.names)
-        self.expects_subject = concept.kind == "activity" and not self._actors[-1].subjects
+                self._places = meaning.names
+            case "night":
+                self._night = meaning.value == "night"
+            case "verb":
+                if self._aside:
+                    return False  # "a man with a ball looking sleepy"
+                self._verb(meaning)
+            case "noun":
+                return self._noun(meaning)
+            case "filler" if words[0] in ("shirt", "top"):
+                return self._shirt()
+        self._moody = meaning.kind == "verb" and all(deeds()[verb].layer == "mood" for verb in meaning.names)
+        if meaning.kind not in ("colour", "size", "mood"):
+            self._after_with = words[0] == "with"
+            self._in = words[0] == "in" or (words[0] == "with" and not self._behind)
+        return True
+
+    def _verb(self, meaning: Meaning) -> None:
+        if not self._whos:
+            self._whos.append(Who())
+        self._whos[-1] = replace(self._whos[-1], acts=(*self._whos[-1].acts, Act(meaning.names)))
+        self._awaits, self._need_not = meaning.takes_object, meaning.takes_object and meaning.alone
+        self._related()
+
+    def _related(self) -> None:
+        """Note the last act, and its relation in time to the one before."""
+        new = len(self._whos) - 1, len(self._whos[-1].acts) - 1
+        if self._last and self._joint:
+            first, second = (new, self._last) if self._joint == "after" else (self._last, new)
+            self._orders.append(Order(first, second, "while" if self._joint == "while" else "before"))
+        self._last, self._joint = new, ""
+
+    def _time(self, value: str) -> bool:
+        """Read when the last deed is done; return whether there is one."""
+        if not self._last or self._joint or self._awaits or (self._orders and value not in ("start", "end")):
+            return False  # "a man walks after eating while | a girl sings": which of the two?
+        if value not in ("start", "end"):
+            self._joint = value
+            return True
+        number, place = self._last
+        acts = list(self._whos[number].acts)
+        acts[place] = replace(acts[place], part=value)  # type: ignore[arg-type]  # checked
+        self._whos[number] = replace(self._whos[number], acts=tuple(acts))
+        return True
+
+    def _noun(self, meaning: Meaning) -> bool:
+        adjectives, self._next = self._next, Who()
+        if self._moody and self._whos[-1].names:
+            return False  # "a man sings and a smiling | girl", or "a man is smiling, a | girl"
+        people = {things()[name].role for name in meaning.names} == {"person"}
+        untinted = not all(things()[name].tint for name in meaning.names)
+        if adjectives.colour and (people or untinted):
+            return False  # of a skin, or of something that is never recoloured
+        if self._in and self._whos and any(things()[name].role == "worn" for name in meaning.names):
+            self._verb(Meaning("verb", takes_object=True))
+        if self._need_not and not self._may_be_object(meaning.names):
+            self._awaits = self._need_not = False  # "a bird is flying near | a kite"
+        if not self._awaits:
+            least = max(adjectives.least, 2 if meaning.plural else 1)
+            self._aside = self._after_with and bool(self._whos)  # "with a girl | dancing" is about her
+            acts = (*adjectives.acts, meaning.act) if meaning.act else adjectives.acts
+            if self._whos and not self._whos[-1].names and not self._orders and not self._joint:  # "a smiling | girl"
+                acts = (*self._whos[-1].acts, *acts)
+                self._whos[-1] = replace(adjectives, names=meaning.names, least=least, acts=acts)
+                return True
+            self._whos.append(replace(adjectives, names=meaning.names, least=least, acts=acts))
+            return True
+        if meaning.act or adjectives.acts:
+            return False  # "eating a drummer", "photographing a singer"
+        *others, act = self._whos[-1].acts
+        targets = any(deeds()[verb].targets for verb in act.verbs)
+        held = any(not deeds()[verb].targets for verb in act.verbs)
+        if targets and held:
+            return False
+        act = replace(act, targets=meaning.names) if targets else replace(act, objects=meaning.names)
+        self._whos[-1] = replace(self._whos[-1], acts=(*others, replace(act, colour=adjectives.colour)))
+        self._awaits = self._need_not = False
+        return not (targets and adjectives.colour) and not adjectives.size
+
+    def _may_be_object(self, names: Names) -> bool:
+        """Return whether the last one can do the last verb to one of some things."""
+        who = self._whos[-1]
+        kinds = [deeds()[verb] for verb in who.acts[-1].verbs]
+        return any(names & kind.objects and (not who.names or who.names & kind.who) for kind in kinds)
+
+    def _shirt(self) -> bool:
+        """Take the colour that was read for that of a person's clothes; return whether there is such a person."""
+        colour, who = self._next.colour, self._whos[-1] if self._whos else Who()
+        if not (colour and who.names and {things()[name].role for name in who.names} == {"person"}):
+            return False
+        if self._awaits:  # "wearing a red | shirt"
+            if not who.acts[-1].verbs <= {"wear"}:
+                return False
+            who = replace(who, acts=who.acts[:-1])
+        self._whos[-1], self._next, self._awaits = replace(who, colour=colour), Who(), False
+        return True
 
 
 def judge(query: Query, scene: Mapping[str, Any]) -> Verdict | None:
     """Judge a clip, a `Scene.to_dict`: "right", "violation" (shows an unwanted part) or "miss" (lacks a wanted one).
 
-    None if the query has unknown words or the scene is not from the built-in world.
+    None if the query has unknown words or the scene is not from this world.
     """
     try:
         seen = Scene.from_dict(scene)
     except (KeyError, TypeError):
         return None
-    unwanted = [read_claim(part) for part in query.unwanted]
+    unwanted = [read_denied(part) for part in query.unwanted]
     if any(claim is not None and claim.holds(seen) for claim in unwanted):
         return "violation"
     wanted = [read_claim(part) for part in query.wanted]

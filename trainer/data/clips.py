@@ -5,14 +5,13 @@ import random
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.datasets import kind_and_path, load_dataset, sample
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.worlds import BY_DATA, SMALL, World
 from nt2vr.language.corrections import did_you_mean
 from nt2vr.media.cache import Cache
 from nt2vr.media.frame_set import decode_videos
@@ -21,10 +20,13 @@ from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.settings import process_rank
+from nt2vr.world import NAME, WORLD
+from nt2vr.world.captions import describe
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.drawn.shipped import UndrawnClips
-from nt2vr.world.scenes import SceneSplit
-from trainer.config import WORLDS, TrainConfig
+from nt2vr.world.scenes import Scene, SceneSplit
+from nt2vr.world.splits import sample_scenes
+from trainer.config import TrainConfig
 from trainer.data.captions import captions_file, denials_of, read_split
 from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of, lacks_of
 from trainer.data.verbs import Verbs
@@ -87,11 +89,11 @@ def check_data(config: TrainConfig, users: Mapping[str, Sequence[str]], root: Pa
         users: names of the losses by need, see `WeightedLosses.users`.
         root: folder that a relative path starts from.
     """
-    if config.data in WORLDS:
+    if config.data == WORLD:
         return
     data = root / kind_and_path(config.data)[1]
     if not data.exists():
-        near = did_you_mean(data.name, [*WORLDS])
+        near = did_you_mean(data.name, [WORLD])
         raise ConfigError(f"{config.data} is not there.{near} Name world, a captions file or the folder of a dataset.")
     for need, refusal in lacks_of("video" in users and not captions_file(data)).items():
         if need in users:
@@ -116,7 +118,7 @@ class ClipLoader:
 
     def load(self, split: TrainingSplit) -> Clips:
         """Load the clips that the config trains or validates on: always the same ones."""
-        if self.config.data in WORLDS:
+        if self.config.data == WORLD:
             clips = self._world(split)
         else:
             clips = self._videos(split) if "video" in self.needs else self._captions(split)
@@ -138,7 +140,6 @@ class ClipLoader:
             config.free if "denied" in self.needs and split == "train" else 0.0,
             self.progress,
             draws=config.trains_visual,  # a frozen visual tower needs no frames again
-            world=BY_DATA[config.data],
         )
 
     def _captions(self, split: TrainingSplit) -> Clips:
@@ -200,30 +201,25 @@ def world_clips(
     free: float = 0.0,
     progress: Progress = silent,
     draws: bool = True,
-    world: World = SMALL,
 ) -> Clips:
-    """Render clips of a built-in world, or read them from `cache`.
+    """Render clips of the built-in world, or read them from `cache`.
 
     Args:
         free: share of the denying sentences made of captions instead of by the world's grammar.
         draws: whether frames are needed, not only embeddings.
     """
-    scenes = world.sample_scenes(split, count, seed)
-    file = ClipFile.of(split, scenes, num_frames, framing, cache, world.drawing)
+    scenes = sample_scenes(split, count, seed)
+    file = ClipFile.of(split, scenes, num_frames, framing, cache)
     with progress_bar(progress) as shown:
         frames = file.frames(shown, should_stop) if draws else UndrawnClips(file)
-    denials = free_denials(scenes, seed, should_stop, progress, world) if free else None
-    return Clips(frames, WorldSentences(scenes, free, denials, world=world), file.path, world.name)
+    denials = free_denials(scenes, seed, should_stop, progress) if free else None
+    return Clips(frames, WorldSentences(scenes, free, denials), file.path, NAME)
 
 
 def free_denials(
-    scenes: Sequence[Any],
-    seed: int,
-    should_stop: ShouldStop = never,
-    progress: Progress = silent,
-    world: World = SMALL,
+    scenes: Sequence[Scene], seed: int, should_stop: ShouldStop = never, progress: Progress = silent
 ) -> CaptionDenials:
     """Parse captions of the first scenes, so that sentences freer than the world's grammar can be made of them."""
     described = enumerate(scenes[:MAX_FREE])
-    captions = [world.describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in described]
+    captions = [describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in described]
     return denials_of(captions, should_stop, progress)

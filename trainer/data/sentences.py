@@ -1,10 +1,10 @@
-"""Sources of training sentences: the built-in worlds, and captions with or without videos."""
+"""Sources of training sentences: the built-in world, and captions with or without videos."""
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol, get_args
+from typing import ClassVar, NamedTuple, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,13 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.built_in import world_queries
-from nt2vr.evaluation.worlds import SMALL, Grammar, World
 from nt2vr.querygen.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.querygen.negator import negations
+from nt2vr.world.captions import describe
+from nt2vr.world.labels import labels
+from nt2vr.world.negation import SceneDenial, SceneDenialKind, negate
+from nt2vr.world.scenes import Scene
+from nt2vr.world.sentences import SceneDenials
 
 CAPTIONS_TRIED = 50  # per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B"
 NO_TRUTH = (
@@ -107,17 +111,16 @@ def pairs_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = Non
 
 
 class WorldSentences:
-    """Sentences about scenes of a built-in world, whose truth is known."""
+    """Sentences about scenes of the built-in world, whose truth is known."""
 
     lacks: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,
-        scenes: Sequence[Any],
+        scenes: Sequence[Scene],
         free: float = 0.0,
         denials: CaptionDenials | None = None,
-        grammar: Grammar | None = None,
-        world: World = SMALL,
+        grammar: SceneDenials | None = None,
     ) -> None:
         """Index the scenes.
 
@@ -125,8 +128,8 @@ class WorldSentences:
             free: share of the denying sentences made by `denials` instead of the grammar.
             denials: makes sentences of captions; their truth is not known. None if `free` is 0.
         """
-        self.scenes, self._free, self._denials, self._world = scenes, free, denials, world
-        self.grammar = grammar or world.grammar(scenes)
+        self.scenes, self._free, self._denials = scenes, free, denials
+        self.grammar = grammar or SceneDenials(scenes)
 
     @property
     def parses_captions(self) -> bool:
@@ -139,34 +142,32 @@ class WorldSentences:
         return 0
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
-        text: str = self._world.describe(self.scenes[row], rng).text
-        return text
+        return describe(self.scenes[row], rng).text
 
     def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
-        caption = self._world.describe(self.scenes[row], rng)
-        negated = self._world.negate(caption)
+        caption = describe(self.scenes[row], rng)
+        negated = negate(caption)
         return NegatedPair(caption.text, rng.choice(negated).text if negated else None)
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
         """Draw a sentence by the world's grammar, of the kinds that it makes, or of any caption."""
         if self._denials and rng.random() < self._free:
             return denial_of_captions(self._denials, shares, rng)
-        # in the order of the shares, as drawing depends on it
-        kinds = {kind: share for kind, share in shares.items() if kind in self._world.kinds}
-        return self.grammar.draw(row, rng.choices(list(kinds), list(kinds.values()))[0], rng)
+        kinds: list[SceneDenialKind] = [kind for kind in get_args(SceneDenialKind) if shares.get(kind)]
+        return self.grammar.draw(row, rng.choices(kinds, [shares[kind] for kind in kinds])[0], rng)
 
     def truth(self, denial: Denial) -> Truth | None:
-        if not isinstance(denial, self._world.denial):
+        if not isinstance(denial, SceneDenial):
             return None
         return Truth(self.grammar.fitting(denial), self.grammar.showing_both(denial))
 
     def labels(self, rows: NDArray[np.int64]) -> Labels:
-        return Labels([label.texts for label in self._world.labels()], self._shown[rows])
+        return Labels([label.texts for label in labels()], self._shown[rows])
 
     @cached_property
     def _shown(self) -> NDArray[np.bool_]:
         """Which scenes show which labels: (N, L)."""
-        return np.stack([self.grammar.table.holding(label.claim) for label in self._world.labels()], axis=1)
+        return np.stack([self.grammar.table.holding(label.claim) for label in labels()], axis=1)
 
     def queries(self) -> tuple[JudgedQuery, ...]:
         return world_queries(captions_of(self, "validation"), self.grammar)

@@ -11,7 +11,6 @@ from nt2vr.datasets.covr import load_covr
 from nt2vr.errors import Nt2vrError
 from nt2vr.evaluation.covr.protocol import ALL, choose_weights, embed_queries, measure, summarise, vectors_of
 from nt2vr.evaluation.covr.sources import covr_files, covr_world
-from nt2vr.evaluation.worlds import BY_DATA, SMALL, World
 from nt2vr.media.decode import Decoder
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
@@ -19,6 +18,7 @@ from nt2vr.models.fusion import Fusion, save_fusion
 from nt2vr.progress import Progress, progress_bar, silent
 from nt2vr.search.references import TRAINING_FREE, Weights
 from nt2vr.settings import prepare_environment
+from nt2vr.world import NAME, WORLD
 from trainer.data.clips import frame_cache
 from trainer.fusion.data import load_families, triplets_of
 from trainer.fusion.train import LOSSES, FusionConfig, train_fusion
@@ -36,7 +36,7 @@ def add_fusion(
     entry = {
         "hidden": len(fusion.layers[0][0]) if len(fusion.layers) > 1 else 0,
         "weights": fusion.num_weights,
-        "data": data or f"{SMALL.name}, {config.families} families",
+        "data": data or f"{NAME}, {config.families} families",
         "training": asdict(config),
         "metrics": {name: round(value, 4) for name, value in (metrics or {}).items()},
         "fingerprint": fusion.fingerprint,
@@ -70,22 +70,20 @@ def fuse_triplets(
     return metrics
 
 
-def fuse(
-    folder: Path, config: FusionConfig, cache: Path, progress: Progress = silent, world: World = SMALL
-) -> dict[str, float]:
+def fuse(folder: Path, config: FusionConfig, cache: Path, progress: Progress = silent) -> dict[str, float]:
     """Choose weights on validation scenes, train a fusion, measure it on both splits, and add it to the folder.
 
     Returns:
         Metrics such as "test/fusion/remove actor/R@1", as in the card.
     """
     encoder = read_checkpoint(folder)
-    validation = embed_queries(covr_world(cache, "validation", world=world), encoder, progress=progress)
+    validation = embed_queries(covr_world(cache, "validation"), encoder, progress=progress)
     weights = choose_weights(validation)
     data = load_families(
-        encoder, config.families, config.seed, cache, with_frames=config.weigh_frames, progress=progress, world=world
+        encoder, config.families, config.seed, cache, with_frames=config.weigh_frames, progress=progress
     )
     fusion, _ = train_fusion(data, weights.parts, config, progress)
-    test = embed_queries(covr_world(cache, "test", world=world), encoder, progress=progress)
+    test = embed_queries(covr_world(cache, "test"), encoder, progress=progress)
     metrics: dict[str, float] = {}
     for split, asked in (("validation", validation), ("test", test)):
         for system in (*TRAINING_FREE, "fusion"):
@@ -93,7 +91,7 @@ def fuse(
             metrics |= {f"{split}/{system}/{row}/R@1": values["R@1"] for row, values in table.items()}
             removals = [values["violations@5"] for row, values in table.items() if row.startswith("remove")]
             metrics[f"{split}/{system}/remove/violations@5"] = sum(removals) / len(removals)
-    add_fusion(folder, fusion, weights, config, metrics, f"{world.name}, {config.families} families")
+    add_fusion(folder, fusion, weights, config, metrics)
     return metrics
 
 
@@ -104,15 +102,17 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="checkpoint folder, which gets the fusion")
     parser.add_argument(
         "--data",
-        default=SMALL.data,
-        help=f"{' or '.join(BY_DATA)}, or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ, or *triplets*.jsonl "
+        default=WORLD,
+        help=f"{WORLD}, or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ, or *triplets*.jsonl "
         "of `nt2vr queries triplets` next to the videos (default: %(default)s)",
     )
-    parser.add_argument("--families", type=int, default=default.families, help="training families of a world")
+    parser.add_argument(
+        "--families", type=int, default=default.families, help="training families of the built-in world"
+    )
     parser.add_argument(
         "--iterate",
         choices=get_args(get_type_hints(FusionConfig)["iterate"]),
-        help="what a step draws (default: families of a world; of a dataset distinct targets, as CoVR)",
+        help="what a step draws (default: families of the world; of a dataset distinct targets, as CoVR)",
     )
     parser.add_argument("--batch", type=int, default=default.batch, help="how many of these")
     parser.add_argument("--learning-rate", type=float, default=default.learning_rate)
@@ -134,15 +134,15 @@ def main() -> None:
     cache = options.cache or options.folder.resolve().parent / ".frames"
     names = ("families", "steps", "batch", "learning_rate", "temperature")
     others = ("hidden", "loss", "hn_nce", "weigh_frames", "seed")
-    world = BY_DATA.get(options.data)
-    options.iterate = options.iterate or ("families" if world else "targets")
-    if world is None and (options.iterate == "families" or options.weigh_frames):
-        parser.error("families and weighed frames are a world's: leave them out for a dataset.")
+    in_world = options.data == WORLD
+    options.iterate = options.iterate or ("families" if in_world else "targets")
+    if not in_world and (options.iterate == "families" or options.weigh_frames):
+        parser.error("families and weighed frames are the world's: leave them out for a dataset.")
     try:
         config = FusionConfig(**{name: getattr(options, name) for name in ("iterate", *names, *others)})
         with progress_bar() as progress:
-            if world:
-                metrics = fuse(options.folder, config, cache, progress, world)
+            if in_world:
+                metrics = fuse(options.folder, config, cache, progress)
             else:
                 metrics = fuse_triplets(options.folder, config, cache, Path(options.data), progress)
     except Nt2vrError as error:

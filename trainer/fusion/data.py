@@ -14,12 +14,12 @@ from torch import Tensor
 from nt2vr.datasets.covr import CovrSet
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.covr.protocol import EmbeddedQueries
-from nt2vr.evaluation.worlds import SMALL, World
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.querygen.families import Edit, Family, WishTable
 from nt2vr.querygen.modifications import Modification
 from nt2vr.world.drawn.clips import ClipFile
+from nt2vr.world.edits.changes import EDITS
 
 BLOCK = 1_000  # families per file of embeddings
 FRAMES = 2  # per clip: frames of one clip are nearly alike
@@ -64,7 +64,6 @@ def load_families(
     with_frames: bool = False,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
-    world: World = SMALL,
 ) -> FusionData:
     """Draw and embed training families.
 
@@ -72,17 +71,17 @@ def load_families(
         without: names of the vocabulary; triplets whose changes concern one of them are left out.
         with_frames: also embed single frames, which are stored in `cache`.
     """
-    families = world.edits.of_training(count, seed)
-    scenes = _clips_of(families, world)
+    families = EDITS.of_training(count, seed)
+    scenes = _clips_of(families)
     owners = [row for row, family in enumerate(families) for _ in range(1 + len(family.edits))]
     references = [family.reference for family in families]
 
     def stored(some: Sequence[Any], num_frames: int) -> ClipFile:
-        return ClipFile.of("train", some, num_frames, encoder.card.framing, cache, world.drawing)
+        return ClipFile.of("train", some, num_frames, encoder.card.framing, cache)
 
     blocks = [families[start : start + BLOCK] for start in range(0, count, BLOCK)]  # more families reuse the first
     files = [stored([family.reference for family in block], 1) for block in blocks]
-    clip_files = [stored(_clips_of(block, world), FRAMES) for block in blocks]
+    clip_files = [stored(_clips_of(block), FRAMES) for block in blocks]
     pictures, clips = (
         np.concatenate([file.embeddings_alone(encoder, progress, should_stop) for file in some])
         for some in (files, clip_files)
@@ -92,7 +91,7 @@ def load_families(
     triplets = _triplets(families, without)
     rng = random.Random(seed)
     texts = [
-        world.edits.modify(families[number].reference, edit.changes, rng)
+        EDITS.modify(families[number].reference, edit.changes, rng)
         for number, _, edit in triplets
         for _ in range(WORDINGS)
     ]
@@ -153,12 +152,12 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
     )
 
 
-def _clips_of(families: Sequence[Family], world: World) -> list[Any]:
+def _clips_of(families: Sequence[Family]) -> list[Any]:
     """List a twin and the edited scenes of each family."""
     return [
         scene
         for family in families
-        for scene in (*world.edits.copies(family.reference, 1), *(edit.scene for edit in family.edits))
+        for scene in (*EDITS.copies(family.reference, 1), *(edit.scene for edit in family.edits))
     ]
 
 

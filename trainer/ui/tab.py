@@ -13,7 +13,8 @@ from nt2vr.ui.theme import QUIET
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
-from trainer.config import WORLD, TrainConfig
+from nt2vr.world import WORLD
+from trainer.config import TrainConfig
 from trainer.config_file import anchored
 from trainer.runs.manager import Run, RunManager
 from trainer.ui.form import bases, config_fields, losses_view, presets, read_form

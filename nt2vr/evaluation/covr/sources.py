@@ -1,4 +1,4 @@
-"""Data for picture plus text (covr): the built-in worlds, with exact truth, and datasets.
+"""Data for picture plus text (covr): the built-in world, with exact truth, and datasets.
 
 In datasets a reference is embedded like a clip, all of its frames pooled.
 """
@@ -7,7 +7,6 @@ import random
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.covr.protocol import CovrBenchmark, CovrQuery, EmbeddedMedia
 from nt2vr.evaluation.media import embed_files
-from nt2vr.evaluation.worlds import BY_DATA, SMALL, World
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
@@ -25,7 +23,11 @@ from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop
 from nt2vr.querygen.families import Family, Split, WishTable
 from nt2vr.search.exclusion import averaged
-from nt2vr.world.drawn.clips import ClipFile
+from nt2vr.world import NAME, WORLD
+from nt2vr.world.captions import captions
+from nt2vr.world.drawn.clips import LOOK, ClipFile
+from nt2vr.world.edits.changes import EDITS
+from nt2vr.world.scenes import Scene
 
 PER_KIND = {"validation": 50, "test": 100}
 SEEDS = {"validation": 21, "test": 22}
@@ -37,23 +39,23 @@ class CovrData:
     """Selection of evaluation data.
 
     Attributes:
-        name: "world", "world-large", or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ or CIRCO.
+        name: "world", or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ or CIRCO.
         split: "test" or "validation" scenes, or a dataset's split.
-        per_kind: queries per kind of change in a built-in world; 0 for its default.
+        per_kind: queries per kind of change in the built-in world; 0 for its default.
         keep_reference: whether a query's own reference is ranked, as in CLIP4Cir's code for FashionIQ; CoVR's removes
             it, and so do the measures of CIRR and CIRCO.
 
     Raises:
-        ConfigError: if a built-in world has no such split, or too many queries are asked for.
+        ConfigError: if the built-in world has no such split, or too many queries are asked for.
     """
 
-    name: str = SMALL.data
+    name: str = WORLD
     split: str = "test"
     per_kind: int = 0
     keep_reference: bool = False
 
     def __post_init__(self) -> None:
-        if self.name not in BY_DATA:
+        if self.name != WORLD:
             return
         if self.split not in PER_KIND:
             raise ConfigError(f"The built-in world has the splits {' and '.join(PER_KIND)}.")
@@ -66,7 +68,7 @@ class CovrData:
 def load_covr_benchmark(
     data: CovrData, folder: Path, decoder: Decoder, cache: Cache, known: Collection[str] | None = None
 ) -> CovrBenchmark:
-    """Load a benchmark; `folder` stores embeddings of the built-in worlds, `cache` those of files.
+    """Load a benchmark; `folder` stores embeddings of the built-in world, `cache` those of files.
 
     Args:
         known: see `load_covr`.
@@ -74,15 +76,13 @@ def load_covr_benchmark(
     Raises:
         DatasetError: if the data cannot be read.
     """
-    if world := BY_DATA.get(data.name):
-        return covr_world(folder, data.split, data.per_kind, world=world)  # type: ignore[arg-type]  # checked
+    if data.name == WORLD:
+        return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
     split = "val" if data.split == "validation" else data.split
     return covr_files(load_covr(Path(data.name), split, known), decoder, cache, data.keep_reference)
 
 
-def covr_world(
-    cache: Path, split: Split = "test", per_kind: int = 0, seed: int = 0, world: World = SMALL
-) -> CovrBenchmark:
+def covr_world(cache: Path, split: Split = "test", per_kind: int = 0, seed: int = 0) -> CovrBenchmark:
     """Build queries about held-out scenes: "test" for reporting, "validation" for choices.
 
     Args:
@@ -90,27 +90,25 @@ def covr_world(
         seed: 0 for SEEDS.
     """
     per_kind, seed = per_kind or PER_KIND[split], seed or SEEDS[split]
-    families = world.edits.choose(split, per_kind, seed)
-    references, clips = [family.reference for family in families], world.edits.gallery_of(families)
+    families = EDITS.choose(split, per_kind, seed)
+    references, clips = [family.reference for family in families], EDITS.gallery_of(families)
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> EmbeddedMedia:
         framing = encoder.card.framing
-        pictures = ClipFile.of(split, references, 1, framing, cache, world.drawing).embeddings_alone(
-            encoder, progress, should_stop
-        )
-        videos = ClipFile.of(split, clips, encoder.num_frames, framing, cache, world.drawing)
+        pictures = ClipFile.of(split, references, 1, framing, cache).embeddings_alone(encoder, progress, should_stop)
+        videos = ClipFile.of(split, clips, encoder.num_frames, framing, cache)
         return EmbeddedMedia(pictures, videos.embeddings_alone(as_scored(encoder), progress, should_stop))
 
     return CovrBenchmark(
-        name=world.data if split == "test" else f"{world.data}, {split}",
-        queries=tuple(_queries(families, clips, world)),
+        name=WORLD if split == "test" else f"{WORLD}, {split}",
+        queries=tuple(_queries(families, clips)),
         embed=embed,
-        source={"data": world.name, "split": split, "queries per kind": per_kind, "seed": seed, "look": world.look},
+        source={"data": NAME, "split": split, "queries per kind": per_kind, "seed": seed, "look": LOOK},
         references=[{"scene": scene.to_dict()} for scene in references],
     )
 
 
-def _queries(families: Sequence[Family], clips: Sequence[Any], world: World) -> list[CovrQuery]:
+def _queries(families: Sequence[Family], clips: Sequence[Scene]) -> list[CovrQuery]:
     table, shown = WishTable(clips), list(enumerate(clips))
     return [
         CovrQuery(
@@ -121,7 +119,7 @@ def _queries(families: Sequence[Family], clips: Sequence[Any], world: World) -> 
             violating=tuple(
                 row for row, clip in shown if edit.kind.startswith("remove") and edit.wish.violated_by(clip)
             ),
-            caption=full_caption(edit.scene, world),
+            caption=full_caption(edit.scene),
             labels=(UNSEEN if edit.unseen else SEEN,),
             parts=(edit.modification.wanted_text, edit.modification.unwanted),
             names=edit.names,
@@ -131,9 +129,9 @@ def _queries(families: Sequence[Family], clips: Sequence[Any], world: World) -> 
     ]
 
 
-def full_caption(scene: Any, world: World) -> str:
+def full_caption(scene: Scene) -> str:
     """Return the longest of a scene's captions, which names all of it."""
-    return max(world.captions(scene, 6, random.Random(getattr(scene, world.edits.look)).getrandbits(16)), key=len)
+    return max(captions(scene, 6, random.Random(scene.seed).getrandbits(16)), key=len)
 
 
 def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache, keep_reference: bool = False) -> CovrBenchmark:

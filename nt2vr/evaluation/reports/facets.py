@@ -11,7 +11,9 @@ from nt2vr.language.query import MAX_QUERY_CHARS
 from nt2vr.language.tagger import load_tagger
 from nt2vr.language.tokens import VERB_TAGS, Token
 from nt2vr.language.wordlists import words
-from nt2vr.world.truth import Claim, read_claim
+from nt2vr.world.claims import Claim
+from nt2vr.world.deeds import WEAR
+from nt2vr.world.truth import read_claim
 
 PartKind = Literal["deed", "thing", "attribute", ""]
 VERBS = VERB_TAGS - {"MD"}
@@ -88,14 +90,13 @@ def _lemmas(tokens: Sequence[Token]) -> tuple[str, ...]:
 
 
 def _kind_of_claim(claim: Claim) -> PartKind:
-    if any(who.activities for who in claim.actors):
+    if any(act.verbs - {WEAR} for who in claim.whos for act in who.acts):
         return "deed"
-    return "attribute" if any(who.wearing for who in claim.actors) else "thing"
+    return "attribute" if any(who.acts or who.colour or who.size for who in claim.whos) else "thing"
 
 
 def _names(claim: Claim) -> tuple[str, ...]:
     """Return the vocabulary's names of what a claim requires; what several names would satisfy has none."""
-    groups = [names for who in claim.actors for names in (who.activities, who.wearing)]
-    groups = [names for names in (*groups, *claim.props, claim.places) if names]
-    groups = groups or [who.subjects for who in claim.actors]
+    done = [names for who in claim.whos for act in who.acts for names in (act.verbs - {WEAR}, act.objects)]
+    groups = [names for names in (*done, claim.places) if names] or [who.names for who in claim.whos]
     return tuple(next(iter(names)) for names in groups if len(names) == 1)

@@ -10,12 +10,13 @@ from nt2vr.errors import counted
 from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.reports.compare import IMPROVED
 from nt2vr.evaluation.reports.tables import MEASURES
-from nt2vr.evaluation.sources import CLASSES, GALLERY, LIBRARY, ORDER, WORLD
+from nt2vr.evaluation.sources import CLASSES, GALLERY, LIBRARY, ORDER
 from nt2vr.library.libraries import Libraries
 from nt2vr.ui.confirmation import Confirmation, lay_out_confirmation
 from nt2vr.ui.evaluate.breakdown_panel import BreakdownPanel, lay_out_breakdown
 from nt2vr.ui.evaluate.report_link import FILTERS, ORDERS, PARTS
 from nt2vr.ui.theme import script, template
+from nt2vr.world import WORLD
 
 POLL_S = 1.0
 DEFAULT_SYSTEMS = ("CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg", "CLIP boolean")

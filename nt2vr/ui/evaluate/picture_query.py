@@ -11,11 +11,12 @@ from gradio.utils import get_upload_folder
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.reports.report import Report
-from nt2vr.evaluation.worlds import world_of
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.picture import write_jpeg
 from nt2vr.models.framing import DEFAULT_SIZE, Framing
 from nt2vr.ui.evaluate.queries_view import picture_systems
+from nt2vr.world.drawn.render import draw_clip
+from nt2vr.world.scenes import Scene
 
 
 def picture_query(report: Report, place: int | None, libraries: Libraries) -> dict[str, str]:
@@ -50,6 +51,5 @@ def _drawn(scene: Mapping[str, Any]) -> Path:
     path = Path(get_upload_folder()) / name / "reference.jpg"
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.is_file():
-        world = world_of(scene)
-        write_jpeg(world.drawing.draw(world.read_scene(scene), 1, Framing(DEFAULT_SIZE))[0], path)
+        write_jpeg(draw_clip(Scene.from_dict(scene), 1, Framing(DEFAULT_SIZE))[0], path)
     return path

@@ -6,10 +6,10 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.sources import Data
-from nt2vr.evaluation.worlds import BY_DATA
 from nt2vr.files import expanded
 from nt2vr.progress import Job
 from nt2vr.ui.web.permissions import Permissions, Visitor
+from nt2vr.world import WORLD
 
 
 def start_evaluation(
@@ -49,7 +49,7 @@ def start_covr_evaluation(
         evaluations.archive.check_room()
     if not name or not model:
         raise ConfigError("Choose data, a model and a number of queries to evaluate.")
-    if name not in BY_DATA:
+    if name != WORLD:
         permissions.check("paths", visitor)
         name = str(expanded(name))
-    return evaluations.start_covr(CovrData(name, split, per_kind if name in BY_DATA else 0), model)
+    return evaluations.start_covr(CovrData(name, split, per_kind if name == WORLD else 0), model)

@@ -1,1 +1,1 @@
-"""Scenes drawn as clips."""
+"""Scenes of the built-in world drawn as picture-book clips."""

@@ -1,57 +1,120 @@
-"""Backdrops as SVG: sky, ground and fixed scenery, never mentioned in captions."""
+"""Backdrops: a place by day and by night, from data (assets/world/backdrops.toml).
 
-from nt2vr.world.drawn.sprites import UNITS, picture
+Scenery has no or soft outlines and lies in haze, so that it is not taken for the figures.
+"""
 
+import random
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Any
+
+from nt2vr.settings import ASSETS
+from nt2vr.world.drawn.sprites import UNITS, Image, draw_svg, drawing, ink, recoloured
+
+FILE = ASSETS / "world" / "backdrops.toml"
 SIZE = 224
-HORIZON = 0.58  # top of the ground, as a share of the height
-
-# place -> colours of sky top, sky bottom and ground, then pictures on the horizon: (code, size in pixels)
-_PLACES: dict[str, tuple[str, str, str, tuple[tuple[str, int], ...]]] = {
-    "beach": ("#87CEFA", "#DFF3FF", "#F2D98B", (("1F334", 84), ("1F334", 70))),
-    "park": ("#9AD7FF", "#E5F6FF", "#7BC45A", (("1F333", 84), ("26F2", 66), ("1F333", 84))),
-    "street": ("#B9C4D6", "#E4E8EE", "#7C7F86", (("1F3D9", 110), ("1F6A6", 56), ("1F3D9", 110))),
-    "mountain": ("#A9C8E8", "#EAF4FF", "#FFFFFF", (("1F3D4", 110), ("1F332", 70), ("1F3D4", 110))),
-    "room": ("#F3E3C8", "#F7EEDD", "#B98A5A", (("1F6CB", 96), ("1FA9F", 64))),
-    "kitchen": ("#FFF3D6", "#FFF9EA", "#C9C9C9", (("1F374", 46), ("1FAD6", 62))),
-    "gym": ("#C9D3DE", "#DDE4EC", "#C58B4A", (("1F94A", 48), ("1F945", 70))),
-    "stage": ("#2E1747", "#7A3E8E", "#A1582D", (("1F3AD", 60),)),
-    "desert": ("#FFD9A0", "#FFEFD0", "#E2B56B", (("1F335", 76), ("1F3DC", 96))),
-    "lake": ("#A7DCF7", "#DDF3FC", "#B7C98B", (("1F3DE", 110), ("1F332", 60), ("1F3DE", 110))),
-    "farm": ("#BDE3FF", "#EAF6FF", "#A9B84C", (("1F3E0", 76), ("1F33E", 60), ("1F33E", 60))),
-    "golf": ("#BFE6FF", "#EDF8FF", "#4FA34A", (("26F3", 76), ("1F333", 76))),
-    "forest": ("#7FA98A", "#CFE3CF", "#5B7F3A", (("1F332", 92), ("1F332", 110), ("1F332", 84), ("1F332", 100))),
-}
-
-_EXTRA = {  # drawn between the ground and the pictures
-    "beach": '<rect y="118" width="224" height="22" fill="#4FA9DC"/>',
-    "street": "".join(f'<rect x="{x}" y="172" width="26" height="5" fill="#EDEDED"/>' for x in range(6, 224, 56)),
-    "stage": (
-        '<path d="M0 0H40Q34 70 10 130H0Z" fill="#B3212F"/><path d="M224 0H184Q190 70 214 130H224Z" fill="#B3212F"/>'
-        '<path d="M60 0L20 224H110ZM164 0L204 224H114Z" fill="#FFF4C0" opacity=".16"/>'
-    ),
-    "kitchen": '<rect y="122" width="224" height="10" fill="#A9825A"/>',
-    "lake": '<rect y="124" width="224" height="34" fill="#6BB5E0"/>',
-    "gym": '<rect y="126" width="224" height="5" fill="#8C97A5"/>',
-}
+HORIZON = 134  # y of the ground's far edge
+VARIANTS = 4  # mirrored or not, shifted to the left or to the right
+NIGHT_SKY = ("#0E1B46", "#41598F")
+NIGHT_GLASS = "#22346B"
+SOFT_INK = "#6B5B4E"
+# what the night leaves of red, green and blue outdoors, and in a room by lamplight
+_OUTDOORS, _INDOORS = (0.42, 0.5, 0.78), (0.7, 0.66, 0.66)
 
 
-def backdrop_svg(place: str, variant: int) -> str:
-    """Return the SVG of a place; `variant` (0 to 3) reverses and shifts its pictures."""
-    top, bottom, ground, standing = _PLACES[place]
-    horizon = HORIZON * SIZE
-    if variant % 2:
-        standing = standing[::-1]
-    shift = 10 if variant >= 2 else -6
-    step = SIZE / len(standing)
-    pictures = ""
-    for index, (code, size) in enumerate(standing):
-        x = (index + 0.5) * step - size / 2 + shift
-        pictures += picture(code, x, horizon + 6 - 0.87 * size, size / UNITS)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}">'
-        f'<defs><linearGradient id="sky" x2="0" y2="1">'
-        f'<stop stop-color="{top}"/><stop offset="1" stop-color="{bottom}"/></linearGradient></defs>'
-        f'<rect width="{SIZE}" height="{SIZE}" fill="url(#sky)"/>'
-        f'<rect y="{horizon}" width="{SIZE}" height="{SIZE - horizon}" fill="{ground}"/>'
-        f"{_EXTRA.get(place, '')}{pictures}</svg>"
+@cache
+def _table() -> Mapping[str, Any]:
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
+def places() -> list[str]:
+    """Return the names of all backdrops."""
+    return [name for name in _table() if name != "shapes"]
+
+
+def things_shown(place: str, codes: Mapping[str, str]) -> Counter[str]:
+    """Count the things in a backdrop; `codes` names the things of pictures."""
+    given = _table()[place]
+    shapes = given["far"] + given.get("near", "")
+    marked = re.findall(r'class="([a-z ]+)"', shapes) + ["window"] * shapes.count('href="#window"')
+    return Counter(marked + [codes[code] for code, *_ in given["pieces"] if code in codes])
+
+
+@cache
+def _flat(code: str) -> str:
+    """Return an OpenMoji picture with soft outlines."""
+    return f'<g fill="{SOFT_INK}">{recoloured(drawing(code), {"#000000": SOFT_INK, "#000": SOFT_INK})}</g>'
+
+
+def _piece(code: str, middle: float, foot: float, width: float) -> str:
+    left, _, right, bottom = ink(_flat(code))
+    scale = width / UNITS
+    x, y = middle - (left + right) / 2 * scale, foot - bottom * scale
+    return f'<g transform="translate({x:.1f} {y:.1f}) scale({scale:.3f})">{_flat(code)}</g>'
+
+
+def _filter(name: str, factors: tuple[float, float, float], haze: tuple[float, float, float] = (0, 0, 0)) -> str:
+    rows = (
+        " ".join(f"{factor if row == column else 0}" for column in range(4)) + f" {haze[row]}"
+        for row, factor in enumerate(factors)
     )
+    return (
+        f'<filter id="{name}" color-interpolation-filters="sRGB" x="0" y="0" width="1" height="1" '
+        f'filterUnits="objectBoundingBox"><feColorMatrix values="{" ".join(rows)} 0 0 0 1 0"/></filter>'
+    )
+
+
+def _of(colour: str, share: float) -> tuple[float, float, float]:
+    red, green, blue = (share * int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    return red, green, blue
+
+
+def _gradient(name: str, colours: tuple[str, str]) -> str:
+    return (
+        f'<linearGradient id="{name}" x2="0" y2="1"><stop stop-color="{colours[0]}"/>'
+        f'<stop offset="1" stop-color="{colours[1]}"/></linearGradient>'
+    )
+
+
+def _stars() -> str:
+    rng = random.Random(7)
+    dots = ((rng.uniform(4, 220), rng.uniform(4, 100), rng.choice((1, 1.3, 1.8))) for _ in range(34))
+    stars = "".join(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{r}"/>' for x, y, r in dots)
+    return f'<g fill="#FFF8DC">{stars}</g>'
+
+
+def backdrop_svg(place: str, night: bool, variant: int) -> str:
+    """Return the SVG of a place; `variant` mirrors and shifts its scenery."""
+    given = _table()[place]
+    indoor, dark = given.get("indoor", False), given.get("dark", False)
+    open_sky = not (indoor or dark or given.get("covered", False))
+    mirrored = f'transform="translate({SIZE} 0) scale(-1 1)"' if variant % 2 else ""
+    shift = (-6, 6)[variant // 2]
+    pieces = "".join(_piece(*piece) for piece in given["pieces"])
+    sky = NIGHT_SKY if night and open_sky else tuple(given["sky"])
+    factors = _INDOORS if indoor else _OUTDOORS
+    haze = 0.0 if indoor else 0.18
+    hazed = _filter("haze", (1 - haze, 1 - haze, 1 - haze), _of(sky[1], haze))
+    dim = 'filter="url(#night)"' if night and not dark else ""
+    far, near = given["far"], given.get("near", "")
+    if night:
+        far = far.replace("#BFE6FF", NIGHT_GLASS).replace('fill="#BFE0F5"', f'fill="{NIGHT_GLASS}"')
+    shapes = _table()["shapes"].replace("#BFE6FF", NIGHT_GLASS if night else "#BFE6FF")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}"><defs>{_gradient("sky", sky)}'
+        f"{_gradient('ground', tuple(given['ground']))}{_filter('night', factors)}{hazed}{shapes}</defs>"
+        f'<rect width="{SIZE}" height="{SIZE}" fill="url(#sky)" {"" if open_sky else dim}/>'
+        f"{_stars() if night and open_sky else ''}"
+        f'<g {dim}><rect y="{HORIZON}" width="{SIZE}" height="{SIZE - HORIZON}" fill="url(#ground)"/>'
+        f'<g {mirrored}><g transform="translate({shift} 0)">{far}<g filter="url(#haze)">{pieces}</g></g>{near}</g>'
+        "</g></svg>"
+    )
+
+
+@lru_cache(maxsize=320)
+def backdrop(place: str, night: bool, variant: int, size: int) -> Image:
+    """Return a place as (size, size, 3) uint8 RGB."""
+    return draw_svg(backdrop_svg(place, night, variant), size, size)[..., :3].copy()

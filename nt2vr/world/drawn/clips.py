@@ -3,49 +3,27 @@
 import json
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.media.picture import fit
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.world.drawn.frame_file import embed_frames, embedded_once, read_frames, write_frames
-from nt2vr.world.drawn.render import Renderer
-from nt2vr.world.scenes import SceneSplit
+from nt2vr.world.drawn.render import draw_clip
+from nt2vr.world.scenes import Scene, SceneSplit
 
-LOOK = 1  # cache version: raise it when scenes are drawn or fitted differently
+LOOK = 2  # cache version: raise it when scenes are drawn differently
 CHUNK = 64  # clips per task of a process: 10 MB of frames
-
-
-@lru_cache(1)
-def _renderer() -> Renderer:
-    return Renderer()
-
-
-def draw_clip(scene: Any, num_frames: int, framing: Framing) -> NDArray[np.uint8]:
-    """Draw a clip at the gallery's size and `fit` it, as search does: (F, S, S, 3)."""
-    return np.stack([fit(frame, framing) for frame in _renderer().frames(scene, num_frames)])
-
-
-class Drawing(NamedTuple):
-    """How scenes are drawn: a function, and the cache version of its looks."""
-
-    draw: Callable[[Any, int, Framing], NDArray[np.uint8]] = draw_clip
-    look: str = ""
-
-
-DRAWING = Drawing()
 
 
 @dataclass(frozen=True)
@@ -53,25 +31,18 @@ class ClipFile:
     """Cache file for the frames of some scenes."""
 
     path: Path  # .npy file of (N, F, S, S, 3) uint8 RGB frames, named by a hash of everything that affects them
-    scenes: Sequence[Any]
+    scenes: Sequence[Scene]
     num_frames: int
-    framing: Framing  # what frames are fitted to; S is its size
-    drawing: Drawing = DRAWING
+    framing: Framing  # S is its size
 
     @classmethod
     def of(
-        cls,
-        split: SceneSplit,
-        scenes: Sequence[Any],
-        num_frames: int,
-        framing: Framing,
-        cache: Path,
-        drawing: Drawing = DRAWING,
+        cls, split: SceneSplit, scenes: Sequence[Scene], num_frames: int, framing: Framing, cache: Path
     ) -> "ClipFile":
         """Return the cache file in the folder `cache`, without drawing anything."""
-        looks = [drawing.look or LOOK, num_frames, framing.key, [scene.to_dict() for scene in scenes]]
+        looks = [LOOK, num_frames, framing.key, [scene.to_dict() for scene in scenes]]
         key = blake2b(json.dumps(looks).encode(), digest_size=8)
-        return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, framing, drawing)
+        return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, framing)
 
     def frames(self, progress: Progress = silent, should_stop: ShouldStop = never) -> NDArray[np.uint8]:
         """Return the memory-mapped frames, drawing them first if necessary."""
@@ -115,7 +86,7 @@ class ClipFile:
     def _drawn(self) -> Iterator[NDArray[np.uint8]]:
         """Yield the frames of each scene, drawn by one process per core."""
         chunks = [self.scenes[start : start + CHUNK] for start in range(0, len(self.scenes), CHUNK)]
-        draw = partial(draw_clips, num_frames=self.num_frames, framing=self.framing, drawing=self.drawing)
+        draw = partial(draw_clips, num_frames=self.num_frames, framing=self.framing)
         if len(chunks) == 1:
             yield from draw(chunks[0])
             return
@@ -129,6 +100,6 @@ class ClipFile:
                 pool_.shutdown(cancel_futures=True)
 
 
-def draw_clips(scenes: Sequence[Any], num_frames: int, framing: Framing, drawing: Drawing) -> NDArray[np.uint8]:
+def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray[np.uint8]:
     """Draw clips: (N, F, S, S, 3)."""
-    return np.stack([drawing.draw(scene, num_frames, framing) for scene in scenes])
+    return np.stack([draw_clip(scene, num_frames, framing) for scene in scenes])

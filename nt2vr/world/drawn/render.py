@@ -1,155 +1,64 @@
-"""Rendering of scenes: layout, motion and frames.
+"""Rendering: scenes as frames, deterministic in the scene and its seed."""
 
-Each actor and prop on the ground has a lane of its own, so nothing is hidden. Flying things are in the sky.
-"""
+from dataclasses import replace
 
-import math
-import random
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
-
+import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from nt2vr.world.drawn.backdrops import HORIZON, backdrop_svg
-from nt2vr.world.drawn.sprites import SKINS, Sprite, actor_svg, draw_svg, sprite, thing_svg
-from nt2vr.world.scenes import Actor, Scene
-from nt2vr.world.vocabulary import ACTIVITIES, FLYING, PROPS, SUBJECTS, Motion
+from nt2vr.models.framing import Framing
+from nt2vr.world.deeds import DeedKind
+from nt2vr.world.drawn.actors import Stand, extent, paint, placed
+from nt2vr.world.drawn.backdrops import VARIANTS, backdrop
+from nt2vr.world.drawn.canvas import Canvas, Point
+from nt2vr.world.drawn.layout import SIZE, Placed, lay_out
+from nt2vr.world.drawn.motions import MOTIONS, STEPS
+from nt2vr.world.drawn.props import active
+from nt2vr.world.drawn.sprites import Image
+from nt2vr.world.scenes import Deed, Scene
 
-SIZE = 224  # coordinates below are pixels of a 224 x 224 clip
-MAX_UNIT = 1.45  # pixels per unit for a single actor: a picture of 72 units is 104 pixels wide
-LARGEST_UNIT = 1.85  # a single elephant
-PERSON_WIDTH, ANIMAL_WIDTH, PROP_WIDTH = 56, 92, 56  # units, with props and arms
-
-
-@dataclass(frozen=True)
-class Mover:
-    """One moving sprite."""
-
-    svg: str
-    motion: Motion
-    unit: float  # pixels per unit, for a clip of SIZE
-    x: float  # centre of its lane
-    y: float  # the line it stands on
-    reach: float  # largest distance from `x`
-    phase: float  # where in its motion it starts, 0 to 1
-    flip: bool  # mirrored, to face right instead of left; walkers face where they go
-
-    def at(self, time: float) -> tuple[float, float, int, bool]:
-        """Return x, y, clockwise angle and whether mirrored at `time` in [0, 1]; the motion loops.
-
-        Angles are few, which keeps the sprite cache small.
-        """
-        cycle = (time + self.phase) % 1
-        swing = math.sin(2 * math.pi * cycle)
-        to_the_right = (cycle < 0.5) != self.flip  # there and back; OpenMoji's movers look left
-        there = self.x + self.reach * (1 - abs(4 * cycle - 2)) * (-1 if self.flip else 1)
-        match self.motion:
-            case "walk":
-                return there, self.y - 4 * abs(math.sin(6 * math.pi * cycle)), 0, to_the_right
-            case "roll":
-                return there, self.y, 0, to_the_right
-            case "turn":
-                return there, self.y, 45 * int(8 * cycle), self.flip
-            case "bounce":
-                return self.x, self.y - 12 * abs(swing), 0, self.flip
-            case "sway":
-                return self.x + 3 * swing, self.y, 4 * round(2 * swing), self.flip
-            case "stay":
-                return self.x, self.y, 0, self.flip
+FINER = 2  # frames are painted larger, then reduced, which smooths lines
 
 
-def _lanes(widths: list[float]) -> list[tuple[float, float]]:
-    """Divide the width of the picture into lanes of relative widths; return (centre, width) of each."""
-    edges = np.cumsum([0, *widths]) / (sum(widths) or 1) * (SIZE - 16) + 8
-    return [(float(a + b) / 2, float(b - a)) for a, b in pairwise(edges)]
+def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
+    """Return (F, size, size, 3) uint8 RGB frames, evenly spaced over the clip."""
+    at = size * FINER
+    ground = backdrop(scene.place, scene.night, scene.seed % VARIANTS, at)
+    everybody = [replace(each, stand=_enlarged(each.stand, at / SIZE)) for each in lay_out(scene)]
+    drawn = np.empty((frames, size, size, 3), np.uint8)
+    for index in range(frames):
+        canvas = Canvas(ground, scene.night)
+        _paint_step(canvas, everybody, int((index + 0.5) * STEPS / frames))
+        drawn[index] = cv2.resize(canvas.pixels, (size, size), interpolation=cv2.INTER_AREA)
+    return drawn
 
 
-def _width(what: Actor | str) -> float:
-    """Units of ground that an actor or a prop occupies."""
-    if isinstance(what, str):
-        return PROP_WIDTH * PROPS[what].scale
-    subject = SUBJECTS[what.subject]
-    return PERSON_WIDTH * max(subject.scale, 0.85) if subject.kind == "person" else ANIMAL_WIDTH * subject.scale
+def draw_clip(scene: Scene, num_frames: int, framing: Framing) -> Image:
+    """Draw the frames of a clip for an encoder, at its size at once: twice as fast as to draw and `fit` them."""
+    return render(scene, framing.size, num_frames)
 
 
-def lay_out(scene: Scene) -> list[Mover]:
-    """Place all actors and props of a scene, farthest first."""
-    rng = random.Random(scene.look)
-    movers: list[Mover] = []
-    sky = [8 + 0.5 * (SIZE - 16)] if len(scene.props) < 2 else [SIZE * 0.25, SIZE * 0.75]
-    rng.shuffle(sky)
-    for name in scene.props:
-        if PROPS[name].sky:
-            x = sky.pop() + rng.uniform(-30, 30)
-            y = 62 + rng.uniform(-6, 6)
-            movers.append(Mover(thing_svg(name), "stay", PROPS[name].scale * 0.8, x, y, 0, 0, False))
-    ground: list[Actor | str] = [name for name in scene.props if not PROPS[name].sky]
-    for actor in scene.actors:
-        if SUBJECTS[actor.subject].kind == "vehicle":
-            movers.append(_vehicle(actor, rng))
-        else:
-            ground.append(actor)
-    rng.shuffle(ground)
-    widths = [_width(what) for what in ground]
-    unit = min(MAX_UNIT, (SIZE - 16) / (sum(widths) or 1))
-    for what, width, (middle, room) in zip(ground, widths, _lanes(widths), strict=True):
-        phase, flip, y = rng.random(), rng.random() < 0.5, SIZE * rng.uniform(0.86, 0.95)
-        if isinstance(what, str):
-            movers.append(Mover(thing_svg(what), "stay", unit * PROPS[what].scale, middle, y, 0, phase, flip))
-        else:
-            motion = ACTIVITIES[what.activity].motion
-            reach = min(60.0, 6 + (room - width * unit) / 2)
-            svg = actor_svg(what, rng.choice(SKINS))
-            movers.append(Mover(svg, motion, unit * SUBJECTS[what.subject].scale, middle, y, reach, phase, flip))
-    return movers
+def _enlarged(stand: Stand, factor: float) -> Stand:
+    place = stand.place
+    return replace(stand, place=replace(place, x=place.x * factor, y=place.y * factor, scale=place.scale * factor))
 
 
-def _vehicle(actor: Actor, rng: random.Random) -> Mover:
-    """Place a vehicle behind everybody: on the ground near the horizon, or in the sky."""
-    flies = actor.subject in FLYING
-    y = SIZE * (rng.uniform(0.45, 0.48) if flies else HORIZON + rng.uniform(0.04, 0.07))
-    unit = 0.72 * SUBJECTS[actor.subject].scale
-    return Mover(actor_svg(actor, ""), "roll", unit, SIZE / 2, y, 62, rng.random(), rng.random() < 0.5)
+def _leads(kind: DeedKind) -> bool:
+    """Return whether the other figure goes along."""
+    return kind.targets and MOTIONS.get(kind.motion, ("", None))[0] == "lane"
 
 
-@lru_cache(maxsize=256)
-def _backdrop(place: str, variant: int, size: int) -> NDArray[np.uint16]:
-    return draw_svg(backdrop_svg(place, variant), size)[..., :3].astype(np.uint16)
+def _paint_step(canvas: Canvas, everybody: list[Placed], step: int) -> None:
+    doing = {each.who.number: active(each.who.figure, step).get("main") for each in everybody}
+    led: dict[int, Deed] = {d.object: d for d in doing.values() if d and isinstance(d.object, int) and _leads(d.kind)}
+    for each in everybody:
+        deed, leash = doing[each.who.number], None
+        if deed and deed.kind.hand == "leash" and isinstance(deed.object, int):
+            leash = _neck(everybody, deed.object, step, deed)
+        paint(canvas, each.who, each.stand, step, led.get(each.who.number), leash)
 
 
-def _paste(canvas: NDArray[np.uint16], sprite: Sprite, x: int, y: int) -> None:
-    top, left = y + sprite.dy, x + sprite.dx
-    height, width = sprite.rgb.shape[:2]
-    y0, x0 = max(0, -top), max(0, -left)
-    y1, x1 = min(height, canvas.shape[0] - top), min(width, canvas.shape[1] - left)
-    if y0 < y1 and x0 < x1:
-        patch = canvas[top + y0 : top + y1, left + x0 : left + x1]
-        patch *= sprite.transparency[y0:y1, x0:x1]
-        patch //= 255
-        patch += sprite.rgb[y0:y1, x0:x1]
-
-
-class Renderer:
-    """Draws scenes at one size, with cached sprites."""
-
-    def __init__(self, size: int = SIZE) -> None:
-        """Draw frames of `size` x `size` pixels."""
-        self.size = size
-
-    def frames(self, scene: Scene, num_frames: int) -> NDArray[np.uint8]:
-        """Return (F, size, size, 3) uint8 RGB frames, evenly spaced over the clip."""
-        factor = self.size / SIZE
-        backdrop = _backdrop(scene.place, scene.look % 4, self.size)
-        frames = np.empty((num_frames, self.size, self.size, 3), np.uint8)
-        movers = lay_out(scene)
-        for index in range(num_frames):
-            canvas = backdrop.copy()
-            for mover in movers:
-                x, y, angle, flip = mover.at((index + 0.5) / num_frames)
-                unit = round(mover.unit * factor * 16) / 16
-                look = sprite(mover.svg, unit, LARGEST_UNIT * factor, angle, flip)
-                _paste(canvas, look, round(x * factor), round(y * factor))
-            frames[index] = canvas
-        return frames
+def _neck(everybody: list[Placed], number: int, step: int, led: Deed) -> Point:
+    """Return the pixel where a leash is tied."""
+    pet = next(each for each in everybody if each.who.number == number)
+    _, front, height = extent(pet.who.figure)
+    return placed(pet.who, pet.stand, step, led)[0].at((0.55 * front, 0.6 * height))

@@ -24,7 +24,9 @@ from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.settings import ASSETS
 from nt2vr.world.drawn import clips
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
+from nt2vr.world.drawn.render import draw_clip
+from nt2vr.world.scenes import Scene, SceneSplit
+from nt2vr.world.splits import sample_scenes
 
 FILE = ASSETS / "world" / "embeddings.npz"
 BASE = ASSETS / "models" / "clip"
@@ -53,7 +55,7 @@ class UndrawnClips:
     def __getitem__(self, index: Any) -> NDArray[np.uint8]:
         file = self.file
         if isinstance(index, int) and not file.path.is_file():
-            return file.drawing.draw(file.scenes[index], file.num_frames, file.framing)
+            return draw_clip(file.scenes[index], file.num_frames, file.framing)
         read: NDArray[np.uint8] = file.frames()[index]
         return read
 
@@ -66,7 +68,7 @@ class UndrawnClips:
             return self.file.embeddings_alone(encoder, progress, should_stop)
         if missing := [scene for scene, row in zip(self.file.scenes, found, strict=True) if np.isnan(row[0])]:
             file = self.file
-            rest = ClipFile.of("train", missing, file.num_frames, file.framing, file.path.parent, file.drawing)
+            rest = ClipFile.of("train", missing, file.num_frames, file.framing, file.path.parent)
             found[np.isnan(found[:, 0])] = rest.embeddings_alone(encoder, progress, should_stop)
         return found
 

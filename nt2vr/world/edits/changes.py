@@ -1,20 +1,27 @@
-"""Changes of a scene for covr: one thing replaced, added or removed, and what matches."""
+"""Changes of a scene for covr: one thing replaced, added or removed, and what matches.
+
+Only single figures are changed, not groups of two or three. Words are those that name exactly what the
+usual one does.
+"""
 
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import product
+from itertools import chain, product
 
-from nt2vr.language.inflect import inflect_phrase
 from nt2vr.querygen.families import Families
 from nt2vr.querygen.modifications import ChangeKind
-from nt2vr.world.captions import with_article
-from nt2vr.world.scenes import PEOPLE, Actor, Scene, stream_scenes
-from nt2vr.world.truth import Claim, Who
-from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, ANIMAL_ACTIVITIES, FLYING, PLACES, PROPS, SUBJECTS
+from nt2vr.world.claims import Act, Claim, Who
+from nt2vr.world.deeds import WEAR, deeds
+from nt2vr.world.nouns import draw_noun, meanings
+from nt2vr.world.places import places
+from nt2vr.world.sampling import anywhere, cast_at, draw_colour, props_at, sample_deed
+from nt2vr.world.scenes import Deed, Figure, Scene, problems
+from nt2vr.world.splits import stream_scenes
+from nt2vr.world.things import Names, Noun, things
+from nt2vr.world.wording import conjugate, draw_deed
 
-MAX_ACTORS, MAX_PROPS = 3, 2  # of a scene, see `draw_scene`
+TRIES = 8  # deeds drawn per changed one, and new actors per kind
 
 
 @dataclass(frozen=True)
@@ -22,171 +29,242 @@ class Change:
     """One thing that is different; fields that do not apply are empty."""
 
     kind: ChangeKind  # "remove activity" removes the actor, named by its activity
-    old: Actor | None = None
-    new: Actor | None = None
-    prop: str = ""  # added or removed
+    before: Scene
+    old: Figure | None = None
+    new: Figure | None = None
+    did: Deed | None = None  # by `old`, also what it wore
+    does: Deed | None = None
     place: str = ""  # the new one
 
     def applied(self, scene: Scene) -> Scene:
-        """Return the scene with the change, and without the props that its place does not have."""
-        actors = tuple(self.new if actor == self.old else actor for actor in scene.actors)
-        if self.old is None and self.new is not None:
-            actors = (*actors, self.new)
-        place = self.place or scene.place
-        props = [prop for prop in scene.props if prop != self.prop] + [self.prop] * (self.kind == "add prop")
-        kept = tuple(prop for prop in props if prop in PLACES[place].props)
-        return replace(scene, place=place, actors=tuple(filter(None, actors)), props=kept)
+        """Return the scene with the change, and without the things that are not found at its place."""
+        if self.place:
+            night = scene.night and not places()[self.place].indoors
+            found = {*anywhere(), *props_at(self.place, night)}
+            strange = [figure.thing for figure in scene.figures if not figure.acts and figure.thing not in found]
+            return _without(replace(scene, place=self.place, night=night), strange)
+        if self.new is None:
+            return _without(scene, [figure.thing for figure in (self.old,) if figure])
+        if self.old is None:
+            return replace(scene, figures=(*scene.figures, self.new))
+        old, new = self.old.thing, self.new
+        return replace(scene, figures=tuple(new if figure.thing == old else figure for figure in scene.figures))
 
     @property
-    def names(self) -> frozenset[str]:
+    def names(self) -> Names:
         """Names of the vocabulary that a text about it mentions."""
-        claims = [claim for claim in (self.shown, self.gone) if claim]
-        of_actors = (who.subjects | who.activities | who.wearing for claim in claims for who in claim.actors)
-        others = (names for claim in claims for names in (claim.places, *claim.props))
-        return frozenset(actor.subject for actor in (self.old, self.new) if actor).union(*of_actors, *others)
+        figures = {figure.thing for figure in (self.old, self.new) if figure}
+        done = [deed for deed in (self.did, self.does) if deed]
+        objects = {name for deed in done if (name := self.before.object_of(deed))}
+        return frozenset(figures | objects | {deed.verb for deed in done} | set(filter(None, [self.place])))
 
     @property
     def shown(self) -> Claim | None:
         """Claim of the addition; None for a removal."""
-        if self.kind == "add prop":
-            return Claim(props=(frozenset((self.prop,)),))
+        if self.place:
+            return Claim(places=frozenset((self.place,)))
         if self.new is None or self.kind == "remove accessory":
-            return Claim(places=frozenset((self.place,))) if self.place else None
-        if self.kind == "add accessory":
-            return Claim((Who(frozenset((self.new.subject,)), wearing=frozenset((self.new.wearing or "",))),))
-        return Claim((Who(frozenset((self.new.subject,)), frozenset((self.new.activity,))),))
+            return None
+        return Claim((Who(named(self.new.thing), (_act(self.does, self.before),) if self.does else ()),))
 
     @property
     def gone(self) -> Claim | None:
         """Claim of the removal; None for an addition."""
-        if self.kind == "remove prop":
-            return Claim(props=(frozenset((self.prop,)),))
-        if self.old is None or self.kind == "add accessory":
-            return None
-        if self.kind == "remove accessory":
-            return Claim((Who(wearing=frozenset((self.old.wearing or "",))),))
-        if self.kind in ("remove activity", "replace activity"):
-            return Claim((Who(activities=frozenset((self.old.activity,))),))
-        return Claim((Who(frozenset((self.old.subject,))),))
+        match self.kind:
+            case "remove accessory" if self.did:
+                return Claim((Who(_act(self.did, self.before).objects),))
+            case "replace activity" | "remove activity" if self.did:
+                return Claim((Who(acts=(_act(self.did, self.before),)),))
+            case "replace subject" | "remove actor" | "remove prop" if self.old:
+                return Claim((Who(named(self.old.thing)),))
+        return None
+
+
+def named(thing: str) -> Names:
+    """Return all that the usual word for a thing names: "man" an old man too."""
+    return meanings()[things()[thing].nouns[0].word]
+
+
+def _act(deed: Deed, scene: Scene) -> Act:
+    name = scene.object_of(deed)
+    objects = named(name) if name else frozenset[str]()
+    slot = "targets" if isinstance(deed.object, int) else "objects"
+    return Act(frozenset((deed.verb,)), **{slot: objects})  # type: ignore[arg-type]
+
+
+def _without(scene: Scene, gone: Collection[str]) -> Scene:
+    """Leave figures out. Who does something to one of them would do it to itself, which is never possible."""
+    left = [number for number, figure in enumerate(scene.figures) if figure.thing not in gone]
+    moved = {number: place for place, number in enumerate(left)}
+
+    def renumbered(number: int) -> Figure:
+        figure = scene.figures[number]
+        done = (
+            replace(deed, object=moved.get(deed.object, moved[number])) if isinstance(deed.object, int) else deed
+            for deed in figure.deeds
+        )
+        return replace(figure, deeds=tuple(done))
+
+    return replace(scene, figures=tuple(map(renumbered, left)))
 
 
 def possible(scene: Scene) -> bool:
-    """Return whether `draw_scene` could draw a scene."""
-    place = PLACES[scene.place]
-    vehicles = [actor for actor in scene.actors if SUBJECTS[actor.subject].kind == "vehicle"]
-    return (
-        1 <= len(scene.actors) == len(scene.cast) <= MAX_ACTORS
-        and len(vehicles) <= 1
-        and all((actor.subject, actor.activity) in _deeds(scene.place) for actor in scene.actors)
-        and len(scene.props) == len(set(scene.props)) <= MAX_PROPS
-        and set(scene.props) <= set(place.props)
-    )
-
-
-@cache
-def _deeds(place: str) -> Collection[tuple[str, str]]:
-    """Return the possible (subject, activity) pairs of a place, in the order of the vocabulary."""
-    where = PLACES[place]
-    driven = ((vehicle, "fly" if vehicle in FLYING else "drive") for vehicle in where.vehicles)
-    return dict.fromkeys((*product(PEOPLE, where.activities), *product(where.animals, ANIMAL_ACTIVITIES), *driven))
+    """Return whether a scene is valid and has an actor."""
+    return not problems(scene) and any(figure.acts for figure in scene.figures)
 
 
 def changes_of(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
-    """Yield the changes of a kind that lead to possible scenes, in random order.
+    """Yield changes of a kind that lead to possible scenes, in random order.
 
     What a change takes away is in the scene once, so that its words are unambiguous; what it adds is new to the scene.
     """
-    candidates = list(_CANDIDATES[kind.split()[0]](scene, kind))
+    candidates = list(_CANDIDATES[kind](scene, kind, rng))
     rng.shuffle(candidates)
     yield from (change for change in candidates if _is_clear(change, scene))
 
 
 def _is_clear(change: Change, scene: Scene) -> bool:
-    after = change.applied(scene)
-    without = replace(scene, actors=tuple(actor for actor in scene.actors if actor != change.old))
+    after, old = change.applied(scene), change.old
     return (
         possible(after)
         and not (change.shown and change.shown.holds(scene))
         and not (change.gone and (change.gone.holds(after) or not change.gone.holds(scene)))
-        and not (change.old is not None and change.new is not None and _names_another(change.old, without))
+        and not (old and any(each.thing in named(old.thing) for each in scene.figures if each.thing != old.thing))
     )
 
 
-def _names_another(actor: Actor, others: Scene) -> bool:
-    """Return whether "the man" could mean another actor too."""
-    return any(other.subject == actor.subject for other in others.actors)
+def _single(scene: Scene) -> Iterator[Figure]:
+    """Yield the actors that a text can call "the dog"."""
+    return (figure for figure in scene.figures if figure.acts and _is_one(figure))
 
 
-def _replacements(scene: Scene, kind: ChangeKind) -> Iterator[Change]:
-    if kind == "replace place":
-        yield from (Change(kind, place=place) for place in PLACES if place != scene.place)
-        return
-    subjects, activities = ({getattr(a, name) for a in scene.actors} for name in ("subject", "activity"))
-    for old, (subject, activity) in product(scene.actors, _deeds(scene.place)):
-        if SUBJECTS[subject].kind != SUBJECTS[old.subject].kind:
-            continue
-        if kind == "replace subject" and activity == old.activity and subject not in subjects:
-            yield Change(kind, old, replace(old, subject=subject))
-        if kind == "replace activity" and subject == old.subject and activity not in activities:
-            yield Change(kind, old, replace(old, activity=activity))
+def _is_one(figure: Figure) -> bool:
+    return figure.count == 1 and figure.kind.nouns[0].number == "one"
 
 
-def _additions(scene: Scene, kind: ChangeKind) -> Iterator[Change]:
-    match kind:
-        case "add actor":
-            subjects, activities = ({getattr(a, name) for a in scene.actors} for name in ("subject", "activity"))
-            for subject, activity in _deeds(scene.place):
-                if subject not in subjects and activity not in activities:
-                    yield Change(kind, new=Actor(subject, activity))
-        case "add prop":
-            yield from (Change(kind, prop=prop) for prop in PLACES[scene.place].props if prop not in scene.props)
-        case "add accessory":
-            worn = {actor.wearing for actor in scene.actors}
-            for actor, accessory in product(scene.actors, ACCESSORIES):
-                if SUBJECTS[actor.subject].kind == "person" and not actor.wearing and accessory not in worn:
-                    yield Change(kind, actor, replace(actor, wearing=accessory))
+def _done(figure: Figure) -> list[Deed]:
+    """Return what a figure does, coming and going aside."""
+    return [deed for deed in figure.deeds if deed.kind.layer == "main"]
 
 
-def _removals(scene: Scene, kind: ChangeKind) -> Iterator[Change]:
-    match kind:
-        case "remove prop":
-            yield from (Change(kind, prop=prop) for prop in scene.props)
-        case "remove accessory":
-            yield from (Change(kind, actor, replace(actor, wearing=None)) for actor in scene.actors if actor.wearing)
-        case "remove actor" | "remove activity":
-            for actor in scene.actors:
-                if kind == "remove actor" or SUBJECTS[actor.subject].kind != "vehicle":
-                    yield Change(kind, actor)
+def _subjects(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
+    for old, name in product(_single(scene), chain(*cast_at(scene.place))):
+        if _done(old) and things()[name].role == old.kind.role:
+            new = replace(old, thing=name, colour=draw_colour(name, rng))
+            if _is_one(new):
+                yield Change(kind, scene, old, new, does=_done(new)[0])
 
 
-_CANDIDATES = {"replace": _replacements, "add": _additions, "remove": _removals}
+def _activities(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
+    cast = [figure.thing for figure in scene.figures]
+    for old in _single(scene):
+        for did in _done(old):
+            for _ in range(TRIES):
+                drawn = sample_deed("main", cast.index(old.thing), cast, scene.place, rng, did.verb)
+                if drawn:
+                    does = replace(drawn, start=did.start, end=did.end)
+                    done = tuple(does if deed == did else deed for deed in old.deeds)
+                    yield Change(kind, scene, old, replace(old, deeds=done), did, does)
+
+
+def _places(scene: Scene, kind: ChangeKind, _: random.Random) -> Iterator[Change]:
+    actors = {figure.thing for figure in scene.figures if figure.acts}
+    for place in places():
+        if place != scene.place and actors <= set(chain(*cast_at(place))):
+            yield Change(kind, scene, place=place)
+
+
+def _new_actors(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
+    for group in cast_at(scene.place):
+        for name in rng.sample(group, min(TRIES, len(group))):
+            new, cast = Figure(name, draw_colour(name, rng)), [*(figure.thing for figure in scene.figures), name]
+            does = sample_deed("main", len(cast) - 1, cast, scene.place, rng)
+            if does and _is_one(new):
+                yield Change(kind, scene, new=replace(new, deeds=(does,)), does=does)
+
+
+def _new_props(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
+    for name in (*props_at(scene.place, scene.night), *rng.sample(anywhere(), TRIES)):
+        if things()[name].nouns[0].number != "many":  # "there is a ball", not "there are scissors"
+            yield Change(kind, scene, new=Figure(name, draw_colour(name, rng)))
+
+
+def _new_accessories(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
+    wear = deeds()[WEAR]
+    for old, worn in product(_single(scene), sorted(wear.objects)):
+        if old.thing in wear.who and not any(deed.verb == WEAR for deed in old.deeds):
+            does = Deed(WEAR, worn, old.enters, old.leaves, draw_colour(worn, rng))
+            yield Change(kind, scene, old, replace(old, deeds=(*old.deeds, does)), does=does)
+
+
+def _removals(scene: Scene, kind: ChangeKind, _: random.Random) -> Iterator[Change]:
+    for old in _single(scene):
+        if kind == "remove actor":
+            yield Change(kind, scene, old)
+        elif kind == "remove activity" and old.kind.role == "person":
+            yield from (Change(kind, scene, old, did=did) for did in _done(old))
+        elif kind == "remove accessory":
+            for did in (deed for deed in old.deeds if deed.verb == WEAR):
+                new = replace(old, deeds=tuple(deed for deed in old.deeds if deed != did))
+                yield Change(kind, scene, old, new, did)
+    if kind == "remove prop":
+        yield from (Change(kind, scene, old) for old in scene.figures if not old.acts and old.count == 1)
+
+
+_CANDIDATES: dict[ChangeKind, Callable[[Scene, ChangeKind, random.Random], Iterator[Change]]] = {
+    "replace subject": _subjects,
+    "replace activity": _activities,
+    "replace place": _places,
+    "add actor": _new_actors,
+    "add prop": _new_props,
+    "add accessory": _new_accessories,
+    "remove actor": _removals,
+    "remove activity": _removals,
+    "remove prop": _removals,
+    "remove accessory": _removals,
+}
 
 
 def fields_of(scene: Scene, change: Change, rng: random.Random) -> dict[str, str]:
     """Draw words for everything that a wording of a change may name."""
-    fields = {"here": rng.choice(PLACES[scene.place].phrases)}
+    fields = {"here": rng.choice(places()[scene.place].phrases)}
     if change.place:
-        fields["there"] = rng.choice(PLACES[change.place].phrases)
-    if change.old:
-        fields |= {"old": (old := rng.choice(SUBJECTS[change.old.subject].words)), "a_old": with_article(old)}
-        phrase = rng.choice(ACTIVITIES[change.old.activity].phrases)
-        fields |= {"did": inflect_phrase(phrase, "VBG"), "was_doing": phrase}
-    if change.new:
-        fields |= {"new": (new := rng.choice(SUBJECTS[change.new.subject].words)), "a_new": with_article(new)}
-        phrase = rng.choice(ACTIVITIES[change.new.activity].phrases)
-        fields |= {"doing": inflect_phrase(phrase, "VBG"), "does": inflect_phrase(phrase, "VBZ")}
-    if thing := _thing(change, rng):
-        bare = thing.removeprefix("a ").removeprefix("an ").removeprefix("the ")
-        fields |= {"thing": thing, "bare": bare, "the_thing": f"the {bare}"}
+        fields["there"] = rng.choice(places()[change.place].phrases)
+    for name, figure in (("old", change.old), ("new", change.new)):
+        if figure:
+            noun = _noun(figure.thing, rng)
+            fields |= {name: noun.word, f"a_{name}": noun.with_article()}
+    if change.did:
+        phrase = _deed(change.did, scene, rng)
+        fields |= {"did": conjugate(phrase, "{ing}"), "was_doing": phrase}
+    if change.does:
+        phrase = _deed(change.does, scene, rng)
+        fields |= {"doing": conjugate(phrase, "{ing}"), "does": conjugate(phrase, "{s}")}
+    if thing := _thing(change):
+        noun = _noun(thing, rng)
+        fields |= {"thing": noun.with_article(), "bare": noun.word, "the_thing": f"the {noun.word}"}
     return fields
 
 
-def _thing(change: Change, rng: random.Random) -> str:
-    """Draw words for the prop or accessory of a change, with their article; empty if it has none."""
-    if change.prop:
-        return rng.choice(PROPS[change.prop].words)
-    actor = {"add accessory": change.new, "remove accessory": change.old}.get(change.kind)
-    return rng.choice(ACCESSORIES[actor.wearing].words) if actor and actor.wearing else ""
+def _noun(thing: str, rng: random.Random) -> Noun:
+    """Draw a word that names exactly what the usual one does."""
+    while meanings()[(noun := draw_noun(things()[thing], rng)).word] != named(thing):
+        pass
+    return noun
 
 
-EDITS = Families(stream_scenes, changes_of, possible, fields_of, look="look")
+def _deed(deed: Deed, scene: Scene, rng: random.Random) -> str:
+    """Draw words for a deed, with the verb as a lemma, that claim what a change does."""
+    while (drawn := draw_deed(deed, scene.figures, rng, named=True))[1] != _act(deed, scene):
+        pass
+    return drawn[0]
+
+
+def _thing(change: Change) -> str:
+    """Return the thing or garment of a change; empty if it has none."""
+    worn = change.does if change.kind == "add accessory" else change.did if change.kind == "remove accessory" else None
+    figure = change.new or change.old
+    return str(worn.object) if worn else figure.thing if figure and change.kind.endswith("prop") else ""
+
+
+EDITS = Families(stream_scenes, changes_of, possible, fields_of, look="seed")

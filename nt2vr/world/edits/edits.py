@@ -1,7 +1,4 @@
-"""Verdicts on clips of the built-in world, also for a reference plus a text.
-
-Exact truth, with the place and without further actors, is `families.Wish`; few clips of a gallery are right by it.
-"""
+"""Verdicts on clips of the built-in world, also for a reference plus a text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,8 +7,10 @@ from typing import Any
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Verdict
-from nt2vr.world.scenes import Actor, Scene
-from nt2vr.world.truth import Claim, Who, judge, read_claim
+from nt2vr.world.claims import Act, Claim, Who
+from nt2vr.world.scenes import Figure, Scene, main_deeds
+from nt2vr.world.things import ACTING, Names, things
+from nt2vr.world.truth import judge, read_claim
 
 
 def judge_video(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
@@ -26,7 +25,7 @@ def judge_video(query: Query, video: Video, reference: Video | None = None) -> V
 def judge_edit(query: Query, reference: Mapping[str, Any], scene: Mapping[str, Any]) -> Verdict | None:
     """Judge a clip next to a reference: by the text, and "miss" if it lacks actors that the text does not change.
 
-    Those must do the same as in the reference; its place, props and accessories are free, and so are further actors.
+    Those must do the same as in the reference; its place, looks and things are free, and so are further actors.
     A change leaves the other properties of an actor: "reading instead of dancing" asks for the same dancer.
     """
     try:
@@ -38,31 +37,50 @@ def judge_edit(query: Query, reference: Mapping[str, Any], scene: Mapping[str, A
         return verdict
     claims = [claim for part in query.wanted if (claim := read_claim(part))]
     gone = [claim for part in query.unwanted if (claim := read_claim(part))]
-    kept = Claim(tuple(_actors(before.actors, claims, gone)))
-    return verdict or "right" if kept.holds(seen) else "miss"
+    return verdict or "right" if Claim(tuple(_actors(before, claims, gone))).holds(seen) else "miss"
 
 
-def _actors(actors: Sequence[Actor], wanted: Sequence[Claim], gone: Sequence[Claim]) -> list[Who]:
+def _actors(before: Scene, wanted: Sequence[Claim], gone: Sequence[Claim]) -> list[Who]:
     """List the required actors: the wanted ones, each as the actor that it changes, and the unchanged ones."""
-    taken = [actor for actor in actors if any(_names(who, actor) for claim in gone for who in claim.actors)]
-    left = [actor for actor in actors if actor not in taken]
+    actors = [figure for figure in before.figures if figure.acts]
+    taken = [each for each in actors if any(who.fits(each, before.figures) for claim in gone for who in claim.whos)]
+    left, lost = [actor for actor in actors if actor not in taken], frozenset(actor.thing for actor in taken)
     found: list[Who] = []
-    for who in (who for claim in wanted for who in claim.actors):
-        same = next((actor for actor in left if actor.subject in who.subjects), None)
-        changed = same or next(iter(taken), None)
+    for who in (who for claim in wanted for who in claim.whos):
+        same = next((actor for actor in left if actor.thing in who.names), None)
+        changed = same or (next(iter(_alike_first(taken, who)), None) if _may_act(who) else None)
         if same is not None:
             left.remove(same)
         elif changed is not None:
             taken.remove(changed)
-        found.append(who if changed is None else _completed(who, changed))
-    return [*found, *(Who(frozenset((actor.subject,)), frozenset((actor.activity,))) for actor in left)]
+        found.append(who if changed is None else _completed(who, changed, before, lost))
+    return [*found, *(_completed(Who(), actor, before, lost) for actor in left)]
 
 
-def _names(who: Who, actor: Actor) -> bool:
-    """Return whether an unwanted part means the actor itself, not only what it wears."""
-    return bool(who.subjects or who.activities) and who.fits(actor)
+def _alike_first(actors: Sequence[Figure], who: Who) -> list[Figure]:
+    """Sort actors so that those come first who are of the kind described: a student replaces a boy, not a train."""
+    roles = {things()[name].role for name in who.names}
+    return sorted(actors, key=lambda actor: actor.kind.role not in roles)
 
 
-def _completed(who: Who, changed: Actor) -> Who:
-    subjects = who.subjects or frozenset((changed.subject,))
-    return replace(who, subjects=subjects, activities=who.activities or frozenset((changed.activity,)))
+def _may_act(who: Who) -> bool:
+    """Return whether somebody is described, and not "a chair"."""
+    return bool(who.acts) or not who.names or any(things()[name].role in ACTING for name in who.names)
+
+
+def _completed(who: Who, changed: Figure, before: Scene, lost: Names) -> Who:
+    """Complete a description by what an actor of the reference is and does; clothes leave its deeds as they are.
+
+    Whoever looked at somebody `lost` may look at anybody.
+    """
+    done = tuple(
+        Act(
+            frozenset((deed.verb,)),
+            objects=frozenset((deed.object,) if isinstance(deed.object, str) else ()),
+            targets=frozenset((before.figures[deed.object].thing,) if isinstance(deed.object, int) else ()) - lost,
+        )
+        for deed in main_deeds(changed)
+    )
+    names = who.names or frozenset((changed.thing,))
+    is_worn = all(act.verbs <= {"wear"} for act in who.acts)
+    return replace(who, names=names, acts=(*who.acts, *done) if is_worn else who.acts)

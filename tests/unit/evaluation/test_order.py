@@ -11,8 +11,8 @@ from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.order import order_benchmark, ordered_pairs
 from nt2vr.models.card import Card
 from nt2vr.progress import never, silent
-from nt2vr.world_large.claims import Act, Claim, Order, Who
-from nt2vr.world_large.scenes import main_deeds
+from nt2vr.world.claims import Act, Claim, Order, Who
+from nt2vr.world.scenes import main_deeds
 from tests.pooling import pool_by_mean
 
 

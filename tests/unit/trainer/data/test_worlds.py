@@ -13,10 +13,10 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.worlds import BY_DATA, LARGE
 from nt2vr.models.framing import Framing
 from nt2vr.world.negation import SceneDenialKind
-from nt2vr.world_large.captions import describe
-from nt2vr.world_large.drawn.render import render
-from nt2vr.world_large.negation import SceneDenialKind as LargeDenialKind
-from nt2vr.world_large.splits import sample_scenes
+from nt2vr.world.captions import describe
+from nt2vr.world.drawn.render import render
+from nt2vr.world.negation import SceneDenialKind as LargeDenialKind
+from nt2vr.world.splits import sample_scenes
 from tests.tiny import write_tiny
 from tests.training import run_training
 from trainer.config import WORLDS, TrainConfig

@@ -1,0 +1,109 @@
+"""Wordings of deeds: their verbs in the forms of a sentence, their objects, and the words for those who do them."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from nt2vr.language.inflect import inflect_phrase
+from nt2vr.world.claims import Act, Who
+from nt2vr.world.nouns import NUMBERS, Phrase, draw_noun, meanings
+from nt2vr.world.scenes import Deed, Figure
+from nt2vr.world.things import Noun, things, those
+
+FORMS = ("is {ing}", "is {ing}", "{ing}", "{s}", "{s}")
+OBJECT_COLOUR_SHARE = 0.35  # of things held, worn or ridden whose colour is said
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb of a caption: a phrase with the verb as a lemma, and its form: "is {ing}", "{ing}" or "{s}"."""
+
+    phrase: str
+    form: str
+    plural: bool = False
+
+    @property
+    def text(self) -> str:
+        """The phrase in its form."""
+        return conjugate(self.phrase, self.form, self.plural)
+
+    @property
+    def denied(self) -> tuple[str, ...]:
+        """The phrase in its form, denied."""
+        if self.form == "{ing}":
+            return (f"not {self.text}",)
+        if self.form == "{s}":
+            return (
+                (f"do not {self.phrase}", f"don't {self.phrase}")
+                if self.plural
+                else (
+                    f"does not {self.phrase}",
+                    f"doesn't {self.phrase}",
+                )
+            )
+        be = "are" if self.plural else "is"
+        doing = inflect_phrase(self.phrase, "VBG")
+        return f"{be} not {doing}", f"{be}n't {doing}"
+
+
+def conjugate(phrase: str, form: str, plural: bool = False) -> str:
+    """Put the verb that begins a phrase into "is {ing}", "{ing}" or "{s}", for one or for several."""
+    if form == "{s}":
+        return phrase if plural else inflect_phrase(phrase, "VBZ")
+    doing = inflect_phrase(phrase, "VBG")
+    return doing if form == "{ing}" else f"{'are' if plural else 'is'} {doing}"
+
+
+def following(form: str) -> str:
+    """Return the form of a second verb: "is eating and then | singing"."""
+    return "{ing}" if form == "is {ing}" else form
+
+
+def draw_object(deed: Deed, rng: random.Random) -> tuple[str, Act]:
+    """Name the thing that somebody holds, wears or rides, with its article; the act leaves the verb open."""
+    noun = draw_noun(things()[str(deed.object)], rng)
+    colour = deed.colour if deed.colour and rng.random() < OBJECT_COLOUR_SHARE else ""
+    is_the = deed.verb == "play" and not colour and "instrument" not in noun.word
+    words = f"the {noun.word}" if is_the else noun.with_article(colour)
+    return words, Act(objects=meanings()[noun.word], colour=colour)
+
+
+def draw_deed(deed: Deed, figures: Sequence[Figure], rng: random.Random, named: bool = False) -> tuple[str, Act]:
+    """Word a deed, with the verb as a lemma, and claim it; `named` targets were mentioned before: "the dog"."""
+    phrase, verbs = rng.choice(deed.kind.phrases), frozenset((deed.verb,))
+    if deed.object is None:
+        return phrase, Act(verbs)
+    if isinstance(deed.object, str):
+        words, act = draw_object(deed, rng)
+        return phrase.format(o=words), replace(act, verbs=verbs)
+    target = figures[deed.object]
+    noun = draw_noun(target.kind, rng, target.count > 1)
+    if target.count > 1:
+        words = f"{rng.choice(('the', 'some', NUMBERS[target.count]))} {noun.plural}"
+    else:
+        words = f"the {noun.word}" if named else noun.with_article()
+    return phrase.format(o=words), Act(verbs, targets=meanings()[noun.word])
+
+
+@cache
+def persons() -> frozenset[str]:
+    """Names of all persons."""
+    return frozenset(those(("person",)))
+
+
+def doers_of(deed: Deed) -> list[tuple[str, str]]:
+    """Return words for who does a deed, and the object that they need: "drummer" and "drum"."""
+    return [(word, needed) for word, needed in deed.kind.doers if needed in ("", deed.object)]
+
+
+def draw_doer(figure: Figure, deed: Deed, adjective: str, rng: random.Random) -> Phrase:
+    """Name a person by what it does: "a drummer"."""
+    word, needed = rng.choice(doers_of(deed))
+    act = Act(frozenset((deed.verb,)), frozenset((needed,) if needed else ()))
+    noun = Noun(word, f"{word}s")
+    who = Who(persons(), (act,))
+    if figure.count > 1:
+        text = f"{NUMBERS[figure.count]} {adjective} {noun.plural}"
+        return Phrase(text, replace(who, least=figure.count, most=figure.count), True, "they")
+    return Phrase(noun.with_article(adjective), who)

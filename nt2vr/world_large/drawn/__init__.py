@@ -1,1 +1,0 @@
-"""Scenes of the large world drawn as picture-book clips."""

@@ -1,0 +1,161 @@
+"""Drawing of the built-in world: what must be seen is seen, and single frames do not tell motions apart."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.world.deeds import deeds
+from nt2vr.world.drawn import backdrops
+from nt2vr.world.drawn.actors import paint
+from nt2vr.world.drawn.canvas import Canvas
+from nt2vr.world.drawn.dolls import Placement, bent, body_of, grip, grip_of, poses
+from nt2vr.world.drawn.layout import lay_out, most_hidden
+from nt2vr.world.drawn.motions import MOTIONS, spots
+from nt2vr.world.drawn.persons import GRIPS
+from nt2vr.world.drawn.props import picture
+from nt2vr.world.drawn.render import render
+from nt2vr.world.drawn.sprites import drawing, ink
+from nt2vr.world.places import places
+from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.splits import sample_scenes
+from nt2vr.world.things import things
+
+PX = 224  # layouts are for this size
+KEY = (255, 0, 255)
+UNMOVED = frozenset({"none", "shake", "approach", "wave", "face", "juggle"})
+HANDLESS = frozenset({"none", "under", "face", "worn"})
+ON_THE_SPOT = frozenset({"sit", "stand", "lie", "walk", "run", "jump", "fly", "swim", ""})
+
+
+def scene_of(verb: str, thing: str | None = None) -> Scene:
+    times = {"enter": (0.5, 1.0), "leave": (0.0, 0.5)}.get(verb)
+    enters, leaves = times or (0.0, 1.0)
+    done = () if times else (Deed(verb, thing),)
+    return Scene("field", False, (Figure("man", "red", deeds=done, enters=enters, leaves=leaves),), 5)
+
+
+def multiset(scene: Scene) -> Counter[bytes]:
+    return Counter(frame.tobytes() for frame in render(scene, 32))
+
+
+def seen(scene: Scene, step: int) -> list[tuple[float, float, bool]]:
+    """Return of everybody the share that others leave visible, the larger side in frames, and whether it acts."""
+    masks: list[NDArray[np.bool_]] = []
+    regions: list[NDArray[np.bool_]] = []
+    everybody = lay_out(scene)
+    for each in everybody:
+        canvas = Canvas(np.full((PX, PX, 3), KEY, np.uint8), False)
+        canvas.shadow = lambda *_: None  # type: ignore[method-assign]
+        face = paint(canvas, each.who, each.stand, step)
+        mask = (canvas.pixels != np.array(KEY, np.uint8)).any(axis=-1)
+        region = mask
+        if face:
+            (x, y), radius = face
+            rows, columns = np.ogrid[:PX, :PX]
+            region = (abs(rows - y) <= radius) & (abs(columns - x) <= radius)
+        masks.append(mask)
+        regions.append(region)
+    found = []
+    for index, (each, mask, region) in enumerate(zip(everybody, masks, regions, strict=True)):
+        hidden = region & np.any([np.zeros_like(mask), *masks[index + 1 :]], axis=0)
+        extent = max(np.ptp(np.flatnonzero(mask.any(axis=axis))) if mask.any() else 0 for axis in (0, 1))
+        found.append((1 - hidden.sum() / max(1, region.sum()), extent / PX, each.who.figure.acts))
+    return found
+
+
+def test_nearly_all_layouts_hide_no_more_than_a_fifth_of_anybody() -> None:
+    hidden = [most_hidden(lay_out(scene)) for scene in sample_scenes("train", 200, 12)]
+    assert np.mean(np.array(hidden) > 0.2) <= 0.04
+
+
+@pytest.mark.slow
+def test_faces_and_things_are_in_sight_and_somebody_is_large() -> None:
+    scenes = sample_scenes("train", 800, 11)  # with 200, chance alone decides
+    shares, largest = [], []
+    for scene in scenes:
+        found = seen(scene, 3)
+        shares += [share for share, _, _ in found]
+        largest.append(max(extent for _, extent, _ in found))
+    assert np.mean(np.array(shares) < 0.8) <= 0.02
+    assert np.mean(np.array(largest) < 1 / 3) <= 0.03
+
+
+def test_the_same_scene_gives_the_same_pixels_and_another_seed_others() -> None:
+    scene = sample_scenes("train", 1, 3)[0]
+    assert np.array_equal(render(scene, 64), render(scene, 64))
+    assert not np.array_equal(render(scene, 64), render(replace(scene, seed=scene.seed + 1), 64))
+
+
+def test_fewer_frames_are_some_of_the_same_clip() -> None:
+    scene = sample_scenes("train", 1, 4)[0]
+    assert np.array_equal(render(scene, 48, 4), render(scene, 48, 8)[1::2])
+    assert np.array_equal(render(scene, 48, 2), render(scene, 48, 8)[[2, 6]])
+
+
+@pytest.mark.parametrize("count", range(1, 9))
+def test_motions_that_share_a_track_show_the_same_spots(count: int) -> None:
+    tracks: dict[str, list[list[str]]] = {}
+    for motion, (track, _) in MOTIONS.items():
+        tracks.setdefault(track, []).append(sorted(map(repr, spots(motion, count))))
+    assert all(each == shared[0] for shared in tracks.values() for each in shared)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (scene_of("throw", "soccer ball"), scene_of("catch", "soccer ball")),
+        (scene_of("throw", "soccer ball"), scene_of("bounce", "soccer ball")),
+        (scene_of("roll", "soccer ball"), scene_of("kick", "soccer ball")),
+        (scene_of("enter"), scene_of("leave")),
+    ],
+    ids=["throw or catch", "throw or bounce", "roll or kick", "come or go"],
+)
+def test_only_the_order_of_frames_tells_a_motion(one: Scene, other: Scene) -> None:
+    assert multiset(one) == multiset(other)
+    assert not np.array_equal(render(one, 32), render(other, 32))
+
+
+def test_every_thing_and_sign_has_a_picture() -> None:
+    signs = {deed.sign for deed in deeds().values() if deed.sign}
+    assert all(ink(picture(thing))[2] > 10 for thing in things().values())
+    assert all(ink(drawing(sign))[2] > 10 for sign in signs)
+
+
+def test_every_deed_is_known_to_the_drawing() -> None:
+    for deed in deeds().values():
+        assert deed.motion in MOTIONS or deed.motion in UNMOVED, deed.verb
+        assert deed.hand in GRIPS or deed.hand in HANDLESS, deed.verb
+        assert deed.posture in ON_THE_SPOT or deed.hand == "under" or deed.verb == "bathe" or poses(deed.posture)
+    assert all(grip(name) for name in GRIPS.values())
+    assert all(grip(own) for name in things() if (own := grip_of(name)))
+    assert all(body_of(name) for name in ("lion", "panda")) and body_of("dog") is None
+
+
+def test_backdrops_show_what_their_places_show_and_no_other_thing() -> None:
+    assert set(backdrops.places()) == set(places())
+    codes = {thing.picture: name for name, thing in things().items()}
+    for name, place in places().items():
+        assert backdrops.things_shown(name, codes) == Counter(dict(place.shows)), name
+
+
+def test_night_is_darker_and_variants_are_mirrored() -> None:
+    day, night = (backdrops.backdrop("park", dark, 0, 32).astype(int) for dark in (False, True))
+    assert night.mean() < 0.6 * day.mean()
+    assert not np.array_equal(backdrops.backdrop("park", False, 1, 32), day)
+
+
+def test_limbs_reach_their_targets_or_point_there() -> None:
+    joint, end = bent((0, 0), (6, 8), 7, 1)
+    assert end == pytest.approx((6, 8))
+    assert np.hypot(*joint) == pytest.approx(7)
+    _, far = bent((0, 0), (30, 40), 7, 1)
+    assert far == pytest.approx((15.4 * 0.6, 15.4 * 0.8))
+
+
+def test_a_placement_mirrors_and_turns_about_its_pivot() -> None:
+    place = Placement(100, 200, 2, facing=-1, turn=90, pivot=10)
+    assert place.at((0, 10)) == pytest.approx((100, 180))
+    assert place.at((0, 20)) == pytest.approx((80, 180))

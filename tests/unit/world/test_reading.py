@@ -1,0 +1,143 @@
+"""Typed phrases are read as claims, or not at all."""
+
+import random
+
+import pytest
+
+from nt2vr.language.query import Query
+from nt2vr.world.captions import describe
+from nt2vr.world.sampling import sample_scene
+from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.truth import judge, read_claim
+
+DEEDS = (Deed("eat", "apple", 0, 0.5), Deed("play", "guitar", 0.5, 1, "blue"), Deed("wear", "top hat"))
+MAN = Figure("man", "red", deeds=DEEDS)
+DOGS = Figure("dog", "black", "big", 2, (Deed("chase", 2),))
+CAT = Figure("cat", "white", deeds=(Deed("run"),))
+SCENE = Scene("forest", False, (MAN, DOGS, CAT), 1)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "holds"),
+    [
+        ("a man eating an apple", True),
+        ("a person eats fruit", True),
+        ("a woman eating an apple", False),
+        ("two dogs", True),
+        ("three dogs", False),
+        ("two big black dogs", True),
+        ("a white dog", False),
+        ("dogs chasing a cat", True),
+        ("a dog chasing a man", False),
+        ("playing a blue guitar", True),
+        ("playing the piano", False),
+        ("a musical instrument", True),
+        ("a man in a red shirt in the woods", True),
+        ("a man in a blue shirt", False),
+        ("an animal in the desert", False),
+        ("a man in a hat", True),
+        ("a man with a crown", False),
+        ("a dog with a hat", False),
+        ("a man wearing a black hat", True),
+        ("trees", True),
+        ("a cat at night", False),
+        ("a man eats an apple, then plays the guitar", True),
+        ("a man eating an apple before playing a guitar", True),
+        ("a man plays the guitar and then eats an apple", False),
+        ("a man playing the guitar after eating fruit", True),
+        ("a man eating fruit after playing the guitar", False),
+        ("a man eats while a cat runs", True),
+        ("a man eats while playing the guitar", False),
+        ("a man plays the guitar at the end", True),
+        ("a man eats an apple at the end", False),
+        ("a cat running at the start", False),  # it runs all the time
+        ("a man eating", True),
+        ("a woman eating", False),
+        ("a guitarist", True),
+        ("two guitarists", False),
+        ("a pianist", False),
+        ("a kitty", True),
+        ("pooches", True),
+        ("someone in a forest", True),
+        ("woods", True),
+        ("outdoors", True),
+        ("indoors", False),
+        ("a happy man", False),
+    ],
+)
+def test_a_phrase_is_judged(phrase: str, holds: bool) -> None:
+    claim = read_claim(phrase)
+    assert claim is not None
+    assert claim.holds(SCENE) is holds
+
+
+@pytest.mark.parametrize(
+    "phrase", ["a quokka", "a black man", "a purple tomato", "in a", "", "a man holding", "red", "then"]
+)
+def test_what_the_world_cannot_tell_has_no_claim(phrase: str) -> None:
+    assert read_claim(phrase) is None
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        "then a man eats",
+        "a man eats before",
+        "a man eats then plays the guitar while a cat runs",  # while eating, or while playing?
+        "a man sings and a smiling girl is dancing",  # who smiles?
+        "a man before a woman sings",
+        "photographing a guitarist",
+    ],
+)
+def test_what_can_be_read_in_two_ways_has_no_claim(phrase: str) -> None:
+    assert read_claim(phrase) is None
+
+
+def test_of_captions_that_can_be_read_99_percent_are_true() -> None:
+    rng, read = random.Random(3), list[bool]()
+    for _ in range(600):
+        scene = sample_scene(rng)
+        caption = describe(scene, rng).text
+        claim = read_claim(caption)
+        if claim is not None:
+            read.append(claim.holds(scene))
+    assert len(read) > 100
+    assert sum(read) >= 0.99 * len(read)  # misread: "a girl applauds and smiling adults are clapping"
+
+
+def test_clips_are_judged() -> None:
+    data = SCENE.to_dict()
+    assert judge(Query("", ("a man",), ("a piano",)), data) == "right"
+    assert judge(Query("", ("a man",), ("an instrument",)), data) == "violation"
+    assert judge(Query("", ("a woman",), ("a piano",)), data) == "miss"
+    assert judge(Query("", ("a quokka",), ("a piano",)), data) is None
+    assert judge(Query("", ("a man",), ()), {"place": "beach"}) is None
+
+
+@pytest.mark.parametrize("unwanted", ["people", "dogs", "animals", "a dog"])
+def test_no_dogs_excludes_a_single_one(unwanted: str) -> None:
+    shown = Figure("man", "red") if unwanted == "people" else Figure("dog", "brown")
+    assert judge(Query("", ("a beach",), (unwanted,)), Scene("beach", False, (shown,)).to_dict()) == "violation"
+    assert judge(Query("", ("a beach",), (unwanted,)), Scene("beach", False, (Figure("shell"),)).to_dict()) == "right"
+
+
+@pytest.mark.parametrize(
+    ("phrase", "holds"),
+    [
+        ("bouncing a basketball", True),
+        ("a boy bouncing a soccer ball", False),  # the other one rolls
+        ("a ball rolling", True),
+        ("a basketball rolls", False),
+        ("a soccer ball rolls and a boy", True),
+        ("a bird flying near a kite", False),
+        ("a bird flying near a basketball", True),
+        ("flying a kite", False),
+        ("with a bird flying", True),
+        ("with a boy flying", False),
+    ],
+)
+def test_a_verb_with_and_without_an_object_is_read_by_what_follows(phrase: str, holds: bool) -> None:
+    boy = Figure("boy", "red", deeds=(Deed("bounce", "basketball"),))
+    ball, bird = Figure("soccer ball", deeds=(Deed("ball rolls"),)), Figure("dove", deeds=(Deed("fly"),))
+    claim = read_claim(phrase)
+    assert claim and claim.holds(Scene("park", False, (boy, ball, bird))) == holds

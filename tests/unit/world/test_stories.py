@@ -1,0 +1,60 @@
+"""Every story of the built-in world has clips that tell it, and is understood as typed."""
+
+from itertools import islice
+
+import pytest
+
+from nt2vr.api import understand
+from nt2vr.world.scenes import Deed, Figure, Scene, problems
+from nt2vr.world.staging import showing, stream_staged
+from nt2vr.world.stories import STORIES, story_queries
+from nt2vr.world.truth import judge, read_claim
+
+PENGUIN = Figure("penguin", deeds=(Deed("walk"),))
+MAN = Figure("man", "red", deeds=(Deed("eat", "apple", 0, 0.5), Deed("dance", None, 0.5, 1)))
+GIRL = Figure("girl", "blue", deeds=(Deed("ride", "bike", colour="red"),))
+DOG = Figure("dog", "brown", deeds=(Deed("run"),))
+
+
+def test_the_sixty_stories_are_distinct_and_their_queries_are_read_as_they_are_meant() -> None:
+    assert len(set(STORIES)) == 60
+    for (wanted, unwanted), text in zip(STORIES, story_queries(), strict=True):
+        query = understand(text)
+        asked, denied = ([read_claim(part) for part in parts] for parts in (query.wanted, query.unwanted))
+        assert (asked, denied) == ([read_claim(wanted)], [read_claim(unwanted)]), text
+        assert None not in asked + denied
+
+
+@pytest.mark.parametrize(
+    ("query", "scene", "verdict"),
+    [
+        ("a penguin, no ice", Scene("ice field", False, (PENGUIN,)), "violation"),
+        ("a penguin, no ice", Scene("zoo", False, (PENGUIN,)), "right"),
+        ("a penguin, no ice", Scene("zoo", False, (DOG,)), "miss"),
+        ("a girl riding a bike, no dog", Scene("park", False, (GIRL,)), "right"),
+        ("a girl riding a bike, no dog", Scene("park", False, (GIRL, DOG)), "violation"),
+        ("a person eating and then dancing, no dog", Scene("park", False, (MAN,)), "right"),
+        ("a person eating and then dancing, no dog", Scene("park", False, (GIRL,)), "miss"),
+        ("a cow, not on the farm", Scene("farm", False, (DOG,)), "violation"),
+        ("a street at night, no people", Scene("street", True, (DOG,)), "right"),
+        ("a street at night, no people", Scene("street", False, (DOG,)), "miss"),
+    ],
+)
+def test_the_truth_of_stories(query: str, scene: Scene, verdict: str) -> None:
+    assert query in story_queries()
+    assert judge(understand(query), scene.to_dict()) == verdict
+
+
+@pytest.mark.parametrize(("wanted", "unwanted"), STORIES[::12])
+def test_clips_of_a_story_show_what_it_says(wanted: str, unwanted: str) -> None:
+    asked, denied = read_claim(wanted), read_claim(unwanted)
+    assert asked and denied
+    for scene in islice(stream_staged([asked, denied], "test", 1), 3):
+        assert problems(scene) == [] and scene.split == "test"
+        assert asked.holds(scene) and denied.holds(scene)
+
+
+def test_things_that_are_hardly_ever_drawn_can_be_staged() -> None:
+    for name in ("fireworks", "car", "snail"):
+        scene = next(stream_staged([showing(name)], "test", 1))
+        assert name in {figure.thing for figure in scene.figures}
