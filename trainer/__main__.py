@@ -228,10 +228,12 @@ def _train(
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train  # noqa: PLC0415
+    from trainer.runs.resume import check_resumable  # noqa: PLC0415
     from trainer.runs.start import Start  # noqa: PLC0415
 
     join()
     progress(0, 0, "loading the model")
+    check_resumable(run)
     start = Start.of(config)  # refuses what cannot be trained before any clip is rendered or decoded
     check_data(config, start.losses.users)
     logger.info("Preparing clips for %s.", config.name)

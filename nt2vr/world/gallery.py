@@ -25,7 +25,7 @@ from nt2vr.world.scenes import Scene
 from nt2vr.world.staging import showing, stream_staged
 from nt2vr.world.stories import STORIES
 from nt2vr.world.things import things
-from nt2vr.world.truth import read_claim, read_denied
+from nt2vr.world.truth import read_asked
 
 FOLDER = Path("assets/gallery")
 SIZE = 224  # pixels
@@ -65,7 +65,7 @@ def choose_scenes() -> list[Scene]:
     """Choose distinct test scenes: of each story, half with the unwanted part and half without, then of each thing."""
     chosen = _Chosen()
     for wanted, unwanted in STORIES:
-        asked, denied = read_claim(wanted), read_denied(unwanted)
+        asked, denied = read_asked(wanted), read_asked(unwanted)
         if asked is None or denied is None:
             raise ValueError(f"The story {wanted!r}, {unwanted!r} cannot be read.")
         chosen.add(stream_staged([asked, denied], "test", f"{SEED} {unwanted}"), CLIPS_PER_STORY // 2)

@@ -11,7 +11,7 @@ from nt2vr.world.claims import Claim
 from nt2vr.world.lexicon import lexicon, tokens_of
 from nt2vr.world.scenes import Figure, Scene, main_deeds
 from nt2vr.world.things import Names, things
-from nt2vr.world.truth import read_claim, read_denied
+from nt2vr.world.truth import read_asked
 
 FEW = 1  # clips that fit a query for which others are offered
 MOST = 3
@@ -20,7 +20,7 @@ _ANYTHING = 30  # things: "an animal" says little
 
 def fitting(query: Query, scenes: Sequence[Scene]) -> int:
     """Count the scenes that show the wanted part and nothing unwanted; 0 where words of the query are unknown."""
-    read = (*map(read_claim, query.wanted), *map(read_denied, query.unwanted))
+    read = [read_asked(part) for part in (*query.wanted, *query.unwanted)]
     claims = [claim for claim in read if claim is not None]
     if len(claims) < len(read) or not claims:
         return 0
@@ -41,8 +41,8 @@ def offers(query: Query, scenes: Sequence[Scene]) -> list[str]:
     subjects, verbs, places = (_named(words, kind) for kind in ("noun", "verb", "place"))
     subjects = subjects if len(subjects) < _ANYTHING else frozenset()
     unwanted = [part.removeprefix("with ") for part in query.unwanted]
-    unwanted = [part for part in unwanted if (claim := read_claim(part)) and not _excludes(claim, verbs)]
-    denied = [claim for part in unwanted if (claim := read_denied(part))]
+    unwanted = [part for part in unwanted if (claim := read_asked(part)) and not _excludes(claim, verbs)]
+    denied = [claim for part in unwanted if (claim := read_asked(part))]
 
     near: Counter[tuple[int, str]] = Counter()
     for scene in scenes:

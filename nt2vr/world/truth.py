@@ -41,8 +41,8 @@ def read_claim(phrase: str) -> Claim | None:
     return reader.claim
 
 
-def read_denied(phrase: str) -> Claim | None:
-    """Parse an unwanted phrase: "no dogs" excludes a single one, too."""
+def read_asked(phrase: str) -> Claim | None:
+    """Parse a part of a query: who asks for "dogs" is content with one, and "no dogs" excludes a single one, too."""
     claim = read_claim(phrase)
     if claim is None:
         return None
@@ -114,6 +114,8 @@ class _Reader:
                 return self._noun(meaning)
             case "filler" if words[0] in ("shirt", "top"):
                 return self._shirt()
+            case "filler" if self._in and self._next.colour and not self._shirt():  # "in green | with a couch"
+                return False
         self._moody = meaning.kind == "verb" and all(deeds()[verb].layer == "mood" for verb in meaning.names)
         if meaning.kind not in ("colour", "size", "mood"):
             self._after_with = words[0] == "with"
@@ -191,6 +193,8 @@ class _Reader:
     def _shirt(self) -> bool:
         """Take the colour that was read for that of a person's clothes; return whether there is such a person."""
         colour, who = self._next.colour, self._whos[-1] if self._whos else Who()
+        if any((len(self._whos) - 1, len(who.acts) - 1) in order for order in self._orders) and self._awaits:
+            return False  # "dances, then wears a red | shirt": clothes are worn all the time
         if not (colour and who.names and {things()[name].role for name in who.names} == {"person"}):
             return False
         if self._awaits:  # "wearing a red | shirt"
@@ -210,10 +214,10 @@ def judge(query: Query, scene: Mapping[str, Any]) -> Verdict | None:
         seen = Scene.from_dict(scene)
     except (KeyError, TypeError):
         return None
-    unwanted = [read_denied(part) for part in query.unwanted]
+    unwanted = [read_asked(part) for part in query.unwanted]
     if any(claim is not None and claim.holds(seen) for claim in unwanted):
         return "violation"
-    wanted = [read_claim(part) for part in query.wanted]
+    wanted = [read_asked(part) for part in query.wanted]
     if None in wanted or None in unwanted or not wanted + unwanted:
         return None
     return "right" if all(claim is not None and claim.holds(seen) for claim in wanted) else "miss"

@@ -16,6 +16,8 @@ import torch
 
 from nt2vr.errors import CheckpointError, ConfigError, reason_of
 from nt2vr.files import atomic_write, with_schema, without_schema
+from nt2vr.world import WORLD
+from nt2vr.world.drawn.clips import LOOK
 from trainer.config import TrainConfig
 from trainer.learner import Learner
 from trainer.runs.run_folder import RunFolder
@@ -51,6 +53,7 @@ class Saved:
 
     Attributes:
         metrics_bytes: length of metrics.jsonl; a resumed run rewrites everything beyond it.
+        look: version of the built-in world's drawings; runs of 0.2.0 saw the first one.
         recent: losses of the steps since the last line of metrics.
         learner: `Learner.state_dict`; None once the run has finished.
     """
@@ -60,12 +63,18 @@ class Saved:
     metrics_bytes: int = 0
     recent: Losses | tuple[()] = ()
     learner: Mapping[str, Any] | None = None
+    look: int = 1
+
+
+def check_resumable(run: RunFolder) -> None:
+    """Refuse a run that was saved in a former built-in world, or whose saved state cannot be read."""
+    _read(run)
 
 
 def read_saved(run: RunFolder, config: TrainConfig) -> Saved:
     """Read a run's saved state; before the first save, return that of the start."""
     if (saved := _read(run)) is None:
-        return Saved(asdict(config))
+        return Saved(asdict(config), look=LOOK)
     names, before = [field.name for field in fields(config)], TrainConfig(**saved.config)
     if other := [name for name in names if getattr(before, name) != getattr(config, name)]:
         raise ConfigError(
@@ -90,6 +99,11 @@ def _read(run: RunFolder) -> Saved | None:
         raise CheckpointError(
             f"{run.resume} cannot be read ({reason_of(error)}). Delete it to train from the start."
         ) from error
+    if saved.config["data"] == WORLD and saved.look != LOOK:
+        raise ConfigError(
+            f"{run.path.name} was trained on the former built-in world, whose clips and words are gone. "
+            "Its curves and checkpoints stay; start a new run to train on today's."
+        )
     return saved
 
 
@@ -120,7 +134,7 @@ class Saver:
         began = time.monotonic()
         metrics = self._run.metrics
         num_bytes = metrics.stat().st_size if metrics.exists() else 0
-        saved = Saved(asdict(self._learner.config), position, num_bytes)
+        saved = Saved(asdict(self._learner.config), position, num_bytes, look=LOOK)
         if not position.finished:
             saved = replace(saved, recent=recent, learner=self._learner.state_dict())
         with atomic_write(self._run.resume) as partial:

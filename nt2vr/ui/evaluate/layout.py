@@ -123,7 +123,7 @@ def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str
         ),
         ("Classes: who, which deed and which place the built-in world's test scenes show", CLASSES + WORLD),
         (
-            f"Order: which of two clips “sings, then dances”? {NUM_CLIPS:,} clips of the larger world, drawn first",
+            f"Order: which of two clips “sings, then dances”? {NUM_CLIPS:,} clips, drawn first",
             ORDER,
         ),
         ("Picture plus text: edits of the built-in world's held-out scenes", f"{COVR}{WORLD}"),

@@ -29,7 +29,7 @@ from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.loop import train
 from trainer.runs import resume
-from trainer.runs.resume import Position, Saver, read_saved
+from trainer.runs.resume import Position, Saver, check_resumable, read_saved
 from trainer.runs.run_folder import RunFolder
 
 VIT = {"image_size": 64, "patch_size": 16, "width": 16, "head_width": 8, "layers": 1, "patch_dropout": 0.5}
@@ -185,6 +185,17 @@ def test_a_killed_run_goes_on_to_the_very_numbers_of_one_that_was_not(
     assert steps_saved(folder) == saved_at
     assert go(folder) == "finished"
     assert_twins(folder, twins / kind)
+
+
+def test_a_run_of_the_former_world_is_refused_and_one_on_videos_is_not(twins: Path, tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    saved = torch.load(twins / "all" / "resume.pt", weights_only=True)
+    del saved["look"]  # as 0.2.0 wrote it
+    torch.save(saved, run.resume)
+    with pytest.raises(ConfigError, match="was trained on the former built-in world"):
+        check_resumable(run)
+    torch.save({**saved, "config": {**saved["config"], "data": "videos"}}, run.resume)
+    check_resumable(run)
 
 
 def steps_saved(folder: Path) -> int | None:
