@@ -33,7 +33,7 @@ from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, projection
 from nt2vr.search.systems import System, check_model_name
 from nt2vr.settings import ASSETS
 from nt2vr.world.edits.edits import judge_video
-from nt2vr.world.scenes import Actor, Scene
+from nt2vr.world.scenes import Deed, Figure, Scene
 from tests.pooling import pool_by_mean
 
 KEYWORDS = ("man", "woman", "guitar", "sing", "dog", "other")
@@ -106,10 +106,11 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
     """Return the five clips, after a file that cannot be decoded; two of them have scenes."""
     folder = tmp_path_factory.mktemp("gallery")
     clips = {"guitar": [0] * 4, "duet": [50] * 4, "singer": [100] * 4, "dog": [150] * 4, "both": [150, 150, 200, 200]}
-    plays = Actor("man", "guitar")
+    plays = Figure("man", "red", deeds=(Deed("play", "guitar", colour="blue"),))
+    sings = Figure("woman", "red", deeds=(Deed("sing"),))
     scenes = {
-        "guitar": Scene("park", (plays,)).to_dict(),
-        "duet": Scene("stage", (plays, Actor("man", "sing"))).to_dict(),
+        "guitar": Scene("park", False, (plays,)).to_dict(),
+        "duet": Scene("stage", False, (plays, sings)).to_dict(),
     }
     (folder / "broken.webm").write_bytes(b"no video")
     videos = [Video("broken", folder / "broken.webm")]

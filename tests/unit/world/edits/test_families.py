@@ -10,7 +10,8 @@ from nt2vr.querygen.families import COPIES, EDIT_KINDS, Family, WishTable
 from nt2vr.querygen.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.querygen.written import wordings_in
 from nt2vr.world.edits.changes import EDITS, changes_of
-from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
+from nt2vr.world.scenes import Scene, SceneSplit
+from nt2vr.world.splits import sample_scenes
 from nt2vr.world.truth import read_claim
 
 
