@@ -18,7 +18,7 @@ from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, embedded
 
 def test_foils_are_false_as_they_are_read() -> None:
     """The words themselves are read, not the claims that the foils were made with."""
-    scenes = sample_scenes("validation", 60, 5)
+    scenes = sample_scenes("validation", 80, 5)
     texts, questions = fold_questions(scenes, captions_of(scenes))
     read = 0
     for query in questions:
