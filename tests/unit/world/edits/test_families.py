@@ -81,7 +81,7 @@ def test_copies_differ_in_their_look_alone() -> None:
 @pytest.mark.parametrize("kind", CHANGE_KINDS)
 def test_the_parts_of_a_text_say_what_the_change_does(kind: ChangeKind, unseen: bool) -> None:
     rng, read = random.Random(kind), list[bool]()
-    for scene in sample_scenes("train", 25, seed=6):
+    for scene in sample_scenes("train", 80, seed=6):
         change = next(changes_of(scene, kind, rng), None)
         if change is None:
             continue
