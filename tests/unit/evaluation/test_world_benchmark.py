@@ -10,9 +10,11 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import captions_of, gallery_benchmark, oracle_metrics, world_benchmark, world_queries
+from nt2vr.evaluation.covr.sources import covr_world
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.querygen.families import COPIES, EDIT_KINDS
 from nt2vr.world.captions import describe
 from nt2vr.world.claims import Claim, Who
 from nt2vr.world.negation import negate
@@ -110,3 +112,20 @@ def test_a_gallery_is_searched_for_its_known_scenes(
             gallery_benchmark(Gallery("own", gallery.videos[:1]), decoder, cache)
         write_video("0.avi", [200])
         assert gallery_benchmark(gallery, decoder, cache).digest != benchmark.digest
+
+
+def test_a_benchmark_names_the_world_and_its_split(tmp_path: Path) -> None:
+    benchmark = world_benchmark(tmp_path, 30, split="validation")
+    assert (benchmark.name, benchmark.source["data"]) == ("world, validation", "built-in world")
+    assert len(benchmark.video_ids) == 30
+
+
+def test_a_picture_plus_a_text_is_asked_of_the_world(tmp_path: Path) -> None:
+    benchmark = covr_world(tmp_path, "validation", per_kind=1)
+    assert (benchmark.name, benchmark.source["data"]) == ("world, validation", "built-in world")
+    assert sorted(query.kind for query in benchmark.queries) == sorted(EDIT_KINDS)
+    for query in benchmark.queries:
+        assert Scene.from_dict(benchmark.references[query.reference]["scene"]).split == "validation"
+        assert len(query.right) >= COPIES and not set(query.right) & set(query.violating)
+        assert bool(query.violating) == query.kind.startswith("remove")
+        assert query.caption and query.names
