@@ -92,15 +92,12 @@ def test_a_query_too(read: Callable[[str], object]) -> None:
 
 
 REMEMBERED = {  # functions whose arguments are few, whatever is sent
-    "_deeds": "places of the built-in world",
-    "_drawing": "its pictures",
-    "actor_svg": "its actors",
     "_warn": "files of the data folder that cannot be used",
     "_tables": "files of published figures",
     "_report_taken": "models of plug-ins",
     "gflops_per_second": "devices",
     **dict.fromkeys(("groups_in", "wordings_in"), "files of wordings"),
-    **dict.fromkeys(("deeds_at", "_backdrop", "props_at", "_choices"), "places of the built-in world and what is there"),
+    **dict.fromkeys(("deeds_at", "_backdrop", "props_at", "_choices"), "places of the world and what is there"),
     **dict.fromkeys(
         ("those", "cast_at", "_ordered", "_rarity", "_uses", "_words", "forms"), "words of its data files"
     ),

@@ -153,7 +153,10 @@ class WorldSentences:
         """Draw a sentence by the world's grammar, of the kinds that it makes, or of any caption."""
         if self._denials and rng.random() < self._free:
             return denial_of_captions(self._denials, shares, rng)
-        kinds: list[SceneDenialKind] = [kind for kind in get_args(SceneDenialKind) if shares.get(kind)]
+        # in the order of the shares, as drawing depends on it
+        kinds: list[SceneDenialKind] = sorted(
+            (kind for kind in get_args(SceneDenialKind) if kind in shares), key=[*shares].index
+        )
         return self.grammar.draw(row, rng.choices(kinds, [shares[kind] for kind in kinds])[0], rng)
 
     def truth(self, denial: Denial) -> Truth | None:

@@ -99,4 +99,5 @@ def _names(claim: Claim) -> tuple[str, ...]:
     """Return the vocabulary's names of what a claim requires; what several names would satisfy has none."""
     done = [names for who in claim.whos for act in who.acts for names in (act.verbs - {WEAR}, act.objects)]
     groups = [names for names in (*done, claim.places) if names] or [who.names for who in claim.whos]
-    return tuple(next(iter(names)) for names in groups if len(names) == 1)
+    named = tuple(next(iter(names)) for names in groups if len(names) == 1)
+    return tuple(name for name in named if name not in LIGHT) or named

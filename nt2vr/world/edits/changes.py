@@ -19,6 +19,7 @@ from nt2vr.world.sampling import anywhere, cast_at, draw_colour, props_at, sampl
 from nt2vr.world.scenes import Deed, Figure, Scene, problems
 from nt2vr.world.splits import stream_scenes
 from nt2vr.world.things import Names, Noun, things
+from nt2vr.world.truth import read_claim
 from nt2vr.world.wording import conjugate, draw_deed
 
 TRIES = 8  # deeds drawn per changed one, and new actors per kind
@@ -247,8 +248,8 @@ def fields_of(scene: Scene, change: Change, rng: random.Random) -> dict[str, str
 
 
 def _noun(thing: str, rng: random.Random) -> Noun:
-    """Draw a word that names exactly what the usual one does."""
-    while meanings()[(noun := draw_noun(things()[thing], rng)).word] != named(thing):
+    """Draw a word that names exactly what the usual one does, and is read so: "ice cube", as "ice" is a place."""
+    while read_claim((noun := draw_noun(things()[thing], rng)).word) != Claim((Who(named(thing)),)):
         pass
     return noun
 

@@ -456,4 +456,5 @@ def test_a_missing_path_or_split_is_one_sentence(write: Write, tmp_path: Path) -
 
 def test_the_built_in_gallery_is_such_a_folder() -> None:
     dataset = load_dataset(ROOT / "assets" / "gallery")
-    assert (len(dataset.videos), dataset.remarks) == (400, ())
+    assert len(dataset.videos) == len(list((ROOT / "assets" / "gallery" / "clips").iterdir()))
+    assert dataset.remarks == ()

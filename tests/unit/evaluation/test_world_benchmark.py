@@ -1,6 +1,7 @@
 """The built-in world's queries, compared with the truth of each scene, and the oracle."""
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,53 +10,71 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import captions_of, gallery_benchmark, oracle_metrics, world_benchmark, world_queries
+from nt2vr.evaluation.covr.sources import covr_world
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.world.captions import SceneCaption, describe
-from nt2vr.world.scenes import Actor, Scene, sample_scenes
+from nt2vr.querygen.families import COPIES, EDIT_KINDS
+from nt2vr.world.captions import describe
+from nt2vr.world.claims import Claim, Who
+from nt2vr.world.negation import negate
+from nt2vr.world.scene_caption import SceneCaption
+from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.sentences import SceneDenials
-from nt2vr.world.truth import Claim, Who
+from nt2vr.world.splits import sample_scenes
 
 SCENES = sample_scenes("validation", 80, seed=0)
+MANY = sample_scenes("validation", 400, seed=1)
 QUERIES = world_queries([caption.text for caption in captions_of(SCENES)], SceneDenials(SCENES))
 DOG = SceneCaption("a dog", Claim((Who(frozenset({"dog"})),)))
 DOG_IN_PARK = SceneCaption("a dog in the park", Claim((Who(frozenset({"dog"})),), frozenset({"park"})))
+WITHOUT_CUE = r"(^| )-|\b(w/o|wihtout|nto|exept|minus|missing|lacking|excluded|free of|leave out|avoid)\b|anything but"
+RUNS = (Deed("run"),)
 THREE = [
-    Scene("park", (Actor("dog", "run"),)),
-    Scene("beach", (Actor("dog", "run"),)),
-    Scene("park", (Actor("cat", "run"),)),
+    Scene("park", False, (Figure("dog", "brown", deeds=RUNS),)),
+    Scene("beach", False, (Figure("dog", "brown", deeds=RUNS),)),
+    Scene("park", False, (Figure("cat", "brown", deeds=RUNS),)),
 ]
 
 
-def test_each_scene_has_an_original_and_a_negated_query() -> None:
-    originals, negated = QUERIES[:80], QUERIES[80:160]
-    assert {query.kind for query in originals} == {"original"} and {query.kind for query in negated} == {"negated"}
-    for row, (original, denied) in enumerate(zip(originals, negated, strict=True)):
-        assert original.relevant.tolist() == denied.relevant.tolist() == [row]
-        assert original.text == describe(SCENES[row], random.Random(f"validation {row}")).text
-        assert denied.original == row and denied.cue in {"not", "n't", "without"}
-        assert len(set(original.text.split()) - set(denied.text.split())) <= 2
+def test_each_scene_has_an_original_query_and_a_negated_one_where_its_caption_can_be_denied() -> None:
+    negated = {query.original: query for query in QUERIES if query.kind == "negated"}
+    for row, original in enumerate(QUERIES[:80]):
+        caption = describe(SCENES[row], random.Random(f"validation {row}"))
+        assert (original.kind, original.text, original.relevant.tolist()) == ("original", caption.text, [row])
+        denials = {denial.text for denial in negate(caption)}
+        assert bool(denials) == (row in negated)
+        if denials:
+            denied = negated[row]
+            assert denied.text in denials and denied.relevant.tolist() == [row]
+            assert denied.cue in {"not", "n't", "without"}
+    assert len(negated) > 70 and len(negated) == [query.kind for query in QUERIES].count("negated")
 
 
 @pytest.mark.parametrize("kind", ["composed", "without", "not"])
 def test_judgements_match_the_truth_of_each_scene(kind: str) -> None:
-    sentences = SceneDenials(SCENES)
-    drawn = {s.text: s for row in range(80) for s in [sentences.draw(row, kind, random.Random(f"validation {row}"))]}  # type: ignore[arg-type]
-    queries = [query for query in QUERIES if query.kind == kind]
+    sentences = SceneDenials(MANY)
+    rows = range(len(MANY))
+    drawn = {s.text: s for row in rows for s in [sentences.draw(row, kind, random.Random(f"validation {row}"))]}  # type: ignore[arg-type]
+    captions = [caption.text for caption in captions_of(MANY)]
+    queries = [query for query in world_queries(captions, sentences) if query.kind == kind]
     assert len(queries) > 20
     for query in queries:
         sentence = drawn[query.text]
-        wanted = {row for row, scene in enumerate(SCENES) if sentence.wanted_claim.holds(scene)}
-        unwanted = {row for row, scene in enumerate(SCENES) if sentence.unwanted_claim.holds(scene)}
+        wanted = {row for row, scene in enumerate(MANY) if sentence.wanted_claim.holds(scene)}
+        unwanted = {
+            row for row, scene in enumerate(MANY) if any(claim.holds(scene) for claim in sentence.unwanted_claims)
+        }
         assert set(query.relevant.tolist()) == wanted - unwanted != set()
         assert set(query.hard.tolist()) == wanted & unwanted != set()
         assert set(query.violating.tolist()) == unwanted
         assert (query.wanted, query.unwanted) == (sentence.wanted, (sentence.unwanted,))
 
 
-def test_every_negated_sentence_has_a_cue() -> None:
-    assert all(query.cue for query in QUERIES[80:]) and not any(query.cue for query in QUERIES[:80])
+def test_every_negated_sentence_has_a_cue_or_denies_without_a_negation() -> None:
+    assert not any(query.cue for query in QUERIES[:80])
+    for query in QUERIES[80:]:
+        assert query.cue or (query.kind != "negated" and re.search(WITHOUT_CUE, query.text)), query.text
 
 
 def test_the_oracle_guesses_among_matching_clips() -> None:
@@ -93,3 +112,20 @@ def test_a_gallery_is_searched_for_its_known_scenes(
             gallery_benchmark(Gallery("own", gallery.videos[:1]), decoder, cache)
         write_video("0.avi", [200])
         assert gallery_benchmark(gallery, decoder, cache).digest != benchmark.digest
+
+
+def test_a_benchmark_names_the_world_and_its_split(tmp_path: Path) -> None:
+    benchmark = world_benchmark(tmp_path, 30, split="validation")
+    assert (benchmark.name, benchmark.source["data"]) == ("world, validation", "built-in world")
+    assert len(benchmark.video_ids) == 30
+
+
+def test_a_picture_plus_a_text_is_asked_of_the_world(tmp_path: Path) -> None:
+    benchmark = covr_world(tmp_path, "validation", per_kind=1)
+    assert (benchmark.name, benchmark.source["data"]) == ("world, validation", "built-in world")
+    assert sorted(query.kind for query in benchmark.queries) == sorted(EDIT_KINDS)
+    for query in benchmark.queries:
+        assert Scene.from_dict(benchmark.references[query.reference]["scene"]).split == "validation"
+        assert len(query.right) >= COPIES and not set(query.right) & set(query.violating)
+        assert bool(query.violating) == query.kind.startswith("remove")
+        assert query.caption and query.names

@@ -3,7 +3,7 @@
 import pytest
 
 from nt2vr.language.inflect import Form, forms_of, inflect, inflect_phrase
-from nt2vr.world.vocabulary import ACTIVITIES
+from nt2vr.world.deeds import deeds
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_only_the_verb_of_a_phrase_is_inflected() -> None:
     assert inflect_phrase("sing", "VBG") == "singing"
 
 
-def test_every_activity_of_the_world_has_a_progressive_and_a_third_person() -> None:
-    phrases = [phrase for activity in ACTIVITIES.values() for phrase in activity.phrases]
+def test_every_deed_of_the_world_has_a_progressive_and_a_third_person() -> None:
+    phrases = [phrase for deed in deeds().values() for phrase in deed.phrases]
     verbs = {phrase.split()[0] for phrase in phrases}
     assert [verb for verb in verbs if not inflect(verb, "VBG").endswith("ing")] == []
     assert [verb for verb in verbs if not inflect(verb, "VBZ").endswith("s")] == []

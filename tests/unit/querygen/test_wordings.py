@@ -11,8 +11,8 @@ from nt2vr.querygen.denials import CaptionDenials, Denial
 from nt2vr.querygen.wordings import word
 from nt2vr.world.captions import describe
 from nt2vr.world.negation import SceneDenial
-from nt2vr.world.scenes import sample_scenes
 from nt2vr.world.sentences import SceneDenials
+from nt2vr.world.splits import sample_scenes
 from nt2vr.world.table import SceneTable
 from nt2vr.world.truth import read_claim
 
@@ -63,12 +63,14 @@ def test_some_typed_sentences_of_captions_exclude_nothing() -> None:
 
 def test_lists_about_scenes_exclude_whatever_shows_either_thing() -> None:
     scenes, table = SceneDenials(SCENES), SceneTable(SCENES)
-    lists = [denial for denial in drawn_of_scenes() if " and " in denial.unwanted]
-    assert len(lists) > 20
+    lists = [denial for denial in drawn_of_scenes() if len(denial.unwanted_claims) == 2]
+    read = 0
     for denial in lists:
         one, other = (read_claim(part) for part in denial.unwanted.split(" and ", 1))
-        assert one is not None and other is not None
-        assert (scenes.showing_unwanted(denial) == (table.holding(one) | table.holding(other))).all()
+        if one is not None and other is not None:  # not "letting a toy fly"
+            assert (scenes.showing_unwanted(denial) == (table.holding(one) | table.holding(other))).all()
+            read += 1
+    assert 20 < 0.8 * len(lists) < read
 
 
 @pytest.mark.parametrize("is_deed", [True, False])

@@ -33,7 +33,7 @@ from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, projection
 from nt2vr.search.systems import System, check_model_name
 from nt2vr.settings import ASSETS
 from nt2vr.world.edits.edits import judge_video
-from nt2vr.world.scenes import Actor, Scene
+from nt2vr.world.scenes import Deed, Figure, Scene
 from tests.pooling import pool_by_mean
 
 KEYWORDS = ("man", "woman", "guitar", "sing", "dog", "other")
@@ -78,7 +78,7 @@ class KeywordEncoder:
         return frame_embeddings[..., 0, :] if self.card.pooling == "first" else pool_by_mean(frame_embeddings)
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
-        return tuple(word for word in text.split() if word == "unicorn")
+        return tuple(word for word in text.split() if word == "quokka")
 
 
 class KeywordModels:
@@ -106,10 +106,11 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
     """Return the five clips, after a file that cannot be decoded; two of them have scenes."""
     folder = tmp_path_factory.mktemp("gallery")
     clips = {"guitar": [0] * 4, "duet": [50] * 4, "singer": [100] * 4, "dog": [150] * 4, "both": [150, 150, 200, 200]}
-    plays = Actor("man", "guitar")
+    plays = Figure("man", "red", deeds=(Deed("play", "guitar", colour="blue"),))
+    sings = Figure("woman", "red", deeds=(Deed("sing"),))
     scenes = {
-        "guitar": Scene("park", (plays,)).to_dict(),
-        "duet": Scene("stage", (plays, Actor("man", "sing"))).to_dict(),
+        "guitar": Scene("park", False, (plays,)).to_dict(),
+        "duet": Scene("stage", False, (plays, sings)).to_dict(),
     }
     (folder / "broken.webm").write_bytes(b"no video")
     videos = [Video("broken", folder / "broken.webm")]
@@ -535,39 +536,39 @@ def test_a_clip_that_could_not_be_read_or_a_search_for_nothing_is_seen_as_such(s
 
 
 def test_words_unseen_in_training_are_listed(searcher: Searcher) -> None:
-    query = Query("a unicorn and no dog", ("a unicorn",), ("dog",))
-    assert searcher.search(query, ["CLIP"], 5).rankings[0].unseen == ("unicorn",)
+    query = Query("a quokka and no dog", ("a quokka",), ("dog",))
+    assert searcher.search(query, ["CLIP"], 5).rankings[0].unseen == ("quokka",)
 
 
 @pytest.fixture(scope="module")
 def reader(gallery: Gallery, decoder: Decoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
-    """Return a searcher that reads "unicorn", which its models do not know, as "guitar"."""
-    synonyms = {"unicorn": "guitar"}
+    """Return a searcher that reads "quokka", which its models do not know, as "guitar"."""
+    synonyms = {"quokka": "guitar"}
     with Cache(tmp_path_factory.mktemp("cache")) as cache:
         yield Searcher(KeywordModels(), gallery, decoder, cache, judge_video, synonyms)  # type: ignore[arg-type]
 
 
-UNICORN = Query("a man is playing a unicorn, no singing", ("a man is playing a unicorn",), ("singing",))
+QUOKKA = Query("a man is playing a quokka, no singing", ("a man is playing a quokka",), ("singing",))
 
 
 def test_search_and_verdicts_follow_the_query_as_read(reader: Searcher) -> None:
-    answer = reader.search(UNICORN, ["CLIP boolean"], 5)
+    answer = reader.search(QUOKKA, ["CLIP boolean"], 5)
     (ranking,) = answer.rankings
     typed = Query("a man is playing a guitar, no singing", ("a man is playing a guitar",), ("singing",))
     assert ranking.hits == reader.search(typed, ["CLIP boolean"], 5).rankings[0].hits
     verdicts = {hit.video_id: hit.verdict for hit in ranking.hits}
     assert (verdicts["guitar"], verdicts["duet"]) == ("right", "violation")
-    assert (answer.query, ranking.unseen) == (UNICORN, ())
+    assert (answer.query, ranking.unseen) == (QUOKKA, ())
     data = answer.as_dict()
-    assert data["query"]["read_as"] == data["systems"][0]["read_as"] == {"unicorn": "guitar"}
-    assert data["query"]["wanted"] == ["a man is playing a unicorn"]
+    assert data["query"]["read_as"] == data["systems"][0]["read_as"] == {"quokka": "guitar"}
+    assert data["query"]["wanted"] == ["a man is playing a quokka"]
 
 
 def test_a_word_left_as_typed_is_searched_as_typed(reader: Searcher) -> None:
-    answer = reader.search(UNICORN, ["CLIP boolean"], 5, literal=["unicorn"])
+    answer = reader.search(QUOKKA, ["CLIP boolean"], 5, literal=["quokka"])
     (ranking,) = answer.rankings
     verdicts = {hit.video_id: hit.verdict for hit in ranking.hits}
-    assert (verdicts["guitar"], ranking.unseen, answer.read_as) == (None, ("unicorn",), {})
+    assert (verdicts["guitar"], ranking.unseen, answer.read_as) == (None, ("quokka",), {})
     assert "read_as" not in answer.as_dict()["query"]
 
 
@@ -628,7 +629,7 @@ def test_a_match_is_low_if_its_cosine_is_below_the_models_floor(
     query = Query(text, (text,))
     assert searcher.search(query, [system], 5).rankings[0].low is low
     assert not searcher.search(query, [system], 5, beside(grey(100))).rankings[0].low  # a mixed query has other scores
-    negated = Query(f"{text}, no unicorn", (text,), ("unicorn",))
+    negated = Query(f"{text}, no quokka", (text,), ("quokka",))
     assert not searcher.search(negated, [system], 5).rankings[0].low  # theirs do not tell whether a clip fits
 
 

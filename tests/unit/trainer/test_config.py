@@ -104,6 +104,8 @@ def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.M
         ({"keep_tokens": True}, "needs a base whose tokens"),
         ({"added_layers": -1, "base": "x"}, "added_layers must not be below 0"),
         ({"data": ""}, "Enter world, or the path"),
+        ({"num_captions": 40_000}, "num_captions is for datasets and at least batch_size"),
+        ({"sentences": {"fragment": 1, "not": 0}}, "grammar makes no fragments. Add another kind"),
         ({"accumulate": 0}, "accumulate must be at least 1"),
         ({"num_clips": 100, "batch_size": 20, "accumulate": 6}, r"accumulate \(6\) must not exceed .* \(5\)"),
         ({"passes": 0}, "passes must be at least 1"),

@@ -27,8 +27,8 @@ from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
+from nt2vr.world.claims import Claim
 from nt2vr.world.negation import SceneDenial
-from nt2vr.world.truth import Claim
 from tests.paths import ROOT
 from tests.tiny import TINY
 from tests.training import assert_ended
@@ -93,7 +93,7 @@ def gradients(folder: Path) -> dict[str, dict[str, Any]]:
         learner.pooling.load_state_dict(heads[kind])
         if loss == "distill":
             encoder = read_checkpoint(folder / "base")
-            learner.teacher = Teacher(encoder, [SceneDenial("not", "", "", "dog", Claim(), Claim())], videos, "cpu")
+            learner.teacher = Teacher(encoder, [SceneDenial("not", "", "", "dog", Claim(), (Claim(),))], videos, "cpu")
             perturb(learner)
         learner.start_epoch()
         values = learner.step(islice(epoch_batches(clips, config, 1, needs=learner.losses.needs), config.accumulate))

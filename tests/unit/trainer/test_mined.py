@@ -12,7 +12,7 @@ from PIL import Image
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.settings import ASSETS
-from nt2vr.world.drawn.clips import draw_clip
+from nt2vr.world.drawn.render import draw_clip
 from trainer.config import TrainConfig
 from trainer.config_file import load_config
 from trainer.data.videos import embed_clips

@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -19,9 +19,9 @@ from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_model, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
-from nt2vr.world.negation import SceneDenial
-from nt2vr.world.scenes import sample_scenes
-from nt2vr.world.truth import Claim
+from nt2vr.world.claims import Claim
+from nt2vr.world.negation import SceneDenial, SceneDenialKind
+from nt2vr.world.splits import sample_scenes
 from tests.tiny import TINY, tiny_model
 from tests.training import run_training
 from trainer.config import METRICS, SENTENCES, TrainConfig
@@ -61,9 +61,10 @@ def config(base: Path) -> TrainConfig:
         train="text",
         model=TINY,
         losses=ALL_LOSSES,
+        sentences=dict.fromkeys(get_args(SceneDenialKind), 1.0),
         num_clips=40,
         num_frames=2,
-        validation_clips=30,
+        validation_clips=60,
         batch_size=10,
         epochs=2,
         warmup_steps=0,
@@ -83,7 +84,7 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
     start, end = read_checkpoint(base, verify=True).card, read_checkpoint(run.checkpoint(2), verify=True).card
     assert start.visual_fingerprint == end.visual_fingerprint
     assert start.text_fingerprint != end.text_fingerprint
-    assert (end.base, end.name) == ("Tiny base", "Tiny text")
+    assert (end.base, end.name, end.data) == ("Tiny base", "Tiny text", "built-in world, 40 clips")
 
     lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     controls, epochs = lines[0], [line for line in lines if "original/MIR" in line]
@@ -120,9 +121,10 @@ def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
     tmp_path: Path, config: TrainConfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
     vfc = replace(config, losses={"vfc": {"temperature": 0.05}}, epochs=3, verb_negatives=3)
+    vfc = replace(vfc, num_clips=400, batch_size=40)  # a verb is taken from captions with the same object
     run = run_training(vfc, tmp_path / "run")
     log = capsys.readouterr().err
-    assert "captions with another verb, for 40 captions." in log and log.count('Changed "') >= 4
+    assert "captions with another verb, for 400 captions." in log and log.count('Changed "') >= 4
     lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     lost = [line["vfc"] for line in lines if "vfc" in line]
     assert sum(lost[-4:]) < sum(lost[:4])
@@ -315,8 +317,8 @@ class Lengths:
 
 
 def test_the_teacher_embeds_the_parts_of_a_batch_and_each_phrase_once() -> None:
-    one = SceneDenial("composed", "x", "sings", "dances", Claim(), Claim())
-    pure = SceneDenial("not", "x", "", "dog", Claim(), Claim())
+    one = SceneDenial("composed", "x", "sings", "dances", Claim(), (Claim(),))
+    pure = SceneDenial("not", "x", "", "dog", Claim(), (Claim(),))
     encoder: Any = Lengths()
     videos = np.array([[1, 0], [0, 1], [0, 1]], np.float32)
     teacher = Teacher(encoder, [one, one, pure], videos, "cpu")

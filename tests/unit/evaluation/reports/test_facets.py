@@ -35,8 +35,9 @@ def test_an_unwanted_part_is_a_deed_a_thing_or_an_attribute(
 
 def test_in_the_built_in_world_synonyms_are_one_concept() -> None:
     assert facets("not playing a fiddle", "playing a fiddle", in_world=True).concepts == ("violin",)
-    assert facets("no dark glasses", "dark glasses", in_world=True) == Facets("no", "attribute", ("sunglasses",))
-    assert facets("no zebra", "a zebra", in_world=True) == Facets("no", "thing", ("zebra",))  # not in its vocabulary
+    assert facets("no dark glasses", "dark glasses", in_world=True) == Facets("no", "thing", ("sunglasses",))
+    assert facets("no dark glasses on", "wearing dark glasses", in_world=True).part == "attribute"
+    assert facets("no quokka", "a quokka", in_world=True) == Facets("no", "thing", ("quokka",))  # unknown to it
 
 
 def test_the_first_part_decides_the_kind_and_all_parts_the_concepts() -> None:

@@ -2,16 +2,17 @@
 
 import random
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.worlds import SMALL
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.world.captions import describe
-from nt2vr.world.negation import SceneDenial, negate
-from nt2vr.world.scenes import sample_scenes
+from nt2vr.world.labels import labels
+from nt2vr.world.negation import SceneDenial, SceneDenialKind, negate
+from nt2vr.world.splits import sample_scenes
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, TruthBatch, epoch_batches
 from trainer.data.clips import Clips
@@ -44,11 +45,13 @@ def test_what_no_loss_needs_is_not_drawn_and_changes_nothing_else() -> None:
 
 def test_each_negated_caption_denies_one_thing_of_its_own_caption() -> None:
     batch = first()
-    assert batch.rows is not None and batch.negated is not None
-    for row, caption, negated in zip(batch.rows.tolist(), batch.captions, batch.negated, strict=True):
+    assert batch.rows is not None and batch.negated is not None and batch.negatable is not None
+    assert 0 < (~batch.negatable).sum() < 5
+    for place, (row, caption) in enumerate(zip(batch.rows.tolist(), batch.captions, strict=True)):
         described = describe(SCENES[row], random.Random(f"0 1 {row}"))
-        assert described.text == caption
-        assert negated in {sentence.text for sentence in negate(described)}
+        denials = {sentence.text for sentence in negate(described)}
+        assert described.text == caption and batch.negatable[place] == bool(denials)
+        assert batch.negated[place] in (denials or {caption})  # which no loss looks at
 
 
 def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
@@ -61,11 +64,33 @@ def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
         assert isinstance(sentence, SceneDenial)
         assert denied.fitting[i].tolist() == [sentence.fits(SCENES[row]) for row in denied.pool.tolist()]
         both = [
-            s.wanted_claim.holds(SCENES[r]) and s.unwanted_claim.holds(SCENES[r])
-            for s, r in ((sentence, row) for row in denied.pool.tolist())
+            sentence.wanted_claim.holds(SCENES[row]) and any(c.holds(SCENES[row]) for c in sentence.unwanted_claims)
+            for row in denied.pool.tolist()
         ]
         assert denied.both[i].tolist() == both
         assert denied.fitting[i, i] == (sentence.kind != "negated")
+
+
+def test_every_kind_of_the_grammar_is_right_for_its_own_clip_and_wrong_for_hard_ones() -> None:
+    kinds = dict.fromkeys(get_args(SceneDenialKind), 1.0)
+    found = set()
+    for row in range(100):
+        denial = CLIPS.sentences.denial(row, {**kinds, "fragment": 9.0}, random.Random(row))
+        truth = CLIPS.sentences.truth(denial)
+        assert truth is not None and not (truth.fitting & truth.both).any()
+        assert truth.fitting[row] == (denial.kind != "negated")
+        found.add(denial.kind)
+    assert found == {*kinds}  # no fragments
+
+
+def test_pairs_are_the_captions_and_some_cannot_be_negated() -> None:
+    sentences = WorldSentences(SCENES[:100])
+    pairs = [sentences.pair(row, random.Random(row)) for row in range(100)]
+    assert [pair.caption for pair in pairs] == [sentences.caption(row, random.Random(row)) for row in range(100)]
+    assert 0 < sum(pair.negated is None for pair in pairs) < 20
+    originals = {query.text for query in sentences.queries() if query.kind == "original"}
+    kinds = [query.kind for query in sentences.queries()]
+    assert len(originals) > 95 and {*kinds} == {"original", "negated", "composed", "without", "not"}
 
 
 def test_hard_clips_are_sought_for_the_pool() -> None:
@@ -132,7 +157,7 @@ def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_
 def test_labels_are_words_of_the_batch_with_the_clips_that_show_them() -> None:
     batch = first(replace(CONFIG, train="all"), needs=frozenset({"labels"}))
     assert batch.labels is not None and batch.rows is not None and first().labels is None
-    claims = {text: label.claim for label in SMALL.labels() for text in label.texts}
+    claims = {text: label.claim for label in labels() for text in label.texts}
     said = [text for (text,) in batch.labels.texts]
     assert len(set(said)) == len(said) > 20
     assert batch.labels.shown.any(axis=0).all()

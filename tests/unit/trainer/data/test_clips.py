@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.media.picture import fit
 from nt2vr.models.framing import Framing
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn import clips as clips_module
-from nt2vr.world.drawn.render import Renderer
-from nt2vr.world.scenes import sample_scenes
+from nt2vr.world.drawn.render import render
+from nt2vr.world.splits import sample_scenes
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, epoch_batches, every_caption
 from trainer.data.clips import Clips, world_clips
@@ -52,10 +51,11 @@ def test_each_row_holds_the_frames_and_tells_the_captions_of_its_own_scene(
     monkeypatch.setattr(clips_module, "CHUNK", chunk)
     clips, scenes = world_clips("validation", 5, 2, Framing(64), 3, tmp_path), sample_scenes("validation", 5, 3)
     for row, scene in enumerate(scenes):
-        drawn = [fit(frame, Framing(64)) for frame in Renderer().frames(scene, 2)]
-        np.testing.assert_array_equal(clips.frames[row], drawn)
+        np.testing.assert_array_equal(clips.frames[row], render(scene, 64, 2))
         assert clips.sentences.caption(row, random.Random(1)) == describe(scene, random.Random(1)).text
     assert clips.captions("a") == clips.captions("a") != clips.captions("b")
+    undrawn = world_clips("validation", 5, 2, Framing(64), 3, tmp_path, draws=False)
+    assert (clips.path, clips.name) == (undrawn.path, undrawn.name) and clips.name == "built-in world"
 
 
 def test_what_was_rendered_is_not_rendered_again_unless_it_would_look_different(

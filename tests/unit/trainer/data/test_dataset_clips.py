@@ -319,8 +319,9 @@ def test_a_run_that_takes_every_caption_goes_on_in_the_middle_of_an_epoch(folder
         ({"losses": {"composed": {}}}, "composed must know which clips a sentence is right for"),
         ({"batch_size": 11}, "mine has 10 clips to train on, too few for a batch_size of 11."),
         ({"data": "/nowhere"}, "/nowhere is not there."),
+        ({"data": "worl"}, "worl is not there. Did you mean 'world'? Name world, a captions file or"),
     ],
-    ids=["a loss that needs more", "too few", "nothing there"],
+    ids=["a loss that needs more", "too few", "nothing there", "a slip"],
 )
 def test_what_cannot_be_trained_is_refused_before_anything_is_decoded(
     folder: Path, tmp_path: Path, change: dict[str, Any], reason: str

@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from nt2vr.evaluation.worlds import BY_DATA, World
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import PartWeights
@@ -101,19 +100,18 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
     assert found.fingerprint == fusion.fingerprint
 
 
-@pytest.mark.parametrize("world", BY_DATA.values(), ids=BY_DATA)
-def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path: Path, world: World) -> None:
+def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path: Path) -> None:
     write_tiny(tmp_path / "model")
-    data = load_families(read_checkpoint(tmp_path / "model"), 3, 1, tmp_path, world=world)
+    data = load_families(read_checkpoint(tmp_path / "model"), 3, 1, tmp_path)
     assert len(data.pictures) == 3
     assert len(data.clips) == len(data.families) == len(data.targets) + 3 + 3  # twins, and the references
     assert all(target in right for target, right in zip(data.targets.tolist(), data.right, strict=True))
     assert (data.families[data.targets] == data.references).all()
     assert data.frames is None
-    frames = load_families(read_checkpoint(tmp_path / "model"), 3, 1, tmp_path, with_frames=True, world=world).frames
+    frames = load_families(read_checkpoint(tmp_path / "model"), 3, 1, tmp_path, with_frames=True).frames
     assert frames is not None
     torch.testing.assert_close(normalize(frames.mean(dim=1), dim=-1), data.clips[: len(frames)], atol=1e-4, rtol=0)
     missing = load_families(
-        read_checkpoint(tmp_path / "model"), 3, 1, tmp_path, without={"man", "woman", "boy", "girl"}, world=world
+        read_checkpoint(tmp_path / "model"), 3, 1, tmp_path, without={"man", "woman", "boy", "girl"}
     )
     assert 0 < len(missing.targets) < len(data.targets)

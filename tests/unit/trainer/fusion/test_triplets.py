@@ -152,7 +152,7 @@ def test_the_command_adds_a_fusion_trained_on_ones_own_triplets(
     assert card.fusion["training"]["iterate"] == "targets"
     for flags, said in (
         (["--data", str(tmp_path / "nowhere")], "is not there"),
-        (["--data", str(tmp_path / "data"), "--iterate", "families"], "families and weighed frames are a world's"),
+        (["--data", str(tmp_path / "data"), "--iterate", "families"], "families and weighed frames are the world's"),
     ):
         with pytest.raises(SystemExit):
             run(*flags)

@@ -80,7 +80,7 @@ def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path) -> 
         ({"sentences": {"never": 1}}, "no sentences of the kind never"),
         ({"base": ""}, "needs a base"),
         ({"free": 1.5}, "free must be a share from 0 to 1"),
-        ({"sentences": {"fragment": 1}}, "grammar makes neither fragments"),
+        ({"sentences": {"fragment": 1}}, "grammar makes no fragments"),
         ({"data": "no/such.txt"}, r"no/such\.txt is not there\. Name world, a captions file"),
         ({"data": "assets/gallery"}, "composed must know which clips a sentence is right for"),
     ],

@@ -11,15 +11,15 @@ from PIL import Image
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.covr.report import read_covr_file
 from nt2vr.evaluation.reports.report import Report
-from nt2vr.evaluation.worlds import BY_DATA, World
 from nt2vr.library.libraries import Libraries
-from nt2vr.models.framing import Framing
 from nt2vr.ui.evaluate.picture_query import picture_query
 from nt2vr.ui.evaluate.queries_view import Listing, kinds_of, queries_view
 from nt2vr.ui.evaluate.report_link import ReportLink
 from nt2vr.ui.evaluate.review import resolved
 from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.ui.evaluate.view import report_view
+from nt2vr.world.drawn.render import render
+from nt2vr.world.splits import sample_scenes
 from tests.covr import write_covr_file
 
 
@@ -91,14 +91,11 @@ def test_a_reference_in_no_library_is_left_out_with_a_warning(
     assert said == ["The reference is in no library, so only the text is asked."]
 
 
-@pytest.mark.parametrize("world", BY_DATA.values(), ids=BY_DATA)
-def test_a_reference_is_drawn_by_its_own_world(
-    report: Report, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reference_is_drawn_as_its_scene(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
-    scene = world.sample_scenes("test", 1, 3)[0]
+    scene = sample_scenes("test", 1, 3)[0]
     drawn = replace(report, pictures=({"scene": scene.to_dict()},) * 3)
     with Image.open(picture_query(drawn, 0, Libraries(tmp_path / "libraries"))["upload"]) as picture:
         pixels = np.asarray(picture, float)
-    expected = world.drawing.draw(scene, 1, Framing(224))[0]
+    expected = render(scene, 224, 1)[0]
     assert np.abs(pixels - expected).mean() < 5  # JPEG

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.media.picture import fit
 from nt2vr.media.stored import LIMITS, Limit
 from nt2vr.models.card import Card
 from nt2vr.models.framing import Framing
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.drawn.render import Renderer
-from nt2vr.world.scenes import sample_scenes
+from nt2vr.world.drawn.render import render
+from nt2vr.world.splits import sample_scenes
 from tests.pooling import pool_by_mean
 
 SCENES = sample_scenes("validation", 3, seed=0)
@@ -42,10 +41,9 @@ def clips(folder: Path, num_frames: int = 2, size: int = 32) -> ClipFile:
     return ClipFile.of("validation", SCENES, num_frames, Framing(size), folder)
 
 
-def test_frames_are_drawn_and_fitted_once(tmp_path: Path) -> None:
+def test_frames_are_drawn_once(tmp_path: Path) -> None:
     frames = clips(tmp_path).frames()
-    drawn = [[fit(frame, Framing(32)) for frame in Renderer().frames(scene, 2)] for scene in SCENES]
-    np.testing.assert_array_equal(frames, drawn)
+    np.testing.assert_array_equal(frames, [render(scene, 32, 2) for scene in SCENES])
     assert [path.name for path in tmp_path.iterdir()] == [clips(tmp_path).path.name]
     clips(tmp_path).frames(should_stop=lambda: True)  # nothing is left to be stopped
 

@@ -1,0 +1,66 @@
+"""Captions are varied, affirmative English."""
+
+import random
+import re
+
+import pytest
+
+from nt2vr.language.query import understand
+from nt2vr.language.tagger import load_tagger
+from nt2vr.world.captions import captions, describe
+from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.splits import sample_scenes
+
+NEGATION = (
+    r"n't|\b(not?|nt|never|neither|nor|none|nobody|nothing|nowhere|without|w/o|except|excluding|instead|rather|"
+    r"free of|lacks?|lacking|missing|minus|zero|but|hardly|barely|empty|alone|only|hatless|un(?!i|der)\w+)\b"
+)
+MAN = Figure("man", "red", deeds=(Deed("sing"), Deed("wear", "cap", colour="blue")))
+DOG = Figure("dog", "brown", deeds=(Deed("run"),))
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    return [text for scene in sample_scenes("train", 700, seed=6) for text in captions(scene, 6)]
+
+
+def test_no_caption_has_a_negation_word(texts: list[str]) -> None:
+    """Affirmative captions only: the model that is trained on them must never have seen a cue."""
+    assert [text for text in texts if re.search(NEGATION, text)] == []
+
+
+def test_captions_have_no_unwanted_part(texts: list[str]) -> None:
+    tagger = load_tagger()
+    queries = [understand(text, tagger) for text in texts[::42]]
+    assert [query.text for query in queries if query.unwanted or query.wanted != (query.text,)] == []
+
+
+def test_no_caption_mentions_left_or_right(texts: list[str]) -> None:
+    """Clips are mirrored at random."""
+    assert [text for text in texts if re.search(r"\b(left|right)\b", text)] == []
+
+
+def test_captions_are_clean_english(texts: list[str]) -> None:
+    wrong = r"\ba [aeio]|\ban [^aeiou]|  | ,|,,|^[ ,]|[ ,]$|\b(a|an|the) (a|an|the)\b|[^A-Za-z ,'-]"
+    assert [text for text in texts if re.search(wrong, text)] == []
+
+
+def test_a_caption_claims_no_more_than_it_says() -> None:
+    """A claim with more than the words in it would call right clips wrong."""
+    scene = Scene("beach", False, (MAN, DOG, Figure("sun")))
+    rng = random.Random(3)
+    for _ in range(200):
+        text, claim = (caption := describe(scene, rng)).text, caption.claim
+        named = [who.names for who in claim.whos]
+        assert any(names == {"sun"} for names in named) <= ("sun" in text)
+        assert any(who.colour == "red" for who in claim.whos) == ("red" in text)
+        assert any(act.objects for who in claim.whos for act in who.acts) == bool(
+            re.search(r"\b(cap|hat|clothing|garment)\b", text)
+        )
+        assert (claim.night is not None) == bool(re.search("day", text))
+
+
+def test_equal_seeds_give_equal_captions() -> None:
+    scene = sample_scenes("test", 1, seed=8)[0]
+    assert captions(scene, 6) == captions(scene, 8)[:6]
+    assert captions(scene, 6) != captions(scene, 6, seed=1)

@@ -1,0 +1,82 @@
+"""Negated sentences: expected wordings, and parts that the query parser finds again."""
+
+import random
+
+import pytest
+
+from nt2vr.language.query import understand
+from nt2vr.language.tagger import load_tagger
+from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
+from nt2vr.world.claims import Act, Claim, Who
+from nt2vr.world.negation import Done, SceneDenialKind, compose
+from nt2vr.world.nouns import draw_phrase
+from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.sentences import SceneDenials
+from nt2vr.world.splits import sample_scenes
+from nt2vr.world.truth import read_denied
+
+SCENES = sample_scenes("train", 300, seed=5)
+SINGING, DANCING = (Done(verb, Act(frozenset((verb,)))) for verb in ("sing", "dance"))
+MAN, WOMAN = Figure("man", "red", deeds=(Deed("sing"),)), Figure("woman", "red", deeds=(Deed("dance"),))
+KINDS: tuple[SceneDenialKind, ...] = ("negated", "composed", "without", "list", "not", "except", "place", "typed")
+
+
+def test_composed_sentences_follow_the_twelve_templates() -> None:
+    rng = random.Random(0)
+    texts = {compose(draw_phrase(MAN, rng), SINGING, DANCING, rng, "train").text for _ in range(4000)}
+    for text in (
+        "a man sings and he doesn't dance",
+        "a man does not dance and he sings",
+        "a man singing and not dancing",
+        "a man not dancing and he singing",
+        "a man is singing and not dancing",
+        "a man isn't dancing and he is singing",
+        "a man sings and does not dance",
+        "a man doesn't dance while sings",
+        "a man not dancing while singing",
+        "a man is not dancing while singing",
+    ):
+        assert text in texts, text
+    assert len(set(WITH_PRONOUN + WITHOUT_PRONOUN)) == 10  # the paper's two sets share two
+    dog = Figure("dog", "brown", deeds=(Deed("run"),))
+    words = {
+        word
+        for _ in range(300)
+        for word in compose(draw_phrase(dog, rng), SINGING, DANCING, rng, "train").text.split()
+    }
+    assert not words & {"he", "she"}
+
+
+def test_a_denial_applies_to_everybody() -> None:
+    man = Who(frozenset({"man"}), (SINGING.act,))
+    scenes = [Scene("stage", False, some) for some in ((MAN,), (MAN, WOMAN), (WOMAN,))]
+    rng = random.Random(0)
+    while (sentence := compose(draw_phrase(MAN, rng), SINGING, DANCING, rng, "train")).wanted_claim != Claim((man,)):
+        pass
+    assert [sentence.fits(scene) for scene in scenes] == [True, False, False]
+    table = SceneDenials(scenes)
+    assert table.fitting(sentence).tolist() == [True, False, False]
+    assert table.showing_both(sentence).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(("kind", "share"), [("composed", 0.95), ("without", 0.95), ("not", 0.95)])
+def test_query_understanding_finds_the_unwanted_part_of_generated_sentences(
+    kind: SceneDenialKind, share: float
+) -> None:
+    sentences, tagger = SceneDenials(SCENES), load_tagger()
+    drawn = [sentences.draw(row, kind, random.Random(row)) for row in range(150)]
+    found = [understand(each.text, tagger).unwanted for each in drawn]
+    same = [
+        tuple(map(read_denied, parts)) == each.unwanted_claims
+        or [part.split()[-1] for part in parts] == [each.unwanted.split()[-1]]
+        for parts, each in zip(found, drawn, strict=True)
+    ]
+    assert sum(same) >= share * len(same)
+
+
+def test_equal_generators_draw_equal_sentences() -> None:
+    one, other = SceneDenials(SCENES), SceneDenials(SCENES)
+    for kind in KINDS:
+        drawn = [one.draw(row, kind, random.Random(row)) for row in range(30)]
+        assert drawn == [other.draw(row, kind, random.Random(row)) for row in range(30)]
+        assert drawn != [one.draw(row, kind, random.Random(-1 - row)) for row in range(30)]

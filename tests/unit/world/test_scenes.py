@@ -1,0 +1,77 @@
+"""Scenes are reproducible, whoever draws them, and splits are disjoint."""
+
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from nt2vr.world.captions import captions
+from nt2vr.world.drawn.render import render
+from nt2vr.world.negation import SceneDenialKind
+from nt2vr.world.sampling import sample_scene
+from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit
+from nt2vr.world.sentences import SceneDenials
+from nt2vr.world.splits import sample_scenes
+from tests.paths import ROOT
+
+SPLITS: tuple[SceneSplit, ...] = ("train", "validation", "test")
+KINDS: tuple[SceneDenialKind, ...] = ("negated", "composed", "without", "list", "not", "except", "place", "typed")
+
+
+def digest() -> str:
+    """Hash scenes of all splits, their captions, sentences about them and their pictures."""
+    seen = hashlib.sha256()
+    for split in SPLITS:
+        scenes = sample_scenes(split, 8, seed=5)
+        sentences = SceneDenials(scenes)
+        for row, scene in enumerate(scenes):
+            said = [sentences.draw(row, kind, random.Random(row)).text for kind in KINDS]
+            seen.update(json.dumps([scene.to_dict(), captions(scene, 5), said]).encode())
+            seen.update(render(scene, 32, 2).tobytes())
+    return seen.hexdigest()
+
+
+def test_another_process_with_another_hash_seed_gives_the_same_world() -> None:
+    """A set in a place where order counts would change the world from run to run."""
+    code = "import sys, test_scenes; sys.stdout.write(test_scenes.digest())"
+    environment = {
+        **os.environ,
+        "PYTHONHASHSEED": "1",
+        "PYTHONPATH": os.pathsep.join((str(ROOT), str(Path(__file__).parent))),
+    }
+    command = [sys.executable, "-c", code]
+    other = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert other.stdout == digest()
+
+
+def test_scenes_are_those_of_the_shipped_models() -> None:
+    """A change here makes the models' cards and the committed gallery untrue: train and build both again."""
+    scenes = [scene.to_dict() for split in SPLITS for scene in sample_scenes(split, 3, seed=0)]
+    assert hashlib.sha256(json.dumps(scenes).encode()).hexdigest()[:16] == "4988af5f65e6cc73"
+
+
+def test_splits_are_disjoint_across_seeds_and_have_their_shares() -> None:
+    train = {scene.content for scene in sample_scenes("train", 600, seed=1)}
+    others = (scene.content for split in ("validation", "test") for scene in sample_scenes(split, 200, seed=2))
+    assert train.isdisjoint(others)
+    rng = random.Random(2)
+    splits = [sample_scene(rng).split for _ in range(4000)]
+    assert [splits.count(split) / len(splits) for split in SPLITS] == pytest.approx([0.8, 0.1, 0.1], abs=0.02)
+
+
+def test_the_order_of_figures_does_not_matter() -> None:
+    """Else the same picture could be trained on and tested with."""
+    dog, cake = Figure("dog", "brown", deeds=(Deed("run"),)), Figure("birthday cake")
+    man = Figure("man", "red", deeds=(Deed("sing"),))
+    capped = replace(man, deeds=(*man.deeds, Deed("wear", "cap", colour="blue")))
+    scenes = [Scene("living room", False, order, look) for look, order in enumerate(permutations((man, dog, cake)))]
+    assert len({scene.content for scene in scenes}) == len({scene.split for scene in scenes}) == 1
+    assert Scene("living room", False, (man, dog)).content != scenes[0].content
+    assert Scene("living room", False, (capped, dog, cake)).content != scenes[0].content
