@@ -1,4 +1,4 @@
-"""Upper bound for one vector per sentence: `python -m benchmarks.ceiling [FOLDER]`.
+"""Upper bound for one vector per sentence: `python -m benchmarks.ceiling [FOLDER] [--config FILE]`.
 
 A text tower maps each sentence to one vector, against a frozen visual tower. This script skips the text tower: it fits
 the vectors of about 700 sentences to the 32,000 training clips directly, by linear probes and by the loss `composed`,
@@ -21,9 +21,10 @@ from nt2vr.evaluation.scoring import ask_systems
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.world.scenes import sample_scenes
+from nt2vr.world.claims import Claim
+from nt2vr.world.splits import sample_scenes
 from nt2vr.world.table import SceneTable
-from nt2vr.world.truth import Claim, read_claim
+from nt2vr.world.truth import read_claim
 from trainer.config_file import load_config
 from trainer.data.clips import ClipLoader
 from trainer.data.videos import embed_once
@@ -49,17 +50,21 @@ def main() -> None:
     """Print one table row per way to find the vectors."""
     parser = arguments("ceiling", __doc__)
     parser.add_argument("folder", nargs="?", type=Path, help="caches the clips (default: the app's cache)")
+    parser.add_argument("--config", type=Path, default=CONFIG, help="of the clips (default: %(default)s)")
+    options = parser.parse_args()
     prepare_environment()
-    cache = parser.parse_args().folder or Settings.read().data_dir / "cache"
-    config = load_config(CONFIG)
+    cache = options.folder or Settings.read().data_dir / "cache"
+    config = load_config(options.config)
     assert config.base_folder
     base = read_checkpoint(config.base_folder, "cpu")
     training, validation = (
         ClipLoader(config, cache, needs=frozenset()).load(split) for split in ("train", "validation")
     )
     seen, videos = embed_once(base, training), embed_once(base, validation)
-    queries = [query for query in validation.sentences.queries() if len(query.hard)][::4]  # fitting takes time
-    wanted, unwanted = holding(SceneTable(sample_scenes("train", config.num_clips, config.seed)), queries)
+    hard = [query for query in validation.sentences.queries() if len(query.hard)][::4]  # fitting takes time
+    claims = {query: read for query in hard if (read := claims_of(query))}
+    queries, table = list(claims), SceneTable(sample_scenes("train", config.num_clips, config.seed))
+    wanted, unwanted = holding(table, list(claims.values()))
 
     write_head("", *COLUMNS)
     systems = [System("CLIP", "drop"), System("CLIP", "boolean", 0.5)]
@@ -73,15 +78,15 @@ def main() -> None:
         write(f"fitted, hard_weight {weight}", vectors, videos, queries)
 
 
-def holding(table: SceneTable, queries: Sequence[JudgedQuery]) -> tuple[Mask, Mask]:
-    """Return which scenes show each query's wanted part, and which its unwanted part: (Q, N) each."""
-    claims = [
-        (read_claim(query.wanted) if query.wanted else Claim(), read_claim(query.unwanted[0])) for query in queries
-    ]
-    assert all(claim for pair in claims for claim in pair), "the grammar's sentences can be read"
-    wanted, unwanted = (
-        np.stack([table.holding(claim) for claim in some if claim]) for some in zip(*claims, strict=True)
-    )
+def claims_of(query: JudgedQuery) -> tuple[Claim, Claim] | None:
+    """Return what a query wants and what not; None for the few whose words say more than can be read."""
+    wanted, unwanted = read_claim(query.wanted) if query.wanted else Claim(), read_claim(query.unwanted[0])
+    return (wanted, unwanted) if wanted and unwanted else None
+
+
+def holding(table: SceneTable, claims: Sequence[tuple[Claim, Claim]]) -> tuple[Mask, Mask]:
+    """Return which scenes show the wanted part of each query, and which the unwanted part: (Q, N) each."""
+    wanted, unwanted = (np.stack([table.holding(claim) for claim in some]) for some in zip(*claims, strict=True))
     return wanted, unwanted
 
 

@@ -24,10 +24,11 @@ from nt2vr.querygen.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world.captions import describe
+from nt2vr.world.claims import Claim
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.scenes import sample_scenes
+from nt2vr.world.splits import sample_scenes
 from nt2vr.world.table import SceneTable
-from nt2vr.world.truth import Claim, read_claim
+from nt2vr.world.truth import read_asked
 
 NUM_CLIPS = 1_000
 KINDS: tuple[DenialKind, ...] = get_args(DenialKind)
@@ -72,7 +73,7 @@ def drawn(captions: Sequence[str]) -> Iterator[Denial]:
 
 def judged(denial: Denial, table: SceneTable) -> JudgedQuery | None:
     """Find the relevant and the hard clips of a sentence; None if unknown, or if either set is empty."""
-    wanted, unwanted = read_claim(denial.wanted) if denial.wanted else Claim(), read_claim(denial.unwanted)
+    wanted, unwanted = read_asked(denial.wanted) if denial.wanted else Claim(), read_asked(denial.unwanted)
     if wanted is None or unwanted is None:
         return None
     has, lacks = table.holding(wanted), ~table.holding(unwanted)

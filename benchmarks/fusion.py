@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.harness import arguments, write_head, write_row
-from benchmarks.held_out import LOTS
+from benchmarks.held_out import lots
 from nt2vr.evaluation.covr.protocol import (
     ALL,
     CEILING,
@@ -67,13 +67,8 @@ def main() -> None:
     for name, changes in VARIANTS.items():
         fusion, _ = train_fusion(data, weights.parts, replace(config, **changes))  # type: ignore[arg-type]
         show(name, validation, weights, "fusion", fusion)
-    show_held_out(
-        data,
-        test,
-        weights,
-        config,
-        [load_families(encoder, config.families, config.seed, options.folder, without=lot) for lot in LOTS],
-    )
+    without = [load_families(encoder, config.families, config.seed, options.folder, without=lot) for lot in lots()]
+    show_held_out(data, test, weights, config, without)
 
 
 def show(name: str, asked: EmbeddedQueries, weights: Weights, system: str, fusion: Fusion | None = None) -> None:
@@ -86,20 +81,20 @@ def show(name: str, asked: EmbeddedQueries, weights: Weights, system: str, fusio
 
 
 def show_held_out(
-    data: FusionData, test: EmbeddedQueries, weights: Weights, config: FusionConfig, lots: Sequence[FusionData]
+    data: FusionData, test: EmbeddedQueries, weights: Weights, config: FusionConfig, fewer: Sequence[FusionData]
 ) -> None:
     """Print R@1 of test queries that mention a lot's concepts, trained with and without texts that mention them."""
     sys.stdout.write("\n")
     write_head("concepts", "queries", "parts", "trained on all", "never mentioned")
     whole, _ = train_fusion(data, weights.parts, config)
-    for lot, without in zip(LOTS, lots, strict=True):
+    for number, (lot, without) in enumerate(zip(lots(), fewer, strict=True)):
         fusion, _ = train_fusion(without, weights.parts, config)
         mentions = np.array([not query.names.isdisjoint(lot) for query in test.queries])
         row = []
         for system, each in (("parts", None), ("fusion", whole), ("fusion", fusion)):
             ranks = measure(vectors_of(test, system, weights, each), test).ranks
             row.append(f"{100 * float((ranks[mentions] == 1).mean()):.1f}")
-        write_row(", ".join(sorted(lot)), mentions.sum(), *row)
+        write_row(f"lot {number}", mentions.sum(), *row)
 
 
 if __name__ == "__main__":

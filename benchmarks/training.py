@@ -132,7 +132,9 @@ def plain_loop(config: TrainConfig, videos: Sequence[Video], read: Reader | None
         frame_embeddings = model.encode_image(frames.to(device), normalize=True)
         video = normalize(frame_embeddings.unflatten(0, (config.batch_size, -1)).mean(dim=1), dim=-1)
         caption = model.encode_text(tokenizer([pair.caption for pair in pairs]).to(device), normalize=True)
-        denied = model.encode_text(tokenizer([pair.negated for pair in pairs]).to(device), normalize=True)
+        denied = model.encode_text(
+            tokenizer([pair.negated or pair.caption for pair in pairs]).to(device), normalize=True
+        )
         loss, _ = losses(EmbeddedBatch(video, caption, model.logit_scale.exp(), denied))
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]

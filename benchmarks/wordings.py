@@ -2,8 +2,8 @@
 
 120 sentences about the built-in gallery: ten scenes in twelve wordings, with both parts known. Prints, per wording,
 what share of the first eight clips is right, and what share violates: shows the unwanted part. The first column is the
-share that a perfect system would get right: about seven clips of a scene are. With `--run`, the newest checkpoint of a
-training run is asked in CLIP-neg's place.
+share that a perfect system would get right: four to eight clips of a scene are. With `--run`, the newest checkpoint of
+a training run is asked in CLIP-neg's place.
 """
 
 import sys
@@ -53,16 +53,16 @@ class Scene:
 
 
 SCENES = (
-    Scene("a man", "playing the guitar", "a dog", "guitar man", "dog", "car"),
-    Scene("a girl", "juggling", "a monkey", "girl juggling", "monkey", "cat"),
-    Scene("a boy", "eating a pizza", "a dog", "boy pizza", "dog", "bus"),
-    Scene("a woman", "riding a horse", "an elephant", "woman horse", "elephant", "cow"),
-    Scene("a girl", "reading a book", "a cat", "girl book", "cat", "rabbit"),
-    Scene("a man", "singing", "playing the guitar", "man singing", "guitar", "dancing"),
+    Scene("a man", "kicking a ball", "a goal", "man ball", "goal", "tree"),
+    Scene("a boy", "riding a skateboard", "a car", "boy skateboard", "car", "dog"),
+    Scene("a cat", "sleeping", "a dog", "cat sleeping", "dog", "bird"),
+    Scene("a woman", "surfing", "a dolphin", "woman surfing", "dolphin", "shark"),
+    Scene("a man", "fishing", "a boat", "man fishing", "boat", "duck"),
+    Scene("a man", "singing", "playing the guitar", "man singing", "guitar", "running"),
     Scene("a boy", "dancing", "playing the drum", "boy dancing", "drum", "singing"),
-    Scene("a woman", "dancing", "using a phone", "woman dancing", "phone", "running"),
-    Scene("a man", "riding a bike", "running", "man bike", "running", "juggling"),
-    Scene("a girl", "painting a picture", "sweeping the floor", "girl painting", "sweeping", "cooking"),
+    Scene("a woman", "playing the violin", "dancing", "woman violin", "dancing", "walking"),
+    Scene("a man", "skiing", "snowboarding", "man skiing", "snowboarding", "falling"),
+    Scene("a woman", "eating", "dancing", "woman eating", "dancing", "singing"),
 )
 WORDINGS: Mapping[str, Sequence[str]] = {  # for things and for deeds if two; one per scene in turn if more
     "operator": ("{key} -{not_key}",) * 2,

@@ -21,16 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness import arguments
-from nt2vr.evaluation.worlds import LARGE
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import HantaTagger
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.settings import PACKAGE, Settings, prepare_environment
-from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.claims import Act, Claim, Who, seen_in
 from nt2vr.world.deeds import deeds
+from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.labels import labels
 from nt2vr.world.lexicon import lexicon, tokens_of
 from nt2vr.world.nouns import meanings
@@ -199,7 +198,7 @@ def main() -> None:
     settings = Settings.read()
     encoder, scenes = read_checkpoint(flags.checkpoint, settings.device), test_scenes()
     cache = flags.cache or settings.data_dir / "cache"
-    clips = ClipFile.of("test", scenes, encoder.num_frames, encoder.card.framing, cache, LARGE.drawing)
+    clips = ClipFile.of("test", scenes, encoder.num_frames, encoder.card.framing, cache)
     found = measure(encoder, scenes, clips.embeddings(encoder))
     if flags.typed.is_file():
         found["typed"] = of_typed(flags.typed, found["precisions"])

@@ -1,7 +1,7 @@
-"""The large world's renderer: speed on one thread, and contact sheets to look at.
+"""The built-in world's renderer: speed on one thread, and contact sheets to look at.
 
-`python -m benchmarks.world_large [--scenes 1000]` prints clips per second of CPU time; `--sheets FOLDER` writes
-PNG files instead: twelve clips and twelve of the former world, strips of eight frames, every deed, place and thing.
+`python -m benchmarks.world [--scenes 1000]` prints clips per second of CPU time; `--sheets FOLDER` writes PNG files
+instead: twelve clips, strips of eight frames, every deed, place and thing.
 """
 
 import random
@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness import arguments, write_head, write_row
-from nt2vr.world.drawn.render import Renderer
-from nt2vr.world.scenes import sample_scenes as sample_former
 from nt2vr.world.deeds import ENTER, LEAVE, deeds
 from nt2vr.world.drawn.backdrops import backdrop
 from nt2vr.world.drawn.motions import STEPS
@@ -75,10 +73,8 @@ def _strip(scene: Scene, size: int, frames: int) -> NDArray[np.uint8]:
 def write_sheets(folder: Path, seed: int) -> None:
     """Write all contact sheets."""
     folder.mkdir(parents=True, exist_ok=True)
-    rng, former = random.Random(seed), Renderer()
+    rng = random.Random(seed)
     _sheet(folder / "clips.png", map(_clip, sample_scenes("train", 12, seed)), 4)
-    before = sample_former("train", 12, seed)
-    _sheet(folder / "former.png", ((scene.place, former.frames(scene, 8)[SHOWN]) for scene in before), 4)
     strips = sample_scenes("train", 8, seed + 1)
     _sheet(folder / "strips.png", ((scene.place, _strip(scene, 112, STEPS)) for scene in strips), 1)
     _sheet(folder / "deeds.png", ((verb, _strip(example_of(verb, rng), 112, 2)) for verb in deeds()), 8)
@@ -98,7 +94,7 @@ def clips_per_second(scenes: Sequence[Scene], size: int, frames: int) -> float:
 
 def main() -> None:
     """Print speeds, or write sheets."""
-    parser = arguments("world_large", __doc__)
+    parser = arguments("world", __doc__)
     parser.add_argument("--scenes", type=int, default=1000)
     parser.add_argument("--sheets", type=Path)
     parser.add_argument("--seed", type=int, default=1)
