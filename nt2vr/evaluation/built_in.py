@@ -4,8 +4,8 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
