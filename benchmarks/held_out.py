@@ -7,6 +7,7 @@ separately for those that deny a held-out concept. The shipped CLIP-neg, trained
 comparison.
 """
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -164,7 +165,7 @@ def write_measured(
         rows = np.flatnonzero(chosen)
         some, taken = [queries[row] for row in rows], [asked.exclusions[int(row)] for row in rows]
         metrics = summarise(some, measure_block(asked.vectors[rows], videos, some, exclusions=taken))
-        write_row(system.name, label, *(f"{metrics[key]:.3f}" for key in COLUMNS))
+        write_row(system.name, label, *(f"{metrics.get(key, math.nan):.3f}" for key in COLUMNS))
 
 
 if __name__ == "__main__":

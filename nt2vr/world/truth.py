@@ -200,7 +200,7 @@ class _Reader:
         if self._awaits:  # "wearing a red | shirt"
             if not who.acts[-1].verbs <= {"wear"}:
                 return False
-            who = replace(who, acts=who.acts[:-1])
+            who, self._last = replace(who, acts=who.acts[:-1]), None  # no deed to be "before" or "while"
         self._whos[-1], self._next, self._awaits = replace(who, colour=colour), Who(), False
         return True
 
