@@ -7,21 +7,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import get_args, get_type_hints
 
-from nt2vr.datasets.covr import load_covr
 from nt2vr.errors import Nt2vrError
 from nt2vr.evaluation.covr.protocol import ALL, choose_weights, embed_queries, measure, summarise, vectors_of
-from nt2vr.evaluation.covr.sources import covr_files, covr_world
+from nt2vr.evaluation.covr.sources import covr_world
 from nt2vr.evaluation.worlds import BY_DATA, SMALL, World
-from nt2vr.media.decode import Decoder
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion, save_fusion
 from nt2vr.progress import Progress, progress_bar, silent
 from nt2vr.search.references import TRAINING_FREE, Weights
 from nt2vr.settings import prepare_environment
-from trainer.data.clips import frame_cache
-from trainer.fusion.data import load_families, triplets_of
-from trainer.fusion.train import LOSSES, FusionConfig, train_fusion
+from trainer.fusion.config import FusionConfig
+from trainer.fusion.data import load_families, load_triplets
+from trainer.fusion.train import LOSSES, train_fusion
 
 
 def add_fusion(
@@ -54,19 +52,14 @@ def fuse_triplets(
         DatasetError: if the data has no split "train" and "val" with targets, see `load_covr`.
     """
     encoder = read_checkpoint(folder)
-    training, held_out = (load_covr(data, split) for split in ("train", "val"))
-    with Decoder() as decoder, frame_cache(cache) as store:
-        asked, validation = (
-            embed_queries(covr_files(some, decoder, store), encoder, progress) for some in (training, held_out)
-        )
+    triplets, validation, name = load_triplets(encoder, data, cache, progress=progress)
     weights = choose_weights(validation)
-    triplets = triplets_of(training, asked)
     fusion, _ = train_fusion(triplets, weights.parts, config, progress)
     metrics: dict[str, float] = {}
     for system in (*TRAINING_FREE, "fusion"):
         table = summarise(validation.queries, measure(vectors_of(validation, system, weights, fusion), validation))
         metrics |= {f"validation/{system}/{name}": value for name, value in table[ALL].items()}
-    add_fusion(folder, fusion, weights, config, metrics, f"{training.name}, {len(triplets.targets)} triplets")
+    add_fusion(folder, fusion, weights, config, metrics, name)
     return metrics
 
 

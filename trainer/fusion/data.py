@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nt2vr.datasets.covr import CovrSet
+from nt2vr.datasets.covr import CovrSet, load_covr
 from nt2vr.errors import DatasetError
-from nt2vr.evaluation.covr.protocol import EmbeddedQueries
+from nt2vr.evaluation.covr.protocol import EmbeddedQueries, embed_queries
+from nt2vr.evaluation.covr.sources import covr_files
 from nt2vr.evaluation.worlds import SMALL, World
+from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.querygen.families import Edit, Family, WishTable
 from nt2vr.querygen.modifications import Modification
 from nt2vr.world.drawn.clips import ClipFile
+from trainer.data.clips import frame_cache
 
 BLOCK = 1_000  # families per file of embeddings
 FRAMES = 2  # per clip: frames of one clip are nearly alike
@@ -107,6 +110,46 @@ def load_families(
         torch.tensor([*owners, *range(count)]),
         [table.right(edit.wish) for _, _, edit in triplets],
         frames=torch.from_numpy(np.concatenate(frames)) if frames else None,
+    )
+
+
+def load_triplets(
+    encoder: Encoder,
+    path: Path,
+    cache: Path,
+    most: int = 0,
+    seed: int = 0,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+) -> tuple[FusionData, EmbeddedQueries, str]:
+    """Embed the triplets of a dataset's split "train", and the queries of "val"; also return its name, with its size.
+
+    Args:
+        cache: of frames, see `frame_cache`.
+        most: triplets at most, a random choice; 0 for all.
+
+    Raises:
+        DatasetError: if the data has no split "train" and "val" with targets, see `load_covr`.
+    """
+    training, held_out = (load_covr(path, split) for split in ("train", "val"))
+    if 0 < most < len(training.samples):
+        training = _chosen(training, random.Random(seed).sample(range(len(training.samples)), most))
+    with Decoder() as decoder, frame_cache(cache) as store:
+        asked, validation = (
+            embed_queries(covr_files(some, decoder, store), encoder, progress, should_stop)
+            for some in (training, held_out)
+        )
+    data = triplets_of(training, asked)
+    return data, validation, f"{training.name}, {len(data.targets)} triplets"
+
+
+def _chosen(dataset: CovrSet, rows: Sequence[int]) -> CovrSet:
+    """Return some of a dataset's triplets with their files; all rank the same targets."""
+    samples = tuple(replace(dataset.samples[row], gallery="", subset=()) for row in sorted(rows))
+    targets = tuple(dict.fromkeys(name for each in samples for name in each.targets if name in dataset.media))
+    needed = dict.fromkeys((*targets, *(each.reference for each in samples)))
+    return replace(
+        dataset, samples=samples, media={name: dataset.media[name] for name in needed}, galleries={"": targets}
     )
 
 

@@ -4,62 +4,17 @@ Every candidate that a person would call almost right is a negative: the referen
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from nt2vr.errors import ConfigError
 from nt2vr.models.fusion import INPUTS, Fusion, PartWeights
 from nt2vr.progress import Progress, silent
+from trainer.fusion.config import FusionConfig
 from trainer.fusion.data import FusionData
 from trainer.fusion.losses import hn_nce, hn_nce_as_code, info_nce, weighted_targets
-
-
-@dataclass(frozen=True)
-class FusionConfig:
-    """Hyperparameters of a fusion's training.
-
-    Attributes:
-        hidden: units of the hidden layer; 0 for a linear fusion.
-        iterate: what a step draws: families, of which it asks all queries; or triplets, all of them in turn, or only
-            one for each of distinct targets, as CoVR does.
-        batch: of these per step.
-        random_clips: further candidates per step, of other families.
-        learning_rate: at the start; decays to 0 along a cosine.
-        weight_decay: pulls the correction to zero, and so the fusion to `parts`.
-        hn_nce: form of that loss: of CoVR's paper, though with fixed alpha and temperature, or of its code.
-        weigh_frames: whether frames of targets are weighted by their similarity to the wanted part, as in CoVR.
-    """
-
-    families: int = 1_000
-    hidden: int = 0
-    iterate: Literal["families", "targets", "triplets"] = "families"
-    steps: int = 300
-    batch: int = 64
-    random_clips: int = 1_000
-    learning_rate: float = 3e-3
-    weight_decay: float = 0.05
-    temperature: float = 0.02
-    loss: Literal["info_nce", "hn_nce"] = "info_nce"
-    hn_nce: Literal["as_published", "as_code"] = "as_published"
-    weigh_frames: bool = False
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse a form of a loss that is not used.
-
-        Raises:
-            ConfigError: in one sentence.
-        """
-        if self.hn_nce != "as_published" and self.loss != "hn_nce":
-            raise ConfigError(f"The loss is {self.loss}, which has no form {self.hn_nce!r}. Choose the loss hn_nce.")
-        for name in ("families", "steps", "batch"):
-            if (value := getattr(self, name)) < 1:
-                raise ConfigError(f"{name} must be at least 1, not {value}.")
 
 
 class FusionModule(nn.Module):
@@ -121,12 +76,7 @@ def train_fusion(
 def batches(data: FusionData, config: FusionConfig) -> Iterator[Tensor]:
     """Yield the rows of each step's triplets; every family, target or triplet once before any is drawn again."""
     generator = torch.Generator().manual_seed(config.seed)
-    groups, count = data.references, len(data.pictures)
-    if config.iterate == "targets":
-        groups = torch.unique(data.targets, return_inverse=True)[1]
-        count = int(groups.max()) + 1
-    elif config.iterate == "triplets":
-        groups, count = torch.arange(len(data.targets)), len(data.targets)
+    groups, count = groups_of(data, config)
     order = torch.zeros(0, dtype=torch.long)
     for _ in range(config.steps):
         if len(order) < config.batch:
@@ -137,6 +87,17 @@ def batches(data: FusionData, config: FusionConfig) -> Iterator[Tensor]:
             rows = torch.tensor(sorted({int(groups[row]): row for row in drawn}.values()))
         yield rows
         order = order[config.batch :]
+
+
+def groups_of(data: FusionData, config: FusionConfig) -> tuple[Tensor, int]:
+    """Return the group of each triplet, of which a step draws `batch`, and the number of groups."""
+    match config.iterate:
+        case "targets":
+            groups = torch.unique(data.targets, return_inverse=True)[1]
+            return groups, int(groups.max()) + 1
+        case "triplets":
+            return torch.arange(len(data.targets)), len(data.targets)
+    return data.references, len(data.pictures)
 
 
 def _info_nce(model: FusionModule, data: FusionData, rows: Tensor, config: FusionConfig) -> Tensor:

@@ -79,13 +79,16 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
         values: field key to value, JSON as text.
         losses: the table from `losses_view`, as edited by the user.
     """
-    from trainer.data.clips import check_data  # noqa: PLC0415  slow to import
+    from trainer.data.clips import check_data, check_triplets  # noqa: PLC0415  slow to import
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
     by_key = {field.key: field for field in config_fields()}
     read = {key: _read(by_key[key], value) for key, value in values.items()}
     config = build_config({**read, "losses": read_losses(losses)}, "The form")
-    check_data(config, losses_of(config).users, ROOT)
+    if config.train == "fusion":
+        check_triplets(config.data, ROOT)
+    else:
+        check_data(config, losses_of(config).users, ROOT)
     if config.base_folder:
         read_card(ROOT / config.base_folder)
     return config

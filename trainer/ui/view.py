@@ -53,7 +53,7 @@ def curves_view(run: Run, rows: Rows, log: str, others: Sequence[tuple[Run, Rows
     if config is not None:
         charts = [
             validation_charts(rows, config.epochs, beside),
-            loss_charts(rows, config.losses, run.num_steps, beside),
+            loss_charts(rows, config.loss_names, run.num_steps, beside),
         ]
     return {
         "id": run.run_id,

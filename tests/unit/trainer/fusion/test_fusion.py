@@ -15,8 +15,9 @@ from nt2vr.models.fusion import PartWeights
 from nt2vr.search.references import Weights, fusion_of
 from tests.tiny import write_tiny
 from trainer.fusion.__main__ import add_fusion
+from trainer.fusion.config import FusionConfig
 from trainer.fusion.data import FusionData, load_families
-from trainer.fusion.train import LOSSES, FusionConfig, FusionModule, train_fusion
+from trainer.fusion.train import LOSSES, FusionModule, train_fusion
 
 DIM, FAMILIES, EDITS = 12, 40, 3
 CONFIG = FusionConfig(families=FAMILIES, steps=60, batch=10, random_clips=20, learning_rate=0.01, temperature=0.1)
