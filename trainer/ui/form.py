@@ -123,7 +123,7 @@ def _choices(hint: Any) -> tuple[str, ...]:
 
 
 def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the table of all losses, with those of a config selected and filled in."""
+    """Return the table of all losses, with those of a config selected and filled in; a fusion's config has none."""
     from trainer.losses import LOSSES as kinds  # noqa: PLC0415  imports torch
 
     rows = [
@@ -136,7 +136,7 @@ def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         }
         for name, (purpose, own) in loss_fields().items()
     ]
-    return {"losses": rows}
+    return {"losses": rows, "fusion": not losses}
 
 
 def _cell(field: Field, value: Any) -> dict[str, Any]:

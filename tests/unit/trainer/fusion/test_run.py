@@ -22,12 +22,13 @@ from tests.training import go_on, run_training
 from tests.unit.trainer.fusion.test_triplets import write_triplets
 from trainer.config import TrainConfig
 from trainer.config_file import load_config
+from trainer.fusion.preview import preview_triplets
 from trainer.fusion.run import FusionLearner
 from trainer.presets import PRESETS
 from trainer.runs.manager import RunManager
 from trainer.runs.metrics import MetricsReader
 from trainer.runs.run_folder import RunFolder
-from trainer.ui.view import curves_view, percent, progress_text
+from trainer.ui.view import curves_view, percent, progress_text, triplets_view
 
 
 @pytest.fixture
@@ -163,3 +164,20 @@ def test_more_triplets_than_asked_for_are_a_choice_that_the_seed_draws(config: T
     config = replace(config, num_clips=10, batch_size=4, epochs=1, fusion={"iterate": "triplets"})
     run = run_training(config, tmp_path / "run")
     assert read_card(run.checkpoint(1)).fusion["data"].endswith(", 10 triplets")
+
+
+def test_a_preview_shows_eight_triplets_with_what_can_be_read(config: TrainConfig, tmp_path: Path) -> None:
+    (tmp_path / "triplets" / "v3.png").write_bytes(b"no picture")
+    shown, dataset = preview_triplets(config)
+    assert len(shown) == 8
+    for each in shown:
+        assert "v3" not in (each.sample.reference, each.sample.targets[0])
+        number = int(each.sample.reference.removeprefix("v"))
+        assert np.abs(each.reference - np.array([6 * number, 200 - 4 * number, 90])).max() <= 1
+    view = triplets_view(shown, dataset)
+    assert view["title"] == "Triplets" and len(view["mined"]) == 8
+    first, sample = view["mined"][0], shown[0].sample
+    assert (first["caption"], first["negated"], first["sought"]) == (sample.before, sample.text, sample.caption)
+    assert first["clip"] != first["distractor"]
+    with pytest.raises(ConfigError, match="families are not shown"):
+        preview_triplets(replace(config, data="world", fusion={"loss": "hn_nce"}))
