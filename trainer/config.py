@@ -95,8 +95,8 @@ class TrainConfig:
     fusion: Mapping[str, Any] = option(
         {},
         "with train fusion: loss (hn_nce, or info_nce), its temperature, iterate (targets: each step draws triplets "
-        "of distinct targets; or triplets), hidden units (0 for a linear fusion), random_clips for info_nce, and "
-        "hn_nce (as_published, or as_code)",
+        "of distinct targets; or triplets), hidden units (0 for a linear fusion), blocks of cross-attention over "
+        "tokens and frames (0 for none), random_clips for info_nce, and hn_nce (as_published, or as_code)",
     )
     losses: Mapping[str, Mapping[str, Any]] = option(
         {"contrastive": {"weight": 1.0}}, "losses by name, each with its weight and its own fields"

@@ -33,6 +33,7 @@ def add_fusion(
     """Write a fusion into a checkpoint folder, and its entry and weights into the card."""
     entry = {
         "hidden": len(fusion.layers[0][0]) if len(fusion.layers) > 1 else 0,
+        "blocks": fusion.cross.blocks if fusion.cross else 0,
         "weights": fusion.num_weights,
         "data": data or f"{SMALL.name}, {config.families} families",
         "training": asdict(config),
@@ -52,7 +53,7 @@ def fuse_triplets(
         DatasetError: if the data has no split "train" and "val" with targets, see `load_covr`.
     """
     encoder = read_checkpoint(folder)
-    triplets, validation, name = load_triplets(encoder, data, cache, progress=progress)
+    triplets, validation, name = load_triplets(encoder, data, cache, progress=progress, deep=config.blocks > 0)
     weights = choose_weights(validation)
     fusion, _ = train_fusion(triplets, weights.parts, config, progress)
     metrics: dict[str, float] = {}
@@ -72,13 +73,21 @@ def fuse(
         Metrics such as "test/fusion/remove actor/R@1", as in the card.
     """
     encoder = read_checkpoint(folder)
-    validation = embed_queries(covr_world(cache, "validation", world=world), encoder, progress=progress)
+    deep = config.blocks > 0
+    validation = embed_queries(covr_world(cache, "validation", world=world), encoder, progress, deep=deep)
     weights = choose_weights(validation)
     data = load_families(
-        encoder, config.families, config.seed, cache, with_frames=config.weigh_frames, progress=progress, world=world
+        encoder,
+        config.families,
+        config.seed,
+        cache,
+        with_frames=config.weigh_frames,
+        progress=progress,
+        world=world,
+        deep=deep,
     )
     fusion, _ = train_fusion(data, weights.parts, config, progress)
-    test = embed_queries(covr_world(cache, "test", world=world), encoder, progress=progress)
+    test = embed_queries(covr_world(cache, "test", world=world), encoder, progress, deep=deep)
     metrics: dict[str, float] = {}
     for split, asked in (("validation", validation), ("test", test)):
         for system in (*TRAINING_FREE, "fusion"):
@@ -112,6 +121,9 @@ def main() -> None:
     parser.add_argument("--temperature", type=float, default=default.temperature)
     parser.add_argument("--steps", type=int, default=default.steps)
     parser.add_argument("--hidden", type=int, default=default.hidden, help="units of a hidden layer; 0: linear")
+    parser.add_argument(
+        "--blocks", type=int, default=default.blocks, help="of cross-attention over tokens and frames, as 2; 0: none"
+    )
     parser.add_argument("--loss", choices=sorted(LOSSES), default=default.loss)
     parser.add_argument(
         "--hn-nce",
@@ -126,7 +138,7 @@ def main() -> None:
     prepare_environment()
     cache = options.cache or options.folder.resolve().parent / ".frames"
     names = ("families", "steps", "batch", "learning_rate", "temperature")
-    others = ("hidden", "loss", "hn_nce", "weigh_frames", "seed")
+    others = ("hidden", "blocks", "loss", "hn_nce", "weigh_frames", "seed")
     world = BY_DATA.get(options.data)
     options.iterate = options.iterate or ("families" if world else "targets")
     if world is None and (options.iterate == "families" or options.weigh_frames):

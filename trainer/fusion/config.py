@@ -7,7 +7,7 @@ from typing import Any, Literal
 from nt2vr.errors import ConfigError
 from trainer.options import read_settings
 
-OF_RUNS = ("hidden", "hn_nce", "iterate", "loss", "random_clips", "temperature", "weigh_frames")  # see `of`
+OF_RUNS = ("blocks", "hidden", "hn_nce", "iterate", "loss", "random_clips", "temperature", "weigh_frames")  # see `of`
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,7 @@ class FusionConfig:
 
     Attributes:
         hidden: units of the hidden layer; 0 for a linear fusion.
+        blocks: of cross-attention over the text's tokens and the reference's frames, beside the layers; 0 for none.
         iterate: what a step draws: families, of which it asks all queries; or triplets, all of them in turn, or only
             one for each of distinct targets, as CoVR does.
         batch: of these per step.
@@ -28,6 +29,7 @@ class FusionConfig:
 
     families: int = 1_000
     hidden: int = 0
+    blocks: int = 0
     iterate: Literal["families", "targets", "triplets"] = "families"
     steps: int = 300
     batch: int = 64
@@ -51,7 +53,7 @@ class FusionConfig:
         for name in ("families", "steps", "batch"):
             if (value := getattr(self, name)) < 1:
                 raise ConfigError(f"{name} must be at least 1, not {value}.")
-        for name in ("hidden", "random_clips"):
+        for name in ("blocks", "hidden", "random_clips"):
             if (value := getattr(self, name)) < 0:
                 raise ConfigError(f"{name} must not be below 0, but is {value}.")
         if self.temperature <= 0:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.datasets.covr import CovrSet, load_covr
-from nt2vr.errors import DatasetError
+from nt2vr.errors import ConfigError, DatasetError
 from nt2vr.evaluation.covr.protocol import EmbeddedQueries, embed_queries
 from nt2vr.evaluation.covr.sources import covr_files
 from nt2vr.evaluation.worlds import SMALL, World
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.querygen.families import Edit, Family, WishTable
 from nt2vr.querygen.modifications import Modification
@@ -44,6 +45,9 @@ class FusionData:
         right: rows of `clips` that are right for each triplet.
         sources: (Q,), equal for triplets whose references have the same caption; None: for those of the same family.
         frames: (V - R, F, D), frames of the clips but the references; None unless targets are weighted by frame.
+        tokens: (U, T, D) in half precision, of each different text; None unless a fusion attends to them.
+        spelled: (Q, K), rows of `tokens`.
+        shown: (R, F, D), frames of the references; None where each is one picture.
     """
 
     pictures: Tensor
@@ -56,6 +60,9 @@ class FusionData:
     right: Sequence[Sequence[int]]
     sources: Tensor | None = None
     frames: Tensor | None = None
+    tokens: Tensor | None = None
+    spelled: Tensor | None = None
+    shown: Tensor | None = None
 
 
 def load_families(
@@ -68,10 +75,12 @@ def load_families(
     progress: Progress = silent,
     should_stop: ShouldStop = never,
     world: World = SMALL,
+    deep: bool = False,
 ) -> FusionData:
     """Draw and embed training families.
 
     Args:
+        deep: also embed the tokens of texts.
         without: names of the vocabulary; triplets whose changes concern one of them are left out.
         with_frames: also embed single frames, which are stored in `cache`.
     """
@@ -100,6 +109,7 @@ def load_families(
         for _ in range(WORDINGS)
     ]
     wanted, unwanted = (part.view(len(triplets), WORDINGS, -1) for part in _embedded_parts(texts, encoder))
+    tokens, spelled = _embedded_tokens([each.text for each in texts], encoder) if deep else (None, None)
     return FusionData(
         torch.from_numpy(pictures),
         wanted,
@@ -110,6 +120,8 @@ def load_families(
         torch.tensor([*owners, *range(count)]),
         [table.right(edit.wish) for _, _, edit in triplets],
         frames=torch.from_numpy(np.concatenate(frames)) if frames else None,
+        tokens=tokens,
+        spelled=None if spelled is None else spelled.view(len(triplets), WORDINGS),
     )
 
 
@@ -121,12 +133,14 @@ def load_triplets(
     seed: int = 0,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
+    deep: bool = False,
 ) -> tuple[FusionData, EmbeddedQueries, str]:
     """Embed the triplets of a dataset's split "train", and the queries of "val"; also return its name, with its size.
 
     Args:
         cache: of frames, see `frame_cache`.
         most: triplets at most, a random choice; 0 for all.
+        deep: also embed tokens and frames.
 
     Raises:
         DatasetError: if the data has no split "train" and "val" with targets, see `load_covr`.
@@ -136,7 +150,7 @@ def load_triplets(
         training = _chosen(training, random.Random(seed).sample(range(len(training.samples)), most))
     with Decoder() as decoder, frame_cache(cache) as store:
         asked, validation = (
-            embed_queries(covr_files(some, decoder, store), encoder, progress, should_stop)
+            embed_queries(covr_files(some, decoder, store), encoder, progress, should_stop, deep)
             for some in (training, held_out)
         )
     data = triplets_of(training, asked)
@@ -193,6 +207,9 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
         torch.full((len(clips),), -1),
         [sorted({*query.right, *(alike[each.caption] if each.caption else ())}) for _, each, query in kept],
         torch.tensor([names[each.before or each.reference] for _, each, _ in kept]),
+        tokens=None if vectors.tokens is None else torch.from_numpy(vectors.tokens[rows]).half(),
+        spelled=torch.arange(len(kept))[:, None],
+        shown=None if vectors.frames is None else torch.from_numpy(vectors.frames[rows]),
     )
 
 
@@ -221,6 +238,14 @@ def _triplets(families: Sequence[Family], without: Set[str]) -> list[tuple[int, 
                 found.append((number, row, edit))
             row += 1
     return found
+
+
+def _embedded_tokens(texts: Sequence[str], encoder: Encoder) -> tuple[Tensor, Tensor]:
+    """Embed the tokens of each different text, in half precision; also return the row of each text."""
+    if not isinstance(encoder, OpenClipEncoder):
+        raise ConfigError(f"{encoder.name} has no tokens for cross-attention. Set blocks to 0.")
+    rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+    return torch.from_numpy(encoder.encode_tokens([*rows])).half(), torch.tensor([rows[text] for text in texts])
 
 
 def _embedded_parts(parts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:

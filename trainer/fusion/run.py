@@ -73,11 +73,12 @@ def _load(
     config: TrainConfig, encoder: Encoder, cache: Path, should_stop: ShouldStop, progress: Progress
 ) -> tuple[FusionData, EmbeddedQueries, str]:
     """Embed the families or triplets to train on, and the queries to validate with; also name the data."""
+    deep = config.fusion_config.blocks > 0
     if config.data not in WORLDS:
         most, seed = config.num_clips, config.seed
-        return load_triplets(encoder, Path(config.data), cache, most, seed, progress, should_stop)
+        return load_triplets(encoder, Path(config.data), cache, most, seed, progress, should_stop, deep)
     world = BY_DATA[config.data]
-    validation = embed_queries(covr_world(cache, "validation", world=world), encoder, progress, should_stop)
+    validation = embed_queries(covr_world(cache, "validation", world=world), encoder, progress, should_stop, deep)
     data = load_families(
         encoder,
         config.num_clips,
@@ -87,6 +88,7 @@ def _load(
         progress=progress,
         should_stop=should_stop,
         world=world,
+        deep=deep,
     )
     return data, validation, f"{world.name}, {config.num_clips} families"
 
@@ -106,7 +108,7 @@ class FusionLearner:
         torch.manual_seed(config.seed)
         self.config, self.weights, self.steps = config, weights, 0
         self._data, self._settings = data, config.fusion_config
-        self._module = FusionModule(data.clips.shape[1], weights.parts, self._settings.hidden)
+        self._module = FusionModule(data.clips.shape[1], weights.parts, self._settings.hidden, self._settings.blocks)
         self._optimizer = build_optimizer(self._module, nn.ModuleList(), config)
         self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, lambda step: rate_at(step, config))
 

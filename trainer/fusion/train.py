@@ -10,9 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from nt2vr.models.cross import Cross
 from nt2vr.models.fusion import INPUTS, Fusion, PartWeights
 from nt2vr.progress import Progress, silent
 from trainer.fusion.config import FusionConfig
+from trainer.fusion.cross import CrossModule
 from trainer.fusion.data import FusionData
 from trainer.fusion.losses import hn_nce, hn_nce_as_code, info_nce, weighted_targets
 
@@ -20,8 +22,8 @@ from trainer.fusion.losses import hn_nce, hn_nce_as_code, info_nce, weighted_tar
 class FusionModule(nn.Module):
     """The trainable twin of `Fusion`."""
 
-    def __init__(self, embed_dim: int, weights: PartWeights, hidden: int = 0) -> None:
-        """Start at `parts`: the last layer is zero."""
+    def __init__(self, embed_dim: int, weights: PartWeights, hidden: int = 0, blocks: int = 0) -> None:
+        """Start at `parts`: the last layer is zero, also that of `blocks` of cross-attention."""
         super().__init__()
         self.weights = weights
         widths = [INPUTS * embed_dim, *([hidden] if hidden else []), embed_dim]
@@ -29,12 +31,23 @@ class FusionModule(nn.Module):
         nn.init.zeros_(layers[-1].weight)
         nn.init.zeros_(layers[-1].bias)
         self.layers = nn.ModuleList(layers)
+        self.cross = CrossModule(embed_dim, blocks) if blocks else None
 
-    def forward(self, picture: Tensor, wanted: Tensor, unwanted: Tensor) -> Tensor:
-        """Return unit vectors (Q, D) of queries."""
+    def forward(
+        self,
+        picture: Tensor,
+        wanted: Tensor,
+        unwanted: Tensor,
+        tokens: Tensor | None = None,
+        frames: Tensor | None = None,
+    ) -> Tensor:
+        """Return unit vectors (Q, D) of queries; arguments as of `Fusion`."""
         hidden: Tensor = torch.cat([picture, wanted, unwanted, picture * wanted, picture * unwanted], dim=-1)
         for number, layer in enumerate(self.layers):
             hidden = layer(hidden.relu() if number else hidden)
+        if self.cross is not None:
+            assert tokens is not None and frames is not None, "loaded where they are needed"
+            hidden = hidden + self.cross([picture, wanted, unwanted], tokens, frames)
         return normalize(picture + self.weights.wanted * wanted - self.weights.unwanted * unwanted + hidden, dim=-1)
 
     def frozen(self) -> Fusion:
@@ -43,7 +56,10 @@ class FusionModule(nn.Module):
         rounded = tuple(
             (matrix.detach().half().float().numpy(), bias.detach().half().float().numpy()) for matrix, bias in layers
         )
-        return Fusion(self.weights, rounded)
+        if self.cross is None:
+            return Fusion(self.weights, rounded)
+        of_cross = {name: tensor.half().float().numpy() for name, tensor in self.cross.state_dict().items()}
+        return Fusion(self.weights, rounded, Cross(of_cross, len(self.cross.blocks)))
 
 
 def train_fusion(
@@ -58,7 +74,7 @@ def train_fusion(
         The fusion, and the loss of every step.
     """
     torch.manual_seed(config.seed)
-    model = FusionModule(data.clips.shape[1], weights, config.hidden)
+    model = FusionModule(data.clips.shape[1], weights, config.hidden, config.blocks)
     optimizer = torch.optim.AdamW(model.parameters(), config.learning_rate, weight_decay=config.weight_decay)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, config.steps)
     loss_of, losses = LOSSES[config.loss], []
@@ -115,10 +131,9 @@ def _info_nce(model: FusionModule, data: FusionData, rows: Tensor, config: Fusio
         right = columns[data.right[row]]
         masked[number, right[right >= 0]] = True
     masked[torch.arange(len(rows)), targets] = False
-    wanted, unwanted = _texts(data, rows)
+    queries, wanted = _queries(model, data, rows)
     clips = data.clips[candidates]
     clips[targets] = _targets(data, rows, wanted, config)
-    queries = model(data.pictures[data.references[rows]], wanted, unwanted)
     return info_nce(queries @ clips.T, targets, masked, config.temperature)
 
 
@@ -130,17 +145,23 @@ def _hn_nce(model: FusionModule, data: FusionData, rows: Tensor, config: FusionC
     noisy = torch.tensor([[target in those for target in targets.tolist()] for those in right])
     noisy.fill_diagonal_(False)
     hard = (sources[:, None] == sources) & ~torch.eye(len(rows), dtype=torch.bool)
-    wanted, unwanted = _texts(data, rows)
-    scores = model(data.pictures[references], wanted, unwanted) @ _targets(data, rows, wanted, config).T
+    queries, wanted = _queries(model, data, rows)
+    scores = queries @ _targets(data, rows, wanted, config).T
     if config.hn_nce == "as_code":
         return hn_nce_as_code(scores, config.temperature) / 2
     return hn_nce(scores, hard, noisy, config.temperature) / (2 * len(rows))
 
 
-def _texts(data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Draw one text per triplet: wanted and unwanted parts, (Q, D) each."""
+def _queries(model: FusionModule, data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Draw one text per triplet, and return its query and its wanted part, (Q, D) each."""
     drawn = torch.randint(data.wanted.shape[1], (len(rows),))
-    return data.wanted[rows, drawn], data.unwanted[rows, drawn]
+    references, wanted = data.references[rows], data.wanted[rows, drawn]
+    given = data.pictures[references], wanted, data.unwanted[rows, drawn]
+    if model.cross is None:
+        return model(*given), wanted
+    assert data.tokens is not None and data.spelled is not None, "loaded where they are needed"
+    frames = data.pictures[references, None] if data.shown is None else data.shown[references]
+    return model(*given, data.tokens[data.spelled[rows, drawn]].float(), frames), wanted
 
 
 def _targets(data: FusionData, rows: Tensor, wanted: Tensor, config: FusionConfig) -> Tensor:

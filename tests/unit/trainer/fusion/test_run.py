@@ -11,11 +11,21 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from nt2vr.datasets.covr import load_covr
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.covr.protocol import embed_queries, vectors_of
+from nt2vr.evaluation.covr.sources import covr_files
+from nt2vr.language.query import understand
+from nt2vr.language.tagger import load_tagger
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint
-from nt2vr.search.references import fusion_of
+from nt2vr.search.embed_query import embed_query
+from nt2vr.search.embedded import embed_gallery
+from nt2vr.search.references import Reference, Weights, fusion_of
 from nt2vr.settings import Settings
 from tests.tiny import write_tiny
 from tests.training import go_on, run_training
@@ -181,3 +191,39 @@ def test_a_preview_shows_eight_triplets_with_what_can_be_read(config: TrainConfi
     assert first["clip"] != first["distractor"]
     with pytest.raises(ConfigError, match="families are not shown"):
         preview_triplets(replace(config, data="world", fusion={"loss": "hn_nce"}))
+
+
+@pytest.mark.parametrize("data", ["triplets", pytest.param("world", marks=pytest.mark.slow)])
+def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(
+    config: TrainConfig, tmp_path: Path, data: str
+) -> None:
+    settings = {"loss": "hn_nce", "temperature": 0.1, "blocks": 2}
+    config = replace(config, fusion=settings, epochs=2, learning_rate=1e-3)
+    if data == "world":
+        config = replace(config, data="world", num_clips=4, batch_size=2)
+    run = run_training(config, tmp_path / "runs" / "deep")
+    card, encoder = read_card(run.checkpoint(2)), read_checkpoint(run.checkpoint(2), verify=True)
+    fusion = fusion_of(encoder)
+    assert fusion and fusion.cross and card.fusion["blocks"] == 2 and card.fusion["weights"] == fusion.num_weights
+    if data == "world":
+        return
+    dataset = load_covr(Path(config.data), "val")
+    with Decoder(1) as decoder, Cache(tmp_path / "content") as cache:
+        embedded = embed_queries(covr_files(dataset, decoder, cache), encoder)
+        videos = tuple(Video(name, path) for name, path in dataset.media.items())
+        gallery = embed_gallery(Gallery("val", videos), encoder, decoder, cache)
+    vectors = vectors_of(embedded, "fusion", Weights.of(card.composition), fusion)
+    for row, sample in enumerate(dataset.samples[:3]):
+        query, reference = understand(sample.text, load_tagger(), editing=True), Reference(video_id=sample.reference)
+        parts = embed_query(encoder, query, [reference], gallery)
+        assert parts.combined
+        np.testing.assert_allclose(parts.combined("fusion"), vectors[row], atol=1e-4)
+        frame = decoder_frame(dataset.media[sample.reference])
+        shown = embed_query(encoder, query, [Reference(frames=(frame,))], gallery)
+        assert shown.combined
+        np.testing.assert_allclose(shown.combined("fusion"), vectors[row], atol=2e-2)  # once instead of twice
+        assert not np.allclose(parts.combined("fusion"), parts.combined("parts"), atol=1e-3)
+
+
+def decoder_frame(path: Path) -> Any:
+    return np.asarray(Image.open(path).convert("RGB"))
