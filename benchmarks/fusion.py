@@ -31,8 +31,9 @@ from nt2vr.models.fusion import Fusion
 from nt2vr.querygen.families import EDIT_KINDS
 from nt2vr.search.references import COMBINATIONS, Weights
 from nt2vr.settings import ASSETS, prepare_environment
+from trainer.fusion.config import FusionConfig
 from trainer.fusion.data import FusionData, load_families
-from trainer.fusion.train import FusionConfig, train_fusion
+from trainer.fusion.train import train_fusion
 
 SEEDS = (1, 2, 3)
 VARIANTS: Mapping[str, Mapping[str, object]] = {

@@ -234,6 +234,10 @@ def _train(
     join()
     progress(0, 0, "loading the model")
     check_resumable(run)
+    if config.train == "fusion":
+        from trainer.fusion.run import train_run  # noqa: PLC0415
+
+        return train_run(run, config, cache, stop.is_set, progress)
     start = Start.of(config)  # refuses what cannot be trained before any clip is rendered or decoded
     check_data(config, start.losses.users)
     logger.info("Preparing clips for %s.", config.name)

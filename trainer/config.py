@@ -13,11 +13,12 @@ from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.framing import Framing
 from nt2vr.settings import resolve_path
 from nt2vr.world import WORLD
+from trainer.fusion.config import FusionConfig
 from trainer.options import check_shares, option
 from trainer.words import WordSettings
 
 Precision = Literal["auto", "fp32", "bf16"]
-Towers = Literal["all", "text", "visual", "head"]
+Towers = Literal["all", "text", "visual", "head", "fusion"]
 Optimizer = Literal["adamw", "rmsprop"]
 Schedule = Literal["cosine", "exponential"]
 Means = Literal["base", "mean", "raw_mean", "query_scored"]
@@ -29,6 +30,7 @@ METRICS = (  # validation metrics that patience can watch; higher is better
     *("composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc", "negated/delta_MIR"),
     # of distillation on captions alone; no videos are searched
     *("text/order_if_kept", "text/order", "text/target", "text/kept", "text/idioms"),
+    *("fusion/R@1", "fusion/R@5", "fusion/R@10"),  # of a fusion: queries of a picture plus a text
 )
 
 # A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of them token rows
@@ -38,6 +40,7 @@ SMALL_MODEL: dict[str, Any] = {
     "text_cfg": {"context_length": 40, "vocab_size": 49408, "width": 192, "heads": 4, "layers": 4},
 }
 OPEN_CLIP_LAYERS = 12  # default of a text transformer whose configuration omits the number
+FROZEN = {"text": "visual tower", "visual": "text tower", "head": "towers", "fusion": "towers"}  # by what is trained
 SENTENCES: dict[str, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
 # numbers with what they must be, and how that is said
 Count = Annotated[int, lambda value: value >= 1, "must be at least 1, not"]
@@ -62,7 +65,8 @@ class TrainConfig:
         "all",
         "towers to train. With text, the visual tower is frozen: videos are embedded once, from all their "
         "frames, before the first step, and checkpoints can be searched with the base's index. With visual, the text "
-        "tower is frozen; with head, both. A pooling that can learn always does, from the frames of a frozen tower",
+        "tower is frozen; with head, both. A pooling that can learn always does, from the frames of a frozen tower. "
+        "With fusion, only a fusion of pictures and texts learns, and is added to the base",
     )
     keep_tokens: bool = option(
         False,
@@ -83,6 +87,12 @@ class TrainConfig:
         "a GRU, over the projected frames of a frozen base. Its settings: spaces (one, or each), size of a space, "
         "states of the GRU, least occurrences of a word, and vectors: a BigFile folder or a word2vec file; without, "
         "they are made of the captions, with vector_size numbers",
+    )
+    fusion: Mapping[str, Any] = option(
+        {},
+        "with train fusion: loss (hn_nce, or info_nce), its temperature, iterate (targets: each step draws triplets "
+        "of distinct targets; or triplets), hidden units (0 for a linear fusion), blocks of cross-attention over "
+        "tokens and frames (0 for none), random_clips for info_nce, and hn_nce (as_published, or as_code)",
     )
     losses: Mapping[str, Mapping[str, Any]] = option(
         {"contrastive": {"weight": 1.0}}, "losses by name, each with its weight and its own fields"
@@ -133,11 +143,14 @@ class TrainConfig:
     data: str = option(
         WORLD,
         "training data: world, the built-in one, or the path of a dataset. If no "
-        "loss needs videos (distill alone), "
-        "also a file of captions: one per line, or in any query-set format",
+        "loss needs videos (distill alone), also a file of captions: one per line, or in any query-set format. Of a "
+        "fusion, the folder of WebVid-CoVR, CIRR, FashionIQ, or of videos with a file *triplets*.jsonl, as "
+        "`nt2vr queries triplets` writes it",
     )
     num_clips: Count = option(
-        32_000, "number of training clips, or of captions if only captions are read; for a dataset, the maximum"
+        32_000,
+        "number of training clips, or of captions if only captions are read; for a dataset, the maximum. Of a "
+        "fusion, triplets, or families of the built-in world",
     )
     num_captions: Whole = option(
         0,
@@ -213,8 +226,28 @@ class TrainConfig:
     def __post_init__(self) -> None:
         check_shares(self.sentences)
         WordSettings.of(self.words)
+        if self.fusion:
+            FusionConfig.of(self.fusion, self.data == WORLD)
         for problem in chain(_bad_values(self), _bad_combinations(self)):
             raise ConfigError(problem)
+
+    @property
+    def loss_names(self) -> list[str]:
+        """Names of the losses in the metrics."""
+        return [self.fusion_config.loss] if self.fusion else [*self.losses]
+
+    @property
+    def fusion_config(self) -> FusionConfig:
+        """Hyperparameters of a fusion's training, whose steps are one epoch's."""
+        return replace(
+            FusionConfig.of(self.fusion, self.data == WORLD),
+            families=self.num_clips,
+            steps=self.steps_per_epoch,
+            batch=self.batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            seed=self.seed,
+        )
 
     @property
     def base_folder(self) -> Path | None:
@@ -321,10 +354,16 @@ def _bad_combinations(c: TrainConfig) -> Iterator[str]:
         yield f"accumulate ({c.accumulate}) must not exceed the batches of an epoch ({c.batches_per_epoch})."
     if c.frames_per_step > c.num_frames:
         yield f"frames_per_step ({c.frames_per_step}) must not exceed num_frames ({c.num_frames})."
-    if not c.base and (frozen := {"text": "visual tower", "visual": "text tower", "head": "towers"}.get(c.train)):
+    if not c.base and (frozen := FROZEN.get(c.train)):
         yield f"train is {c.train}, which needs a base whose {frozen} can be frozen. Name one."
     if bool(c.words) != (c.pooling in ("projected", "unit_projected")) or (c.words and c.train != "head"):
         yield "words needs train head, and the pooling projected or unit_projected, which nothing else has. Set all."
+    of_fusion = c.train == "fusion"
+    if bool(c.fusion) != of_fusion or (of_fusion and c.losses):
+        yield "fusion needs train fusion, which needs the settings fusion and no other losses. See the preset fusion."
+    if c.monitor.startswith("fusion/") != of_fusion:
+        named = ", ".join(name for name in METRICS if name.startswith("fusion/") == of_fusion)
+        yield f"{c.monitor} is not measured {'of' if of_fusion else 'without'} a fusion. Set monitor to {named}."
     if c.keep_tokens and not c.base:
         yield "keep_tokens needs a base whose tokens can be frozen. Name one."
     if c.added_layers and not (c.base and c.trains_text):

@@ -3,10 +3,11 @@
 import logging
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from functools import cache
 from itertools import islice
+from typing import Any, Protocol
 
 from tqdm import tqdm
 
@@ -22,7 +23,7 @@ from trainer.distributed import agree, in_turn, rank, stripe
 from trainer.learner import Learner
 from trainer.mined import mean_of_frames, quadruples
 from trainer.runs.metrics import MetricsWriter
-from trainer.runs.resume import Losses, Saved, Saver, read_saved, rewind
+from trainer.runs.resume import Learns, Losses, Saved, Saver, read_saved, rewind
 from trainer.runs.run_folder import RunFolder, RunStatus, State
 from trainer.teacher import FrozenTexts, Miner, Teacher
 from trainer.text_measures import EARLY_STEPS
@@ -54,28 +55,62 @@ def train(
     if saved.position.finished:
         return "finished"
     prepare(learner, clips, should_stop, progress)
+
+    def validator(metrics: MetricsWriter) -> Validator:
+        return Validator(learner, run, metrics, validation, not saved.metrics_bytes, progress)
+
+    def draw(epoch: int, done: int) -> Generator[Any]:
+        return epoch_batches(clips, learner.config, epoch, done, learner.losses.needs)
+
+    return go_on(learner, run, saved, validator, draw, should_stop)
+
+
+class Validates(Protocol):
+    """Measures what a run trains."""
+
+    def check_early(self) -> None:
+        """Warn in the log after EARLY_STEPS steps if the training gets nowhere."""
+
+    def finish_epoch(self, epoch: int) -> float:
+        """Measure and write the epoch's checkpoint; return the metric that patience watches, NaN if not measured."""
+
+
+Draw = Callable[[int, int], Generator[Any]]  # batches of an epoch, after the first `done`
+
+
+def go_on(
+    learner: Learns,
+    run: RunFolder,
+    saved: Saved,
+    validator: Callable[[MetricsWriter], Validates],
+    draw: Draw,
+    should_stop: ShouldStop,
+) -> State:
+    """Take the steps that a run still lacks.
+
+    Returns:
+        "finished" or "stopped".
+    """
     if saved.learner:
         learner.load_state_dict(saved.learner)
         logger.info("Resuming after step %d.", learner.steps)
-    books = Books(run, learner, validation, saved, progress) if rank() == 0 else None
+    books = Books(run, learner, saved, validator) if rank() == 0 else None
     if saved.learner:
         learner.load_random_state(saved.learner)  # the books have built the base, for its controls
     try:
-        return take_steps(learner, clips, saved.position.epoch, books, should_stop)
+        return take_steps(learner, draw, saved.position.epoch, books, should_stop)
     finally:
         if books:
             books.close()
 
 
-def take_steps(
-    learner: Learner, clips: Clips, first_epoch: int, books: "Books | None", should_stop: ShouldStop
-) -> State:
+def take_steps(learner: Learns, draw: Draw, first_epoch: int, books: "Books | None", should_stop: ShouldStop) -> State:
     """Take all steps from `first_epoch` on, except those of it that the learner has already taken."""
     config = learner.config
     for epoch in range(first_epoch, config.epochs + 1):
         learner.start_epoch()
         done = (learner.steps - (epoch - 1) * config.steps_per_epoch) * config.accumulate
-        drawn = epoch_batches(clips, config, epoch, done, learner.losses.needs)
+        drawn = draw(epoch, done)
         with closing(prefetched(drawn) if learner.device == "cuda" else drawn) as batches:
             while learner.steps < epoch * config.steps_per_epoch:
                 losses = learner.step(islice(batches, config.accumulate))
@@ -145,12 +180,12 @@ class Books:
     """Everything the leading process writes: metrics, checkpoints, and the state to resume from."""
 
     def __init__(
-        self, run: RunFolder, learner: Learner, validation: Clips, saved: Saved, progress: Progress = silent
+        self, run: RunFolder, learner: Learns, saved: Saved, validator: Callable[[MetricsWriter], Validates]
     ) -> None:
         self._run, self._learner, self._position = run, learner, saved.position
         rewind(run, saved.metrics_bytes)
         self._metrics = MetricsWriter(run, learner.config, learner.steps)
-        self._validator = Validator(learner, run, self._metrics, validation, not saved.metrics_bytes, progress)
+        self._validator = validator(self._metrics)
         self._reports = StepReports(run, learner, self._metrics, saved.recent)
         self._saver = Saver(run, learner)
 
@@ -191,7 +226,7 @@ class StepReports:
         recent: losses of the steps since the last line of metrics.
     """
 
-    def __init__(self, run: RunFolder, learner: Learner, metrics: MetricsWriter, recent: Iterable[dict[str, float]]):
+    def __init__(self, run: RunFolder, learner: Learns, metrics: MetricsWriter, recent: Iterable[dict[str, float]]):
         self._run, self._learner, self._metrics, self.recent = run, learner, metrics, Losses(recent)
         self._total = learner.config.epochs * learner.config.steps_per_epoch
         self.bar = tqdm(desc="training", total=self._total, initial=learner.steps, unit="step", disable=None)
@@ -212,4 +247,4 @@ class StepReports:
         if due or taken == 1:  # the preparation is over
             step_s = (time.monotonic() - self._started) / taken
             left_s = round((self._total - learner.steps) * step_s)
-            self._run.write_status(RunStatus("running", os.getpid(), epoch, learner.steps, left_s))
+            self._run.write_status(RunStatus("running", os.getpid(), epoch, learner.steps, left_s, total=self._total))

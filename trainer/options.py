@@ -2,11 +2,11 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field, fields
-from typing import TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from nt2vr.errors import MAX_QUOTED, ConfigError
+from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.querygen.denials import DenialKind
 
 T = TypeVar("T")
@@ -30,6 +30,26 @@ def check_kind(key: str, value: object, default: object) -> None:
     kind = int | float if isinstance(default, float) else type(default)
     if not isinstance(value, kind) or (isinstance(value, bool) and not isinstance(default, bool)):
         raise ConfigError(f"{key} must be like {json.dumps(default)}, not {json.dumps(value)}.")
+
+
+def read_settings(kind: type[T], key: str, values: Mapping[str, Any], known: Collection[str]) -> T:
+    """Build a dataclass of settings from the mapping that a config has as its `key`.
+
+    Args:
+        known: names that the mapping may have; the others keep their defaults.
+
+    Raises:
+        ConfigError: in one sentence.
+    """
+    if unknown := sorted(set(values) - set(known)):
+        raise ConfigError(f"{key} has no setting {quoted(unknown[0])}. Choose among: {', '.join(sorted(known))}.")
+    hints, default = get_type_hints(kind), kind()
+    for name, value in values.items():
+        check_kind(f"{key}.{name}", value, getattr(default, name))
+        choices = get_args(hints[name]) if get_origin(hints[name]) is Literal else (value,)
+        if value not in choices:
+            raise ConfigError(f"{key}.{name} must be one of {', '.join(choices)}, not {quoted(value)}.")
+    return kind(**values)
 
 
 def check_shares(shares: Mapping[str, float]) -> None:

@@ -6,10 +6,16 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.language.corrections import did_you_mean
 
 PRESETS = Path(__file__).parent / "configs"
+SWEEPS = PRESETS / "sweeps"
 
 
 def preset_names() -> list[str]:
     return sorted(path.stem for path in PRESETS.glob("*.json"))
+
+
+def ready_sweeps() -> list[str]:
+    """List the sweeps of the paper's tables, each with its config, and a grid or points."""
+    return sorted(path.stem for path in SWEEPS.glob("*.json"))
 
 
 def preset_or_file(path: Path) -> Path:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from nt2vr.errors import ConfigError, quoted
-from trainer.options import check_kind, option
+from nt2vr.errors import ConfigError
+from trainer.options import option, read_settings
 
 Spaces = Literal["one", "each"]
 
@@ -28,18 +28,10 @@ class WordSettings:
         """Read the settings; None if there are none. A ConfigError refuses what cannot be used."""
         if not words:
             return None
-        known = {field.name for field in fields(cls)}
-        if unknown := sorted(set(words) - known):
-            raise ConfigError(f"words has no setting {quoted(unknown[0])}. Choose among: {', '.join(sorted(known))}.")
-        default = cls()
         for key, value in words.items():
-            check_kind(f"words.{key}", value, getattr(default, key))
             if isinstance(value, int) and value < 1:
                 raise ConfigError(f"words.{key} must be at least 1, not {value}.")
-        settings = cls(**words)
-        if settings.spaces not in get_args(Spaces):
-            raise ConfigError(f"words.spaces must be one or each, not {quoted(settings.spaces)}.")
-        return settings
+        return read_settings(cls, "words", words, [field.name for field in fields(cls)])
 
     @property
     def number(self) -> int:

@@ -39,6 +39,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     mining.add_argument("--out", type=Path, required=True, help="file for the triplets, as JSON lines")
     mining.add_argument("--model", default="CLIP", help=f"whose text tower compares captions {default}")
     mining.add_argument("--limit", type=int, default=10_000, metavar="N", help=f"pairs of videos at most {default}")
+    mining.add_argument(
+        "--texts",
+        choices=("rules", "templates"),
+        default="rules",
+        help="how they are written: by rules, with phrases, or by CoVR's nine templates, with the single words "
+        f"{default}",
+    )
     mining.add_argument("--seed", type=int, default=0, help=f"draws pairs and wordings {default}")
     _add_chat(mining)
     add_flags(mining)
@@ -118,6 +125,8 @@ def _verbs(options: Namespace) -> None:
 
 def _triplets(options: Namespace) -> None:
     _check_chat(options)
+    if options.chat_url and options.texts != "rules":
+        raise ConfigError("Leave out --texts, or --chat-url: one of them writes the texts.")
     if options.limit < 1:
         raise ConfigError(f"--limit is {options.limit}: choose at least 1.")
     from nt2vr.api import load_model
@@ -126,8 +135,9 @@ def _triplets(options: Namespace) -> None:
     from nt2vr.querygen.query_sets import read_captioned_videos
     from nt2vr.querygen.triplets.files import WritesTexts, mine_pairs, write_triplets
     from nt2vr.querygen.triplets.modification import Modifier
+    from nt2vr.querygen.triplets.templates import TemplateWriter
 
-    writer: WritesTexts = Modifier(load_tagger())
+    writer: WritesTexts = TemplateWriter() if options.texts == "templates" else Modifier(load_tagger())
     if options.chat_url:
         writer = ChatModifier(ChatEndpoint(options.chat_url, options.chat_model, chat_key()))
     check_writable(options.out.parent)
@@ -135,8 +145,8 @@ def _triplets(options: Namespace) -> None:
     encoder = load_model(options.model, options.data_dir, options.device)
     pairs = mine_pairs(videos, encoder.encode_text, options.limit, options.seed)
     with progress_bar() as progress:
-        count = write_triplets(pairs, writer, options.seed, options.out, progress)
-    _write({"pairs": len(pairs), "triplets": count, "without a text": len(pairs) - count})
+        statistics = write_triplets(pairs, writer, options.seed, options.out, progress)
+    _write({"pairs": len(pairs), "without a text": len(pairs) - int(statistics["triplets"]), **statistics})
 
 
 def _write(fields: Mapping[str, object]) -> None:

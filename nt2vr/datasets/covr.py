@@ -77,10 +77,7 @@ def load_covr(path: Path, split: str = "test", known: Collection[str] | None = N
         DatasetError: if there is no such dataset in the folder, or it has no such split, or lacks all files.
     """
     files = Files(path)
-    name = next((name for name, (pattern, _) in READERS.items() if files.named(pattern)), None)
-    if name is None:
-        forms = ", ".join(f"{name} ({pattern})" for name, (pattern, _) in READERS.items())
-        raise DatasetError(f"{path} holds no dataset of pictures plus texts (covr): {forms}.")
+    name = covr_name(files)
     samples = tuple(READERS[name][1](files, split))
     if not samples:
         raise DatasetError(f"{name} in {path} has no split {split!r}. Name one whose annotations are there.")
@@ -114,6 +111,15 @@ def load_covr(path: Path, split: str = "test", known: Collection[str] | None = N
     if total > found:
         remarks.append(f"{total - found} of the {total} files to rank are missing, which raises all figures.")
     return CovrSet(f"{name}, {split}", chosen, media, galleries, tuple(remarks))
+
+
+def covr_name(files: Files) -> str:
+    """Return the name of the dataset in a folder; a DatasetError says if there is none."""
+    name = next((name for name, (pattern, _) in READERS.items() if files.named(pattern)), None)
+    if name is None:
+        forms = ", ".join(f"{name} ({pattern})" for name, (pattern, _) in READERS.items())
+        raise DatasetError(f"{files.folder} holds no dataset of pictures plus texts (covr): {forms}.")
+    return name
 
 
 def _stem(media_id: str) -> str:
@@ -217,6 +223,8 @@ def _mined(files: Files, split: str) -> Iterator[CovrSample]:
             lines = [parse_json(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
             rows = [(*(stem(text_of(each[key])) for key in ("reference", "target")), each) for each in lines]
             held_out = set(held_out_of({target for _, target, _ in rows})) if rows else set()
+            if split == "train" and all({reference, target} & held_out for reference, target, _ in rows):
+                raise DatasetError(f"of {len(rows)} triplets, none is left after a tenth of the targets is held out")
             for number, (reference, target, each) in enumerate(rows):
                 if (target not in held_out) if split != "train" else ({reference, target} & held_out):
                     continue

@@ -19,7 +19,9 @@ from nt2vr.search.embedded import embed_gallery
 logger = logging.getLogger(__name__)
 
 
-def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache, key: str = "") -> Embed:
+def embed_files(
+    videos: Sequence[Video], decoder: Decoder, cache: Cache, key: str = "", of_frames: bool = False
+) -> Embed:
     """Return a function computing the videos' embeddings under a model, zeros for unreadable files; see `Benchmark`.
 
     It raises a DatasetError if no file is readable, since the result would say nothing about the model.
@@ -27,6 +29,7 @@ def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache, key: st
     Args:
         cache: of frames; names the folder of the embeddings.
         key: `Gallery.key` of the gallery that they are from.
+        of_frames: whether to return those of all frames, (V, F, D), as the encoder returns them.
     """
     rows = {video.video_id: row for row, video in enumerate(videos)}
 
@@ -43,7 +46,7 @@ def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache, key: st
         if not embedded.gallery.videos:
             raise DatasetError(f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}")
         found = embedded.embeddings
-        if encoder.card.pooling == QUERY_SCORED:
+        if of_frames or encoder.card.pooling == QUERY_SCORED:
             found = embedded.all_frames[embedded.places]
         embeddings = np.zeros((len(videos), *found.shape[1:]), np.float32)
         embeddings[[rows[video.video_id] for video in embedded.gallery.videos]] = found

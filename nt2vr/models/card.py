@@ -48,8 +48,8 @@ class Card:
         exclusion: settings of search strategies: "lambda", "t", "beta" (α of `rectified`) and "tau", chosen on
             validation clips, and "anchor", a list of neutral texts; see `nt2vr.search.strategies`.
         composition: weights of covr combinations, chosen on validation data; see `nt2vr.search.references.Weights`.
-        fusion: about the trained fusion in the folder, if any: "hidden" units (0: linear), "weights", "data",
-            "metrics" and "fingerprint"; see `nt2vr.models.fusion`.
+        fusion: about the trained fusion in the folder, if any: "hidden" units (0: linear), "blocks" of cross-attention
+            (0: none), "weights", "data", "metrics" and "fingerprint"; see `nt2vr.models.fusion`.
         created: ISO 8601, UTC.
         visual_fingerprint: hash of the visual tower's weights.
         text_fingerprint: hash of the text tower's weights, and of a tokenizer of its own.

@@ -21,6 +21,7 @@ from nt2vr.models.card import CARD, DRAWINGS, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.downloads import Announce, fetch, pretrained
 from nt2vr.models.encoder import Encoder, check_encoder
+from nt2vr.models.fusion import FUSION
 from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.registry import Registry, pick
@@ -225,9 +226,10 @@ class Catalog:
             settled = time.time_ns() - modified > SETTLED_NS
             numbered = ((EPOCH.fullmatch(folder.name), folder) for folder in _subfolders(checkpoints))
             epochs = sorted(((int(match[1]), folder) for match, folder in numbered if match), reverse=True)
-            entries = {"": CatalogEntry(tuple(folder for _, folder in epochs), "run")} if epochs else {}
+            fused = any((folder / FUSION).is_file() for _, folder in epochs)
+            entries = {"": CatalogEntry(tuple(folder for _, folder in epochs), "run", fused)} if epochs else {}
             if best := next((folder for epoch, folder in epochs if epoch == _best(checkpoints)), None):
-                entries[" · best"] = CatalogEntry((best,), "run")
+                entries[" · best"] = CatalogEntry((best,), "run", fused)
             entries |= {f" · epoch {epoch}": CatalogEntry((folder,), "epoch") for epoch, folder in epochs}
             self._epoch_lists[checkpoints] = modified if settled else 0, entries
         return self._epoch_lists[checkpoints][1]

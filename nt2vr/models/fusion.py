@@ -1,6 +1,7 @@
 """Trained fusion of a reference picture with a text, stored in the checkpoint folder.
 
-It needs no torch: two or three products with a matrix per query. Training is in `trainer/fusion/train.py`.
+It needs no torch: two or three products with a matrix per query, and about twenty with cross-attention. Training is in
+`trainer/fusion/train.py`.
 """
 
 from collections.abc import Mapping
@@ -13,11 +14,13 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, reason_of
 from nt2vr.files import atomic_write
+from nt2vr.models.cross import Cross, shapes
 
 Vectors = NDArray[np.float32]
 FUSION = "fusion.safetensors"
 INPUTS = 5  # blocks of D: see `inputs_of`
 MAX_LAYERS = 2
+CROSS = "cross."  # before the names of its tensors
 
 
 @dataclass(frozen=True)
@@ -41,34 +44,52 @@ def inputs_of(picture: Vectors, wanted: Vectors, unwanted: Vectors) -> Vectors:
 class Fusion:
     """Combines picture and text: `parts` plus a correction by one linear layer, or by two with a ReLU between them.
 
-        q = parts(p, w, u) + layers([p, w, u, p * w, p * u]),  normalised
+        q = parts(p, w, u) + layers([p, w, u, p * w, p * u]) + cross(p, w, u; tokens, frames),  normalised
 
     Attributes:
         layers: (out, in) matrix and (out,) bias of each layer.
+        cross: attends to the text's tokens and the reference's frames; None for a fusion that sees neither.
     """
 
     weights: PartWeights
     layers: tuple[tuple[Vectors, Vectors], ...]
+    cross: Cross | None = None
 
-    def __call__(self, picture: Vectors, wanted: Vectors, unwanted: Vectors) -> Vectors:
-        """Return unit vectors (..., D) of queries; unwanted parts are summed, absent parts are zeros."""
+    def __call__(
+        self,
+        picture: Vectors,
+        wanted: Vectors,
+        unwanted: Vectors,
+        tokens: Vectors | None = None,
+        frames: Vectors | None = None,
+    ) -> Vectors:
+        """Return unit vectors (..., D) of queries; unwanted parts are summed, absent parts are zeros.
+
+        Args:
+            tokens: (..., T, D), see `Cross`; needed with it, as are `frames`.
+        """
         hidden = inputs_of(picture, wanted, unwanted)
         for number, (matrix, bias) in enumerate(self.layers):
             hidden = (np.maximum(hidden, 0) if number else hidden) @ matrix.T + bias
         vector = self.weights(picture, wanted, unwanted) + hidden
+        if self.cross is not None:
+            assert tokens is not None and frames is not None, "embedded where a fusion has cross-attention"
+            vector = np.asarray(vector + self.cross((picture, wanted, unwanted), tokens, frames))
         return np.asarray(vector / np.maximum(np.linalg.norm(vector, axis=-1, keepdims=True), 1e-12), np.float32)
 
     @property
     def num_weights(self) -> int:
         """Number of trained weights."""
-        return sum(matrix.size + bias.size for matrix, bias in self.layers)
+        of_cross = self.cross.weights.values() if self.cross else ()
+        return sum(matrix.size + bias.size for matrix, bias in self.layers) + sum(each.size for each in of_cross)
 
     @property
     def fingerprint(self) -> str:
         """Hash of everything that changes the vectors."""
         digest = blake2b(digest_size=16)
         parts = np.array([self.weights.wanted, self.weights.unwanted], np.float32)
-        for tensor in (parts, *(tensor for layer in self.layers for tensor in layer)):
+        of_cross = [tensor for _, tensor in sorted(self.cross.weights.items())] if self.cross else []
+        for tensor in (parts, *(tensor for layer in self.layers for tensor in layer), *of_cross):
             digest.update(f"{tensor.shape}".encode() + np.ascontiguousarray(tensor, np.float32).tobytes())
         return digest.hexdigest()
 
@@ -82,6 +103,8 @@ def save_fusion(folder: Path, fusion: Fusion) -> None:
     }
     for number, (matrix, bias) in enumerate(fusion.layers):
         tensors |= {f"{number}.weight": matrix.astype(np.float16), f"{number}.bias": bias.astype(np.float16)}
+    for name, tensor in fusion.cross.weights.items() if fusion.cross else ():
+        tensors[CROSS + name] = tensor.astype(np.float16)
     with atomic_write(folder / FUSION) as partial:
         save_file(tensors, partial)
         partial.chmod(0o644)  # safetensors writes 0600
@@ -116,4 +139,14 @@ def _assembled(tensors: Mapping[str, NDArray[np.generic]], embed_dim: int) -> Fu
         width = len(matrix)
     if width != embed_dim:
         raise ValueError(f"it returns vectors of length {width} instead of {embed_dim}")
-    return Fusion(PartWeights(wanted, unwanted), tuple(layers))
+    return Fusion(PartWeights(wanted, unwanted), tuple(layers), _cross(known, embed_dim))
+
+
+def _cross(known: Mapping[str, Vectors], embed_dim: int) -> Cross | None:
+    weights = {name.removeprefix(CROSS): tensor for name, tensor in known.items() if name.startswith(CROSS)}
+    if not weights:
+        return None
+    blocks = len({name.split(".")[1] for name in weights if name.startswith("blocks.")})
+    if {name: tensor.shape for name, tensor in weights.items()} != shapes(embed_dim, blocks):
+        raise ValueError(f"its cross-attention does not fit embeddings of length {embed_dim}")
+    return Cross(weights, blocks)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from nt2vr.models.words import Words
 
+MAX_TOKENS = 32  # of a text that cross-attention sees
 BATCH_SIZE = 64  # texts or frames in one forward pass: larger is no faster on a CPU and takes more memory
 CACHED_TEXTS = 1024  # texts: 2 MB at 512 dimensions
 WORD = re.compile(r"\w+(?:['\u2019]\w+)*")  # with its apostrophes
@@ -144,6 +145,30 @@ class OpenClipEncoder:
             if self._autocast.name:  # of unit length in bfloat16
                 embeddings = normalize(embeddings, dim=-1)
             return embeddings.cpu().numpy()
+
+    def encode_tokens(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed the first MAX_TOKENS tokens of each text: (N, T, D), L2-normalised; zeros pad.
+
+        A text side that reads words gives the text as its one token.
+        """
+        import torch  # noqa: PLC0415  the page is up before torch is
+
+        from nt2vr.models.short_text import encode_tokens  # noqa: PLC0415
+
+        if self.words is not None:
+            return self.encode_text(texts)[:, None]
+        parts = []
+        for start in range(0, len(texts), BATCH_SIZE):
+            with torch.inference_mode(), self._autocast.on():
+                tokens = self._tokenizer(list(texts[start : start + BATCH_SIZE])).to(self._device)
+                parts.append(encode_tokens(self._model, tokens, MAX_TOKENS).float().cpu().numpy())
+        longest = max((part.shape[1] for part in parts), default=0)
+        padded = [np.pad(part, ((0, 0), (0, longest - part.shape[1]), (0, 0))) for part in parts]
+        return np.concatenate([np.zeros((0, longest, self.embed_dim), np.float32), *padded])
+
+    def each_frame(self, frames: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return frame embeddings (..., F, D) as if each were a video of one frame, L2-normalised."""
+        return self.pool(frames[..., None, :])
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
         import torch  # noqa: PLC0415  the page is up before torch is

@@ -23,11 +23,10 @@ def encode_short(model: Any, tokens: Tensor) -> Tensor:
     the end token ("eos"), so the padding that follows has no effect. Models of other kinds fall back to open_clip's
     method.
     """
-    if not (hasattr(model, "transformer") and model.attn_mask is not None and model.text_pool_type in POOLED_AT_END):
+    if not _is_causal(model):
         encoded: Tensor = model.encode_text(tokens, normalize=True)
         return encoded
-    is_end = tokens == model.text_eos_id if model.text_pool_type == "eos" else tokens
-    ends = is_end.int().argmax(dim=1)
+    ends = _ends(model, tokens)
     order = ends.argsort()
     longest = int(ends.max()) + 1
     embedded = model.token_embedding(tokens[:, :longest]) + model.positional_embedding[:longest]  # (N, L, W)
@@ -43,5 +42,37 @@ def encode_short(model: Any, tokens: Tensor) -> Tensor:
             states = model.transformer(embedded[rows, :length], attn_mask=model.attn_mask[:length, :length])
             parts.append(model.ln_final(states[torch.arange(len(rows), device=rows.device), ends[rows]]))
     pooled = torch.cat(parts)[order.argsort()]  # (N, W)
+    return _projected(model, pooled)
+
+
+def encode_tokens(model: Any, tokens: Tensor, most: int) -> Tensor:
+    """Embed the tokens of texts as `encode_short` does their last: (N, T, D), zeros after a text's end.
+
+    A tower that is not pooled at the end gives the text's embedding as its one token.
+
+    Args:
+        most: T at most; what follows in a text is left out.
+    """
+    if not _is_causal(model):
+        return encode_short(model, tokens)[:, None]
+    ends = _ends(model, tokens)
+    length = min(most, int(ends.max()) + 1)
+    embedded = model.token_embedding(tokens[:, :length]) + model.positional_embedding[:length]
+    states = model.ln_final(model.transformer(embedded, attn_mask=model.attn_mask[:length, :length]))
+    is_text = torch.arange(length, device=ends.device) <= ends[:, None]
+    return _projected(model, states) * is_text[..., None]
+
+
+def _is_causal(model: Any) -> bool:
+    return hasattr(model, "transformer") and model.attn_mask is not None and model.text_pool_type in POOLED_AT_END
+
+
+def _ends(model: Any, tokens: Tensor) -> Tensor:
+    """Return the place of each text's end: (N,)."""
+    is_end = tokens == model.text_eos_id if model.text_pool_type == "eos" else tokens
+    return is_end.int().argmax(dim=1)
+
+
+def _projected(model: Any, states: Tensor) -> Tensor:
     projection = model.text_projection
-    return normalize(projection(pooled) if isinstance(projection, torch.nn.Module) else pooled @ projection, dim=-1)
+    return normalize(projection(states) if isinstance(projection, torch.nn.Module) else states @ projection, dim=-1)

@@ -11,9 +11,10 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.language.query import Query
 from nt2vr.media.picture import fit
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.zero_gpu import on_gpu
 from nt2vr.search.embedded import EmbeddedGallery
-from nt2vr.search.references import CovrVectors, Reference, Weights, combine, fusion_of, merge_references
+from nt2vr.search.references import CovrVectors, Reference, Weights, attends, combine, fusion_of, merge_references
 from nt2vr.search.strategies import Parts, Vector, anchor_of, tau_of
 
 
@@ -29,8 +30,10 @@ def embed_query(
     Args:
         known: embeddings of texts; if it lacks one of the query, all are encoded.
     """
-    clips = {r.video_id: _clip(r.video_id, gallery, encoder) for r in references if r.video_id}
-    return _embed(encoder, query, references, clips, known)
+    shown = [each.video_id for each in references if each.video_id]
+    clips = {name: _clip(name, gallery, encoder) for name in shown}
+    frames = {name: gallery.frame_embeddings(gallery.row_of[name]) for name in shown if attends(encoder)}
+    return _embed(encoder, query, references, clips, known, frames)
 
 
 def texts_of(query: Query) -> list[str]:
@@ -71,6 +74,7 @@ def _embed(
     references: Sequence[Reference],
     clips: Mapping[str, Vector],
     known: Mapping[str, Vector],
+    frames: Mapping[str, Vector],
 ) -> Parts:
     """Embed texts in one batch, and pictures; wanted references join the wanted parts, not the unwanted."""
     if encoder.card.queries:  # of whole queries only
@@ -99,6 +103,11 @@ def _embed(
         nothing if wanted is None else wanted,
         np.asarray(unwanted.sum(axis=0)),
     )
+    if attends(encoder):
+        asked = [each for each in references if each.wanted]
+        seen = [frames[each.video_id] if each.video_id else _each_frame(encoder, each) for each in asked]
+        tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
+        covr = replace(covr, tokens=tokens.reshape(-1, encoder.embed_dim), frames=np.concatenate(seen))
     weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
     share = max(each.weight for each in references if each.wanted)
     return replace(
@@ -111,8 +120,15 @@ def _embed(
 
 
 def _embed_frames(encoder: Encoder, reference: Reference) -> Vector:
-    frames = np.stack([fit(frame, encoder.card.framing) for frame in reference.frames])
-    return encoder.pool(encoder.encode_frames(frames))
+    return encoder.pool(_encode_frames(encoder, reference))
+
+
+def _each_frame(encoder: OpenClipEncoder, reference: Reference) -> Vector:
+    return encoder.each_frame(_encode_frames(encoder, reference))
+
+
+def _encode_frames(encoder: Encoder, reference: Reference) -> Vector:
+    return encoder.encode_frames(np.stack([fit(frame, encoder.card.framing) for frame in reference.frames]))
 
 
 def _mix(text: Vector | None, picture: Vector, weight: float) -> Vector:

@@ -5,6 +5,7 @@ The text says what should differ from the references. Trained fusion: `nt2vr.mod
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,12 +117,16 @@ class CovrVectors:
 
     Attributes:
         unwanted: the sum of its unwanted parts.
+        tokens: (..., T, D) of the sentence, for a fusion with cross-attention; zeros pad.
+        frames: (..., F, D) of the references, likewise.
     """
 
     picture: Vectors
     sentence: Vectors
     wanted: Vectors
     unwanted: Vectors
+    tokens: Vectors | None = None
+    frames: Vectors | None = None
 
 
 Combination = Callable[[CovrVectors, Weights], Vectors]
@@ -173,12 +178,19 @@ def combine(name: str, query: CovrVectors, weights: Weights, fusion: Fusion | No
     """Return the vectors of queries; "fusion" falls back to "parts" for models without one."""
     if name != "fusion":
         return COMBINATIONS[name](query, weights)
-    return parts(query, weights) if fusion is None else fusion(query.picture, query.wanted, query.unwanted)
+    if fusion is None:
+        return parts(query, weights)
+    return fusion(query.picture, query.wanted, query.unwanted, query.tokens, query.frames)
 
 
 def fusion_of(encoder: Encoder) -> Fusion | None:
     """Return a model's trained fusion; None if it has none."""
     return encoder.fusion if isinstance(encoder, OpenClipEncoder) else None
+
+
+def attends(encoder: Encoder) -> TypeGuard[OpenClipEncoder]:
+    """Whether a model's fusion has cross-attention, and so needs tokens and frames."""
+    return (fusion := fusion_of(encoder)) is not None and fusion.cross is not None
 
 
 def _unit(vectors: NDArray[np.floating]) -> Vectors:

@@ -117,6 +117,11 @@ def drop(parts: Parts) -> Vector | None:
     return parts.wanted
 
 
+def reversed_list(parts: Parts) -> Vector | None:
+    """Turn the list of a sentence around if it denies anything: the control of Δ, which this wins blindly."""
+    return -parts.sentence if parts.sentence is not None and len(parts.unwanted) else parts.sentence
+
+
 def rectified(parts: Parts) -> Vector | None:
     """Search for the wanted part, less the excess: s(x, wanted) - alpha * max of max(0, s(x, unwanted) - tau).
 
@@ -174,6 +179,7 @@ BUILT_IN: dict[str, Strategy] = {
     "spherical": spherical,
     "projection": projection,
     "drop": drop,
+    "reversed": reversed_list,
     "slerp": _combining("slerp"),
     "parts": _combining("parts"),
     "fusion": _combining("fusion"),

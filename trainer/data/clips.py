@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.datasets import kind_and_path, load_dataset, sample
+from nt2vr.datasets.covr import covr_name
+from nt2vr.datasets.files import Files
 from nt2vr.errors import ConfigError
 from nt2vr.language.corrections import did_you_mean
 from nt2vr.media.cache import Cache
@@ -19,7 +21,7 @@ from nt2vr.media.frame_store import StoredClips
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent
 from nt2vr.querygen.denials import CaptionDenials
-from nt2vr.settings import process_rank
+from nt2vr.settings import process_rank, resolve_path
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn.clips import ClipFile
@@ -98,6 +100,12 @@ def check_data(config: TrainConfig, users: Mapping[str, Sequence[str]], root: Pa
     for need, refusal in lacks_of("video" in users and not captions_file(data)).items():
         if need in users:
             raise ConfigError(refusal.format(data=data.name, losses=", ".join(users[need])))
+
+
+def check_triplets(data: str, root: Path = Path()) -> None:
+    """Refuse data that a fusion cannot be trained on; arguments as of `check_data`."""
+    if data != WORLD:
+        covr_name(Files(root / resolve_path(data)))
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import get_args, get_type_hints
 
-from nt2vr.datasets.covr import load_covr
 from nt2vr.errors import Nt2vrError
 from nt2vr.evaluation.covr.protocol import ALL, choose_weights, embed_queries, measure, summarise, vectors_of
-from nt2vr.evaluation.covr.sources import covr_files, covr_world
-from nt2vr.media.decode import Decoder
+from nt2vr.evaluation.covr.sources import covr_world
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion, save_fusion
@@ -19,9 +17,9 @@ from nt2vr.progress import Progress, progress_bar, silent
 from nt2vr.search.references import TRAINING_FREE, Weights
 from nt2vr.settings import prepare_environment
 from nt2vr.world import NAME, WORLD
-from trainer.data.clips import frame_cache
-from trainer.fusion.data import load_families, triplets_of
-from trainer.fusion.train import LOSSES, FusionConfig, train_fusion
+from trainer.fusion.config import FusionConfig
+from trainer.fusion.data import load_families, load_triplets
+from trainer.fusion.train import LOSSES, train_fusion
 
 
 def add_fusion(
@@ -35,6 +33,7 @@ def add_fusion(
     """Write a fusion into a checkpoint folder, and its entry and weights into the card."""
     entry = {
         "hidden": len(fusion.layers[0][0]) if len(fusion.layers) > 1 else 0,
+        "blocks": fusion.cross.blocks if fusion.cross else 0,
         "weights": fusion.num_weights,
         "data": data or f"{NAME}, {config.families} families",
         "training": asdict(config),
@@ -54,19 +53,14 @@ def fuse_triplets(
         DatasetError: if the data has no split "train" and "val" with targets, see `load_covr`.
     """
     encoder = read_checkpoint(folder)
-    training, held_out = (load_covr(data, split) for split in ("train", "val"))
-    with Decoder() as decoder, frame_cache(cache) as store:
-        asked, validation = (
-            embed_queries(covr_files(some, decoder, store), encoder, progress) for some in (training, held_out)
-        )
+    triplets, validation, name = load_triplets(encoder, data, cache, progress=progress, deep=config.blocks > 0)
     weights = choose_weights(validation)
-    triplets = triplets_of(training, asked)
     fusion, _ = train_fusion(triplets, weights.parts, config, progress)
     metrics: dict[str, float] = {}
     for system in (*TRAINING_FREE, "fusion"):
         table = summarise(validation.queries, measure(vectors_of(validation, system, weights, fusion), validation))
         metrics |= {f"validation/{system}/{name}": value for name, value in table[ALL].items()}
-    add_fusion(folder, fusion, weights, config, metrics, f"{training.name}, {len(triplets.targets)} triplets")
+    add_fusion(folder, fusion, weights, config, metrics, name)
     return metrics
 
 
@@ -77,13 +71,20 @@ def fuse(folder: Path, config: FusionConfig, cache: Path, progress: Progress = s
         Metrics such as "test/fusion/remove actor/R@1", as in the card.
     """
     encoder = read_checkpoint(folder)
-    validation = embed_queries(covr_world(cache, "validation"), encoder, progress=progress)
+    deep = config.blocks > 0
+    validation = embed_queries(covr_world(cache, "validation"), encoder, progress, deep=deep)
     weights = choose_weights(validation)
     data = load_families(
-        encoder, config.families, config.seed, cache, with_frames=config.weigh_frames, progress=progress
+        encoder,
+        config.families,
+        config.seed,
+        cache,
+        with_frames=config.weigh_frames,
+        progress=progress,
+        deep=deep,
     )
     fusion, _ = train_fusion(data, weights.parts, config, progress)
-    test = embed_queries(covr_world(cache, "test"), encoder, progress=progress)
+    test = embed_queries(covr_world(cache, "test"), encoder, progress, deep=deep)
     metrics: dict[str, float] = {}
     for split, asked in (("validation", validation), ("test", test)):
         for system in (*TRAINING_FREE, "fusion"):
@@ -119,6 +120,9 @@ def main() -> None:
     parser.add_argument("--temperature", type=float, default=default.temperature)
     parser.add_argument("--steps", type=int, default=default.steps)
     parser.add_argument("--hidden", type=int, default=default.hidden, help="units of a hidden layer; 0: linear")
+    parser.add_argument(
+        "--blocks", type=int, default=default.blocks, help="of cross-attention over tokens and frames, as 2; 0: none"
+    )
     parser.add_argument("--loss", choices=sorted(LOSSES), default=default.loss)
     parser.add_argument(
         "--hn-nce",
@@ -133,7 +137,7 @@ def main() -> None:
     prepare_environment()
     cache = options.cache or options.folder.resolve().parent / ".frames"
     names = ("families", "steps", "batch", "learning_rate", "temperature")
-    others = ("hidden", "loss", "hn_nce", "weigh_frames", "seed")
+    others = ("hidden", "blocks", "loss", "hn_nce", "weigh_frames", "seed")
     in_world = options.data == WORLD
     options.iterate = options.iterate or ("families" if in_world else "targets")
     if not in_world and (options.iterate == "families" or options.weigh_frames):

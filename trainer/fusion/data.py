@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nt2vr.datasets.covr import CovrSet
-from nt2vr.errors import DatasetError
-from nt2vr.evaluation.covr.protocol import EmbeddedQueries
+from nt2vr.datasets.covr import CovrSet, load_covr
+from nt2vr.errors import ConfigError, DatasetError
+from nt2vr.evaluation.covr.protocol import EmbeddedQueries, embed_queries
+from nt2vr.evaluation.covr.sources import covr_files
+from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.querygen.families import Edit, Family, WishTable
 from nt2vr.querygen.modifications import Modification
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.edits.changes import EDITS
+from trainer.data.clips import frame_cache
 
 BLOCK = 1_000  # families per file of embeddings
 FRAMES = 2  # per clip: frames of one clip are nearly alike
@@ -41,6 +45,9 @@ class FusionData:
         right: rows of `clips` that are right for each triplet.
         sources: (Q,), equal for triplets whose references have the same caption; None: for those of the same family.
         frames: (V - R, F, D), frames of the clips but the references; None unless targets are weighted by frame.
+        tokens: (U, T, D) in half precision, of each different text; None unless a fusion attends to them.
+        spelled: (Q, K), rows of `tokens`.
+        shown: (R, F, D), frames of the references; None where each is one picture.
     """
 
     pictures: Tensor
@@ -53,6 +60,9 @@ class FusionData:
     right: Sequence[Sequence[int]]
     sources: Tensor | None = None
     frames: Tensor | None = None
+    tokens: Tensor | None = None
+    spelled: Tensor | None = None
+    shown: Tensor | None = None
 
 
 def load_families(
@@ -64,10 +74,12 @@ def load_families(
     with_frames: bool = False,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
+    deep: bool = False,
 ) -> FusionData:
     """Draw and embed training families.
 
     Args:
+        deep: also embed the tokens of texts.
         without: names of the vocabulary; triplets whose changes concern one of them are left out.
         with_frames: also embed single frames, which are stored in `cache`.
     """
@@ -96,6 +108,7 @@ def load_families(
         for _ in range(WORDINGS)
     ]
     wanted, unwanted = (part.view(len(triplets), WORDINGS, -1) for part in _embedded_parts(texts, encoder))
+    tokens, spelled = _embedded_tokens([each.text for each in texts], encoder) if deep else (None, None)
     return FusionData(
         torch.from_numpy(pictures),
         wanted,
@@ -106,6 +119,50 @@ def load_families(
         torch.tensor([*owners, *range(count)]),
         [table.right(edit.wish) for _, _, edit in triplets],
         frames=torch.from_numpy(np.concatenate(frames)) if frames else None,
+        tokens=tokens,
+        spelled=None if spelled is None else spelled.view(len(triplets), WORDINGS),
+    )
+
+
+def load_triplets(
+    encoder: Encoder,
+    path: Path,
+    cache: Path,
+    most: int = 0,
+    seed: int = 0,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+    deep: bool = False,
+) -> tuple[FusionData, EmbeddedQueries, str]:
+    """Embed the triplets of a dataset's split "train", and the queries of "val"; also return its name, with its size.
+
+    Args:
+        cache: of frames, see `frame_cache`.
+        most: triplets at most, a random choice; 0 for all.
+        deep: also embed tokens and frames.
+
+    Raises:
+        DatasetError: if the data has no split "train" and "val" with targets, see `load_covr`.
+    """
+    training, held_out = (load_covr(path, split) for split in ("train", "val"))
+    if 0 < most < len(training.samples):
+        training = _chosen(training, random.Random(seed).sample(range(len(training.samples)), most))
+    with Decoder() as decoder, frame_cache(cache) as store:
+        asked, validation = (
+            embed_queries(covr_files(some, decoder, store), encoder, progress, should_stop, deep)
+            for some in (training, held_out)
+        )
+    data = triplets_of(training, asked)
+    return data, validation, f"{training.name}, {len(data.targets)} triplets"
+
+
+def _chosen(dataset: CovrSet, rows: Sequence[int]) -> CovrSet:
+    """Return some of a dataset's triplets with their files; all rank the same targets."""
+    samples = tuple(replace(dataset.samples[row], gallery="", subset=()) for row in sorted(rows))
+    targets = tuple(dict.fromkeys(name for each in samples for name in each.targets if name in dataset.media))
+    needed = dict.fromkeys((*targets, *(each.reference for each in samples)))
+    return replace(
+        dataset, samples=samples, media={name: dataset.media[name] for name in needed}, galleries={"": targets}
     )
 
 
@@ -149,6 +206,9 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
         torch.full((len(clips),), -1),
         [sorted({*query.right, *(alike[each.caption] if each.caption else ())}) for _, each, query in kept],
         torch.tensor([names[each.before or each.reference] for _, each, _ in kept]),
+        tokens=None if vectors.tokens is None else torch.from_numpy(vectors.tokens[rows]).half(),
+        spelled=torch.arange(len(kept))[:, None],
+        shown=None if vectors.frames is None else torch.from_numpy(vectors.frames[rows]),
     )
 
 
@@ -177,6 +237,14 @@ def _triplets(families: Sequence[Family], without: Set[str]) -> list[tuple[int, 
                 found.append((number, row, edit))
             row += 1
     return found
+
+
+def _embedded_tokens(texts: Sequence[str], encoder: Encoder) -> tuple[Tensor, Tensor]:
+    """Embed the tokens of each different text, in half precision; also return the row of each text."""
+    if not isinstance(encoder, OpenClipEncoder):
+        raise ConfigError(f"{encoder.name} has no tokens for cross-attention. Set blocks to 0.")
+    rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+    return torch.from_numpy(encoder.encode_tokens([*rows])).half(), torch.tensor([rows[text] for text in texts])
 
 
 def _embedded_parts(parts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:

@@ -4,69 +4,26 @@ Every candidate that a person would call almost right is a negative: the referen
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from nt2vr.errors import ConfigError
+from nt2vr.models.cross import Cross
 from nt2vr.models.fusion import INPUTS, Fusion, PartWeights
 from nt2vr.progress import Progress, silent
+from trainer.fusion.config import FusionConfig
+from trainer.fusion.cross import CrossModule
 from trainer.fusion.data import FusionData
 from trainer.fusion.losses import hn_nce, hn_nce_as_code, info_nce, weighted_targets
-
-
-@dataclass(frozen=True)
-class FusionConfig:
-    """Hyperparameters of a fusion's training.
-
-    Attributes:
-        hidden: units of the hidden layer; 0 for a linear fusion.
-        iterate: what a step draws: families, of which it asks all queries; or triplets, all of them in turn, or only
-            one for each of distinct targets, as CoVR does.
-        batch: of these per step.
-        random_clips: further candidates per step, of other families.
-        learning_rate: at the start; decays to 0 along a cosine.
-        weight_decay: pulls the correction to zero, and so the fusion to `parts`.
-        hn_nce: form of that loss: of CoVR's paper, though with fixed alpha and temperature, or of its code.
-        weigh_frames: whether frames of targets are weighted by their similarity to the wanted part, as in CoVR.
-    """
-
-    families: int = 1_000
-    hidden: int = 0
-    iterate: Literal["families", "targets", "triplets"] = "families"
-    steps: int = 300
-    batch: int = 64
-    random_clips: int = 1_000
-    learning_rate: float = 3e-3
-    weight_decay: float = 0.05
-    temperature: float = 0.02
-    loss: Literal["info_nce", "hn_nce"] = "info_nce"
-    hn_nce: Literal["as_published", "as_code"] = "as_published"
-    weigh_frames: bool = False
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse a form of a loss that is not used.
-
-        Raises:
-            ConfigError: in one sentence.
-        """
-        if self.hn_nce != "as_published" and self.loss != "hn_nce":
-            raise ConfigError(f"The loss is {self.loss}, which has no form {self.hn_nce!r}. Choose the loss hn_nce.")
-        for name in ("families", "steps", "batch"):
-            if (value := getattr(self, name)) < 1:
-                raise ConfigError(f"{name} must be at least 1, not {value}.")
 
 
 class FusionModule(nn.Module):
     """The trainable twin of `Fusion`."""
 
-    def __init__(self, embed_dim: int, weights: PartWeights, hidden: int = 0) -> None:
-        """Start at `parts`: the last layer is zero."""
+    def __init__(self, embed_dim: int, weights: PartWeights, hidden: int = 0, blocks: int = 0) -> None:
+        """Start at `parts`: the last layer is zero, also that of `blocks` of cross-attention."""
         super().__init__()
         self.weights = weights
         widths = [INPUTS * embed_dim, *([hidden] if hidden else []), embed_dim]
@@ -74,12 +31,23 @@ class FusionModule(nn.Module):
         nn.init.zeros_(layers[-1].weight)
         nn.init.zeros_(layers[-1].bias)
         self.layers = nn.ModuleList(layers)
+        self.cross = CrossModule(embed_dim, blocks) if blocks else None
 
-    def forward(self, picture: Tensor, wanted: Tensor, unwanted: Tensor) -> Tensor:
-        """Return unit vectors (Q, D) of queries."""
+    def forward(
+        self,
+        picture: Tensor,
+        wanted: Tensor,
+        unwanted: Tensor,
+        tokens: Tensor | None = None,
+        frames: Tensor | None = None,
+    ) -> Tensor:
+        """Return unit vectors (Q, D) of queries; arguments as of `Fusion`."""
         hidden: Tensor = torch.cat([picture, wanted, unwanted, picture * wanted, picture * unwanted], dim=-1)
         for number, layer in enumerate(self.layers):
             hidden = layer(hidden.relu() if number else hidden)
+        if self.cross is not None:
+            assert tokens is not None and frames is not None, "loaded where they are needed"
+            hidden = hidden + self.cross([picture, wanted, unwanted], tokens, frames)
         return normalize(picture + self.weights.wanted * wanted - self.weights.unwanted * unwanted + hidden, dim=-1)
 
     def frozen(self) -> Fusion:
@@ -88,7 +56,10 @@ class FusionModule(nn.Module):
         rounded = tuple(
             (matrix.detach().half().float().numpy(), bias.detach().half().float().numpy()) for matrix, bias in layers
         )
-        return Fusion(self.weights, rounded)
+        if self.cross is None:
+            return Fusion(self.weights, rounded)
+        of_cross = {name: tensor.half().float().numpy() for name, tensor in self.cross.state_dict().items()}
+        return Fusion(self.weights, rounded, Cross(of_cross, len(self.cross.blocks)))
 
 
 def train_fusion(
@@ -103,7 +74,7 @@ def train_fusion(
         The fusion, and the loss of every step.
     """
     torch.manual_seed(config.seed)
-    model = FusionModule(data.clips.shape[1], weights, config.hidden)
+    model = FusionModule(data.clips.shape[1], weights, config.hidden, config.blocks)
     optimizer = torch.optim.AdamW(model.parameters(), config.learning_rate, weight_decay=config.weight_decay)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, config.steps)
     loss_of, losses = LOSSES[config.loss], []
@@ -121,12 +92,7 @@ def train_fusion(
 def batches(data: FusionData, config: FusionConfig) -> Iterator[Tensor]:
     """Yield the rows of each step's triplets; every family, target or triplet once before any is drawn again."""
     generator = torch.Generator().manual_seed(config.seed)
-    groups, count = data.references, len(data.pictures)
-    if config.iterate == "targets":
-        groups = torch.unique(data.targets, return_inverse=True)[1]
-        count = int(groups.max()) + 1
-    elif config.iterate == "triplets":
-        groups, count = torch.arange(len(data.targets)), len(data.targets)
+    groups, count = groups_of(data, config)
     order = torch.zeros(0, dtype=torch.long)
     for _ in range(config.steps):
         if len(order) < config.batch:
@@ -137,6 +103,17 @@ def batches(data: FusionData, config: FusionConfig) -> Iterator[Tensor]:
             rows = torch.tensor(sorted({int(groups[row]): row for row in drawn}.values()))
         yield rows
         order = order[config.batch :]
+
+
+def groups_of(data: FusionData, config: FusionConfig) -> tuple[Tensor, int]:
+    """Return the group of each triplet, of which a step draws `batch`, and the number of groups."""
+    match config.iterate:
+        case "targets":
+            groups = torch.unique(data.targets, return_inverse=True)[1]
+            return groups, int(groups.max()) + 1
+        case "triplets":
+            return torch.arange(len(data.targets)), len(data.targets)
+    return data.references, len(data.pictures)
 
 
 def _info_nce(model: FusionModule, data: FusionData, rows: Tensor, config: FusionConfig) -> Tensor:
@@ -154,10 +131,9 @@ def _info_nce(model: FusionModule, data: FusionData, rows: Tensor, config: Fusio
         right = columns[data.right[row]]
         masked[number, right[right >= 0]] = True
     masked[torch.arange(len(rows)), targets] = False
-    wanted, unwanted = _texts(data, rows)
+    queries, wanted = _queries(model, data, rows)
     clips = data.clips[candidates]
     clips[targets] = _targets(data, rows, wanted, config)
-    queries = model(data.pictures[data.references[rows]], wanted, unwanted)
     return info_nce(queries @ clips.T, targets, masked, config.temperature)
 
 
@@ -169,17 +145,23 @@ def _hn_nce(model: FusionModule, data: FusionData, rows: Tensor, config: FusionC
     noisy = torch.tensor([[target in those for target in targets.tolist()] for those in right])
     noisy.fill_diagonal_(False)
     hard = (sources[:, None] == sources) & ~torch.eye(len(rows), dtype=torch.bool)
-    wanted, unwanted = _texts(data, rows)
-    scores = model(data.pictures[references], wanted, unwanted) @ _targets(data, rows, wanted, config).T
+    queries, wanted = _queries(model, data, rows)
+    scores = queries @ _targets(data, rows, wanted, config).T
     if config.hn_nce == "as_code":
         return hn_nce_as_code(scores, config.temperature) / 2
     return hn_nce(scores, hard, noisy, config.temperature) / (2 * len(rows))
 
 
-def _texts(data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Draw one text per triplet: wanted and unwanted parts, (Q, D) each."""
+def _queries(model: FusionModule, data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Draw one text per triplet, and return its query and its wanted part, (Q, D) each."""
     drawn = torch.randint(data.wanted.shape[1], (len(rows),))
-    return data.wanted[rows, drawn], data.unwanted[rows, drawn]
+    references, wanted = data.references[rows], data.wanted[rows, drawn]
+    given = data.pictures[references], wanted, data.unwanted[rows, drawn]
+    if model.cross is None:
+        return model(*given), wanted
+    assert data.tokens is not None and data.spelled is not None, "loaded where they are needed"
+    frames = data.pictures[references, None] if data.shown is None else data.shown[references]
+    return model(*given, data.tokens[data.spelled[rows, drawn]].float(), frames), wanted
 
 
 def _targets(data: FusionData, rows: Tensor, wanted: Tensor, config: FusionConfig) -> Tensor:

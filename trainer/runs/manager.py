@@ -71,6 +71,9 @@ class Run:
 
     @property
     def num_steps(self) -> int:
+        """Number of steps: known once some are taken, as data may have less than the config asks for."""
+        if self.status.total and not self.status.doing:
+            return self.status.total
         return self.config.epochs * self.config.steps_per_epoch if self.config else 0
 
 
@@ -214,7 +217,8 @@ class RunManager:
 def _estimated_bytes(config: TrainConfig) -> int:
     """Estimate what a run writes: its checkpoints, its saved state twice while it is replaced, and frames."""
     weights = ROOT / config.base_folder / WEIGHTS if config.base_folder else None
-    size = weights.stat().st_size if weights is not None and weights.is_file() else SMALL_BYTES
+    has_own = weights is not None and weights.is_file() and config.train != "fusion"  # which links to its base's
+    size = weights.stat().st_size if weights is not None and has_own else SMALL_BYTES
     kept = min(config.epochs, config.keep_checkpoints + 2) if config.keep_checkpoints else config.epochs
     return size * (kept + 2 * STATE_FACTOR) + FRAMES_BYTES
 

@@ -44,7 +44,7 @@ class RunStatus:
         step: steps taken, over all epochs.
         eta_s: estimated seconds left.
         doing: current step of the preparation.
-        total: all units of that step; 0 if unknown.
+        total: all units of that step, or of steps once they are taken; 0 if unknown.
     """
 
     state: State

@@ -1,4 +1,4 @@
-"""`nt2vr sweep CONFIG --grid losses.bnl.m4=-.1,-.15 --seeds 3`: a grid of settings.
+"""`nt2vr sweep CONFIG --grid losses.bnl.m4=-.1,-.15 --seeds 3`, or `nt2vr sweep table-5`: a grid of settings.
 
 Every point of the grid is trained with every seed, each run in a folder of its own, as many at once as there are
 devices. The same command again resumes what was stopped and skips what has finished.
@@ -22,15 +22,30 @@ from types import FrameType
 from typing import Any
 
 from nt2vr.errors import ConfigError, RunError
-from nt2vr.files import atomic_write, check_writable
+from nt2vr.files import atomic_write, check_writable, parse_json
 from nt2vr.settings import Settings, add_flags
 from trainer.changes import changed, parse_change, parse_choices
 from trainer.config import TrainConfig
 from trainer.config_file import anchored, build_config, load_config, save_config
-from trainer.presets import preset_or_file
+from trainer.presets import SWEEPS, preset_or_file, ready_sweeps
 from trainer.runs.manager import ROOT, log_tail
 from trainer.runs.run_folder import RunFolder
+from trainer.runs.sweep_chart import chart
 from trainer.runs.sweep_table import latex, markdown, tabulated
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of settings.
+
+    Attributes:
+        label: what the table says of it, for each of the sweep's keys.
+        changes: of the config, value by key.
+    """
+
+    label: tuple[str, ...]
+    changes: Mapping[str, Any]
+
 
 POLL_S = 0.2  # between two looks at whether a run still prepares
 MAX_RUNS = 1000
@@ -57,7 +72,11 @@ class SweepRun:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("config", type=Path, help="a config file, or a preset such as clip-bnl")
+    parser.add_argument(
+        "config",
+        type=Path,
+        help=f"a config file, a preset such as clip-bnl, or a sweep of nT2VR's paper: {', '.join(ready_sweeps())}",
+    )
     parser.add_argument(
         "--grid",
         action="append",
@@ -80,37 +99,67 @@ def run(options: Namespace) -> int:
     settings = Settings.read(options.data_dir, options.device)
     out = options.out or settings.data_dir / "runs"
     check_writable(out)
-    grid = dict(map(parse_choices, options.grid))
-    config = load_config(preset_or_file(options.config), dict(map(parse_change, options.set)))
-    runs = sweep_runs(anchored(config, settings.data_dir), grid, options.seeds, out)
+    keys, points, file, before = planned(options.config, dict(map(parse_choices, options.grid)))
+    config = load_config(preset_or_file(file), {**before, **dict(map(parse_change, options.set))})
+    runs = runs_at(anchored(config, settings.data_dir), points, options.seeds, out)
     out.mkdir(parents=True, exist_ok=True)
     table = out / f"sweep-{_digest([each.folder.path.name for each in runs])}.md"
-    failed = Sweep(runs, list(grid), table).train(devices(settings.device))
+    failed = Sweep(runs, keys, table).train(devices(settings.device))
     sys.stdout.write(table.read_text(encoding="utf-8"))
-    sys.stderr.writelines(
-        f"{line}\n" for line in [f"The table is in {table} and {table.with_suffix('.tex')}.", *failed]
-    )
+    said = [f"The table is in {table} and {table.with_suffix('.tex')}.", *failed]
+    if (drawn := table.with_suffix(".svg")).exists():
+        said.insert(1, f"The curves are in {drawn}.")
+    sys.stderr.writelines(f"{line}\n" for line in said)
     return 1 if failed else 0
 
 
+def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[Point], Path, Mapping[str, Any]]:
+    """Return what a sweep varies, its points, its config's name or file, and what it changes in that first.
+
+    Args:
+        config: a config, or one of `ready_sweeps`, which has a grid of its own.
+    """
+    if config.exists() or str(config) not in ready_sweeps():
+        return list(grid), points_of(grid), config, {}
+    if grid:
+        raise ConfigError(f"{config} has a grid of its own. Leave --grid out, or name a config.")
+    ready = parse_json((SWEEPS / f"{config}.json").read_text(encoding="utf-8"))
+    assert isinstance(ready, dict), "shipped"
+    if "grid" in ready:
+        return list(ready["grid"]), points_of(ready["grid"]), Path(ready["config"]), ready["set"]
+    points = [Point(tuple(point["label"]), point["set"]) for point in ready["points"]]
+    return ready["keys"], points, Path(ready["config"]), {}
+
+
+def points_of(grid: Mapping[str, Sequence[Any]]) -> list[Point]:
+    """Return all combinations of a grid's values."""
+    return [Point(tuple(map(str, values)), dict(zip(grid, values, strict=True))) for values in product(*grid.values())]
+
+
 def sweep_runs(config: TrainConfig, grid: Mapping[str, Sequence[Any]], seeds: int, out: Path) -> list[SweepRun]:
+    """List the runs of a grid; see `runs_at`."""
+    return runs_at(config, points_of(grid), seeds, out)
+
+
+def runs_at(config: TrainConfig, points: Sequence[Point], seeds: int, out: Path) -> list[SweepRun]:
     """List the runs of a sweep, one seed of all points after the other."""
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
-    if seeds > 1 and "seed" in grid:
+    if seeds > 1 and any("seed" in point.changes for point in points):
         raise ConfigError(f"The grid has seeds, so --seeds {seeds} cannot choose them. Leave one of the two out.")
-    points = list(product(*grid.values()))
     if not 1 <= seeds * len(points) <= MAX_RUNS:
         raise ConfigError(f"A sweep trains 1 to {MAX_RUNS} runs, not {seeds * len(points)}. Change seeds or grid.")
     runs = []
     for seed, point in product(range(config.seed, config.seed + seeds), points):
-        changes = {"seed": seed} | dict(zip(grid, point, strict=True))
-        each = build_config(changed(asdict(config), changes), "The sweep")
-        losses_of(each)
-        settings = [f"{key.rpartition('.')[2]}={value}" for key, value in zip(grid, point, strict=True)]
+        each = build_config(changed(asdict(config), {"seed": seed, **point.changes}), "The sweep")
+        if not each.fusion:
+            losses_of(each)
+        settings = [
+            f"{key.rpartition('.')[2]}={value}" for key, value in point.changes.items() if not isinstance(value, dict)
+        ] or list(point.label)
         words = re.sub(r"[^a-z0-9.=]+", "-", " ".join([each.name, *settings, f"seed={each.seed}"]).lower())
         folder = RunFolder(out / f"{words.strip('-.')[:56]}-{_digest(asdict(each))}")
-        runs.append(SweepRun(tuple(map(str, point)), each, folder))
+        runs.append(SweepRun(point.label, each, folder))
     return list({each.folder.path: each for each in runs}.values())
 
 
@@ -213,11 +262,14 @@ class Sweep:
             self.write_table()
 
     def write_table(self) -> None:
-        """Write the results so far, as Markdown and as LaTeX."""
+        """Write the results so far, as Markdown and as LaTeX, and of one number as curves."""
         rows = tabulated([(each.point, each.folder, each.config.monitor) for each in self._runs])
         for path, form in ((self._table, markdown), (self._table.with_suffix(".tex"), latex)):
             with atomic_write(path) as partial:
                 partial.write_text(form(self._keys, rows), encoding="utf-8")
+        if curves := chart(self._keys, rows):
+            with atomic_write(self._table.with_suffix(".svg")) as partial:
+                partial.write_text(curves, encoding="utf-8")
 
 
 def command(run: RunFolder, device: str) -> list[str]:

@@ -10,9 +10,11 @@ from trainer.runs.metrics import MetricsReader
 from trainer.runs.run_folder import RunFolder
 
 OF_TEXT = (Column("text/order", "order", 1), Column("text/target", "target", 3), Column("text/kept", "kept", 3))
+OF_FUSION = (Column("fusion/R@1", "R@1", 1), Column("fusion/R@5", "R@5", 1), Column("fusion/R@10", "R@10", 1))
 COLUMNS = [
     *((group.head, column) for group in (*PAPER, *HONEST) for column in group.columns),
     *(("Text", column) for column in OF_TEXT),
+    *(("Fusion", column) for column in OF_FUSION),
 ]
 Row = Mapping[str, float]
 

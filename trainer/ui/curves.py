@@ -27,9 +27,10 @@ VALIDATION = (  # metric, title, explanation
     ("text/order", "Text order", "“A and not B” is closer to “A and C” than to “A and B”"),
     ("text/target", "Text target", "cosine between negated sentences and their targets"),
     ("text/kept", "Text kept", "cosine between captions embedded by the model and by the base"),
+    ("fusion/R@1", "Fusion R@1", "a picture and a text find their clip first"),
 )
-PERCENT = ("text/order",)  # metrics from 0 to 100
-CONTROLS = {"base": "base", "drop": "drop"}  # metric prefix -> label of the baseline
+PERCENT = ("text/order", "fusion/R@1")  # metrics from 0 to 100
+CONTROLS = {"base": "base", "drop": "drop", "parts": "parts"}  # metric prefix -> label of the baseline
 
 
 def validation_charts(rows: Rows, epochs: int, others: Mapping[str, Rows] = NO_OTHERS) -> list[dict[str, Any]]:

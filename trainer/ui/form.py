@@ -79,13 +79,16 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
         values: field key to value, JSON as text.
         losses: the table from `losses_view`, as edited by the user.
     """
-    from trainer.data.clips import check_data  # noqa: PLC0415  slow to import
+    from trainer.data.clips import check_data, check_triplets  # noqa: PLC0415  slow to import
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
     by_key = {field.key: field for field in config_fields()}
     read = {key: _read(by_key[key], value) for key, value in values.items()}
     config = build_config({**read, "losses": read_losses(losses)}, "The form")
-    check_data(config, losses_of(config).users, ROOT)
+    if config.train == "fusion":
+        check_triplets(config.data, ROOT)
+    else:
+        check_data(config, losses_of(config).users, ROOT)
     if config.base_folder:
         read_card(ROOT / config.base_folder)
     return config
@@ -120,7 +123,7 @@ def _choices(hint: Any) -> tuple[str, ...]:
 
 
 def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the table of all losses, with those of a config selected and filled in."""
+    """Return the table of all losses, with those of a config selected and filled in; a fusion's config has none."""
     from trainer.losses import LOSSES as kinds  # noqa: PLC0415  imports torch
 
     rows = [
@@ -133,7 +136,7 @@ def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         }
         for name, (purpose, own) in loss_fields().items()
     ]
-    return {"losses": rows}
+    return {"losses": rows, "fusion": not losses}
 
 
 def _cell(field: Field, value: Any) -> dict[str, Any]:

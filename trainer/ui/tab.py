@@ -19,7 +19,7 @@ from trainer.config_file import anchored
 from trainer.runs.manager import Run, RunManager
 from trainer.ui.form import bases, config_fields, losses_view, presets, read_form
 from trainer.ui.layout import FIRST, MAX_BESIDE, lay_out_form, lay_out_list, lay_out_run
-from trainer.ui.view import comparable, curves_view, mined_view, run_view, runs_view, trash_text
+from trainer.ui.view import comparable, curves_view, mined_view, run_view, runs_view, trash_text, triplets_view
 
 POLL_S = 1.0
 PRIVATE: dict[str, Any] = {"api_visibility": "private"}
@@ -120,10 +120,13 @@ class TrainTab:
 
     @user_errors
     def on_preview(self, request: gr.Request, *filled: Any) -> dict[str, Any]:
-        """Mine some distractors as the form's run would, and show them."""
+        """Mine some distractors as the form's run would, or draw some of a fusion's triplets, and show them."""
+        from trainer.fusion.preview import preview_triplets  # noqa: PLC0415  slow to import
         from trainer.mined import preview  # noqa: PLC0415  imports torch
 
         config = anchored(self._config(filled, request), self._settings.data_dir)
+        if config.train == "fusion":
+            return triplets_view(*preview_triplets(config))
         return mined_view(*preview(config, self._manager.folder / ".frames"))
 
     def _config(self, filled: Sequence[Any], visitor: Visitor) -> TrainConfig:

@@ -13,7 +13,12 @@ from trainer.runs.run_folder import RunStatus
 from trainer.ui.curves import Rows, loss_charts, validation_charts
 
 if TYPE_CHECKING:  # imports torch
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from nt2vr.datasets.covr import CovrSet
     from trainer.data.clips import Clips
+    from trainer.fusion.preview import ShownTriplet
     from trainer.mined import Quadruple
 
 WORDS = {"running": "training", "stopping": "stopping after the current step"}  # for states that say it otherwise
@@ -53,7 +58,7 @@ def curves_view(run: Run, rows: Rows, log: str, others: Sequence[tuple[Run, Rows
     if config is not None:
         charts = [
             validation_charts(rows, config.epochs, beside),
-            loss_charts(rows, config.losses, run.num_steps, beside),
+            loss_charts(rows, config.loss_names, run.num_steps, beside),
         ]
     return {
         "id": run.run_id,
@@ -114,10 +119,10 @@ def mined_view(mined: Sequence["Quadruple"], clips: "Clips") -> dict[str, Any]:
 
     def picture(row: int) -> str:
         frames = clips.frames[row]
-        write_jpeg(frames[len(frames) // 2], file := BytesIO())
-        return f"data:image/jpeg;base64,{b64encode(file.getvalue()).decode()}"
+        return _inline(frames[len(frames) // 2])
 
     return {
+        "title": "Mined distractors",
         "note": f"Mined by similarity alone among {len(clips):,} {clips.unit}: nobody has checked them. "
         "At the left a clip with its caption, at the right the negated caption with its distractor.",
         "mined": [
@@ -130,3 +135,28 @@ def mined_view(mined: Sequence["Quadruple"], clips: "Clips") -> dict[str, Any]:
             for each in mined
         ],
     }
+
+
+def triplets_view(shown: Sequence["ShownTriplet"], dataset: "CovrSet") -> dict[str, Any]:
+    """Show each triplet as two pictures, of the reference and of the target, with the text and both captions."""
+    return {
+        "title": "Triplets",
+        "note": f"{len(shown)} of the {len(dataset.samples):,} triplets of {dataset.name}. At the left the reference, "
+        "at the right what the text makes of it.",
+        "mined": [
+            {
+                "caption": each.sample.before,
+                "clip": _inline(each.reference),
+                "negated": each.sample.text,
+                "sought": each.sample.caption,
+                "shown": each.sample.caption or each.sample.targets[0],
+                "distractor": _inline(each.target),
+            }
+            for each in shown
+        ],
+    }
+
+
+def _inline(picture: "NDArray[np.uint8]") -> str:
+    write_jpeg(picture, file := BytesIO())
+    return f"data:image/jpeg;base64,{b64encode(file.getvalue()).decode()}"

@@ -19,10 +19,11 @@ from nt2vr.language.query import understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.fusion import Fusion
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.exclusion import Exclusion
-from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, combine, fusion_of
+from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, attends, combine, fusion_of
 
 KS = (1, 5, 10, 50)
 MAP_KS = (5, 10, 25, 50)
@@ -72,10 +73,15 @@ class CovrQuery:
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedMedia:
-    """References (R, D), one frame or picture each, and clips (V, D), or (V, F, D) for `Benchmark.embed`'s reason."""
+    """References (R, D), one frame or picture each, and clips (V, D), or (V, F, D) for `Benchmark.embed`'s reason.
+
+    Attributes:
+        frames: embeds those (R, F, D) of references that have several; None where each is one.
+    """
 
     references: Vectors
     clips: Vectors
+    frames: Callable[[], Vectors] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +121,18 @@ class EmbeddedQueries:
 
 
 def embed_queries(
-    benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
+    benchmark: CovrBenchmark,
+    encoder: Encoder,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+    deep: bool = False,
 ) -> EmbeddedQueries:
-    """Parse and embed the queries of a benchmark, each text once; look embeddings from elsewhere up by query id."""
+    """Parse and embed the queries of a benchmark, each text once; look embeddings from elsewhere up by query id.
+
+    Args:
+        deep: also embed tokens and frames, as the model's fusion is to get cross-attention; those of a model whose
+            fusion has it are embedded anyway.
+    """
     media, queries = benchmark.embed(encoder, progress, should_stop), benchmark.queries
     if isinstance(encoder, PrecomputedEncoder):
         given = encoder.encode_text([query.query_id for query in queries])
@@ -142,6 +157,11 @@ def embed_queries(
         stacked(wanted),
         np.stack([sum((vectors[text] for text in some), nothing) for some in unwanted]),
     )
+    if isinstance(encoder, OpenClipEncoder) and (deep or attends(encoder)):
+        rows = [query.reference for query in queries]
+        frames = media.references[:, None] if media.frames is None else encoder.each_frame(media.frames())
+        tokens = encoder.encode_tokens([query.text for query in queries])
+        combined = replace(combined, tokens=tokens, frames=frames[rows])
     return EmbeddedQueries(queries, combined, stacked(query.caption for query in queries), media.clips)
 
 

@@ -6,6 +6,7 @@ In datasets a reference is embedded like a clip, all of its frames pooled.
 import random
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.open_clip_encoder import as_scored
+from nt2vr.models.open_clip_encoder import OpenClipEncoder, as_scored
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop
 from nt2vr.querygen.families import Family, Split, WishTable
@@ -140,7 +141,8 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache, keep_reference:
     Galleries stand in a row, each query ranks its own.
     """
     rows = {media_id: row for row, media_id in enumerate(dataset.media)}
-    embed_videos = embed_files([Video(name, path) for name, path in dataset.media.items()], decoder, cache)
+    videos = [Video(name, path) for name, path in dataset.media.items()]
+    embed_videos, embed_frames = (embed_files(videos, decoder, cache, of_frames=some) for some in (False, True))
     ids, spans, columns = list[str](), dict[str, slice](), dict[str, dict[str, list[int]]]()
     for name, ranked in dataset.galleries.items():
         spans[name], columns[name] = slice(len(ids), len(ids) + len(ranked)), {}
@@ -155,7 +157,10 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache, keep_reference:
             embeddings = np.stack([nothing if each is None else each for each in found])
         else:
             embeddings = embed_videos(encoder, progress, should_stop)
-        return EmbeddedMedia(averaged(embeddings), embeddings[[rows[name] for name in ids]])
+        frames = None
+        if isinstance(encoder, OpenClipEncoder) and encoder.words is None:
+            frames = partial(embed_frames, encoder, progress, should_stop)
+        return EmbeddedMedia(averaged(embeddings), embeddings[[rows[name] for name in ids]], frames)
 
     def query_of(sample: CovrSample) -> CovrQuery:
         def at(media_ids: Iterable[str]) -> tuple[int, ...]:

@@ -2,14 +2,14 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
 from nt2vr.progress import Progress, silent
 from nt2vr.querygen.query_sets import CaptionedVideos
-from nt2vr.querygen.triplets.mining import Embed, NearCaptions, VideoPair, mine
+from nt2vr.querygen.triplets.mining import Embed, NearCaptions, VideoPair, mine, words_of
 
 
 class WritesTexts(Protocol):
@@ -49,12 +49,26 @@ def triplets(pairs: list[VideoPair], writer: WritesTexts, seed: int, progress: P
 
 def write_triplets(
     pairs: list[VideoPair], writer: WritesTexts, seed: int, path: Path, progress: Progress = silent
-) -> int:
-    """Write triplets as JSON lines and return their number; finished lines stay if the writer fails."""
-    count = 0
+) -> dict[str, float]:
+    """Write triplets as JSON lines and return their statistics; finished lines stay if the writer fails."""
+    found = []
     with path.open("w", encoding="utf-8") as file:
         for triplet in triplets(pairs, writer, seed, progress):
-            count += 1
+            found.append(triplet)
             file.write(f"{json.dumps(asdict(triplet), ensure_ascii=False)}\n")
             file.flush()
-    return count
+    return statistics(found)
+
+
+def statistics(found: Sequence[Triplet]) -> dict[str, float]:
+    """Count triplets as Table 1 of CoVR's paper does, and those that share a target."""
+    videos = {video for each in found for video in (each.reference, each.target)}
+    targets = {each.target for each in found}
+    return {
+        "triplets": len(found),
+        "videos": len(videos),
+        "targets": len(targets),
+        "triplets per target": round(len(found) / max(1, len(targets)), 1),
+        "unique words": len({word for each in found for word in words_of(each.text)}),
+        "mean characters": round(sum(len(each.text) for each in found) / max(1, len(found)), 1),
+    }

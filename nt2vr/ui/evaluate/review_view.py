@@ -4,6 +4,7 @@ from typing import Any
 
 from nt2vr.evaluation.reports.archive import FROM
 from nt2vr.evaluation.reports.compare import first_videos
+from nt2vr.evaluation.reports.reasons import reasons_of
 from nt2vr.evaluation.reports.report import Row
 from nt2vr.evaluation.reports.review import MAX_NOTE, MAX_TAG, Remark
 from nt2vr.ui.evaluate.queries_view import Listing, asked_view, counts_text, move_view, search_link
@@ -31,6 +32,7 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
         "place": place,
         "link": link.address,
         "search": _search(listing, place, row),
+        **_reasons(listing, place),
         "sides": [_side(listing, place, row, system) for system in (link.first, link.second)],
         "tag": said.tag,
         "note": said.note,
@@ -38,6 +40,24 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
         "longest_tag": MAX_TAG,
         "longest_note": MAX_NOTE,
         "refusal": refusal,
+    }
+
+
+def _reasons(listing: Listing, place: int) -> dict[str, Any]:
+    """Say by their captions why clips are relevant to a composed query, and which words removed others."""
+    if (reasons := reasons_of(listing.report, place)) is None:
+        return {}
+    return {
+        "relevant": [{"id": each.video_id, "caption": each.caption} for each in reasons.relevant],
+        "removed": [
+            {
+                "word": each.word,
+                "count": f"{each.videos:,} clip{'s' if each.videos > 1 else ''}",
+                "id": each.video_id,
+                "caption": each.caption,
+            }
+            for each in reasons.removed
+        ],
     }
 
 

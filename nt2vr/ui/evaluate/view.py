@@ -27,7 +27,14 @@ from nt2vr.ui.job_view import job_view
 
 WORD = "evaluating"
 ROLES = {"base": "zero-shot", "drop": "control", "reference": "reads the scenes"}
-CONTROLS = {"plain": "base", "drop": "drop", "picture": "base", "text": "base", CEILING: "reference"}  # by strategy
+CONTROLS = {  # by strategy
+    "plain": "base",
+    "drop": "drop",
+    "reversed": "drop",
+    "picture": "base",
+    "text": "base",
+    CEILING: "reference",
+}
 NOTES = {  # of pictures plus texts, by strategy
     "picture": "control: no text",
     "text": "control: no picture",

@@ -28,6 +28,7 @@ MEANINGS = {  # of strategies
     "spherical": "directions within t of the wanted part and outside t of the unwanted part",
     "projection": "the sentence minus its share of the unwanted direction",
     "drop": "the wanted part alone; the control",
+    "reversed": "the list of the sentence, from its end if it denies anything; the control of Δ",
     "slerp": "a point on the arc from the picture to the sentence",
     "parts": "the picture plus the wanted part minus the unwanted part, with chosen weights",
     "fusion": "what a trained layer makes of the picture and both parts",

@@ -1,5 +1,7 @@
 """The trained fusion: its arithmetic, its file, and folders with and without one."""
 
+import math
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,7 +10,8 @@ import pytest
 
 from nt2vr.errors import CheckpointError
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.fusion import FUSION, INPUTS, Fusion, PartWeights, read_fusion, save_fusion
+from nt2vr.models.cross import Cross, shapes
+from nt2vr.models.fusion import FUSION, INPUTS, Fusion, PartWeights, inputs_of, read_fusion, save_fusion
 from tests.tiny import write_tiny
 
 DIM = 16
@@ -39,6 +42,80 @@ def test_the_vector_is_parts_plus_the_layers(hidden: int) -> None:
         np.testing.assert_allclose(
             fusion(picture, wanted, unwanted)[row], vector / np.linalg.norm(vector), rtol=1e-4, atol=1e-5
         )
+
+
+def slow_cross(
+    weights: dict[str, np.ndarray], asking: list[np.ndarray], tokens: np.ndarray, frames: np.ndarray, heads: int
+) -> np.ndarray:
+    """Its formula for one query, one head and one key at a time, in float64."""
+
+    def norm(x: np.ndarray, name: str) -> np.ndarray:
+        scaled = (x - x.mean()) / math.sqrt(((x - x.mean()) ** 2).mean() + 1e-5)
+        return np.asarray(scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"])
+
+    roles, width = weights["roles"], len(asking[0])
+    x = [vector + role for vector, role in zip(asking, roles[:3], strict=True)]
+    given = [vector + roles[3] for vector in tokens if vector.any()]
+    given += [vector + roles[4] for vector in frames if vector.any()]
+    for number in range(2):
+        block = f"blocks.{number}"
+        q, k, v = np.split(weights[f"{block}.attn.in_proj_weight"], 3)
+        bq, bk, bv = np.split(weights[f"{block}.attn.in_proj_bias"], 3)
+        asked = [norm(each, f"{block}.ln_1") for each in x]
+        keys = asked + [norm(each, f"{block}.ln_1") for each in given]
+        for row, one in enumerate(asked):
+            found = np.zeros(width)
+            for head in range(heads):
+                part = slice(head * width // heads, (head + 1) * width // heads)
+                scores = [(q @ one + bq)[part] @ (k @ key + bk)[part] / math.sqrt(width // heads) for key in keys]
+                shares = np.exp(scores) / np.exp(scores).sum()
+                found[part] = sum(share * (v @ key + bv)[part] for share, key in zip(shares, keys, strict=True))
+            x[row] = x[row] + weights[f"{block}.attn.out_proj.weight"] @ found + weights[f"{block}.attn.out_proj.bias"]
+            hidden = weights[f"{block}.c_fc.weight"] @ norm(x[row], f"{block}.ln_2") + weights[f"{block}.c_fc.bias"]
+            x[row] = x[row] + weights[f"{block}.c_proj.weight"] @ hidden.clip(0) + weights[f"{block}.c_proj.bias"]
+    return np.asarray(weights["out.weight"] @ np.concatenate([norm(each, "ln") for each in x]))
+
+
+def some_cross(dim: int = DIM, seed: int = 0) -> Cross:
+    rng = np.random.default_rng(seed)
+    drawn = {name: rng.normal(0, 0.3, shape) for name, shape in shapes(dim, 2).items()}
+    return Cross({name: tensor.astype(np.float16).astype(np.float32) for name, tensor in drawn.items()}, 2)
+
+
+@pytest.mark.parametrize(("dim", "heads"), [(DIM, 1), (128, 2)])
+def test_cross_attention_is_its_formula_whatever_pads(dim: int, heads: int) -> None:
+    rng, cross = np.random.default_rng(5), some_cross(dim)
+    asking = rng.normal(size=(3, 4, dim)).astype(np.float32)
+    tokens, frames = (rng.normal(size=(4, count, dim)).astype(np.float32) for count in (5, 2))
+    tokens[0, 3:] = tokens[1] = frames[2] = tokens[3] = frames[3] = 0
+    found = cross(list(asking), tokens, frames)
+    known = {name: tensor.astype(float) for name, tensor in cross.weights.items()}
+    for row in range(4):
+        expected = slow_cross(known, list(asking[:, row].astype(float)), tokens[row], frames[row], heads)
+        np.testing.assert_allclose(found[row], expected, atol=1e-3 * np.abs(expected).max())
+    one = cross(list(asking[:, 0]), tokens[0, :3], frames[0])
+    np.testing.assert_allclose(one, found[0], atol=1e-4 * np.abs(one).max())
+
+
+def test_a_fusion_with_cross_attention_adds_it_and_is_read_back(tmp_path: Path) -> None:
+    plain, parts = some_fusion(), some_vectors()
+    fusion = replace(plain, cross=some_cross())
+    tokens, frames = (np.random.default_rng(7).normal(size=(4, count, DIM)).astype(np.float32) for count in (3, 1))
+    assert fusion.cross
+    before = plain.weights(*parts) + inputs_of(*parts) @ plain.layers[0][0].T + plain.layers[0][1]
+    expected = before + fusion.cross(parts, tokens, frames)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(fusion(*parts, tokens, frames), expected, atol=1e-5)
+    assert fusion.num_weights > plain.num_weights and fusion.fingerprint != plain.fingerprint
+    assert fusion.fingerprint != replace(plain, cross=some_cross(seed=1)).fingerprint
+    save_fusion(tmp_path, fusion)
+    read = read_fusion(tmp_path, DIM)
+    assert read is not None and read.fingerprint == fusion.fingerprint
+    assert (read(*parts, tokens, frames) == fusion(*parts, tokens, frames)).all()
+    weights = {name: tensor for name, tensor in fusion.cross.weights.items() if name != "ln.bias"}
+    save_fusion(tmp_path, replace(plain, cross=Cross(weights, 2)))
+    with pytest.raises(CheckpointError, match="cross-attention does not fit embeddings of length 16"):
+        read_fusion(tmp_path, DIM)
 
 
 def test_without_a_correction_it_is_parts() -> None:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -181,17 +182,32 @@ def test_the_command_writes_triplets_by_rules_or_by_the_endpoint(
     flags = ["queries", "triplets", "--captions", str(tmp_path / "captions.txt"), "--model", str(tmp_path / "model")]
     flags += ["--data-dir", str(tmp_path), "--device", "cpu"]
     assert main([*flags, "--out", str(tmp_path / "rules.jsonl")]) == 0
-    assert json.loads(capsys.readouterr().out) == {"pairs": 6, "triplets": 6, "without a text": 0}
+    assert json.loads(capsys.readouterr().out) == {
+        "pairs": 6,
+        "without a text": 0,
+        "triplets": 6,
+        "videos": 3,
+        "targets": 3,
+        "triplets per target": 2.0,
+        "unique words": ANY,
+        "mean characters": ANY,
+    }
     lines = [json.loads(line) for line in (tmp_path / "rules.jsonl").read_text().splitlines()]
     assert {(line["reference"], line["target"]) for line in lines} == {
         (f"v{i}", f"v{j}") for i in range(3) for j in range(3) if i != j
     }
+    assert main([*flags, "--texts", "templates", "--out", str(tmp_path / "nine.jsonl")]) == 0
+    assert json.loads(capsys.readouterr().out)["triplets"] == 6
+    nine = [json.loads(line)["text"] for line in (tmp_path / "nine.jsonl").read_text().splitlines()]
+    assert all(text[0].isupper() and "guitar" not in text for text in nine)
     assert stub.asked == []
 
     stub.replies = [says("somebody else"), says(""), says("another one")]
     chat = ["--chat-url", stub.url, "--chat-model", "small", "--limit", "3", "--out", str(tmp_path / "chat.jsonl")]
     assert main([*flags, *chat]) == 0
-    assert json.loads(capsys.readouterr().out) == {"pairs": 3, "triplets": 2, "without a text": 1}
+    printed = json.loads(capsys.readouterr().out)
+    assert [printed[name] for name in ("pairs", "triplets", "without a text")] == [3, 2, 1]
+    assert (printed["unique words"], printed["mean characters"]) == (4, 12.0)  # "somebody else", "another one"
     texts = [json.loads(line)["text"] for line in (tmp_path / "chat.jsonl").read_text().splitlines()]
     assert texts == ["somebody else", "another one"]
     assert {authorization for _, authorization, _ in stub.asked} == {"Bearer secret"}

@@ -132,6 +132,13 @@ def test_without_an_unwanted_part_nothing_changes() -> None:
     assert spherical(parts(NONE, 0.95)) == pytest.approx(X)
 
 
+def test_the_control_of_delta_turns_the_list_around_of_what_denies_anything() -> None:
+    reverse = STRATEGIES["reversed"]
+    assert reverse(parts(Y[None], 1.0, sentence=X)) == pytest.approx(-X)
+    assert reverse(parts(NONE, 1.0, sentence=X)) == pytest.approx(X)
+    assert reverse(parts(Y[None], 1.0, sentence=None)) is None
+
+
 def test_without_a_wanted_part_the_unwanted_is_avoided() -> None:
     assert spherical(parts(at(0, 90), 0.95, wanted=None)) == pytest.approx([-1, -1])
     assert anchored(parts(X[None], 1.9, wanted=None)) == pytest.approx(-0.9 * X, abs=1e-6)

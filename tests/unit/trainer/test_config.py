@@ -31,7 +31,8 @@ def test_a_config_survives_the_disk(tmp_path: Path) -> None:
 def test_shipped_configs_can_be_trained(path: Path) -> None:
     config = load_config(path)
     assert config.name
-    assert build_losses(config.losses).terms.keys() == config.losses.keys()
+    if config.train != "fusion":
+        assert build_losses(config.losses).terms.keys() == config.losses.keys()
     if config.base and not config.base.startswith("~"):  # has to be downloaded first
         model_cfg = read_configs(ROOT / config.base)[0]
         model_cfg["text_cfg"]["layers"] += config.added_layers
@@ -98,7 +99,7 @@ def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.M
         ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
         ({"weight_decay": -1}, "weight_decay must not be below 0"),
         ({"precision": "fp8"}, "precision must be one of auto, fp32, bf16, not 'fp8'"),
-        ({"train": "image", "base": "x"}, "train must be one of all, text, visual, head, not 'image'"),
+        ({"train": "image", "base": "x"}, "train must be one of all, text, visual, head, fusion, not 'image'"),
         ({"train": "text"}, "needs a base whose visual tower"),
         ({"train": "visual"}, "needs a base whose text tower"),
         ({"keep_tokens": True}, "needs a base whose tokens"),

@@ -232,7 +232,7 @@ def test_settings_that_cannot_go_together_are_one_sentence(config: TrainConfig, 
         ({"vector": "x"}, "words has no setting 'vector'"),
         ({"size": 0}, "words.size must be at least 1"),
         ({"size": "big"}, "words.size must be like 2048"),
-        ({"spaces": "two"}, "words.spaces must be one or each"),
+        ({"spaces": "two"}, "words.spaces must be one of one, each, not 'two'"),
     ):
         with pytest.raises(ConfigError, match=said):
             replace(config, words=words)

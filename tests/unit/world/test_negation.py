@@ -13,7 +13,7 @@ from nt2vr.world.nouns import draw_phrase
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.splits import sample_scenes
-from nt2vr.world.truth import read_denied
+from nt2vr.world.truth import read_asked
 
 SCENES = sample_scenes("train", 300, seed=5)
 SINGING, DANCING = (Done(verb, Act(frozenset((verb,)))) for verb in ("sing", "dance"))
@@ -67,7 +67,7 @@ def test_query_understanding_finds_the_unwanted_part_of_generated_sentences(
     drawn = [sentences.draw(row, kind, random.Random(row)) for row in range(150)]
     found = [understand(each.text, tagger).unwanted for each in drawn]
     same = [
-        tuple(map(read_denied, parts)) == each.unwanted_claims
+        tuple(map(read_asked, parts)) == each.unwanted_claims
         or [part.split()[-1] for part in parts] == [each.unwanted.split()[-1]]
         for parts, each in zip(found, drawn, strict=True)
     ]

@@ -14,8 +14,9 @@ from nt2vr.models.fusion import PartWeights
 from nt2vr.search.references import Weights, fusion_of
 from tests.tiny import write_tiny
 from trainer.fusion.__main__ import add_fusion
+from trainer.fusion.config import FusionConfig
 from trainer.fusion.data import FusionData, load_families
-from trainer.fusion.train import LOSSES, FusionConfig, FusionModule, train_fusion
+from trainer.fusion.train import LOSSES, FusionModule, train_fusion
 
 DIM, FAMILIES, EDITS = 12, 40, 3
 CONFIG = FusionConfig(families=FAMILIES, steps=60, batch=10, random_clips=20, learning_rate=0.01, temperature=0.1)
@@ -78,6 +79,46 @@ def test_the_module_and_its_frozen_form_agree() -> None:
     parts = normalize(torch.randn(3, 5, DIM), dim=-1)
     expected = model(*parts).detach().numpy()
     np.testing.assert_allclose(model.frozen()(*parts.numpy()), expected, atol=2e-3)  # rounded to half precision
+
+
+def test_cross_attention_and_its_frozen_form_agree() -> None:
+    torch.manual_seed(0)
+    model = FusionModule(DIM, PartWeights(1, 1), blocks=2)
+    assert model.cross
+    parts, tokens, frames = (normalize(torch.randn(*shape, DIM), dim=-1) for shape in ((3, 5), (5, 4), (5, 2)))
+    tokens[0, 2:] = frames[1] = tokens[2] = frames[2] = 0
+    untrained = model(*parts, tokens, frames)
+    torch.testing.assert_close(untrained, FusionModule(DIM, PartWeights(1, 1))(*parts))  # it has no effect yet
+    with torch.no_grad():
+        model.cross.out.weight.normal_()
+        for name, parameter in model.cross.named_parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter) if "bias" in name else 0)
+    expected = model(*parts, tokens, frames).detach().numpy()
+    assert not np.allclose(expected, untrained.detach().numpy(), atol=0.1)
+    found = model.frozen()(*(each.numpy() for each in (*parts, tokens, frames)))
+    np.testing.assert_allclose(found, expected, atol=5e-3)  # rounded to half precision
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_cross_attention_learns_what_only_the_tokens_tell(loss: str) -> None:
+    """The target lies at the picture plus the second token, where the wanted part says nothing."""
+    data = toy_data()
+    tokens = normalize(torch.randn(len(data.targets), 3, DIM, generator=torch.Generator().manual_seed(5)), dim=-1)
+    clips = data.clips.clone()
+    clips[data.targets] = normalize(data.pictures[data.references] + 2 * tokens[:, 1], dim=-1)
+    spelled, nothing = torch.arange(len(tokens))[:, None], torch.zeros_like(data.wanted)
+    data = replace(data, clips=clips, wanted=nothing, tokens=tokens.half(), spelled=spelled)
+    data.tokens[:, 1, 0] += 3  # type: ignore[index]  # by which it can be told from the others
+    config = replace(CONFIG, loss=loss, blocks=2, steps=200, learning_rate=3e-3)  # type: ignore[arg-type]
+    fusion, losses = train_fusion(data, WEIGHTS, config)
+    assert losses[-1] < losses[0] / 2
+    assert fusion.cross and data.tokens is not None
+    given = data.pictures[data.references], data.wanted[:, 0], data.unwanted[:, 0], data.tokens.float()
+    frames = data.pictures[data.references, None]
+    found = torch.from_numpy(fusion(*(each.numpy() for each in (*given, frames))))
+    right = (found @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean()
+    linear, _ = train_fusion(data, WEIGHTS, replace(config, blocks=0))
+    assert right > recall(linear, data) + 0.3
 
 
 def test_it_starts_at_parts() -> None:

@@ -9,8 +9,8 @@ from torch.nn.functional import normalize
 
 from nt2vr.errors import ConfigError
 from tests.papers import papers_reference
+from trainer.fusion.config import FusionConfig
 from trainer.fusion.losses import hn_nce, hn_nce_as_code, info_nce, weighted_targets
-from trainer.fusion.train import FusionConfig
 
 
 def test_info_nce_by_hand() -> None:

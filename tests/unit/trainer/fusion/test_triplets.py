@@ -18,9 +18,10 @@ from nt2vr.models.fusion import PartWeights
 from nt2vr.search.references import CovrVectors
 from tests.tiny import write_tiny
 from trainer.fusion.__main__ import main
+from trainer.fusion.config import FusionConfig
 from trainer.fusion.data import FusionData, triplets_of
 from trainer.fusion.losses import hn_nce
-from trainer.fusion.train import LOSSES, FusionConfig, FusionModule, batches, train_fusion
+from trainer.fusion.train import LOSSES, FusionModule, batches, train_fusion
 
 DIM = 8
 # reference, target, reference's caption, target's caption; clips c and e show the same

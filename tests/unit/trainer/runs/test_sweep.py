@@ -7,16 +7,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import fromstring
 
 import pytest
 
 from nt2vr.__main__ import main
+from nt2vr.errors import ConfigError
 from tests.tiny import TINY
 from trainer.config import TrainConfig
 from trainer.config_file import load_config, save_config
+from trainer.presets import PRESETS, preset_or_file
 from trainer.runs import sweep
 from trainer.runs.run_folder import RunFolder
-from trainer.runs.sweep import sweep_runs
+from trainer.runs.sweep import planned, runs_at, sweep_runs
+from trainer.runs.sweep_chart import chart
+from trainer.runs.sweep_table import PointResult
 
 CONFIG = TrainConfig(name="CLIP-bnl", losses={"retrieval": {}, "bnl": {"weight": 1e-3}})
 TRAINER = """
@@ -78,6 +83,71 @@ def test_every_combination_is_trained_with_every_seed_each_in_a_folder_of_its_ow
     )
     assert runs[0].folder.path.name.startswith("clip-bnl-m4=0.3-learning-rate=1e-06-seed=0-")
     assert [run.config.seed for run in runs[:5]] == [0, 0, 0, 0, 1]  # every point has one seed before any has two
+
+
+@pytest.mark.parametrize(("name", "count"), [("table-5", 6), ("table-7", 5), ("table-8", 17), ("figure-4", 6)])
+def test_a_ready_sweep_has_the_rows_of_the_papers_table(name: str, count: int) -> None:
+    keys, points, file, before = planned(Path(name), {})
+    config = load_config(preset_or_file(file), {**before, "data": "/data/msrvtt3k"})
+    runs = runs_at(config, points, 1, Path("runs"))
+    assert len(runs) == count == len({run.folder.path for run in runs})
+    assert all(len(run.point) == len(keys) for run in runs)
+    auxiliary = [{name: loss for name, loss in run.config.losses.items() if name != "retrieval"} for run in runs]
+    weights = [loss["weight"] for losses in auxiliary for loss in losses.values()]
+    match name:
+        case "table-5":
+            assert [[*losses] for losses in auxiliary] == [[], ["snl"], ["snl"], ["bnl"], ["bnl"], ["bnl"]]
+            assert set(weights) == {1e-3}
+            margins = load_config(PRESETS / "paper-bnl-as-code.json").losses["bnl"]
+            assert auxiliary[5]["bnl"] == {**margins, "video_pivot": True, "query_pivot": True}
+        case "table-7":
+            rows = [(losses["snl"]["pivot"], losses["snl"]["weight"]) for losses in auxiliary[1:]]
+            assert rows == [("video", 1e-3), ("video", 1e-2), ("query", 1e-3), ("query", 1e-2)]
+        case "table-8":
+            bnl = [losses["bnl"] for losses in auxiliary[1:]]
+            rows = [("m2" if each["video_pivot"] else "m4", each) for each in bnl]
+            assert [run.point for run in runs[1:]] == [(f"{m} {e[m]}", str(e["weight"])) for m, e in rows]
+            assert all(each["video_pivot"] != each["query_pivot"] for each in bnl)
+        case "figure-4":
+            assert [losses["bnl"]["m4"] for losses in auxiliary] == [0.2, 0.3, 0.4, 0.5, 0.6, 0.9]
+            assert not any(losses["bnl"]["video_pivot"] for losses in auxiliary)
+
+
+def test_a_ready_sweep_has_a_grid_of_its_own_and_a_file_of_that_name_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigError, match="table-5 has a grid of its own"):
+        planned(Path("table-5"), {"seed": [1, 2]})
+    monkeypatch.chdir(tmp_path)
+    save_config(CONFIG, tmp_path / "table-5")
+    assert planned(Path("table-5"), {"seed": [1, 2]})[0] == ["seed"]
+
+
+def results(point: str, *values: float) -> PointResult:
+    return PointResult((point,), len(values), tuple({"epoch": 1.0, "composed/MIR": value} for value in values))
+
+
+def test_curves_have_a_point_per_number_and_a_band_of_a_standard_deviation() -> None:
+    drawn = chart(["losses.bnl.m4"], [results("0.6", 0.3, 0.5), results("0.2", 0.7), results("0.4")])
+    root = fromstring(drawn)
+    titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert titles[1:] == ["Composed MIR .700", "Composed MIR .400 ± .141"]  # from left to right; .4 is not measured
+    circles = list(root.iter("{http://www.w3.org/2000/svg}circle"))
+    assert float(circles[0].attrib["cx"]) < float(circles[1].attrib["cx"])
+    assert float(circles[0].attrib["cy"]) < float(circles[1].attrib["cy"])  # higher is better, and up
+
+
+@pytest.mark.parametrize(
+    ("keys", "rows"),
+    [
+        (["a", "b"], [results("0.2", 0.5), results("0.3", 0.6)]),
+        (["a"], [results("–", 0.5), results("0.3", 0.6)]),
+        (["a"], [results("0.2", 0.5), results("0.3")]),
+        ([], []),
+    ],
+)
+def test_only_one_measured_number_is_drawn_as_curves(keys: list[str], rows: list[PointResult]) -> None:
+    assert chart(keys, rows) == ""
 
 
 def test_another_config_never_shares_a_folder_and_the_same_one_always_does() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.errors import CheckpointError, ConfigError, DatasetError
 from tests.tiny import write_tiny
 from trainer.config import TrainConfig
 from trainer.config_file import load_config
@@ -55,18 +55,20 @@ def test_the_page_is_built_without_torch() -> None:
 
 
 @pytest.mark.parametrize("file", sorted(PRESETS.glob("*.json")), ids=lambda file: file.name)
-def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path) -> None:
+def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path, tmp_path: Path) -> None:
     config = load_config(file)
     if config.base.startswith("~"):  # has to be downloaded first
         config = replace(config, base="assets/models/clip")
     if config.data.startswith("path/to/"):  # left for the user to fill in
-        config = replace(config, data="assets/gallery")
+        config = replace(config, data="assets/gallery" if config.losses else str(tmp_path))
+    (tmp_path / "triplets.jsonl").touch()
     values = filled(config.name, base=config.base, data=config.data)
     read = read_form(values, losses_view(presets()[config.name]["losses"]))
     for key in (field.name for field in fields(TrainConfig) if field.name != "losses"):
         assert (value := getattr(read, key)) == getattr(config, key)
         assert type(value) is type(getattr(config, key)) or isinstance(value, int | float)
-    assert build_losses(read.losses).terms == build_losses(config.losses).terms
+    if config.losses:
+        assert build_losses(read.losses).terms == build_losses(config.losses).terms
 
 
 @pytest.mark.parametrize(
@@ -91,6 +93,17 @@ def test_what_cannot_be_trained_is_refused_before_anything_starts(change: dict[s
         values |= change
     with pytest.raises(ConfigError, match=message):
         read_form(values, table("CLIP-neg"))
+
+
+def test_a_fusion_needs_data_of_pictures_plus_texts(tmp_path: Path) -> None:
+    values = filled("Fusion (picture plus text)", base="assets/models/clip", data="assets/gallery")
+    with pytest.raises(DatasetError, match=r"gallery holds no dataset of pictures plus texts .*Mined triplets"):
+        read_form(values, losses_view({}))
+    values["data"] = str(tmp_path / "none")
+    with pytest.raises(DatasetError, match="none is not there"):
+        read_form(values, losses_view({}))
+    with pytest.raises(ConfigError, match=r"fusion needs train fusion, which needs .* no other losses"):
+        read_form(values, table("CLIP*"))
 
 
 def test_videos_are_asked_for_only_by_losses_that_need_them(tmp_path: Path) -> None:

@@ -1,0 +1,229 @@
+"""Runs that train a fusion: on mined triplets, stopped and resumed, refused in one sentence, and searched with."""
+
+import json
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from nt2vr.datasets.covr import load_covr
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.covr.protocol import embed_queries, vectors_of
+from nt2vr.evaluation.covr.sources import covr_files
+from nt2vr.language.query import understand
+from nt2vr.language.tagger import load_tagger
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.card import read_card
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint
+from nt2vr.search.embed_query import embed_query
+from nt2vr.search.embedded import embed_gallery
+from nt2vr.search.references import Reference, Weights, fusion_of
+from nt2vr.settings import Settings
+from tests.tiny import write_tiny
+from tests.training import go_on, run_training
+from tests.unit.trainer.fusion.test_triplets import write_triplets
+from trainer.config import TrainConfig
+from trainer.config_file import load_config
+from trainer.fusion.preview import preview_triplets
+from trainer.fusion.run import FusionLearner
+from trainer.presets import PRESETS
+from trainer.runs.manager import RunManager
+from trainer.runs.metrics import MetricsReader
+from trainer.runs.run_folder import RunFolder
+from trainer.ui.view import curves_view, percent, progress_text, triplets_view
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> TrainConfig:
+    write_tiny(tmp_path / "models" / "tiny")
+    write_triplets(tmp_path / "triplets")
+    changes = {"base": str(tmp_path / "models" / "tiny"), "data": str(tmp_path / "triplets")}
+    return load_config(PRESETS / "fusion.json", {**changes, "batch_size": 8, "epochs": 3, "log_every": 1})
+
+
+def rows_of(run: RunFolder) -> list[dict[str, float]]:
+    return MetricsReader(run.metrics).rows()
+
+
+def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(config: TrainConfig, tmp_path: Path) -> None:
+    run = run_training(config, tmp_path / "runs" / "mine")
+    rows, folder, base = rows_of(run), run.checkpoint(3), config.base_folder
+    assert base
+    assert "parts/fusion/R@1" in rows[0]
+    epochs = [row for row in rows if row["epoch"] > 0 and "fusion/R@1" in row]
+    assert [row["epoch"] for row in epochs] == [1, 2, 3]
+    steps = [row for row in rows if "hn_nce" in row]
+    assert steps[-1]["hn_nce"] < steps[0]["hn_nce"]
+    card, before = read_card(folder), read_card(base)
+    assert (card.name, card.base, card.epoch) == (config.name, "tiny", 3)
+    assert card.metrics["validation/fusion/R@5"] == epochs[-1]["fusion/R@5"]
+    assert (card.visual_fingerprint, card.text_fingerprint) == (before.visual_fingerprint, before.text_fingerprint)
+    assert "my-triplets" not in card.data and "triplets" in card.fusion["data"]
+    encoder = read_checkpoint(folder, verify=True)
+    fusion = fusion_of(encoder)
+    assert fusion and fusion.fingerprint == card.fusion["fingerprint"]
+    assert fusion_of(read_checkpoint(base)) is None  # nothing in the base has changed
+    assert (folder / WEIGHTS).samefile(base / WEIGHTS)
+    assert (run.path / "checkpoints" / "best.json").is_file()
+    catalog = Catalog.of(replace(Settings.read(tmp_path), assets=tmp_path / "none"))
+    assert [catalog.find(name).has_fusion for name in ("mine", "mine · best")] == [True, True]
+    assert catalog.folder("mine") == folder
+
+
+def test_its_progress_and_curves_are_those_of_the_steps_that_there_are(config: TrainConfig, tmp_path: Path) -> None:
+    run_training(config, tmp_path / "runs" / "mine")
+    manager = RunManager(tmp_path / "runs")
+    (run,) = manager.runs()
+    assert run.num_steps == run.status.step == 3 * (36 // 8)  # a tenth of 40 targets is held out
+    assert percent(run) == "100"
+    assert progress_text(run) == "epoch 3 of 3 · step 12 of 12"
+    charts = curves_view(run, manager.metrics("mine"), "")["charts"]
+    assert [[chart["title"] for chart in some] for some in charts] == [["Fusion R@1"], ["hn_nce"]]
+    assert [level["kind"] for level in charts[0][0]["levels"]] == ["parts"]
+
+
+def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
+    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(config, fusion={"loss": "info_nce", "iterate": "triplets", "random_clips": 3})
+    whole = run_training(config, tmp_path / "whole")
+    step = FusionLearner.step
+
+    def interrupted(self: FusionLearner, batches: Any) -> dict[str, float]:
+        if self.steps == 12:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return step(self, batches)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(FusionLearner, "step", interrupted)
+        run = run_training(config, tmp_path / "stopped", expected="stopped")
+    assert len(rows_of(run)) < len(rows_of(whole))
+    go_on(run)
+    assert rows_of(run) == rows_of(whole)
+    prints = [fusion_of(read_checkpoint(each.checkpoint(3))) for each in (run, whole)]
+    assert prints[0] and prints[1] and prints[0].fingerprint == prints[1].fingerprint
+
+
+def test_a_run_on_families_of_the_world_learns_from_all_their_queries(config: TrainConfig, tmp_path: Path) -> None:
+    settings = {"loss": "info_nce", "temperature": 0.02, "random_clips": 8}
+    config = replace(config, data="world", num_clips=4, batch_size=2, epochs=1, fusion=settings)
+    run = run_training(config, tmp_path / "run")
+    assert read_card(run.checkpoint(1)).fusion["training"]["iterate"] == "families"
+    assert {"fusion/R@1", "fusion/violations@5"} <= rows_of(run)[-1].keys()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"batch_size": 64}, "has 36 distinct targets, fewer than batch_size (64). Lower it."),
+        ({"data": "empty"}, "empty holds no dataset of pictures plus texts (covr)"),
+        ({"data": "one"}, "of 1 triplets, none is left after a tenth of the targets is held out"),
+        ({"data": "torn"}, "torn/triplets.jsonl cannot be used"),
+    ],
+)
+def test_what_cannot_be_trained_on_fails_in_one_sentence(
+    config: TrainConfig, tmp_path: Path, changes: dict[str, Any], said: str
+) -> None:
+    line = {"reference": "a", "target": "b", "text": "a cat", "captions": ["a dog", "a cat"]}
+    for name, content in (("empty", None), ("one", json.dumps(line)), ("torn", '{"reference": ')):
+        (tmp_path / name).mkdir()
+        for each in "ab":
+            Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(tmp_path / name / f"{each}.png")
+        if content is not None:
+            (tmp_path / name / "triplets.jsonl").write_text(content)
+    if "data" in changes:
+        changes = {"data": str(tmp_path / changes["data"])}
+    run = run_training(replace(config, **changes), tmp_path / "run", expected="failed")
+    status = run.status()
+    assert status and status.error and said in status.error and "\n" not in status.error
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"fusion": {}}, "fusion needs train fusion"),
+        ({"train": "text", "monitor": "original/R@1"}, "fusion needs train fusion"),
+        ({"losses": {"contrastive": {}}}, "no other losses"),
+        ({"monitor": "original/R@1"}, "original/R@1 is not measured of a fusion. Set monitor to fusion/R@1"),
+        ({"base": ""}, "train is fusion, which needs a base whose towers can be frozen"),
+        ({"fusion": {"steps": 3}}, "fusion has no setting 'steps'"),
+        ({"fusion": {"loss": "bnl"}}, "fusion.loss must be one of info_nce, hn_nce, not 'bnl'"),
+        ({"fusion": {"temperature": 0.0}}, "temperature must be above 0, not 0"),
+        ({"fusion": {"iterate": "families"}}, "fusion.iterate is families for the built-in world"),
+        ({"data": "world", "fusion": {"iterate": "targets"}}, "fusion.iterate is families for the built-in world"),
+    ],
+)
+def test_settings_that_cannot_go_together_are_one_sentence(
+    config: TrainConfig, changes: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        replace(config, **changes)
+    with pytest.raises(ConfigError, match="fusion/R@1 is not measured without a fusion"):
+        TrainConfig(monitor="fusion/R@1")
+
+
+def test_more_triplets_than_asked_for_are_a_choice_that_the_seed_draws(config: TrainConfig, tmp_path: Path) -> None:
+    config = replace(config, num_clips=10, batch_size=4, epochs=1, fusion={"iterate": "triplets"})
+    run = run_training(config, tmp_path / "run")
+    assert read_card(run.checkpoint(1)).fusion["data"].endswith(", 10 triplets")
+
+
+def test_a_preview_shows_eight_triplets_with_what_can_be_read(config: TrainConfig, tmp_path: Path) -> None:
+    (tmp_path / "triplets" / "v3.png").write_bytes(b"no picture")
+    shown, dataset = preview_triplets(config)
+    assert len(shown) == 8
+    for each in shown:
+        assert "v3" not in (each.sample.reference, each.sample.targets[0])
+        number = int(each.sample.reference.removeprefix("v"))
+        assert np.abs(each.reference - np.array([6 * number, 200 - 4 * number, 90])).max() <= 1
+    view = triplets_view(shown, dataset)
+    assert view["title"] == "Triplets" and len(view["mined"]) == 8
+    first, sample = view["mined"][0], shown[0].sample
+    assert (first["caption"], first["negated"], first["sought"]) == (sample.before, sample.text, sample.caption)
+    assert first["clip"] != first["distractor"]
+    with pytest.raises(ConfigError, match="families are not shown"):
+        preview_triplets(replace(config, data="world", fusion={"loss": "hn_nce"}))
+
+
+@pytest.mark.parametrize("data", ["triplets", pytest.param("world", marks=pytest.mark.slow)])
+def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(
+    config: TrainConfig, tmp_path: Path, data: str
+) -> None:
+    settings = {"loss": "hn_nce", "temperature": 0.1, "blocks": 2}
+    config = replace(config, fusion=settings, epochs=2, learning_rate=1e-3)
+    if data == "world":
+        config = replace(config, data="world", num_clips=4, batch_size=2)
+    run = run_training(config, tmp_path / "runs" / "deep")
+    card, encoder = read_card(run.checkpoint(2)), read_checkpoint(run.checkpoint(2), verify=True)
+    fusion = fusion_of(encoder)
+    assert fusion and fusion.cross and card.fusion["blocks"] == 2 and card.fusion["weights"] == fusion.num_weights
+    if data == "world":
+        return
+    dataset = load_covr(Path(config.data), "val")
+    with Decoder(1) as decoder, Cache(tmp_path / "content") as cache:
+        embedded = embed_queries(covr_files(dataset, decoder, cache), encoder)
+        videos = tuple(Video(name, path) for name, path in dataset.media.items())
+        gallery = embed_gallery(Gallery("val", videos), encoder, decoder, cache)
+    vectors = vectors_of(embedded, "fusion", Weights.of(card.composition), fusion)
+    for row, sample in enumerate(dataset.samples[:3]):
+        query, reference = understand(sample.text, load_tagger(), editing=True), Reference(video_id=sample.reference)
+        parts = embed_query(encoder, query, [reference], gallery)
+        assert parts.combined
+        np.testing.assert_allclose(parts.combined("fusion"), vectors[row], atol=1e-4)
+        frame = decoder_frame(dataset.media[sample.reference])
+        shown = embed_query(encoder, query, [Reference(frames=(frame,))], gallery)
+        assert shown.combined
+        np.testing.assert_allclose(shown.combined("fusion"), vectors[row], atol=2e-2)  # once instead of twice
+        assert not np.allclose(parts.combined("fusion"), parts.combined("parts"), atol=1e-3)
+
+
+def decoder_frame(path: Path) -> Any:
+    return np.asarray(Image.open(path).convert("RGB"))
