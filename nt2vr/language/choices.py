@@ -84,7 +84,8 @@ _TASTE = Step(
         r"bored (?:of|with)|allergic to|(?:scared|afraid|terrified|frightened) of|(?:hates?|dislikes?|detests?|"
         r"loathes?)|"
         r"(?:can|could|would rather) (?:do|live) without|"
-        r"(?:can['\u2019]?t|cannot) (?:bear|take|handle|be bothered (?:with|by|about)))|so over|done with|"
+        r"(?:can['\u2019]?t|cannot) (?:bear|take|handle|be bothered (?:with|by|about)))|could (?:do|live) without|"
+        r"so over|done with|"
         r"had enough of)"
         r"(?: (?:any|these|those|all))?(?= \w)"
     ),
@@ -226,7 +227,7 @@ CHOICES = (
         words("except unless"),
     ),
     Step(pattern(r"\b(?:nobody|no one|none|not one) out of (?=the |them |us |these )"), "none of ", words("out")),
-    Step(pattern(r",? \b(?:as|so) long as (?=(?:it|there|they|he|she)(?:['\u2019]|\b))"), ", ", words("long")),
+    Step(pattern(r"(?:^|,? )\b(?:as|so) long as (?=(?:it|there|they|he|she)(?:['\u2019]|\b))"), ", ", words("long")),
     Step(
         pattern(
             r"^(?:i |it )?(?:do(?:es)?n['\u2019]?t|do not|does not) (?:care|mind|matter)"
