@@ -24,7 +24,7 @@ _CLOSING = pattern(
 )
 _CALLS = (
     r"hey+|hi+|hello|yo|ok(?:ay)?|(?:(?:hey|ok(?:ay)?),? )?(?:siri|google|alexa)|dude|bro|oh|honestly|actually|"
-    r"basically|btw|well|so|yeah|yep|nah|i (?:dunno|mean|said)|you know what"
+    r"basically|btw|well|so|yeah|yep|nah|i (?:dunno|mean|said|was thinking)|you know what"
 )
 _POLITE = (
     rf"(?:(?:{_CALLS}|guys|just|maybe|alright|right|and|but|please|"
@@ -39,7 +39,8 @@ _ASK = (
     rf"(?:(?:can|could|would|will) (?:you|u|i|we)(?: (?:please|kindly|just|maybe|also))?"
     rf" (?:{_SOUGHT}|search(?: for)?|look for|see|have|watch)(?: me| us)?|"
     r"(?:would|is) it (?:be )?possible to (?:see|find|get|watch)|"
-    rf"(?:{_SOUGHT}) (?:me|us)|gimme|(?:lemme|let me|let's) (?:see|watch|have)|locate|retrieve|"
+    r"who has|(?:can|could) (?:you|u) put on|"
+    rf"(?:{_SOUGHT}) (?:me|us|him|her|them)|gimme|(?:lemme|let me|let's) (?:see|watch|have)|locate|retrieve|"
     r"search(?:ing)?(?: for)?|(?:i'?m |i am |we'?re |we are )?look(?:ing)? for|find|want|"
     r"(?:i|we)(?: really| just| only| kinda)? (?:want|need|wanna|wish|would (?:like|love)|like|am after|was after)"
     r"(?: to)?(?: (?:see|watch|find|look at|view|have|get))?|"

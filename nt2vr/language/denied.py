@@ -160,7 +160,8 @@ class DeniedAfter:
         takes_finite = kind == "no" and (relative or not wanted_before or self._opens_clause(noun))
         end, core = noun.end, None
         while True:
-            if self.presence.after_tail(end) > end or (kind == "order" and phrases.word(end) == "from"):
+            other = CUES.get(phrases.word(end)) == "without"  # w/o people | w/o huts
+            if other or self.presence.after_tail(end) > end or (kind == "order" and phrases.word(end) == "from"):
                 return replace(noun, end=end, core=core or end)
             if phrases.word(end) == "as" and (as_phrase := phrases.noun_phrase(end + 1)):
                 end = as_phrase.end

@@ -72,6 +72,8 @@ class Repairs:
             _ends_denied_noun(words, tags, i) or (i and words[i - 1] in {"a", "an", "any", "no"})
         ):
             return "NOUN"  # no bus stop; without a can
+        if tag == "VBZ" and words[i - 1] in _DENYING_THINGS:
+            return "NOUN"  # sans subtitles
         if tag == "VBZ" and "NN2" in chances:
             object_next = tags[i - 1] in _OBJECT_NEXT and tags[i + 1 : i + 2] != ["DET"]  # not: not singing plays the
             is_noun = object_next or chances.keys().isdisjoint(_THIRD_PERSON)
