@@ -90,6 +90,8 @@ class WantedFinder:
         phrases, end = self.phrases, negation.end
         if not negation.items or end != negation.items[-1].core or not self._stands_apart(negation, found):
             return negation
+        if phrases.tag(end) in {"", "PUNCT"}:
+            return negation
         if self.is_shared(end, negation, [i for i in self.words(found) if i < negation.start]):
             return negation
         both = negation.kind == "not" and phrases.word(negation.cue - 1) == "and"  # a man and not a woman | playing
