@@ -171,6 +171,7 @@ class Absence:
         phrases = self.phrases
         start = self._clause_start(cue, first)
         is_noun = (noun := phrases.noun_phrase(start)) is not None and noun.end == cue
+        is_noun |= cue == start + 1 and phrases.tag(start) in {"VB", "VBP", "VBG"}  # crochet excluded
         return is_noun and phrases.tag(start - 1) in {"", "PUNCT"} and phrases.tag(after_cue) in {"", "PUNCT"}
 
     def _after_absent(self, i: int) -> int:

@@ -13,7 +13,7 @@ _FILLERS = pattern(
     r"|, (?:you know|ya know|like|i mean|i guess|well|er|ok|okay|right|let's say)(?=,),?|\blike,"
     r"|(?:(?<=without )|(?<=with )|(?<=but )|(?<=see )|(?<=want ))(?:(?:you|ya) know|like),? (?=(?:an?|the|any|no)\b)"
     r"|\b(?:really|actually) (?=(?:care|mind|matter|know)\b)"
-    r"|\bnot though(?=[.!?]*$)"
+    r"|\bnot though(?=[.!?]*$)|(?<=\w )already(?=,)"
     r"|(?<=\bis )like (?=[a-z]+ing\b)|(?<=\bare )like (?=[a-z]+ing\b)|(?<=\bjust )like (?=[a-z]+ing\b)"
 )
 _CLOSING = pattern(
@@ -24,7 +24,7 @@ _CLOSING = pattern(
 )
 _CALLS = (
     r"hey+|hi+|hello|yo|ok(?:ay)?|(?:(?:hey|ok(?:ay)?),? )?(?:siri|google|alexa)|dude|bro|oh|honestly|actually|"
-    r"basically|btw|well|so|yeah|yep|nah|i (?:dunno|mean|said)|you know what"
+    r"basically|btw|well|so|yeah|yep|nah|i (?:dunno|mean|said|was thinking)|you know what"
 )
 _POLITE = (
     rf"(?:(?:{_CALLS}|guys|just|maybe|alright|right|and|but|please|"
@@ -39,12 +39,13 @@ _ASK = (
     rf"(?:(?:can|could|would|will) (?:you|u|i|we)(?: (?:please|kindly|just|maybe|also))?"
     rf" (?:{_SOUGHT}|search(?: for)?|look for|see|have|watch)(?: me| us)?|"
     r"(?:would|is) it (?:be )?possible to (?:see|find|get|watch)|"
-    rf"(?:{_SOUGHT}) (?:me|us)|gimme|(?:lemme|let me|let's) (?:see|watch|have)|locate|retrieve|"
+    r"who has|(?:can|could) (?:you|u) put on|"
+    rf"(?:{_SOUGHT}) (?:me|us|him|her|them)|gimme|(?:lemme|let me|let's) (?:see|watch|have)|locate|retrieve|"
     r"search(?:ing)?(?: for)?|(?:i'?m |i am |we'?re |we are )?look(?:ing)? for|find|want|"
     r"(?:i|we)(?: really| just| only| kinda)? (?:want|need|wanna|wish|would (?:like|love)|like|am after|was after)"
     r"(?: to)?(?: (?:see|watch|find|look at|view|have|get))?|"
-    r"(?:i|we)'d (?:like|love)(?: to)?(?: (?:see|watch|find))?|"
-    r"i'?m (?:after|searching for)|i (?:was|am) (?:wondering if|hoping|trying) "
+    r"(?:i'?|we')d (?:like|love)(?: to)?(?: (?:see|watch|find))?|"
+    r"(?:i'?m|i am|we'?re|we are) (?:after|searching for)|i (?:was|am) (?:wondering if|hoping|trying) "
     r"(?:there (?:is|are)|you have|to (?:find|see))|"
     r"(?:is|are) there|do (?:you|u|we) have|(?:please )?(?:make sure|ensure)(?: that)?|"
     r"(?:i|we) hope(?: that)?|(?:i|we)(?:'d| would) prefer (?:it )?if|(?:what|how) about|"
@@ -71,6 +72,7 @@ _REQUEST = pattern(
     r"|get rid|cut|omit|ignore|block|weed|rule|take|stop) )"
     r"|^\s*(?:any |some |all |only )?(?:(?:videos|vids|footage|clips) (?:of|with|where|showing|about|featuring)"
     r"|(?:which|what) (?:videos?|clips?) (?:shows?|ha(?:s|ve)|features?|contains?)) "
+    r"|^\s*(?:the|that) (?:one|video|clip|scene) (?:with|where|in which) "
     r"|^\s*(?:any|some) (?:films|videos?) (?:of|with|where|showing) |^\s*some(?:thing|thin) (?:with|about|like) "
 )
 
@@ -118,7 +120,7 @@ _ONLY_THING = pattern(
 
 _SAID = words(
     "really actually rly kindly stuff whatever something uh um er hm lol lmao haha pls plz pleas plese plse kinda "
-    "sorta thx "
+    "sorta thx already "
     "tysm imo tho like know mean guess well ok right let's"
 )
 _SAID_LAST = words("thank ty though guess think or know asap ok right cheers if")

@@ -84,7 +84,8 @@ _TASTE = Step(
         r"bored (?:of|with)|allergic to|(?:scared|afraid|terrified|frightened) of|(?:hates?|dislikes?|detests?|"
         r"loathes?)|"
         r"(?:can|could|would rather) (?:do|live) without|"
-        r"(?:can['\u2019]?t|cannot) (?:bear|take|handle|be bothered (?:with|by|about)))|so over|done with|"
+        r"(?:can['\u2019]?t|cannot) (?:bear|take|handle|be bothered (?:with|by|about)))|could (?:do|live) without|"
+        r"so over|done with|"
         r"had enough of)"
         r"(?: (?:any|these|those|all))?(?= \w)"
     ),
@@ -95,6 +96,15 @@ _TASTE = Step(
     ),
 )
 _EXCHANGES = (
+    Step(pattern(r"\b(\w{2,20}),? no,? not \1,? (?=\w)"), "no \\1, ", (" not ",)),
+    Step(
+        pattern(
+            r"^(?:my )?[a-z]{2,20} (?:hates?|dislikes?|detests?|loathes?) (?=[^,.;]{2,40}[,.;] ?(?:so |please )?"
+            r"(?:find|show|give|get|play) )"
+        ),
+        "avoid ",
+        words("hate dislike detest loathe"),
+    ),
     Step(
         pattern(
             r"^(?:please )?(?:swap|switch|trade)(?: out)? "
@@ -226,7 +236,14 @@ CHOICES = (
         words("except unless"),
     ),
     Step(pattern(r"\b(?:nobody|no one|none|not one) out of (?=the |them |us |these )"), "none of ", words("out")),
-    Step(pattern(r",? \b(?:as|so) long as (?=(?:it|there|they|he|she)(?:['\u2019]|\b))"), ", ", words("long")),
+    Step(
+        pattern(
+            r"(?:^|,? )\b(?:(?:as|so) long as|provided(?: that)?|on condition that) "
+            r"(?=(?:it|there|they|he|she)(?:['\u2019]|\b))"
+        ),
+        ", ",
+        words("long provided condition"),
+    ),
     Step(
         pattern(
             r"^(?:i |it )?(?:do(?:es)?n['\u2019]?t|do not|does not) (?:care|mind|matter)"

@@ -6,7 +6,7 @@ from nt2vr.language.forms import CUE_RUNS, CUES, CueKind
 from nt2vr.language.idioms import NO_NEGATION, length_of_name, length_of_sign, length_of_work
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.presence import Presence
-from nt2vr.language.tokens import FINITE_TAGS
+from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wanted import Negation
 from nt2vr.language.wordlists import words
 
@@ -21,6 +21,12 @@ _SHUNNING = words(
     "hate dislike detest loathe refuse avoid skip hide ignore omit exclude remove reject decline neglect forget miss"
 )
 _BETWEEN = words("ever want like seem appear to able be")  # can't seem to | stop
+_TAKEN_OFF = words(  # worn, or switched on
+    "hat cap helmet mask shoe boot sock sandal glove coat jacket shirt top hood goggles glass headphone light lamp "
+    "headlight tv television screen monitor engine music sound volume radio siren heating lid"
+)
+_NAMED_AFTER = {"skip": words("rope to"), "block": words("party print of"), "scrap": words("metal paper yard book")}
+_MAX_BETWEEN = 4  # words between "never" and "without"
 _GETTING, _TIRED = words("get grow be have"), words("tired bored sick weary enough")  # of
 
 
@@ -38,6 +44,10 @@ class Cues:
             if edit := self._edits.get(i):
                 yield edit.kind, i, edit.after_cue
                 i = edit.end
+                continue
+            if double := self._without_follows(i):
+                yield "double", i, double
+                i = double
                 continue
             length = self.presence.longest(CUE_RUNS, i)
             kind = CUES[" ".join(self.phrases.words[i : i + length])] if length else "not"
@@ -102,6 +112,13 @@ class Cues:
                 return phrases.tag(end) in {"", "PUNCT", "CONJ", "WH"} or phrases.word(end) in {"from", "in", "on"}
             case "forget":
                 return phrases.tag(end) != "TO" and phrases.word(end) not in {"me", "it"}
+            case "skip" | "block" | "scrap" as word:
+                return phrases.lemma(end) not in _NAMED_AFTER[word]
+            case "has" | "have" | "had":
+                return phrases.word(end - 1) != "stopped" or phrases.tag(end) == "VBG"  # the rain has stopped
+            case "off" if end == i + 1:
+                thing = i - 1 - phrases.is_auxiliary(i - 1)
+                return phrases.lemma(thing) in _TAKEN_OFF and phrases.tag(end) in {"", "PUNCT", "CONJ"}
             case "minus":
                 return phrases.tag(end) != "NUM"  # minus 40 degrees
             case "leave" | "leaves" | "leaving" | "left" | "keep":
@@ -151,6 +168,19 @@ class Cues:
         ends = phrases.lemma(verb) in _ENDING
         goes_on = phrases.tag(verb + 1) in {"VBG", "TO"} or phrases.word(verb + 1) == "to"
         return verb + 2 - i if ends and goes_on else 0
+
+    def _without_follows(self, i: int) -> int:
+        """Return the end of "n't leave without" at word i, two denials that affirm; 0 elsewhere."""
+        phrases, j = self.phrases, i + 1
+        if phrases.word(i) not in {"not", "n't", "never"}:
+            return 0
+        while j <= i + _MAX_BETWEEN and phrases.tag(j) not in {"", "PUNCT", "CONJ", "WH", "NEG"}:
+            j += 1
+            if phrases.word(j) == "without":
+                helped = phrases.word(i) == "never" or phrases.tag(i - 1) == "MD" or phrases.lemma(i - 1) == "do"
+                acts = phrases.tag(i + 1) in VERB_TAGS
+                return j + 1 if acts and (helped or j == i + 2) else 0
+        return 0
 
     def _after_better(self, i: int) -> int:
         """Return the end of "be happier" at word i, which "couldn't" makes a praise; 0 if there is none."""

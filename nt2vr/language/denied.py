@@ -34,7 +34,8 @@ class DeniedAfter:
         phrases = self.phrases
         if kind == "minus":
             return Phrase("noun", after_cue, after_cue + 1, after_cue + 1, after_cue)
-        i = self._skip_helpers(kind, cue, after_cue)
+        clause = self._after_frame(after_cue) if kind == "nobody" else after_cue
+        i = self._skip_helpers(kind, cue, clause)
         if (
             phrases.word(cue) == "nothing"
             and self.presence.after_tail(i) == i
@@ -48,7 +49,7 @@ class DeniedAfter:
         if phrases.word(cue) == "none" and phrases.word(after_cue) == "of" and not phrases.verb_phrase(i):
             return phrases.noun_phrase(after_cue + 1)  # knocks none of the hurdles over
         if kind == "nobody" and not (
-            (phrases.verb_phrase(i) and self.presence.after_tail(after_cue) == after_cue)
+            (phrases.verb_phrase(i) and self.presence.after_tail(clause) == clause)
             or (phrases.word(cue) == "none" and phrases.place_phrase(i))
         ):
             return Phrase("noun", cue, after_cue, after_cue, cue)
@@ -62,10 +63,13 @@ class DeniedAfter:
         if found and found.kind == "noun" and kind in {"no", "without", "order"}:
             found = self._without_predicate(found)
             found = self._whole_noun(found, attaches=wanted_before and self._attaches(kind, cue))
-            is_vague = phrases.word(found.end - 1) in _ANYTHING and self.presence.after_tail(found.end) == found.end
-            if is_vague and (quality := phrases.quality(found.end)):
-                found = replace(found, end=quality.end, core=quality.end)  # leave out anything | indoors
-        return found
+        return self._specified(found) if found and kind != "nobody" else found
+
+    def _specified(self, found: Phrase) -> Phrase:
+        """Add the quality to something vague: "leave out anything | indoors", "don't give me anything | animated"."""
+        is_vague = self.phrases.word(found.end - 1) in _ANYTHING and self.presence.after_tail(found.end) == found.end
+        quality = self.phrases.quality(found.end) if is_vague else None
+        return replace(found, end=quality.end, core=quality.end) if quality else found
 
     def shown(self, verb: Phrase, cue: int) -> Phrase:
         """Return what is denied to be shown: "does not include | a dog"; any other phrase as it is."""
@@ -82,7 +86,12 @@ class DeniedAfter:
         noun = phrases.noun_phrase(verb.object + (phrases.word(verb.object) in _US))
         means_picture = phrases.lemma(verb.head) in _DEPICTING or self.presence.says_nothing(clause, cue)
         names = noun is not None and (phrases.tag(noun.start) != "PRON" or phrases.word(noun.start) in ACTORS)
-        return noun if noun and names and means_picture else verb
+        return self._specified(noun) if noun and names and means_picture else verb
+
+    def _after_frame(self, i: int) -> int:
+        """Return the end of "in this clip" at word i, if a clause goes on: "nobody in this clip | is smoking"."""
+        end = self.presence.after_frame(i)
+        return end if self.phrases.tag(end) in FINITE_TAGS and self.presence.after_tail(end) == end else i
 
     def _after_sign(self, i: int) -> int:
         """Skip "any sign of", "the need for" at word i."""
@@ -151,7 +160,8 @@ class DeniedAfter:
         takes_finite = kind == "no" and (relative or not wanted_before or self._opens_clause(noun))
         end, core = noun.end, None
         while True:
-            if self.presence.after_tail(end) > end or (kind == "order" and phrases.word(end) == "from"):
+            other = CUES.get(phrases.word(end)) == "without"  # w/o people | w/o huts
+            if other or self.presence.after_tail(end) > end or (kind == "order" and phrases.word(end) == "from"):
                 return replace(noun, end=end, core=core or end)
             if phrases.word(end) == "as" and (as_phrase := phrases.noun_phrase(end + 1)):
                 end = as_phrase.end

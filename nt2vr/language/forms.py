@@ -216,6 +216,19 @@ FORMS = (
     Form("no better X than Y", "no", "", "no better view than the sea", "no better view than the sea", ()),
     Form("impossible not to X", "not", "", "it's impossible not to laugh", "it's impossible not to laugh", ()),
     Form("has X missing", "absent", "", "the chair has a leg missing", "the chair", ("a leg",)),
+    Form("X off", "absent", "", "skaters, helmets off", "skaters", ("helmets",)),
+    Form(
+        "has stopped X-ing",
+        "not",
+        "has stopped, have stopped, had stopped",
+        "a drummer who has stopped drumming",
+        "a drummer",
+        ("drumming",),
+    ),
+    Form("can't be without X", "double", "", "a girl who can't be without her phone", "a girl with her phone", ()),
+    Form("nobody in this clip X-es", "nobody", "", "nobody in this clip is smoking", "", ("smoking",)),
+    Form("X is not wanted", "not", "", "dogs run; cats are not wanted", "dogs run", ("cats",)),
+    Form("X, no, not X, Y", "no", "", "tennis, no, not tennis, golf", "golf", ("tennis",)),
     Form("X does not show up", "not", "", "a party where the clown does not show up", "a party", ("the clown",)),
     Form("hardly X-es", "not", "", "a cat that hardly moves", "a cat", ("moves",)),
     Form("avoids X-ing", "not", "", "a car avoids hitting a dog", "a car", ("hitting a dog",)),
@@ -249,8 +262,8 @@ FORMS = (
         "X is absent",
         "absent",
         "absent, missing, nowhere, gone, removed, aside, excluded, excepted, omitted, left out, being the exception, "
-        "out of frame, out of shot, out of sight, out of view, out of the frame, out of the picture, off camera, off "
-        "screen, off stage, notable by its absence, conspicuous by its absence",
+        "off, out of frame, out of shot, out of sight, out of view, out of the frame, out of the picture, off camera, "
+        "off screen, off stage, notable by its absence, conspicuous by its absence",
         "a dog on a lawn, but a cat is nowhere to be seen",
         "a dog on a lawn",
         ("a cat",),

@@ -117,7 +117,7 @@ _IDIOMS = {
         "off, how can you not, how could you not, what 's not to, second to none, as if nobody, as if no one, now or "
         "never, all or nothing, for nothing, i did n't know, you never know, i never knew, she said no, he said no, "
         "says no, saying no, no shoes no service, ca n't buy me love, not like us, nothing compares 2 u, never "
-        "been kissed, nobody wants this, it "
+        "been kissed, never have i seen, never have we seen, nobody wants this, it "
         "never rains, never mind, what not to wear, how not to, not another teen movie, not today, not again, not "
         "sure, not so fast, not to be missed, never absent, never lacking, missing link, dr no, dr. no, rebel "
         "without a cause"

@@ -20,7 +20,7 @@ class Lists:
             k = j + (self.phrases.word(j) == ",")
             conjunction = self.phrases.word(k) if self.phrases.word(k) in {"and", "or"} else ""
             k += bool(conjunction)
-            item = self._next_item(first, k) if k > j else None
+            item = self._next_item(first, k) if k > j and self.phrases.word(k) != "no" else None
             if pending and item and self._starts_clause(item):
                 return items  # in the absence of a dog, | a choir and a band play
             if item is None or not self._shares(first, item, conjunction, kind):

@@ -80,5 +80,9 @@ SPELLING = (
     Step(pattern(r"\b(?:appart|a part) (?=from\b)"), "apart ", words("part")),
     Step(pattern(r"\bexpect(?= for\b)"), "except", words("expect")),
     Step(pattern(r"\bexpect\b(?! to\b)"), _expected, words("expect")),
+    Step(pattern(r"(?<=\bno )make up\b|(?<=without )make up\b|(?<=\bany )make up\b"), "makeup", words("make")),
+    Step(pattern(r"\bits(?= (?:not|no|never)\b)"), "it's", ("its ",)),
+    Step(pattern(r"\bno body(?= [a-z]{3,12}s (?:in|on|at|to|the|an?|his|her|their)\b)"), "nobody", ("no body",)),
+    Step(pattern(r"\bmerry go round"), "merry-go-round", words("merry")),
     Step(pattern(r"\bdose(?= not\b|n['\u2019]?t\b)"), "does", words("dose")),
 )

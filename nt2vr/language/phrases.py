@@ -22,6 +22,7 @@ GROUNDS = words(
     "floor sand water river lake sea island path pavement runway bridge highway motorway lawn meadow terrace balcony "
     "porch deck pier platform slope shore coast campus"
 )
+_COLOURS = words("red green blue yellow white black orange purple pink brown grey gray")
 _TWO_OBJECTS = words("give show teach hand tell offer feed")
 _LETTING = words("let make help")  # let him score
 _WITH_VERB = words("go start stop keep like enjoy try be begin")  # go swimming
@@ -156,8 +157,11 @@ class Phrases:
         if place.object is None:
             return False
         noun = self.noun_phrase(place.object)
-        on_ground = self.word(place.start) == "on" and noun and self.lemma(noun.head) in GROUNDS
-        return noun is not None and bool(self.word(place.start) in SETTINGS or on_ground)
+        if noun is None or (self.tag(noun.head) == "ADJ" or self.word(place.object) in _COLOURS):
+            return False  # a person | in green
+        return self.word(place.start) in SETTINGS or (
+            self.word(place.start) == "on" and self.lemma(noun.head) in GROUNDS
+        )
 
     def verb_phrase(self, i: int) -> Phrase | None:
         """Return "playing the guitar in a park", without leading auxiliaries and adverbs."""
@@ -169,7 +173,7 @@ class Phrases:
 
     def gerund_phrase(self, i: int) -> Phrase | None:
         """Return "painting a picture" or "shooting with a bow", of which taggers make nouns."""
-        may_go_on = self.tag(i + 1) == "DET" or (
+        may_go_on = (self.tag(i + 1) == "DET" and self.word(i + 1) != "no") or (
             self.word(i + 1) in {"with", "from"} and self.word(i) not in _ING_THINGS
         )
         is_deed = self.word(i).endswith("ing") and self.tag(i) in {"NOUN", "ADJ", "VBG"} and may_go_on

@@ -17,7 +17,8 @@ FILLERS = Runs(
 )
 _PRESENT = words(
     "present visible shown seen included featured depicted pictured found displayed there here represented captured "
-    "observed detected spotted noticed noticeable evident apparent portrayed part allowed permitted"
+    "observed detected spotted noticed noticeable evident apparent portrayed part allowed permitted wanted "
+    "welcome desired"
 )
 APPEARING = words("appear appears appeared appearing exist exists existed existing")
 _HELPING = words("to be been being is are was were seem seems appear appears seen")

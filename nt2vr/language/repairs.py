@@ -72,6 +72,8 @@ class Repairs:
             _ends_denied_noun(words, tags, i) or (i and words[i - 1] in {"a", "an", "any", "no"})
         ):
             return "NOUN"  # no bus stop; without a can
+        if tag == "VBZ" and words[i - 1] in _DENYING_THINGS:
+            return "NOUN"  # sans subtitles
         if tag == "VBZ" and "NN2" in chances:
             object_next = tags[i - 1] in _OBJECT_NEXT and tags[i + 1 : i + 2] != ["DET"]  # not: not singing plays the
             is_noun = object_next or chances.keys().isdisjoint(_THIRD_PERSON)
@@ -146,7 +148,9 @@ class Repairs:
         after_subject = before in {"PRON", "WH"} or (before == "NOUN" and before_that in {"DET", "ADJ", "NUM"})
         if after_subject and third_person > -inf and not words[i - 1].endswith("s"):  # a man dances
             return "VBZ"
-        return "VBZ" if before != "ADP" and third_person > noun - _LIKELY_NATS else None  # but not sits
+        if before == "ADP" or (before in _OBJECT_NEXT and tags[i + 1 : i + 2] != ["DET"]):
+            return None  # taking turns
+        return "VBZ" if third_person > noun - _LIKELY_NATS else None  # but not sits
 
 
 def _may_be_progressive(word: str, chances: Mapping[str, float], noun: float) -> bool:

@@ -24,7 +24,7 @@ _USUAL = {
         for pair in (
             "interested=intrested,intersted,interrested out=otu,oout "
             "not=nto,noot nothing=nuthin,nuffin,nufin nobody=nobodys,no1,nooone excluding=exlcudign "
-            "except=exepct,exspect,exepted without=wihtou,whitout,wivout,whitouth,wout "
+            "except=exepct,exspect,exepted without=wihtou,withought,whitout,wivout,whitouth,wout "
             "neither=nethier,niehter,neighter rather=rahter,ratehr,raher,rathr never=nvr,nevr,neva,nver "
             "other=ohter,otehr,othr only=onli,olny,onyl people=ppl,poeple,peple,peolpe,pepole"
         ).split()

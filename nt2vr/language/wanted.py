@@ -16,7 +16,7 @@ _DANGLING = words(
     "to of please absolutely definitely certainly literally maybe perhaps like preferably ideally totally "
     "completely entirely fully almost nearly utterly virtually wholly mostly"
 )
-_SUBJECTS = words("i we you it there")
+_SUBJECTS, _PERSONS = words("i we you it there"), words("he she they")
 _FORWARD = words("not no without order nobody")  # kinds of cues
 _CONTRASTS = words("rather instead except besides excluding")
 
@@ -90,6 +90,8 @@ class WantedFinder:
         phrases, end = self.phrases, negation.end
         if not negation.items or end != negation.items[-1].core or not self._stands_apart(negation, found):
             return negation
+        if phrases.tag(end) in {"", "PUNCT"}:
+            return negation
         if self.is_shared(end, negation, [i for i in self.words(found) if i < negation.start]):
             return negation
         both = negation.kind == "not" and phrases.word(negation.cue - 1) == "and"  # a man and not a woman | playing
@@ -160,20 +162,23 @@ class WantedFinder:
         phrases, i = self.phrases, stop - 1
         while i > start and phrases.tag(i) not in {"CONJ", "PUNCT"}:
             i -= 1
-        about_picture = any(phrases.word(j) in FRAMES for j in range(i, stop))
+        about_picture = phrases.word(i + 1) == "it" or any(phrases.word(j) in FRAMES for j in range(i, stop))
         return i if i > start and about_picture and self.presence.says_nothing(i, stop) else stop
 
     def _dangles(self, i: int) -> bool:
         """Return whether word i cannot end a stretch: a conjunction, an auxiliary, "with", the "he" of "and he"."""
         phrases = self.phrases
         if phrases.tag(i) == "PRON" and (
-            phrases.tag(i - 1) in {"CONJ", "PUNCT", "WH"} or phrases.word(i) in _SUBJECTS
+            phrases.tag(i - 1) in {"CONJ", "PUNCT", "WH"}
+            or phrases.word(i) in _SUBJECTS
+            or (phrases.word(i) in _PERSONS and phrases.tag(i - 1) == "NOUN")  # a runner he | isn't sweating
         ):
             return True
         return (
             phrases.tag(i) in {"PUNCT", "CONJ", "WH"}
             or phrases.word(i) in _DANGLING
             or phrases.is_auxiliary(i)
+            or (phrases.tag(i) == "ADP" and phrases.tag(i + 1) == "WH")  # a depot | in which no
             or (phrases.tag(i) == "ADV" and phrases.tag(i - 1) == "DET")  # a decidedly | not modern kitchen
             or (phrases.word(i) in HELPING_WORDS and phrases.lemma(i) in {"have", "be"})
         )

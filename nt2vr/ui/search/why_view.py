@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from nt2vr.language.query import Query
@@ -65,9 +65,12 @@ def brief(why: Why, query: Query) -> str:
     cues = [query.text[start:end].lower() for start, end in query.cues]
     endings = tuple(cue for cue in cues if not cue[1:].isalpha())  # "n't" of "isn't"
     named = {word for cue in cues for word in cue.split()}
-    said = [word for word in why.words if word.text.lower() in named or word.text.lower().endswith(endings)]
-    if said and all(word.share is not None for word in said):
-        return f"“{' … '.join(word.text for word in said)}” added {signed(sum(word.share or 0 for word in said))}"
+    said = [i for i, word in enumerate(why.words) if word.text.lower() in named or word.text.lower().endswith(endings)]
+    shares = [why.words[i].share for i in said]
+    if said and None not in shares:
+        joints = ["", *(" " if before + 1 == i else " … " for before, i in pairwise(said))]  # but not
+        text = "".join(f"{joint}{why.words[i].text}" for joint, i in zip(joints, said, strict=True))
+        return f"“{text}” added {signed(sum(share or 0 for share in shares))}"
     taken = [part for part in why.parts if part.role == "unwanted" and part.contribution is not None]
     return f"“{', '.join(part.text for part in taken)}” added {signed(sum(map(_value, taken)))}" if taken else ""
 

@@ -70,7 +70,9 @@ def test_one_line_says_what_the_negation_did() -> None:
     assert brief(whole, Query("a man")) == ""
     rather = Query("sing rather than dance", ("sing",), ("dance",), (Span(5, 16),))
     words = tuple(Word("sentence", 0, word, 0.1) for word in rather.text.split())
-    assert brief(replace(PLAIN, words=words), rather) == "“rather … than” added +0.200"
+    assert brief(replace(PLAIN, words=words), rather) == "“rather than” added +0.200"
+    apart = words[:2], (Word("sentence", 0, "never", 0.1),), words[2:]
+    assert brief(replace(PLAIN, words=sum(apart, ())), rather) == "“rather … than” added +0.200"
 
 
 def test_frames_are_bars_on_one_axis_from_zero_with_their_pictures() -> None:
