@@ -13,6 +13,7 @@ COPY requirements.txt ./
 RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url ${TORCH_INDEX}} -r requirements.txt
 COPY app.py pyproject.toml LICENSE README.md ./
 COPY assets ./assets
+COPY docs ./docs
 COPY nt2vr ./nt2vr
 COPY trainer ./trainer
 RUN python -m compileall -q nt2vr trainer

@@ -16,6 +16,7 @@ PACKAGE = Path(__file__).parent
 ASSETS = (
     PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent / "assets"
 )  # in a wheel, in a checkout
+DOCS = ASSETS.parent / "docs"
 DEFAULT_DATA_DIR = "~/.cache/nt2vr"
 
 # Set before the libraries that read it are imported.
@@ -50,6 +51,7 @@ class Settings:
         rules: action to rule, where the environment sets one; see `nt2vr.ui.web.permissions`.
         owner_token: what proves that a visitor is the owner; empty takes the data folder's.
         space_owner: on a Hugging Face Space, the user whose it is.
+        space: its name there.
         host_names: names, beyond this machine's addresses, under which the app is reached; "*" is any.
         max_upload_gb: size in 10^9 bytes of what those who may import can upload.
         roots: folders in which libraries may be named over the page, where the settings name some.
@@ -69,6 +71,7 @@ class Settings:
     rules: Mapping[str, str] = field(default_factory=dict)
     owner_token: str = field(default="", repr=False)
     space_owner: str = ""
+    space: str = ""
     host_names: tuple[str, ...] = ()
     max_upload_gb: float = MAX_UPLOAD_GB
     roots: tuple[Path, ...] = ()
@@ -100,7 +103,8 @@ class Settings:
         rules = {action: environment.get(f"NT2VR_ALLOW_{action.upper()}", "") for action in ACTIONS}
         if on_zero_gpu(environment):
             rules["train"] = "nobody"  # it lends its GPUs to no child process
-        on_space = environment.get("SYSTEM") == "spaces" or "SPACE_ID" in environment
+        space = environment.get("SPACE_ID", "")
+        on_space = environment.get("SYSTEM") == "spaces" or bool(space)
         every = "0.0.0.0" if on_space else "127.0.0.1"
         host = host or environment.get("GRADIO_SERVER_NAME") or every
         names = f"{environment.get('NT2VR_ALLOW_HOST', '')},{environment.get('SPACE_HOST', '')}"
@@ -115,6 +119,7 @@ class Settings:
             rules={action: rule for action, rule in rules.items() if rule},
             owner_token=environment.get("NT2VR_OWNER_TOKEN", ""),
             space_owner=environment.get("SPACE_AUTHOR_NAME", "") if on_space else "",
+            space=space,
             host_names=(*host_names, *_listed(names)),
             max_upload_gb=_number("NT2VR_MAX_UPLOAD_GB", environment, MAX_UPLOAD_GB),
             roots=_roots([*roots, *_paths(environment.get("NT2VR_ALLOW_ROOT", ""))]),
@@ -127,15 +132,29 @@ class Settings:
 
 
 def project_version() -> str:
-    """Return the installed package's version, or pyproject.toml's in a checkout, which need not be installed."""
+    """Return the project's version."""
+    version, _ = _project()
+    return version
+
+
+def code_address(settings: Settings) -> str:
+    """Return where the code can be read: its Space, or the repository that the project names; empty if none is."""
+    _, urls = _project()
+    return f"https://huggingface.co/spaces/{settings.space}" if settings.space else urls.get("Repository", "")
+
+
+def _project() -> tuple[str, dict[str, str]]:
+    """Return version and URLs of the installed package, or pyproject.toml's in a checkout, which need not be one."""
     if ASSETS.parent == PACKAGE:
         from importlib import metadata  # noqa: PLC0415  takes longer than all else that a command's help needs
 
-        return metadata.version("nt2vr")
+        about = metadata.metadata("nt2vr")
+        return about["Version"], dict(line.split(", ", 1) for line in about.get_all("Project-URL") or ())
     import tomllib  # noqa: PLC0415  likewise
 
     pyproject = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
-    return str(tomllib.loads(pyproject)["project"]["version"])
+    project = tomllib.loads(pyproject)["project"]
+    return project["version"], project.get("urls", {})
 
 
 def chat_key(environment: Mapping[str, str] = os.environ) -> str:

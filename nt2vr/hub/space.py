@@ -9,7 +9,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.files import check_writable
 from nt2vr.hub.client import check_repository, first_answer, open_hub
 from nt2vr.models.hub_errors import hub_errors
-from nt2vr.settings import ASSETS, PACKAGE, project_version
+from nt2vr.settings import ASSETS, DOCS, PACKAGE, project_version
 
 APP = '''"""Start the app from a checkout: `python app.py` is `nt2vr serve`."""
 
@@ -21,14 +21,14 @@ if __name__ == "__main__":
     sys.exit(main(["serve", *sys.argv[1:]]))
 '''
 FILES = ("README.md", "LICENSE", "app.py", "pyproject.toml", "requirements.txt")
-FOLDERS = ("nt2vr", "trainer", "assets")
+FOLDERS = ("nt2vr", "trainer", "assets", "docs")
 ATTRIBUTES = ".gitattributes"  # in a Space, where the Hub wants binary files as LFS; not in the project's repository
 PYTHON = "3.12"  # of ZeroGPU; the docs of the Hub that were at hand name 3.10 only, which is too old for nT2VR
 HARDWARE = "zero-a10g"
 # torch as ZeroGPU offers it (the Hub's docs list 2.1 to 2.8), with the torchvision of the same release
 ZERO_GPU_PINS = {"torch": "torch==2.8.0", "torchvision": "torchvision==0.23.0"}
 ZERO_GPU_EXTRA = "spaces>=0.51"
-TEXT = {"", *".css .html .js .json .jsonl .md .py .svg .toml .tsv .txt .typed".split()}  # suffixes
+TEXT = {"", *".css .html .ipynb .js .json .jsonl .md .py .svg .toml .tsv .txt .typed".split()}  # suffixes
 
 
 def space_files(zero_gpu: bool = False, root: Path | None = None) -> dict[str, Path | bytes]:
@@ -63,10 +63,10 @@ def _installed() -> dict[str, Path | bytes]:
         "pyproject.toml": f'[project]\nname = "nt2vr"\nversion = "{project_version()}"\n'.encode(),
         "requirements.txt": "".join(f"{line}\n" for line in needed).encode(),
     }
-    places = {"nt2vr": PACKAGE, "trainer": PACKAGE.parent / "trainer", "assets": ASSETS}
+    places = {"nt2vr": PACKAGE, "trainer": PACKAGE.parent / "trainer", "assets": ASSETS, "docs": DOCS}
     for folder, place in places.items():
-        there = _files_in(place)
-        files |= {f"{folder}/{name}": path for name, path in there if place == ASSETS or ASSETS not in path.parents}
+        inner = {ASSETS, DOCS} - {place}
+        files |= {f"{folder}/{name}": path for name, path in _files_in(place) if inner.isdisjoint(path.parents)}
     return files
 
 

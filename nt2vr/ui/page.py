@@ -23,7 +23,7 @@ from starlette.types import Scope
 
 from nt2vr.models.downloads import download_all
 from nt2vr.services import Services
-from nt2vr.settings import Settings, is_loopback
+from nt2vr.settings import Settings, code_address, is_loopback
 from nt2vr.ui.evaluate.tab import EvaluateTab
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import FOREVER, Media
@@ -35,6 +35,7 @@ from nt2vr.ui.theme import QUIET, build_theme, head_scripts, template
 from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.agents import build_tools, check_installed
 from nt2vr.ui.web.bodies import Bodies
+from nt2vr.ui.web.documentation import PAPER, Documentation
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.gradio_api import build_api
 from nt2vr.ui.web.gradio_fixes import (
@@ -53,9 +54,9 @@ from nt2vr.world.stories import story_queries
 from nt2vr.world.synonyms import offered_words
 
 ABOUT = (
-    "After [“Learn to Understand Negation in Video Retrieval”](https://doi.org/10.1145/3503161.3547968) (ACM MM "
-    "2022). Programs search over [the API](api/docs). The built-in world is drawn from "
-    "[OpenMoji](https://openmoji.org) (CC BY-SA 4.0); results on it do not carry over to real footage. "
+    f"After [“Learn to Understand Negation in Video Retrieval”]({PAPER}) (ACM MM 2022). Programs search over "
+    "[the API](api/docs). The built-in world is drawn from [OpenMoji](https://openmoji.org) (CC BY-SA 4.0); results "
+    "on it do not carry over to real footage. "
     "✓ right: shows the wanted part and nothing unwanted. *violates*: shows the unwanted part. "
     "*misses*: lacks the wanted part."
 )
@@ -110,7 +111,9 @@ def build_page(
     searcher, templates = galleries.built_in, settings.assets / "ui"
     indexing = Indexing(services.index_jobs, galleries)
     with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, STAY_S)) as page:
-        head = gr.HTML(status_line(galleries), elem_id="head")
+        with gr.Row(elem_id="top"):
+            head = gr.HTML(status_line(galleries), elem_id="head")
+            gr.HTML(Documentation(templates, code_address(settings)).links(), elem_id="links")
         if permissions.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # only on a Space: elsewhere Gradio asks the Hub for a token
         evaluate = EvaluateTab(evaluations, galleries, media, permissions, templates)
@@ -237,6 +240,7 @@ def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Perm
                 media.route(),
                 metrics.route(),
                 Mount("/api", build_routes(services.galleries, services.decoder)),
+                *Documentation(templates, code_address(settings)).routes(),
             ],
         },
         prevent_thread_lock=True,

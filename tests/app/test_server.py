@@ -25,6 +25,7 @@ def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(serv
         assert client.get("").status_code == 200
         assert client.get("config").json()["title"] == "nT2VR"
         assert client.get(f"clips/{clip.name}").content == clip.read_bytes()
+        assert client.get("docs", follow_redirects=True).url.path == "/nt2vr/docs/"
 
 
 def test_whoever_asks_is_a_stranger(server: RunningApp) -> None:

@@ -89,7 +89,7 @@ def test_the_space_has_what_the_app_needs_and_nothing_private() -> None:
 def test_links_and_hidden_files_are_left_out(tmp_path: Path) -> None:
     for name in ("README.md", "LICENSE", "app.py", "pyproject.toml", "requirements.txt"):
         (tmp_path / name).write_text("")
-    for folder in ("nt2vr", "trainer", "assets"):
+    for folder in ("nt2vr", "trainer", "assets", "docs"):
         (tmp_path / folder).mkdir()
     (tmp_path / "secret").write_text("x")
     (tmp_path / "nt2vr" / "link").symlink_to(tmp_path / "secret")

@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 from nt2vr.hub.space import space_files
 from tests.paths import ROOT
 
-SOURCES = ("pyproject.toml", "requirements.txt", "README.md", "LICENSE", "nt2vr", "trainer", "assets")
+SOURCES = ("pyproject.toml", "requirements.txt", "README.md", "LICENSE", "nt2vr", "trainer", "assets", "docs")
 PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
 OFFLINE = ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
 RUN = {
@@ -40,7 +40,7 @@ def test_pyproject_names_every_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     inits = (init.parent for top in ("nt2vr", "trainer") for init in (ROOT / top).rglob("__init__.py"))
     packages = {folder.relative_to(ROOT).as_posix().replace("/", ".") for folder in inits}
-    assert set(project["tool"]["setuptools"]["packages"]) == packages | {"nt2vr.assets"}
+    assert set(project["tool"]["setuptools"]["packages"]) == packages | {"nt2vr.assets", "nt2vr.docs"}
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_the_wheel_holds_every_module_and_asset_and_nothing_else(wheel: Path) ->
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
     expected = {
         *(path for top in ("nt2vr", "trainer") for path in _files(top) if path.endswith((".py", "/py.typed"))),
-        *(f"nt2vr/{path}" for path in _files("assets")),
+        *(f"nt2vr/{path}" for folder in ("assets", "docs") for path in _files(folder)),
         *(path for path in _files("trainer/configs")),
     }
     assert {"nt2vr/py.typed", "trainer/py.typed", "nt2vr/assets/models/clip/nt2vr.json"} <= expected

@@ -1,0 +1,119 @@
+"""The documentation as pages under `/docs/`, and the links at the page's head: to it, paper, API and code."""
+
+import html
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from pathlib import Path
+from posixpath import normpath
+from string import Template
+
+from anyio import to_thread
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from nt2vr.settings import DOCS
+
+PAPER = "https://doi.org/10.1145/3503161.3547968"
+START = "app.md"  # the page that `/docs/` shows
+MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+@dataclass(frozen=True)
+class Documentation:
+    """ASGI app that serves the pages of a folder and what they show; nothing else, whatever is asked for.
+
+    Attributes:
+        templates: folder with docs.html, and with style.css, which the pages share with the app.
+        code: address of the code, which links to its files lead to; without one they are plain text.
+        folder: of the pages; none in it, none is served.
+    """
+
+    templates: Path
+    code: str = ""
+    folder: Path = DOCS
+
+    @cached_property
+    def files(self) -> dict[str, Path]:
+        found = {path.name: path for path in self.folder.glob("[!.]*") if path.is_file()}
+        return found | {"style.css": self.templates / "style.css"}
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """The pages' titles by their names, the first page first."""
+        pages = [(name, path) for name, path in self.files.items() if path.suffix == ".md"]
+        titles = {name: path.read_text("utf-8").partition("\n")[0].lstrip("# ") for name, path in pages}
+        return dict(sorted(titles.items(), key=lambda each: (each[0] != START, each[1].lower())))
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        return [Route("/docs", self), Route("/docs/{name:path}", self)]
+
+    def links(self) -> str:
+        """Return the links at the page's head."""
+        places = [("Paper", "Learn to Understand Negation in Video Retrieval", PAPER)]
+        places += [("Docs", "Documentation", "docs/")] if START in self.files else []
+        places += [("API", "Search from programs", "api/docs")]
+        places += [("Code", "The code of this app", f"{self.code}/tree/main")] if self.code else []
+        links = (
+            f'<a href="{html.escape(address)}" title="{title}" target="_blank" rel="noopener">{name}</a>'
+            for name, title, address in places
+        )
+        return f'<nav class="nt-links" aria-label="About nT2VR">{"".join(links)}</nav>'
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        answer = await to_thread.run_sync(self._answer, Request(scope))
+        await answer(scope, receive, send)
+
+    def _answer(self, request: Request) -> Response:
+        if request.method not in ("GET", "HEAD"):
+            return PlainTextResponse("The documentation can only be read (GET).", 405, {"Allow": "GET, HEAD"})
+        if "name" not in request.path_params:  # links are relative to the folder
+            return Response(status_code=307, headers={"Location": "docs/"})
+        name = request.path_params["name"] or START
+        if name in self.titles:
+            return HTMLResponse(_page(self, name))
+        if name in self.files:
+            return FileResponse(self.files[name])
+        return PlainTextResponse("The documentation has no such page.", 404)
+
+
+@lru_cache  # the longest takes .1 s
+def _page(docs: Documentation, name: str) -> str:
+    """Render a page with the list of all pages."""
+    pages = (
+        f'<a href="{each}"{" aria-current=page" * (each == name)}>{html.escape(title)}</a>'
+        for each, title in docs.titles.items()
+    )
+    article = rendered(docs.files[name].read_text("utf-8"), docs.files, docs.code)
+    page = Template((docs.templates / "docs.html").read_text("utf-8"))
+    return page.substitute(title=html.escape(docs.titles[name]), pages="".join(pages), article=article)
+
+
+def rendered(text: str, files: Collection[str], code: str) -> str:
+    """Render Markdown as HTML: headings get GitHub's anchors, links to what is not among `files` lead to the code."""
+    tokens = MARKDOWN.parse(text)
+    for heading, inline in pairwise(tokens):
+        if heading.type == "heading_open":
+            heading.attrSet("id", re.sub(r"[^\w\- ]", "", inline.content.lower()).replace(" ", "-"))
+    for link in (each for token in tokens for each in token.children or () if each.type == "link_open"):
+        _lead(link, files, code)
+    return str(MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}))
+
+
+def _lead(link: Token, files: Collection[str], code: str) -> None:
+    """Change where a link leads, if that is a file which is not served."""
+    path, mark, anchor = str(link.attrs["href"]).partition("#")
+    if not path or "://" in path or path in files:
+        return
+    if code:
+        link.attrs["href"] = f"{code}/blob/main/{normpath(f'docs/{path}')}{mark}{anchor}"
+    else:
+        del link.attrs["href"]
