@@ -13,7 +13,7 @@ from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.web.permissions import Visitor, told
 
-EXAMPLES = ("a girl, no bike", "not dancing", "a woman without glasses", "surfing rather than swimming")
+EXAMPLES = ("a dog but no cat", "not dancing", "any vehicle except a car", "kitty without a doggy")
 GENERIC = ("a person, no car", "a room without people", "outdoors, but no animals", "not at night")  # for any videos
 LOOKED_AT = 500  # clips of a library, spread over it
 MOST_OWN, MOST_DRAWN = 4, 40  # examples of a library's own, and captions that one is drawn from

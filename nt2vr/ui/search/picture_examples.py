@@ -12,10 +12,10 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import template
 
 PICTURE_EXAMPLES = (  # clip and text; in each, the fusion finds more than a mean of picture and sentence
-    ("4a7dd0ba98", "without the dog"),
-    ("1ff4f1a023", "without the girl"),
-    ("a147121844", "without the man"),
-    ("6948d57526", "in the gym instead"),
+    ("7a5f6ffed9", "without the bird"),
+    ("1d11261277", "without the bear"),
+    ("21ee816405", "without the woman"),
+    ("e5817d7977", "without the boy"),
 )
 PICTURE_SYSTEMS = ("CLIP", "CLIP fusion", "CLIP parts", "CLIP slerp")  # the stage and phones show the first two
 
