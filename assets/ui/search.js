@@ -9,6 +9,7 @@
   const lastSearches = () => {
     try { return { ...JSON.parse(nt2vr.stored("last")) }; } catch { return {}; } // none yet
   };
+  const fetched = new Set();
   const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
   Object.assign(nt2vr, {
@@ -22,6 +23,19 @@
         button.textContent = "copied";
       } catch { button.textContent = otherwise; }
       setTimeout(() => { button.textContent = label; }, 2000);
+    },
+    // Fetch the clips that systems will find for a query in the built-in gallery, each once, into the browser's cache.
+    fetchAhead: async (query, systems, k = 8) => {
+      try {
+        const headers = { "Content-Type": "application/json" };
+        const answer = await fetch("api/search", { method: "POST", headers, body: JSON.stringify({ query, systems, k }) });
+        const found = (await answer.json()).systems ?? []; // none if it was refused: who asks for it will be told why
+        const clips = new Set(found.flatMap(({ hits }) => hits.map(({ video_id: clip }) => clip)).filter((clip) => !fetched.has(clip)));
+        for (const clip of clips) {
+          fetched.add(clip);
+          fetch(`clips/${clip}.webm`).catch(() => fetched.delete(clip));
+        }
+      } catch {} // without a network, nothing is lost
     },
     pictureRead: () => { dispatchEvent(new Event("nt2vr-read")); },
     chooseFiles: () => { document.querySelector("#reference [data-files]").click(); },

@@ -46,7 +46,10 @@ const label = () => {
   writeNotes();
 };
 // The next story is searched for, and its clips are fetched, while this one is shown.
-const prepare = () => { if (stories[place + 1]) trigger("ahead", { link: linkOf(stories[place + 1]) }); };
+const prepare = () => {
+  const { query, systems, k, versus } = stories[place + 1] ?? {};
+  for (const each of [query, versus]) if (each) nt2vr.fetchAhead(each, systems, k);
+};
 const show = (to) => {
   if (!stories[to]) return;
   place = to;
@@ -56,11 +59,6 @@ const show = (to) => {
   nt2vr.matching = `${stories[place].match ?? ""}`;
   trigger("open", { link: linkOf(stories[place]) });
 };
-const clipsAhead = new Set();
-watch("value", () => (props.value.ahead ?? []).filter((clip) => !clipsAhead.has(clip)).forEach((clip) => {
-  clipsAhead.add(clip);
-  fetch(clip).catch(() => clipsAhead.delete(clip));
-}));
 document.addEventListener("nt-answered", () => { if (isOn()) prepare(); });
 let revealsEach = false;
 const revealEach = () => {

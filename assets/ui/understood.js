@@ -17,3 +17,9 @@ window.addEventListener("popstate", () => {
     trigger("back", {});
   }
 });
+// A click on the negation shows other clips at once.
+watch("value", () => {
+  const { link, affirmed, flipped } = props.value;
+  if (!link || link.gallery || !(affirmed || flipped)) return;
+  nt2vr.fetchAhead(flipped ? link.q : affirmed, link.systems.split("|"), Number(link.k));
+});

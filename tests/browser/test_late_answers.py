@@ -169,3 +169,21 @@ def test_an_older_search_never_replaces_the_answer_to_a_newer_one(page: Page, ru
     expect(scope).to_have_text("elephant", timeout=MODELS_MS)
     page.wait_for_timeout(700)
     expect(scope).to_have_text("elephant")
+
+
+def test_what_is_wrong_with_a_picture_stays_until_the_next_search(
+    page: Page, running_app: RunningApp, tmp_path: Path
+) -> None:
+    problem, broken = page.locator("#problem"), tmp_path / "broken.png"
+    broken.write_bytes(b"no picture")
+    open_search(page, running_app.url)
+    with held(page, CALLS, "elephant") as searches:
+        submit(page, HORSE)
+        searches.wait_for_one()
+        page.locator("#reference [type=file]").set_input_files(broken)
+        expect(problem).to_contain_text("broken.png")
+    expect(page.locator(".nt-scope")).to_have_text("elephant")  # the older search's answer
+    expect(problem).to_contain_text("broken.png")
+    submit(page, "a dog, no cat")
+    expect(page.locator(".nt-scope")).to_have_text("cat")
+    expect(problem).to_be_empty()

@@ -1,17 +1,15 @@
 """Answers of the Search tab: takes what the inputs hold, returns what each component of the results shows."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qsl
 
 import gradio as gr
 
 from nt2vr.errors import NotIndexedError, Nt2vrError
 from nt2vr.language.query import Query
-from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.learning import Question
 from nt2vr.ui.library.indexing import Indexing, index_view
@@ -86,7 +84,6 @@ class Answering:
         return {
             r.answer: answer,
             r.marked: marked,
-            r.problem: "",
             r.parts: parts_view(answer, parsed),
             r.menu: downloads(answer),
             r.understood: {**understood, **offers_view(answer, videos), **self.watch.offers(request, state.gallery)},
@@ -144,15 +141,3 @@ class Answering:
             raise lacking
         columns = columns_view(answer, searcher.video, partial(self.media.urls, state.gallery))["columns"]
         return figure_view(understood_view(answer, state, {}, parsed), columns, systems, choices)
-
-    @user_errors
-    def on_ahead(self, event: gr.EventData) -> dict[str, Any]:
-        """Search for the next story, so that its models are loaded, and name its clips for the browser to fetch."""
-        link, searcher = dict(parse_qsl(event_value(event, "link", str))), self.galleries.built_in
-        state = SearchState.of_link(link, searcher.system_names(link.get("systems", "").split("|")))
-        found: tuple[Ranking, ...] = ()
-        with suppress(Nt2vrError):  # the story itself will tell
-            found = self._search(state, searcher.understand(state.q))[0].rankings
-        clips = {hit.video_id for ranking in found for hit in ranking.hits}
-        urls = [self.media.urls("", searcher.video(clip))["src"] for clip in sorted(clips)]
-        return {**self.results.stage.value, "ahead": urls}

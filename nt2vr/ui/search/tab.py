@@ -147,11 +147,13 @@ class SearchTab:
     def _wire_search(self) -> None:
         c, r = self._controls, self._results
         parts, asked = [r.wanted, r.unwanted], {**c.shown, "hidden": c.state}
+        asking = (
+            *(c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit),
+            *(c.ask.change, c.systems.input, c.k.input),
+        )
+        gr.on(asking, outputs=r.problem, js="() => ''", **BROWSER_ONLY)  # not by an answer, which may be an older one
         answered = gr.on(
-            (
-                *(c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit),
-                *(c.ask.change, c.systems.input, c.k.input),
-            ),
+            asking,
             self._answering.on_search,
             [r.answer, *parts],
             [
@@ -186,7 +188,6 @@ class SearchTab:
         r.detail.match(panel.on_match, r.answer, r.detail, **QUIET)
         r.detail.backwards(panel.on_backwards, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
-        r.stage.ahead(self._answering.on_ahead, None, r.stage, trigger_mode="always_last", **QUIET)
         c.systems.focus(  # new models and libraries appear without a restart
             lambda chosen: gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen))),
             c.systems,
