@@ -15,6 +15,7 @@ from nt2vr.evaluation.reports.report import REPORT, Report, load_report
 from nt2vr.evaluation.reports.review import REVIEW, Remark, read_remarks, write_remarks
 from nt2vr.files import SCHEMA
 from nt2vr.models.card import CARD, Card, read_card, write_card
+from nt2vr.world.drawn.clips import LOOK
 from trainer.config import TrainConfig
 from trainer.config_file import load_config, save_config
 from trainer.runs.manager import RunManager
@@ -26,7 +27,7 @@ CONFIG = TrainConfig()
 
 
 def write_saved(folder: Path) -> None:
-    data = {**vars(Saved(asdict(CONFIG))), "position": asdict(Position())}
+    data = {**vars(Saved(asdict(CONFIG), look=LOOK)), "position": asdict(Position())}
     torch.save({"schema": SCHEMA, **data}, folder / "resume.pt")
 
 

@@ -103,7 +103,13 @@ def test_content_of_the_caption_is_not_denied(captions: list[str], kind: DenialK
                 "a dog runs without trees in the background": ("a dog runs", "trees"),
             },
         ),
-        ("a man tosses a child in white into the air", {}),  # who is in white?
+        (
+            "a man tosses a child in white into the air",
+            {
+                f"a man {verb} toss a child in white into the air": ("a man", "tossing a child in white into the air")
+                for verb in ("does not", "doesn't")
+            },
+        ),
         ("a man pats a dog and a cat", {}),  # both?
         ("a car with a guy talking", {}),  # who talks?
         ("this is a red car", {}),

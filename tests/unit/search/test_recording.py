@@ -43,4 +43,4 @@ def test_the_shipped_one_is_of_the_shipped_gallery_small_and_shows_what_it_is_fo
     gallery = load_gallery(ROOT / "assets" / "gallery" / "gallery.jsonl")
     recording = Recording.of_gallery(path, [video.video_id for video in gallery.videos])
     assert recording is not None and path.stat().st_size < 40_000
-    assert recording.hard_pairs[-1] > recording.hard_pairs[0] + 40
+    assert recording.hard_pairs[-1] > recording.hard_pairs[0] + 30

@@ -144,7 +144,7 @@ def test_each_epoch_leaves_a_checkpoint_that_measures_what_its_card_says(tmp_pat
     card = encoder.card
     assert (card.name, card.epoch, card.frames, card.objective) == ("Tiny", 2, 2, "contrastive")
     assert card.metrics["validation/original/MIR"] == lines[-1]["original/MIR"]
-    assert run.status() == RunStatus("running", os.getpid(), 2, 4, 0)
+    assert run.status() == RunStatus("running", os.getpid(), 2, 4, 0, total=4)
 
 
 @pytest.mark.parametrize(("count", "left"), [(0, {1, 2, 3, 4}), (1, {4}), (2, {3, 4})])
@@ -187,7 +187,7 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     run = RunFolder(tmp_path / "runs" / "first")
     assert main([str(run.path), "--config", str(tmp_path / "tiny.json"), "--json"]) == 0
     status = run.status()
-    assert status == RunStatus("finished", os.getpid(), 2, 4)
+    assert status == RunStatus("finished", os.getpid(), 2, 4, total=4)
     shown = capsys.readouterr()  # no terminal
     epochs = [line for line in shown.err.splitlines() if line.startswith("epoch ")]
     assert [line.partition(":")[0] for line in epochs] == ["epoch 1 of 2", "epoch 2 of 2"]
@@ -234,7 +234,7 @@ def test_ctrl_c_ends_a_run_after_its_step(tmp_path: Path, monkeypatch: pytest.Mo
     run = RunFolder(tmp_path / "run")
     save_config(CONFIG, tmp_path / "tiny.json")
     assert main([str(run.path), "--config", str(tmp_path / "tiny.json")]) == 0
-    assert run.status() == RunStatus("stopped", os.getpid(), 2, 3)
+    assert run.status() == RunStatus("stopped", os.getpid(), 2, 3, total=4)
     assert run.checkpoint(1).is_dir()
     assert not run.checkpoint(2).exists()
 

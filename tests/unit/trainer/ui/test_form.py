@@ -123,7 +123,7 @@ def test_a_base_that_is_none_and_a_loss_that_cannot_be_built_are_refused() -> No
     with pytest.raises(ConfigError, match="weight of the loss contrastive must be a number from 0 up, not 'much'"):
         read_form(filled("CLIP"), table("CLIP", weight="much"))
     with pytest.raises(ConfigError, match="There is no loss to minimise"):
-        read_form(filled("CLIP"), table("CLIP", weight="0"))
+        read_form(filled("CLIP*"), table("CLIP*", weight="0"))
     with pytest.raises(ConfigError, match="There is no loss to minimise"):
         read_form(filled("CLIP"), {"losses": []})
 
