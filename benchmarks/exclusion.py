@@ -42,7 +42,7 @@ SHOWN = (
 )
 CARD, CHART = Path("assets/models/clip"), Path("docs/exclusion.svg")
 
-WIDTH, HEIGHT, LEFT, BOTTOM, MARGIN = 680, 440, 46, 40, 16
+WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM, MARGIN = 680, 440, 46, 44, 40, 16
 COLOURS = {
     "boolean": "#3b82f6",
     "rectified": "#ec4899",
@@ -52,6 +52,8 @@ COLOURS = {
 OFFSETS = {  # of labels that would lie on a curve or on each other, in pixels; others are right of their points
     "CLIP": (-8, 12, "end"),
     "CLIP-bnl": (-8, 4, "end"),
+    "CLIP-neg": (6, 15, "start"),
+    "CLIP drop": (-8, 4, "end"),
     "boolean": (-4, -7, "end"),
     "rectified": (8, -2, "start"),
     "anchored": (8, 2, "start"),
@@ -103,7 +105,7 @@ def chart(
     def at(name: str) -> tuple[float, float]:
         x, y = spots[name]
         across, up = (x - xs[0]) / (xs[-1] - xs[0]), (y - ys[0]) / (ys[-1] - ys[0])
-        return LEFT + across * (WIDTH - LEFT - MARGIN), HEIGHT - BOTTOM - up * (HEIGHT - BOTTOM - 2 * MARGIN)
+        return LEFT + across * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - up * (HEIGHT - BOTTOM - 2 * MARGIN)
 
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">'
     yield "<title>Composed MIR against hard pairs on 2,000 test scenes</title>"
@@ -131,7 +133,7 @@ def chart(
 
 def axes(xs: Sequence[float], ys: Sequence[float]) -> Iterator[str]:
     """Yield grid lines, ticks and names of the axes."""
-    right, bottom, top = WIDTH - MARGIN, HEIGHT - BOTTOM, 2 * MARGIN
+    right, bottom, top = WIDTH - RIGHT, HEIGHT - BOTTOM, 2 * MARGIN
     for place, y in enumerate(ys):
         height = bottom - place / (len(ys) - 1) * (bottom - top)
         yield f'<path class="axis" d="M{LEFT} {height:.1f}H{right}"/>'
@@ -146,7 +148,7 @@ def axes(xs: Sequence[float], ys: Sequence[float]) -> Iterator[str]:
 def legend() -> Iterator[str]:
     """Yield the names of the fronts."""
     for place, (strategy, colour) in enumerate(COLOURS.items()):
-        x, y = LEFT + 16, 2 * MARGIN + 18 * (place + 1)
+        x, y = WIDTH // 2 + 60, HEIGHT - BOTTOM - 80 + 18 * place
         yield f'<path d="M{x} {y - 4}h18" stroke="{colour}" stroke-width="2"/>'
         yield text(x + 24, y, f"CLIP {strategy}, by {STRENGTHS[strategy].symbol}")
 

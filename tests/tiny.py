@@ -6,7 +6,10 @@ TINY has a ResNet, with BatchNorm; SMALL_VIT has the frame size and text length 
 import atexit
 import os
 import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +18,9 @@ from typing import Any
 import torch
 
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import build_model, write_checkpoint
+from nt2vr.models.checkpoint import build_model, read_configs, read_model, write_checkpoint
+from nt2vr.models.open_clip_encoder import token_embeddings
+from tests.paths import ROOT
 
 TINY: dict[str, Any] = {
     "embed_dim": 16,
@@ -63,3 +68,19 @@ def _written(name: str, seed: int, fp16: bool) -> tuple[Path, Card]:
     atexit.register(folder.cleanup)
     first = Path(folder.name) / "model"
     return first, write_anew(first, name, seed, fp16)
+
+
+@contextmanager
+def unknowing(models: Path, name: str = "Unknowing", words: Sequence[str] = ("ocean", "dogs")) -> Iterator[str]:
+    """Hold in a folder a copy of CLIP that never saw some words, each a token; it shares CLIP's embedded clips."""
+    clip = ROOT / "assets" / "models" / "clip"
+    model, tokenizer, card = read_model(clip)
+    with torch.no_grad():
+        for word in words:
+            token_embeddings(model)[tokenizer.encode(word)] = 0
+    card = replace(card, name=name, fusion={})
+    write_checkpoint(models / name, model, *read_configs(clip), card, tokenizer=tokenizer)
+    try:
+        yield name
+    finally:
+        shutil.rmtree(models / name)

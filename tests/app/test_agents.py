@@ -66,7 +66,7 @@ def test_a_stranger_searches_as_over_http(agents_app: RunningApp) -> None:
     assert answer == httpx.post(f"{agents_app.url}api/search", json=query, timeout=60).json()
     assert parts == {"wanted": ["a dog"], "unwanted": ["a cat"], "notice": ""}
     assert {"CLIP", "CLIP-neg boolean"} <= set(systems)
-    assert galleries == [{"name": "built-in", "id": "built-in", "num_clips": 400}]
+    assert galleries == [{"name": "built-in", "id": "built-in", "num_clips": 549}]
 
 
 def test_the_owner_is_offered_no_more_and_nobody_is_told_where_a_file_lies(agents_app: RunningApp) -> None:

@@ -47,4 +47,4 @@ def test_the_notebook_compares_two_systems(
     assert "all of its 40 videos are taken" in report and "CLIP drop" in report
     assert "difference" in table and "composed/hard_pairs" in table
     assert answer.count('<img src="data:image/jpeg;base64,') == 12 and "violates" in answer
-    assert "(2, 400)" in scores
+    assert "(2, 549)" in scores

@@ -27,8 +27,8 @@ def test_the_notebook_example_runs_as_documented(
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "('a dog',) ('a cat',)"
     assert [line.split(" {")[0] for line in printed[1:4]] == ["CLIP", "CLIP boolean α 0.5", "CLIP-neg"]
-    assert any(line.startswith("[400, 'Type what the clip") and line.endswith(", 400]") for line in printed)
-    assert any(line.startswith("{'CLIP': (2, 400), 'CLIP-neg boolean': (2, 400)} ") for line in printed)
+    assert any(line.startswith("[549, 'Type what the clip") and line.endswith(", 549]") for line in printed)
+    assert any(line.startswith("{'CLIP': (2, 549), 'CLIP-neg boolean': (2, 549)} ") for line in printed)
     assert "torch.Size([1, 192])" in printed
     assert "['CLIP prompted', 'CLIP prompted boolean', 'CLIP']" in printed
     first, second = ast.literal_eval(next(line for line in printed if line.startswith("[['")))
