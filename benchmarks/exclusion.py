@@ -42,7 +42,7 @@ SHOWN = (
 )
 CARD, CHART = Path("assets/models/clip"), Path("docs/exclusion.svg")
 
-WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM, MARGIN = 680, 440, 46, 44, 40, 16
+WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM, MARGIN = 680, 440, 46, 72, 40, 16
 COLOURS = {
     "boolean": "#3b82f6",
     "rectified": "#ec4899",
@@ -53,7 +53,6 @@ OFFSETS = {  # of labels that would lie on a curve or on each other, in pixels; 
     "CLIP": (-8, 12, "end"),
     "CLIP-bnl": (-8, 4, "end"),
     "CLIP-neg": (6, 15, "start"),
-    "CLIP drop": (-8, 4, "end"),
     "boolean": (-4, -7, "end"),
     "rectified": (8, -2, "start"),
     "anchored": (8, 2, "start"),
@@ -148,7 +147,7 @@ def axes(xs: Sequence[float], ys: Sequence[float]) -> Iterator[str]:
 def legend() -> Iterator[str]:
     """Yield the names of the fronts."""
     for place, (strategy, colour) in enumerate(COLOURS.items()):
-        x, y = WIDTH // 2 + 60, HEIGHT - BOTTOM - 80 + 18 * place
+        x, y = LEFT + 16, HEIGHT // 2 + 18 * place
         yield f'<path d="M{x} {y - 4}h18" stroke="{colour}" stroke-width="2"/>'
         yield text(x + 24, y, f"CLIP {strategy}, by {STRENGTHS[strategy].symbol}")
 

@@ -138,7 +138,7 @@ def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
     form, verb = _FORMS.get(phrases.tag(start)), verb_of(phrases.word(start))
     if form is None or not verb or verb in _NOT_DEEDS or not is_complete(phrases, chunk, kind):
         return None
-    is_modifier = phrases.tag(start - 1) in {"DET", "ADJ", "NUM", "POS"}  # a racing game
+    is_modifier = phrases.tag(start - 1) in {"DET", "ADJ", "NUM", "POS", "VBG"}  # a racing game, watching racing cars
     if is_modifier or inflect(verb, form) != phrases.word(start):  # or a slip, or a noun taken for a verb
         return None
     if _is_noun(phrases, start, verb) or (verb, phrases.word(start + 1)) == ("make", "up"):

@@ -91,8 +91,6 @@ def is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
         return False
     if phrases.tag(start - 1) in {"TO", "MD", "ADP"} or phrases.word(start - 1) in {"being", "beat"}:
         return False
-    if phrases.tag(start - 1) == "VBG":
-        return False  # watching | wrestling matches
     if any(f"{phrases.word(i - 1)} {phrases.word(i)}" in _COMPOUND_NOUNS for i in (start, end)):
         return False  # the end: adds food | coloring
     if after not in {"", "CONJ", "PUNCT", "VP"} and not (after in {"WH", "ADP", "TO"} and end - start > 1):
