@@ -16,6 +16,7 @@ PLAIN = {  # keys that shapes determine; configurations with more are other kind
     "vision_cfg": {"image_size", "layers", "patch_size", "width", "head_width", "mlp_ratio"},
     "text_cfg": {"context_length", "vocab_size", "width", "heads", "layers"},
 }
+TOKENS = {"hf_tokenizer_name", "pool_type", "eos_id"}  # of a tokenizer not CLIP's, told by its vocabulary's size
 
 
 def infer(shapes: Shapes, known: Mapping[str, Config]) -> tuple[str, Config]:
@@ -102,7 +103,7 @@ def _count(shapes: Shapes, pattern: str) -> int:
 
 def _plain(config: Config) -> bool:
     return (
-        all(keys >= set(config.get(tower, {})) for tower, keys in PLAIN.items())
+        all(keys >= set(config.get(tower, {})) - TOKENS for tower, keys in PLAIN.items())
         and not {"multimodal_cfg", "custom_text"} & config.keys()
     )
 
