@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, Route, expect
 
 ANSWERS = "**/gradio_api/queue/data?*"
+DANCING = "?q=a+boy+is+dancing+and+not+playing+the+drum"  # a deed excluded, of a sentence in parts
 MODELS_MS = 60_000  # the first search waits for the models
 SETTLED = """() => document.getAnimations().every(
   (each) => each.playState !== "running" || each.effect.getComputedTiming().iterations === Infinity)"""

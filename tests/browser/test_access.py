@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import MODELS_MS, SHIFTS, columns, open_menu, open_search, serious, submit
+from nt2vr.ui.search.state import DEFAULT_QUERY
+from tests.browser.actions import DANCING, MODELS_MS, SHIFTS, columns, open_menu, open_search, serious, submit
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -89,7 +90,7 @@ def test_the_menu_opens_by_key_and_closes_on_escape_or_a_click_outside(page: Pag
 
 
 def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page, running_app: RunningApp) -> None:
-    open_search(page, running_app.url)
+    open_search(page, running_app.url + DANCING)
     good, bad = page.locator(".nt-chip.nt-good"), page.locator(".nt-chip.nt-bad")
     open_menu(page, "Correct this")
     good.get_by_role("button", name="dancing").click()
@@ -121,7 +122,7 @@ def test_the_last_settings_are_remembered_but_a_link_goes_first(page: Page, runn
     page.goto(running_app.url)
     expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
     expect(columns(page).first.locator(".nt-clip")).to_have_count(4)
-    expect(page.locator("#query textarea")).to_have_value("a boy is dancing and not playing the drum")
+    expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
     page.goto(running_app.url + "?q=a+dog")
     expect(columns(page)).to_have_count(3)
 

@@ -23,10 +23,10 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_un
     chips = page.locator(".nt-reference")
     try:
         open_search(page, running_app.url)
-        page.get_by_role("list", name="Examples with a reference").get_by_text("without the dog").click()
+        page.get_by_role("list", name="Examples with a reference").get_by_text("without the bird").click()
         expect(columns(page)).to_have_count(4)
         expect(chips).to_have_count(1)
-        expect(page).to_have_url(re.compile("q=without\\+the\\+dog.*like=4a7dd0ba98"))
+        expect(page).to_have_url(re.compile("q=without\\+the\\+bird.*like=7a5f6ffed9"))
         expect(page.get_by_text("✓ next to a reference")).to_be_visible()
         assert serious(page) == []
 

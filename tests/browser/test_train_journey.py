@@ -107,7 +107,7 @@ def train_stop_and_resume(page: Page, url: str, runs: Path) -> None:
     start_a_run(page, runs)
     expect(watch.locator("h3")).to_contain_text("<b>Tiny</b>", timeout=WAIT_MS)
     (config,) = runs.glob("*/config.json")
-    assert json.loads(config.read_text())["losses"] == {"contrastive": {"weight": 0.5}}
+    assert json.loads(config.read_text())["losses"] == {"contrastive": {"weight": 0.5}, "labels": {"weight": 1.0}}
     expect(state).to_have_text("training", timeout=WAIT_MS)
     loss_line = page.locator(".nt-curves .nt-line").last  # the validation charts, once they are there, come before it
     expect(loss_line).to_have_attribute("d", re.compile(r"^M[\d. ]+L"), timeout=WAIT_MS)  # two points or more

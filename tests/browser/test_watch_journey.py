@@ -6,7 +6,7 @@ import shutil
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.actions import MODELS_MS, columns, held, open_menu, submit
+from tests.browser.actions import DANCING, MODELS_MS, columns, held, open_menu, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 from tests.paths import ROOT
@@ -16,7 +16,7 @@ from trainer.ui.from_search import PRESET
 
 pytestmark = pytest.mark.browser
 
-SEARCH = "?systems=CLIP&k=4&q=a+boy+is+dancing+and+not+playing+the+drum"
+SEARCH = f"{DANCING}&systems=CLIP&k=4"
 COUNT_FLIGHTS = """() => {
   window.flights = 0;
   const animate = Element.prototype.animate;
@@ -44,14 +44,14 @@ def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     expect(page.get_by_text("a device trains one run at a time")).to_be_visible()
     training.get_by_role("button", name="watch it").click()
     expect(training).to_contain_text("its column joins with the first checkpoint")
-    add_epoch(run, 1, "clip-star")
+    add_epoch(run, 1, "clip-bnl")
     expect(column.locator("h3")).to_contain_text("epoch 1", timeout=MODELS_MS)
     expect(columns(page)).to_have_count(2)
     expect(page.locator(".nt-epochs")).to_have_count(0)  # one epoch leaves no choice
     page.evaluate(COUNT_FLIGHTS)
     add_epoch(run, 2, "clip-neg")
     expect(column.locator("h3")).to_contain_text("epoch 2", timeout=MODELS_MS)
-    expect(column.locator(".nt-counts")).to_have_text("4 of 4 show “playing the drum” → 0")
+    expect(column.locator(".nt-counts")).to_have_text("3 of 4 show “playing the drum” → 0")
     assert page.evaluate("flights") == 0  # motion is reduced
 
 
@@ -98,20 +98,20 @@ def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_i
     expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
     page.get_by_role("button", name="replay a training").click()
     column = page.locator("[data-run]")
-    expect(page.locator("#query textarea")).to_have_value("a boy is dancing and not playing the drum")
+    expect(page.locator("#query textarea")).to_have_value("a dog but no cat")
     expect(column.locator("h3")).to_have_text("CLIP, learning· epoch 1")  # it plays
     expect(column).to_contain_text("recorded 2")
     assert "replay=1" in page.url
     column.get_by_role("button", name="stop").click()
     slider = page.get_by_role("slider", name="epoch")
     slider.press("End")
-    expect(column.locator(".nt-counts")).to_contain_text("7 of 8 show “playing the drum” → ")
+    expect(column.locator(".nt-counts")).to_contain_text("8 of 8 show “cat” → ")
     expect(column.locator(".nt-clip")).to_have_count(8)
     submit(page, "a cat, no dog")  # has not been recorded
     expect(column).to_have_count(0)
     assert "replay" not in page.url
     page.set_viewport_size({"width": 390, "height": 844})  # on a phone it stands next to its base
-    page.goto(running_app.url + "?replay=1&systems=CLIP|CLIP-bnl|CLIP-neg&q=a+boy+is+dancing+and+not+playing+the+drum")
+    page.goto(running_app.url + "?replay=1&systems=CLIP|CLIP-bnl|CLIP-neg&q=a+dog+but+no+cat")
     expect(columns(page)).to_have_count(4, timeout=MODELS_MS)
     assert column.evaluate("each => each.getBoundingClientRect().right") == 390 - 16
 
