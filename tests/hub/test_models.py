@@ -472,7 +472,7 @@ def test_a_repository_that_would_fill_the_memory_is_tried_in_a_child(
     monkeypatch.setattr(verify, "BASE_S", 60 if what != "endless layers" else 20)
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     pull_hostile(tmp_path, hub_with_child, *LARGE[what])
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < max(used, 3 << 20)  # KB
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(used, 3 << 20)  # KB; of any child so far
 
 
 def pull_hostile(
