@@ -97,6 +97,8 @@ class Claim:
         if (self.places and scene.place not in self.places) or self.night not in (None, scene.night):
             return False
         seen, choices = seen_in(scene), []
+        if len(self.whos) > len(seen):
+            return False  # without trying all permutations
         for who in self.whos:
             choices.append(list(who.found(seen, scene.figures)))
             if not choices[-1]:

@@ -13,6 +13,7 @@ from nt2vr.world.scenes import Deed, Figure, Scene, problems
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.splits import sample_scenes
 from nt2vr.world.table import SceneTable
+from nt2vr.world.truth import read_asked, read_claim
 
 SCENES = sample_scenes("train", 500, seed=5)
 KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "list", "not", "except", "place")
@@ -185,3 +186,19 @@ def test_some_forms_are_kept_for_tests() -> None:
 def test_captions_are_reproducible_and_distinct() -> None:
     assert captions(SCENE, 20) == captions(SCENE, 20)
     assert len(set(captions(SCENE, 20))) == 20
+
+
+def test_a_colour_after_in_is_worn_and_clothes_are_put_on_by_nobody() -> None:
+    with_couch = read_claim("a man in green with a couch")
+    assert with_couch is not None
+    assert [(who.colour, "sofa" in who.names) for who in with_couch.whos] == [("green", False), ("", True)]
+    assert read_claim("a man dancing, then wearing a red shirt") is None
+
+
+def test_who_asks_for_dogs_is_content_with_one_and_who_asks_for_two_is_not() -> None:
+    one = Scene("park", False, (Figure("dog"),), 1)
+    asked = {text: read_asked(text) for text in ("dogs", "two dogs")}
+    assert {text: claim is not None and claim.holds(one) for text, claim in asked.items()} == {
+        "dogs": True,
+        "two dogs": False,
+    }
