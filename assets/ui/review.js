@@ -1,6 +1,7 @@
 // A review steps through the list: each query replaces the address of the one before, so that Back returns to the list.
 const dialog = () => element.querySelector("dialog");
 const field = (name) => element.querySelector(`[name="${name}"]`);
+const isReviewing = () => new URLSearchParams(location.search).has("query"); // answers on their way may come after the review was left
 const tell = (text) => { const place = element.querySelector(".nt-kept"); if (place) place.textContent = text; };
 const show = (link, instead) => {
   if (!link) return;
@@ -26,7 +27,7 @@ element.addEventListener("click", (event) => {
     trigger("open", { link: link.getAttribute("href") });
   } else if (event.target.matches("[data-close]")) close();
 });
-addEventListener("popstate", () => { if (!new URLSearchParams(location.search).has("query")) dialog()?.close(); });
+addEventListener("popstate", () => { if (!isReviewing()) dialog()?.close(); });
 element.addEventListener("cancel", (event) => { event.preventDefault(); close(); }, true);
 element.addEventListener("submit", (event) => { event.preventDefault(); document.activeElement?.blur(); });
 element.addEventListener("change", ({ target }) => {
@@ -58,7 +59,7 @@ const draw = () => {
   }
   if (isNew) tell("");
   form.place = props.value.place;
-  if (dialog().open) return;
+  if (dialog().open || !isReviewing()) return;
   const held = document.activeElement; // Gradio takes `open` away whenever it draws; what had the focus keeps it
   dialog().showModal();
   (dialog().contains(held) ? held : element.querySelector(".nt-review")).focus();

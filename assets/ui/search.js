@@ -103,8 +103,9 @@
     for (const name of ["__theme", "stage", "stories"]) if (before.has(name)) address.set(name, before.get(name));
     const isNew = history.state?.answered && `?${address}` !== location.search;
     const isElsewhere = before.has("report"); // on the Evaluate tab
-    const isPassed = (nt2vr.popped ?? `?${address}`) !== `?${address}`; // Back went on before this answer came
-    nt2vr.popped = undefined;
+    // Back, or a link of a report, has moved on before this answer came
+    const isPassed = [...new URLSearchParams(nt2vr.arrived)].some(([name, value]) => address.get(name) !== value);
+    nt2vr.arrived = undefined;
     if (!isElsewhere && !isPassed) history[isNew ? "pushState" : "replaceState"]({ answered: true }, "", `?${address}`);
     for (const name of ["stage", "stories"]) address.delete(name); // whoever comes back has left the stage
     nt2vr.store("search", `?${address}`);

@@ -13,7 +13,7 @@ window.addEventListener("popstate", () => {
   const link = location.search.slice(1);
   if (new URLSearchParams(link).has("report")) trigger("report", { link });
   else {
-    nt2vr.popped = location.search;
+    nt2vr.arrived = location.search;
     trigger("back", {});
   }
 });

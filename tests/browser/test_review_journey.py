@@ -111,6 +111,13 @@ def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_pl
     expect(where).to_have_text("query 30 of 50", timeout=MODELS_MS)
     expect(review.get_by_label("Note")).to_have_value("who dances?")
     expect(review.get_by_label("Tag")).to_have_value("ambiguous")
+    page.get_by_role("link", name="Open in Search").click()
+    expect(page.locator(".nt-legend")).to_contain_text("relevant in the evaluation", timeout=MODELS_MS)
+    page.locator("#query textarea").focus()
+    expect(page.locator("#query textarea")).to_be_focused()  # the review is closed
+    page.go_back()
+    expect(review).to_be_visible()
+    expect(question).to_have_text(texts[9])
     page.go_back()
     expect(review).not_to_be_visible()
     assert page.url == place
