@@ -14,7 +14,7 @@ def preset_names() -> list[str]:
 
 
 def ready_sweeps() -> list[str]:
-    """List the sweeps of the paper's tables, each with its config, and a grid or points."""
+    """List the sweeps of the papers' tables, each with its config, and a grid or points."""
     return sorted(path.stem for path in SWEEPS.glob("*.json"))
 
 

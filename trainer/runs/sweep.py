@@ -75,7 +75,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "config",
         type=Path,
-        help=f"a config file, a preset such as clip-bnl, or a sweep of nT2VR's paper: {', '.join(ready_sweeps())}",
+        help=f"a config file, a preset such as clip-bnl, or a sweep of a paper: {', '.join(ready_sweeps())}",
     )
     parser.add_argument(
         "--grid",

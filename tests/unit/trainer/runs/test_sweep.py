@@ -113,6 +113,16 @@ def test_a_ready_sweep_has_the_rows_of_the_papers_table(name: str, count: int) -
             assert not any(losses["bnl"]["video_pivot"] for losses in auxiliary)
 
 
+def test_the_sweep_of_con_clips_table_has_its_rows() -> None:
+    keys, points, file, before = planned(Path("con-clip-table-6"), {})
+    runs = runs_at(load_config(preset_or_file(file), before), points, 1, Path("runs"))
+    names = {"images": "L1", "captions": "L2", "distractors": "L3"}
+    terms = [[name for term, name in names.items() if run.config.losses["con"][term]] for run in runs]
+    assert terms == [["L1"], ["L2"], ["L1", "L2"], ["L1", "L2", "L3"]]
+    assert [run.point for run in runs] == [("L1",), ("L2",), ("L1 + L2",), ("all",)]
+    assert keys == ["terms of con"]
+
+
 def test_a_ready_sweep_has_a_grid_of_its_own_and_a_file_of_that_name_comes_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
