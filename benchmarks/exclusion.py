@@ -16,7 +16,7 @@ from nt2vr.progress import progress_bar
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.chart import short, ticks
 
-MODELS = ("CLIP", "CLIP-snl", "CLIP-bnl", "CLIP-neg")
+MODELS = ("CLIP", "CLIP-snl", "CLIP-bnl", "CLIP-con", "CLIP-neg")
 FRONTS: dict[str, Sequence[float]] = {
     "boolean": (0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.65, 0.8, 1, 1.25, 1.5),
     "rectified": (0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3),
@@ -50,7 +50,6 @@ COLOURS = {
     "spherical": "#a855f7",
 }  # all readable on white and on black
 OFFSETS = {  # of labels that would lie on a curve or on each other, in pixels; others are right of their points
-    "CLIP": (-8, 12, "end"),
     "CLIP-bnl": (-8, 4, "end"),
     "CLIP-neg": (6, 15, "start"),
     "boolean": (-4, -7, "end"),

@@ -6,7 +6,7 @@ Asks for single words among test scenes, drawn once and cached; every thing is i
 - unseen: words of `assets/world/unseen_words.tsv`, which no caption has, next to the known word in their place;
 - things: precision@8 of the usual name, and the things that its wrong clips show most often for their number;
 - typed: the share of typed queries (`shared/data/typed_queries_dev.jsonl`, if it is there) that get verdicts, and of
-  their content words that are known.
+  their content words (nouns, verbs and adjectives) that are known, by themselves or as the end of a known phrase.
 """
 
 import json
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from benchmarks.harness import arguments
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.query import understand
-from nt2vr.language.tagger import HantaTagger
+from nt2vr.language.tagger import VERB_TAGS, HantaTagger
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.settings import PACKAGE, Settings, prepare_environment
@@ -44,6 +44,7 @@ from nt2vr.world.truth import read_claim
 NUM_CLIPS, SEED = 1_000, 7
 LEAST = 16  # clips with each thing
 FEWEST = 4  # clips that show a word, for it to be measured
+CONTENT = frozenset({"NOUN", "ADJ"}) | VERB_TAGS - {"MD"}
 TYPED = PACKAGE.parents[1] / "shared" / "data" / "typed_queries_dev.jsonl"
 Words = Mapping[str, Claim]
 
@@ -128,7 +129,9 @@ def of_typed(path: Path, precisions: Mapping[str, float]) -> dict[str, Any]:
         parts = (*query.wanted, *query.unwanted)
         read.setdefault(row["group"], []).append(bool(parts) and all(read_claim(part) for part in parts))
         if row["group"] != "foreign":
-            words += [(word, _known(word, precisions)) for part in parts for word in tokens_of(part) if _says(word)]
+            tokens = {token.text.lower(): token for token in tagger.tag(row["text"]) if token.tag in CONTENT}
+            said = [word for part in parts for word in tokens_of(part) if word in tokens and _says(word)]
+            words += [(word, _known(word, tokens[word].lemma, precisions)) for word in said]
     english = [is_read for group, some in read.items() if group != "foreign" for is_read in some]
     return {
         "queries": len(english),
@@ -145,12 +148,12 @@ def _says(word: str) -> bool:
     return meaning is None or meaning.kind in ("noun", "verb", "place")
 
 
-def _known(word: str, precisions: Mapping[str, float]) -> bool:
-    """Return whether a word, or another one of the same meaning, is known."""
+def _known(word: str, lemma: str, precisions: Mapping[str, float]) -> bool:
+    """Return whether a word, another one of the same meaning, or a place that ends in it ("on the beach") is known."""
     meaning = lexicon().get((word,))
-    forms = [word, inflect_phrase(word, "VBG")]
+    forms = {word, inflect_phrase(lemma, "VBG"), *(text for text in precisions if text.split()[-1] == word)}
     if meaning and meaning.kind == "noun":
-        forms += [other for other, names in meanings().items() if names == meaning.names]
+        forms |= {other for other, names in meanings().items() if names == meaning.names}
     return any(precisions.get(form, 0) >= 0.5 for form in forms)
 
 

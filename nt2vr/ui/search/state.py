@@ -14,7 +14,7 @@ from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES, check_number
 from nt2vr.search.searcher import DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
 from nt2vr.search.strategies import STRENGTHS
 
-DEFAULT_QUERY = "a city without cars"
+DEFAULT_QUERY = "a street without cars"
 K_CHOICES = (4, 6, 8, 12, 16, 24)  # with four columns of 24 about a hundred clips: more playing at once tires a laptop
 MAX_COLUMNS = 4
 WORDS = {strategy: strength.word for strategy, strength in STRENGTHS.items()}
