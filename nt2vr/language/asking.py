@@ -3,7 +3,6 @@
 import re
 
 from nt2vr.language.rewriting import Step, pattern
-from nt2vr.language.wordlists import words
 
 _FILLERS = pattern(
     r"\b(?:u+h+m*|u+m+|e+rm+|h+m+|uhm+|lo+l|lmao|haha+|pl[sz]|plea?se?|tho|rly|^kindly|kinda|sorta|thx|tysm|imo|tbh)\b(?!\s?:),?"
@@ -116,48 +115,34 @@ _ONLY_THING = pattern(
     r"^(?:the (?:only|one|last) )?(?:thing|what) (?:that )?(?:i|we) (?:do not|don'?t) (?:want|like|need)"
     r"(?: to (?:see|watch|have))? (?:is|are) "
 )
-
-
-_SAID = words(
-    "really actually rly kindly stuff whatever something uh um er hm lol lmao haha pls plz pleas plese plse kinda "
-    "sorta thx already "
-    "tysm imo tho like know mean guess well ok right let's"
-)
-_SAID_LAST = words("thank ty though guess think or know asap ok right cheers if")
 FILLERS = (
-    Step(pattern(r"(?<=\w) (?:pl[sz]|please),(?= )"), ",", words("pl")),
-    Step(_FILLERS, " ", _SAID),
+    Step(pattern(r"(?<=\w) (?:pl[sz]|please),(?= )"), ","),
+    Step(_FILLERS, " "),
     Step(re.compile(r"^\s+|(?<=\s)\s+"), ""),
-    Step(_FREE, r"\1-free ", words("free")),
-    Step(_NONE_OF, "none", words("any one")),
-    Step(pattern(r"(?<=\bnone of )(?:whom|which)\b|(?<=\bneither of )(?:whom|which)\b"), "them", words("who which")),
+    Step(_FREE, r"\1-free "),
+    Step(_NONE_OF, "none"),
+    Step(pattern(r"(?<=\bnone of )(?:whom|which)\b|(?<=\bneither of )(?:whom|which)\b"), "them"),
     Step(
         pattern(
             r"\b(?:(?:and|but) )?(?:under no circumstances|(?:on no account|at no (?:point|time)|in no (?:way|"
             r"case)|by no means))\b"
         ),
         "not",
-        (" no ",),
     ),
-    Step(
-        pattern(r"\bnone of (?=th(?:at|is) )|\bno thank(?:s| you) to (?=(?:\w+ ){0,2}\w+(?:[,.;!]|$))"),
-        "no ",
-        words("none thank"),
-    ),
+    Step(pattern(r"\bnone of (?=th(?:at|is) )|\bno thank(?:s| you) to (?=(?:\w+ ){0,2}\w+(?:[,.;!]|$))"), "no "),
     Step(
         pattern(
             r"(?:^|(?<=[,.;!?] )|(?<=\bbut )|(?<=\band ))(?:drop|lose|ditch|discard|scrap|cut|bin) "
             r"(?=(?:the ones?|those|anything|any|all|everything)\b)"
         ),
         "no ",
-        words("drop lose ditch discard scrap cut bin"),
     ),
-    Step(_THOSE, r"\1", words("ones those one clip video part bit scene recording result film movie")),
-    Step(_WHOEVER, r"\1 ", words("ing ed")),
-    Step(_UNLESS, "without ", words("unless")),
-    Step(pattern(r"(?<=\bno one) left(?= [io]n\b|[,.;]|$)|(?<=\bnobody) left(?= [io]n\b|[,.;]|$)"), "", words("left")),
-    Step(_PREVENTED, r"\1not ", words("from")),
-    Step(_ONLY_THING, "no ", words("want like need")),
-    Step(_CLOSING, "", _SAID_LAST),
+    Step(_THOSE, r"\1"),
+    Step(_WHOEVER, r"\1 "),
+    Step(_UNLESS, "without "),
+    Step(pattern(r"(?<=\bno one) left(?= [io]n\b|[,.;]|$)|(?<=\bnobody) left(?= [io]n\b|[,.;]|$)"), ""),
+    Step(_PREVENTED, r"\1not "),
+    Step(_ONLY_THING, "no "),
+    Step(_CLOSING, ""),
 )
 REQUEST = Step(_REQUEST, _new_clause)

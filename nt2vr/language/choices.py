@@ -3,7 +3,6 @@
 import re
 
 from nt2vr.language.rewriting import Step, pattern
-from nt2vr.language.wordlists import words
 
 _JOINT_OF_CHOICE = pattern(r"(?<=\w )(?:to|over|before|(?<!rather )than|then|instead of)(?= [^\W\d_])")
 _CHOICE = pattern(
@@ -37,7 +36,6 @@ _CONTRAST = pattern(
     r"\bnot (?:an?|the) [a-z]+ ([a-z]+),? (?:but )?(?:an?|the) [a-z]+ one$"
     r"|\b(?:an?|the) [a-z]+ ([a-z]+),? (?:but |and )?not (?:an?|the) [a-z]+ one$"
 )
-_COMPARING = words("prefer favor favour choose pick rath raht rate sooner better less than take go")
 _VERDICT = pattern(r"(?<![\w'])([a-z]+(?: [a-z]+)?)(?:\?,?| ?[:=]) ?(no|nope|nah|yes|yep|yeah)\b(?:[.,!;]|$)")
 _APPROVES = pattern(r"[?:=],? ?(?:yes|yep|yeah)\b")
 _YES_NO = pattern(r"^(.{2,40}?),? yes(?: please)?,? (?:and |but )?(.{2,40}?),? no[.!]?$")
@@ -71,8 +69,6 @@ _CORRECTION = Step(
         r"(?=[a-z])(?!(?:no|not|without|with|like|just|but|only|if|i|it|thanks|thank|please|yes)\b)"
     ),
     _corrected,
-    words("wait scratch mean sorry oops rather correction actually")
-    | {"make that", "no,", "nope", "nah", "no.", "no!"},
 )
 _TASTE = Step(
     pattern(
@@ -90,20 +86,15 @@ _TASTE = Step(
         r"(?: (?:any|these|those|all))?(?= \w)"
     ),
     "avoid",
-    words(
-        "over done enough sick tired fed allergic scared afraid terrified frightened without bear take handle bored "
-        "bothered hate dislike detest loathe"
-    ),
 )
 _EXCHANGES = (
-    Step(pattern(r"\b(\w{2,20}),? no,? not \1,? (?=\w)"), "no \\1, ", (" not ",)),
+    Step(pattern(r"\b(\w{2,20}),? no,? not \1,? (?=\w)"), "no \\1, "),
     Step(
         pattern(
             r"^(?:my )?[a-z]{2,20} (?:hates?|dislikes?|detests?|loathes?) (?=[^,.;]{2,40}[,.;] ?(?:so |please )?"
             r"(?:find|show|give|get|play) )"
         ),
         "avoid ",
-        words("hate dislike detest loathe"),
     ),
     Step(
         pattern(
@@ -111,15 +102,13 @@ _EXCHANGES = (
             r"((?:the|that|this|those|all the|my) .{2,40}?) (?:for|with) (?=\w)"
         ),
         r"omit \1, ",
-        words("swap switch trade"),
     ),
-    Step(pattern(r"^(?:please )?(?:swap|switch) out (?=\w)"), "omit ", words("swap switch")),
+    Step(pattern(r"^(?:please )?(?:swap|switch) out (?=\w)"), "omit "),
     Step(
         pattern(
             r"(?<=\w) (?:is |are )?(?:(?:much|far|strongly) )?(?:preferr?ed|favou?red|preferable) (?:to|over) (?=\w)"
         ),
         " rather than ",
-        words("prefer favo"),
     ),
 )
 
@@ -127,80 +116,55 @@ CHOICES = (
     _CORRECTION,
     _TASTE,
     *_EXCHANGES,
-    Step(
-        _VERDICT,
-        _judged,
-        words("?no ?ye ?na :no :ye =no =ye") | {"? no", "? ye", "? na", ": no", ": ye", "= no", "= ye"},
-    ),
-    Step(_YES_NO, r"\1, no \2", words("yes")),
-    Step(_NO_YES, r"no \1, \2", words("yes")),
-    Step(pattern(r"(?<!\w)yes to (.{2,40}?),? (?:and |but )?no to "), r"\1, no ", words("yes")),
-    Step(pattern(r"(?<!\w)no to (.{2,40}?),? (?:and |but )?yes to "), r"no \1, ", words("yes")),
+    Step(_VERDICT, _judged),
+    Step(_YES_NO, r"\1, no \2"),
+    Step(_NO_YES, r"no \1, \2"),
+    Step(pattern(r"(?<!\w)yes to (.{2,40}?),? (?:and |but )?no to "), r"\1, no "),
+    Step(pattern(r"(?<!\w)no to (.{2,40}?),? (?:and |but )?yes to "), r"no \1, "),
     Step(
         pattern(
             r"\b(?:(?:i|we)(?:'?d| would)? )?(?:prefer|rather) not(?: to)?(?: (?:see|have|watch|get|hear))? "
             r"|\b(?:there(?:'s| is) )?no need (?:to (?:show|see|include|have|feature))(?: me| us)? (?:the )?"
         ),
         "no ",
-        words("prefer rather need"),
     ),
-    Step(pattern(r"(?<=\bdon't )you (?:ever )?dare "), "", words("dare")),
+    Step(pattern(r"(?<=\bdon't )you (?:ever )?dare "), ""),
     Step(
         pattern(
             r"[,:;]? with (?:only |just |the )?(?:one|a single|sole|single|notable) exception(?: of| being|\s?[:,-]?) "
         ),
         " except ",
-        words("exception"),
     ),
-    Step(
-        pattern(r"[,;.]? (?:and )?the (?:only|one|sole) exceptions? (?:is|are|being) "), " except ", words("exception")
-    ),
+    Step(pattern(r"[,;.]? (?:and )?the (?:only|one|sole) exceptions? (?:is|are|being) "), " except "),
     Step(
         pattern(
             r"^((?:other than|except(?: for)?|apart from|aside from|besides) (?:\w+ ){0,3}?\w+) "
             r"(?=(?:what|which|who|where|how|show|give|find|do you|are there|is there)\b)"
         ),
         r"\1, ",
-        words("than except from besides"),
     ),
-    Step(_JOINT_OF_CHOICE, _rather, _COMPARING),
-    Step(_CHOICE, _chosen, words("than")),
+    Step(_JOINT_OF_CHOICE, _rather),
+    Step(_CHOICE, _chosen),
     Step(
         pattern(
             r"^(?:i|we) (?:really )?(?:like|love) (.{2,60}?) (?:(?:way|much|far|a lot) )?(?:more|better) than (?=\w)"
         ),
         r"\1 rather than ",
-        words("than"),
     ),
-    Step(pattern(r"^(.{2,40}?) over (.{2,40}?) any (?:day|time)\b"), r"\1 rather than \2", words("any")),
+    Step(pattern(r"^(.{2,40}?) over (.{2,40}?) any (?:day|time)\b"), r"\1 rather than \2"),
     Step(
-        pattern(r"^(.{2,40}?) (?:is|are|would be) (?:much |way |so much |far )?better than (?=\w)"),
-        r"\1 rather than ",
-        words("better"),
+        pattern(r"^(.{2,40}?) (?:is|are|would be) (?:much |way |so much |far )?better than (?=\w)"), r"\1 rather than "
     ),
-    Step(pattern(r"\bmore (?:like|of) (.{2,40}?) than (?=\w)"), r"\1 rather than ", words("than")),
-    Step(
-        pattern(r"^(?:keep|show|include) ([^,;]{2,40}?)(?:[,;]| and|[,;] and) (?:drop|lose|cut) "),
-        r"\1, omit ",
-        words("drop lose cut"),
-    ),
-    Step(pattern(r"(?<=\w )one(?=$|[,.;])"), _named, words("not")),
-    Step(
-        pattern(r"^(?:less|fewer) (?!(?:is|than) )(\w+),? (?:(?:and|but) )?more (?=\w)"),
-        r"no \1, ",
-        words("less fewer"),
-    ),
-    Step(
-        pattern(r"^more (?!or )(\w+(?: \w+)?),? (?:(?:and|but) )?(?:less|fewer) (?=\w+$)"),
-        r"\1, no ",
-        words("less fewer"),
-    ),
+    Step(pattern(r"\bmore (?:like|of) (.{2,40}?) than (?=\w)"), r"\1 rather than "),
+    Step(pattern(r"^(?:keep|show|include) ([^,;]{2,40}?)(?:[,;]| and|[,;] and) (?:drop|lose|cut) "), r"\1, omit "),
+    Step(pattern(r"(?<=\w )one(?=$|[,.;])"), _named),
+    Step(pattern(r"^(?:less|fewer) (?!(?:is|than) )(\w+),? (?:(?:and|but) )?more (?=\w)"), r"no \1, "),
+    Step(pattern(r"^more (?!or )(\w+(?: \w+)?),? (?:(?:and|but) )?(?:less|fewer) (?=\w+$)"), r"\1, no "),
     Step(
         pattern(
             r"(?<=\w )used to (.{2,40}?),? (?:but|and) (?:(?:(?:is|does|do|are) ?)?n[o'\u2019]?t any ?more|no longer)$"
         ),
         r"no longer \1",
-        words("used"),
     ),
     Step(
         pattern(
@@ -208,7 +172,6 @@ CHOICES = (
             r"(?:(?:who|that)(?:['\u2019]s| is| are)? |(?=[a-z]{2,20}ing\b))"
         ),
         r"\1 ",
-        words("one"),
     ),
     Step(
         pattern(
@@ -217,32 +180,28 @@ CHOICES = (
             r"(?:want|need|like|after|mean|meant|asked for))\b"
         ),
         r"no \1",
-        words("my me what"),
     ),
     Step(
         pattern(
             r"(?<=\w)[,;] (?:(?:and|but) )?(?!one|other)([a-z]{3,20}) not(?: so much| ok(?:ay)?| allowed)?(?=[.!]?$)"
         ),
         r", no \1",
-        words("not"),
     ),
-    Step(pattern(r"\bnot so much (.{2,40}?) as (?=\w)"), r"not \1 but ", words("much")),
+    Step(pattern(r"\bnot so much (.{2,40}?) as (?=\w)"), r"not \1 but "),
     Step(
         pattern(
             r",? \b(?:except(?:ing)? (?:for )?(?:when|while|if|where)|unless) "
             r"(?:it|he|she|they|you|we|there|someone|somebody|anyone)(?:['\u2019]s| is| are)? (?=[a-z])"
         ),
         " but not ",
-        words("except unless"),
     ),
-    Step(pattern(r"\b(?:nobody|no one|none|not one) out of (?=the |them |us |these )"), "none of ", words("out")),
+    Step(pattern(r"\b(?:nobody|no one|none|not one) out of (?=the |them |us |these )"), "none of "),
     Step(
         pattern(
             r"(?:^|,? )\b(?:(?:as|so) long as|provided(?: that)?|on condition that) "
             r"(?=(?:it|there|they|he|she)(?:['\u2019]|\b))"
         ),
         ", ",
-        words("long provided condition"),
     ),
     Step(
         pattern(
@@ -250,6 +209,5 @@ CHOICES = (
             r"(?: (?:what|which)(?: kind of)?,?|,) "
         ),
         "",
-        words("care mind matter"),
     ),
 )

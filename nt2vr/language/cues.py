@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from nt2vr.language.forms import CUE_RUNS, CUES, CueKind
-from nt2vr.language.idioms import NO_NEGATION, length_of_name, length_of_sign, length_of_work
+from nt2vr.language.forms import CueKind, cue_runs, cues
+from nt2vr.language.idioms import length_of_name, length_of_sign, length_of_work, no_negation
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.presence import Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
@@ -49,9 +49,9 @@ class Cues:
                 yield "double", i, double
                 i = double
                 continue
-            length = self.presence.longest(CUE_RUNS, i)
-            kind = CUES[" ".join(self.phrases.words[i : i + length])] if length else "not"
-            idiom = self.presence.longest(NO_NEGATION, i) or (
+            length = self.presence.longest(cue_runs(), i)
+            kind = cues()[" ".join(self.phrases.words[i : i + length])] if length else "not"
+            idiom = self.presence.longest(no_negation(), i) or (
                 length_of_sign(self.phrases, i) if self.phrases.word(i) in {"no", "do"} else 0
             )
             if length and not idiom:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nt2vr.language.forms import CUES, CueKind
+from nt2vr.language.forms import CueKind, cues
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.presence import SHOWING, Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
@@ -160,7 +160,7 @@ class DeniedAfter:
         takes_finite = kind == "no" and (relative or not wanted_before or self._opens_clause(noun))
         end, core = noun.end, None
         while True:
-            other = CUES.get(phrases.word(end)) == "without"  # w/o people | w/o huts
+            other = cues().get(phrases.word(end)) == "without"  # w/o people | w/o huts
             if other or self.presence.after_tail(end) > end or (kind == "order" and phrases.word(end) == "from"):
                 return replace(noun, end=end, core=core or end)
             if phrases.word(end) == "as" and (as_phrase := phrases.noun_phrase(end + 1)):
@@ -187,7 +187,7 @@ class DeniedAfter:
     def _is_denied_as_such(self, i: int) -> bool:
         """Return whether somebody at word i is all that is denied: "except | kids singing", "don't show | kids"."""
         before = self.phrases.words[max(0, i - 3) : i]
-        excepts = any(CUES.get(" ".join(before[first:])) == "except" for first in range(len(before)))
+        excepts = any(cues().get(" ".join(before[first:])) == "except" for first in range(len(before)))
         return excepts or before[:1] == ["there"] or not (SHOWING | _US).isdisjoint(before[-1:])
 
     def sets_scene(self, place: Phrase, kind: CueKind) -> bool:

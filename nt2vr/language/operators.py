@@ -4,7 +4,6 @@ import re
 
 from nt2vr.language.rewriting import Step, pattern
 from nt2vr.language.spelling import cue_of
-from nt2vr.language.wordlists import words
 
 _DENIES = r"no|not|none|without|w/o|exclude[sd]?|excluding|except|minus|avoid|omit|skip|hide|ignore|remove"
 _MARKED = r"[-!~](?=[^\W\d_]|[\"\u201c(])"
@@ -61,28 +60,28 @@ def _expected(match: re.Match[str]) -> str | None:
     return "except" if _QUANTIFIED.search(match.string[max(0, match.start() - 60) : match.start()]) else None
 
 
+def _mended(match: re.Match[str]) -> str | None:
+    """Return the cue that a word is a misspelling of, if any."""
+    word = match[0].lower()
+    return cue if (cue := cue_of(word)) != word else None
+
+
 SPELLING = (
-    Step(pattern(r"\b(?:excl\b\.?|exc\.|ex\.)(?= \w)"), "excluding", words("excl exc. ex.")),
-    Step(
-        pattern(r"\bex[a-z]{3,8}\b"),
-        lambda match: cue_of(match[0].lower()),
-        words("one those clip video when people any"),
-    ),
-    Step(
-        pattern(r"(?<=rather )then\b|(?<=other )then\b|(?<=different )then\b|(?<=else )then\b"), "than", words("then")
-    ),
-    Step(pattern(r"(?<=instead )off\b|(?<=insted )off\b"), "of", words("off")),
-    Step(pattern(r"(?<=[a-z]{2})\.(?=(?:no|not|without)\b)"), ". ", words(".no .with")),
-    Step(pattern(r"\bw\.o\.?(?=\s)|\bwo(?= (?!n['\u2019]?t\b)[a-z])"), "w/o", words("w.o wo")),
-    Step(pattern(r"\bw/\s?(?!o\b|out\b)(?=\w)"), "with ", words("w/")),
-    Step(pattern(r"\bno body(?= (?:is|was|are|in|on|at|else)\b)|\bno-?(?:one|body)\b"), "nobody", ("no body", "no-")),
+    Step(pattern(r"\b(?:excl\b\.?|exc\.|ex\.)(?= \w)"), "excluding"),
+    Step(pattern(r"\bex[a-z]{3,8}\b"), _mended),
+    Step(pattern(r"(?<=rather )then\b|(?<=other )then\b|(?<=different )then\b|(?<=else )then\b"), "than"),
+    Step(pattern(r"(?<=instead )off\b|(?<=insted )off\b"), "of"),
+    Step(pattern(r"(?<=[a-z]{2})\.(?=(?:no|not|without)\b)"), ". "),
+    Step(pattern(r"\bw\.o\.?(?=\s)|\bwo(?= (?!n['\u2019]?t\b)[a-z])"), "w/o"),
+    Step(pattern(r"\bw/\s?(?!o\b|out\b)(?=\w)"), "with "),
+    Step(pattern(r"\bno body(?= (?:is|was|are|in|on|at|else)\b)|\bno-(?:one|body)\b"), "nobody"),
     Step(pattern(r"\b(instead|rather|apart|aside|except|other)(of|than|from|for)\b"), r"\1 \2"),
-    Step(pattern(r"\b(?:appart|a part) (?=from\b)"), "apart ", words("part")),
-    Step(pattern(r"\bexpect(?= for\b)"), "except", words("expect")),
-    Step(pattern(r"\bexpect\b(?! to\b)"), _expected, words("expect")),
-    Step(pattern(r"(?<=\bno )make up\b|(?<=without )make up\b|(?<=\bany )make up\b"), "makeup", words("make")),
-    Step(pattern(r"\bits(?= (?:not|no|never)\b)"), "it's", ("its ",)),
-    Step(pattern(r"\bno body(?= [a-z]{3,12}s (?:in|on|at|to|the|an?|his|her|their)\b)"), "nobody", ("no body",)),
-    Step(pattern(r"\bmerry go round"), "merry-go-round", words("merry")),
-    Step(pattern(r"\bdose(?= not\b|n['\u2019]?t\b)"), "does", words("dose")),
+    Step(pattern(r"\b(?:appart|a part) (?=from\b)"), "apart "),
+    Step(pattern(r"\bexpect(?= for\b)"), "except"),
+    Step(pattern(r"\bexpect\b(?! to\b)"), _expected),
+    Step(pattern(r"(?<=\bno )make up\b|(?<=without )make up\b|(?<=\bany )make up\b"), "makeup"),
+    Step(pattern(r"\bits(?= (?:not|no|never)\b)"), "it's"),
+    Step(pattern(r"\bno body(?= [a-z]{3,12}s (?:in|on|at|to|the|an?|his|her|their)\b)"), "nobody"),
+    Step(pattern(r"\bmerry go round"), "merry-go-round"),
+    Step(pattern(r"\bdose(?= not\b|n['\u2019]?t\b)"), "does"),
 )

@@ -1,7 +1,7 @@
 """Rewriting of typed text, character by character traceable: highlights still point into what was typed."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,12 +19,10 @@ class Step(NamedTuple):
     Attributes:
         pattern: what is replaced. Its repeats are bounded: strangers type the text.
         new: by what, or a function that finds it; None leaves the match as it is.
-        hints: text without any of these, in lower case, has no match; looking for them is faster.
     """
 
     pattern: re.Pattern[str]
     new: str | Callable[[re.Match[str]], str | None]
-    hints: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -52,11 +50,9 @@ class Typed:
 
     def rewritten(self, steps: Iterable[Step]) -> "Typed":
         """Replace every match of each step, one step after the other."""
-        typed, lower = self, self.text.lower()
+        typed = self
         for step in steps:
-            if not step.hints or any(hint in lower for hint in step.hints):
-                typed = typed._replaced(step)
-                lower = typed.text.lower()
+            typed = typed._replaced(step)
         return typed
 
     def _replaced(self, step: Step) -> "Typed":

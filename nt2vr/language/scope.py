@@ -28,8 +28,7 @@ from nt2vr.language.cues import Cues
 from nt2vr.language.denied import DeniedAfter
 from nt2vr.language.editing import Editing
 from nt2vr.language.exceptions import Exceptions
-from nt2vr.language.forms import CUES, NOBODY, CueKind
-from nt2vr.language.idioms import NO_NEGATION
+from nt2vr.language.forms import CueKind, cues, denied_by_nobody
 from nt2vr.language.lists import Lists
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.presence import FRAMES, Presence
@@ -37,7 +36,7 @@ from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wanted import Negation, Stretch, WantedFinder
 from nt2vr.language.wordlists import words
 
-__all__ = ["CUES", "NO_NEGATION", "Negation", "ScopeFinder", "Stretch"]
+__all__ = ["Negation", "ScopeFinder", "Stretch"]
 
 _FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
 _HELD = words("wear hold carry eat drink use play")  # "wearing no hat": the verb is unwanted too
@@ -134,7 +133,7 @@ class ScopeFinder:
         holds = kind == "no" and phrases.tag(cue - 1) in VERB_TAGS and phrases.lemma(cue - 1) in _HELD
         end = self._after.after_filler(items[-1].end)
         named = first.start < after_cue or (kind == "nobody" and self._sit_there(first, cue, after_cue))
-        thing = NOBODY[" ".join(phrases.words[cue:after_cue])] if named else ""
+        thing = denied_by_nobody()[" ".join(phrases.words[cue:after_cue])] if named else ""
         start = self._start(cue)
         return Negation(kind, cue, after_cue, tuple(items), start - holds, end, start - 1 if holds else None, thing)
 
@@ -145,7 +144,10 @@ class ScopeFinder:
         """
         phrases, word = self.phrases, self.phrases.word(cue)
         of = phrases.word(after_cue) == "of"
-        people = NOBODY.get(" ".join(phrases.words[cue:after_cue])) == "people" and phrases.word(after_cue) != "with"
+        people = (
+            denied_by_nobody().get(" ".join(phrases.words[cue:after_cue])) == "people"
+            and phrases.word(after_cue) != "with"
+        )
         people = people and not of and self.presence.after_frame(after_cue) == after_cue
         crowd = phrases.place_phrase(after_cue) if people else None  # nobody | in the audience
         if crowd and phrases.tag(crowd.end) == "TO":
@@ -249,7 +251,7 @@ class ScopeFinder:
             return phrases.word(i) in {"while", "but"} or phrases.tag(i + 1) in {"PRON", "NEG", "ADP", *VERB_TAGS}
         return (
             phrases.tag(i) in {"PUNCT", "NEG"}
-            or CUES.get(phrases.word(i), "out") not in {"out", "except", "order"}
+            or cues().get(phrases.word(i), "out") not in {"out", "except", "order"}
             or (relative and phrases.tag(i) in FINITE_TAGS)
         )
 

@@ -1,11 +1,18 @@
-"""Word lists shared by several modules."""
+"""Word lists shared by several modules, and how those in `assets/language` are read."""
 
 from collections.abc import Iterable
+
+from nt2vr.settings import ASSETS
 
 
 def words(text: str) -> frozenset[str]:
     """Split text into a set of words."""
     return frozenset(text.split())
+
+
+def lines_of(file: str) -> list[str]:
+    """Read a file of the folder `assets/language`."""
+    return (ASSETS / "language" / file).read_text(encoding="utf-8").splitlines()
 
 
 class Runs(frozenset[str]):

@@ -61,8 +61,7 @@ class Libraries:
 
     def infos(self) -> list[LibraryInfo]:
         """List all libraries by name; folders without readable settings are left out."""
-        sources = (self._read(folder) for folder in self._folders())
-        return sorted((self._info(source) for source in sources if source), key=lambda info: info.name.casefold())
+        return sorted(map(self._info, self._sources()), key=lambda info: info.name.casefold())
 
     def find(self, name: str) -> LibraryInfo:
         return self._info(self._source(name))
@@ -223,10 +222,11 @@ class Libraries:
         finally:
             lock.release()
 
-    def _folders(self) -> list[Path]:
+    def _sources(self) -> list[Source]:
         if not self.folder.is_dir():
             return []
-        return [path for path in self.folder.iterdir() if not path.name.startswith(".") and path.is_dir()]
+        folders = (path for path in self.folder.iterdir() if not path.name.startswith(".") and path.is_dir())
+        return [source for folder in folders if (source := self._read(folder))]
 
     def _read(self, folder: Path) -> Source | None:
         path = folder / SETTINGS
@@ -253,7 +253,7 @@ class Libraries:
         )
 
     def _source(self, name: str) -> Source:
-        sources = [source for folder in self._folders() if (source := self._read(folder))]
+        sources = self._sources()
         for source in sources:
             if name == source.id:
                 return source
@@ -280,7 +280,7 @@ class Libraries:
             raise ConfigError(
                 f"{quoted(name)} cannot be a library's name. Choose 1 to {MAX_NAME} printable characters."
             )
-        others = [source for folder in self._folders() if (source := self._read(folder)) and source.id != library_id]
+        others = [source for source in self._sources() if source.id != library_id]
         taken = {*RESERVED, *(source.name.casefold() for source in others), *(source.id for source in others)}
         if name.casefold() in taken:
             raise ConfigError(f"There is a library {quoted(name)} already. Choose another name.")

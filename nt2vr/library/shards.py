@@ -13,7 +13,7 @@ from nt2vr.library.update import Updated, embed, scan
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, never, silent
 
 MOST = 10_000  # shares
 
@@ -64,17 +64,16 @@ def update_shard(
     decoder: Decoder,
     cache: Cache,
     progress: Progress = silent,
-    should_stop: ShouldStop = never,
 ) -> Updated:
     """Read all new files, one process at a time, then embed those of a share while other processes embed theirs.
 
     What is embedded is not embedded again, so a share that was killed is started again. Previews, an approximate index
     and the embeddings of files that are gone are left to a later `update_library`.
     """
-    with libraries.updating(library_id, progress, should_stop) as source:
+    with libraries.updating(library_id, progress) as source:
         inventory = libraries.inventory(source.id)
-        changes = scan(source, inventory, decoder, progress, should_stop)
+        changes = scan(source, inventory, decoder, progress, never)
     gallery = libraries.gallery(source.id)
     own = replace(gallery, videos=tuple(video for video in gallery.videos if shard.has(video.content)))
-    embedded = embed(own, inventory, encoder, decoder, cache, progress, should_stop, is_part=True).gallery
+    embedded = embed(own, inventory, encoder, decoder, cache, progress, never, is_part=True).gallery
     return Updated(changes, len(own.videos), len(embedded.videos), inventory.counts().num_skipped)

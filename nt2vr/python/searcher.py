@@ -26,7 +26,7 @@ from nt2vr.python.arguments import (
     one_query,
 )
 from nt2vr.search.answers import Answer
-from nt2vr.search.asking import Asking, Read
+from nt2vr.search.asking import Read
 from nt2vr.search.batch import score_all, search_all
 from nt2vr.search.match import Match, match
 from nt2vr.search.references import Reference
@@ -132,15 +132,13 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         expect_search(k, alpha, literal, references)
         if image is not None:
             references = [Reference((self._picture(image),)), *references]
-        names = self._names(systems)
-        if is_one(query):
-            asked = one_query(query)
-            if isinstance(asked, str | Query):
-                strengths = {"boolean": float(alpha)}
-                return self._shown(self._searcher.search(asked, names, k, references, strengths, literal))
-            asking = self._asking(names, k, alpha, literal, references)
+        names, strengths = self._names(systems), {"boolean": float(alpha)}
+        asked = one_query(query) if is_one(query) else None
+        if isinstance(asked, str | Query):
+            return self._shown(self._searcher.search(asked, names, k, references, strengths, literal))
+        asking = self._searcher.asking(names, k, references, strengths, literal)
+        if asked is not None:
             return self._shown(self._searcher.answer(Read.of_vector(asked, asking), asking))
-        asking = self._asking(names, k, alpha, literal, references)
         found = search_all(self._searcher, each_query(query), asking)
         return [self._shown(each) if isinstance(each, Answer) else each for each in found]
 
@@ -157,7 +155,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         nothing to search for. A bad query is NaN as well, and a warning says what is the matter.
         """
         expect_search(None, alpha, literal, ())
-        asking = self._asking(self._names(systems), None, alpha, literal)
+        asking = self._searcher.asking(self._names(systems), None, (), {"boolean": float(alpha)}, literal)
         listed = each_query([queries] if is_one(queries) else queries)
         scores, errors = score_all(self._searcher, listed, asking)
         bad = [(row, error) for row, error in enumerate(errors) if error is not None]
@@ -201,16 +199,6 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         names = named_systems(systems, self._services.models)
         self._searcher.live.refresh_outside()
         return names
-
-    def _asking(
-        self,
-        names: Sequence[str],
-        k: int | None,
-        alpha: float,
-        literal: Collection[str],
-        references: Sequence[Reference] = (),
-    ) -> Asking:
-        return self._searcher.asking(names, k, references, {"boolean": float(alpha)}, literal)
 
     def _shown(self, answer: Answer) -> Answer:
         return answer.with_thumbnails(self._thumbnail)

@@ -1,8 +1,8 @@
 """Affirmative versions of negated captions: "without a shirt" becomes "with a shirt"."""
 
+from nt2vr.language.idioms import no_negation
 from nt2vr.language.inflect import inflect
 from nt2vr.language.phrases import Phrases
-from nt2vr.language.scope import NO_NEGATION
 from nt2vr.language.subjects import is_plural_noun
 from nt2vr.language.tagger import VERB_TAGS
 from nt2vr.language.wordlists import MASS_NOUNS, words
@@ -41,7 +41,7 @@ def _is_cue(phrases: Phrases, i: int) -> bool:
     if phrases.word(i) not in _CUES:
         return False
     around = (" ".join(phrases.words[j:k]) for j in range(max(0, i - 3), i + 1) for k in range(i + 1, i + 4))
-    return not any(run in NO_NEGATION for run in around) and (
+    return not any(run in no_negation() for run in around) and (
         phrases.word(i) != "no" or phrases.noun_phrase(i) is not None or phrases.word(i + 1) in {"longer", "one"}
     )
 

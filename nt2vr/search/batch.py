@@ -14,7 +14,7 @@ from nt2vr.search.asking import Asking, Known, Read
 from nt2vr.search.embed_query import embed_texts
 from nt2vr.search.exclusion import scores_of
 from nt2vr.search.searcher import Searcher
-from nt2vr.search.strategies import Vector, exclusion_of, query_vector
+from nt2vr.search.strategies import Vector, searched
 
 T = TypeVar("T")
 Matrix = NDArray[np.float32]
@@ -42,9 +42,8 @@ def score_all(
         found = {}
         for system, parts in zip(asking.systems, searcher.parts(read, asking, known), strict=True):
             embedded = asking.loaded[system.model].galleries[searcher.key]
-            vector, exclusion = query_vector(system.strategy, parts), exclusion_of(system.strategy, parts)
+            vector, exclusion = searched(system.strategy, parts, embedded.embeddings)
             if vector is not None:
-                exclusion = exclusion.within(embedded.embeddings) if exclusion else None
                 found[system.name] = scores_of(embedded.clips(exclusion), vector, exclusion)
         return found
 

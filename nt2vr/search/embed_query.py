@@ -42,6 +42,14 @@ def texts_of(query: Query) -> list[str]:
     return [*(text for text in whole if text.strip()), *query.unwanted]
 
 
+def parts_of(encoder: Encoder, query: Query, embeddings: Mapping[str, Vector]) -> Parts:
+    """Return the parts of a query from the embeddings of its texts; their strength is left to be set."""
+    sentence, wanted = (embeddings[text] if text.strip() else None for text in (query.text, " ".join(query.wanted)))
+    unwanted = [embeddings[text] for text in query.unwanted]
+    stacked = np.stack(unwanted) if unwanted else np.zeros((0, encoder.embed_dim), np.float32)
+    return Parts(sentence, wanted, stacked, 0.0, anchor_of(encoder), tau=tau_of(encoder.card)).by_text(encoder.card)
+
+
 def embed_reference(encoder: Encoder, reference: Reference, gallery: EmbeddedGallery) -> Vector:
     """Embed a reference by itself, or look its clip up in the gallery: (D,), L2-normalised."""
     if reference.video_id:
@@ -80,28 +88,21 @@ def _embed(
     if encoder.card.queries:  # of whole queries only
         query = replace(query, wanted=(), unwanted=())
     texts = texts_of(query)
-    num_whole = len(texts) - len(query.unwanted)
-    if texts and all(text in known for text in texts):
-        embeddings = np.stack([known[text] for text in texts])
-    else:
-        embeddings = encoder.encode_text(texts) if texts else np.zeros((0, encoder.embed_dim), np.float32)
-    sentence = embeddings[0] if query.text.strip() else None
-    wanted = embeddings[num_whole - 1] if " ".join(query.wanted).strip() else None
-    unwanted = embeddings[num_whole:]
-    parts = Parts(sentence, wanted, unwanted, 0.0, anchor_of(encoder), tau=tau_of(encoder.card))
-    parts = parts.by_text(encoder.card)
+    if not all(text in known for text in texts):
+        known = dict(zip(texts, encoder.encode_text(texts), strict=True))
+    parts = parts_of(encoder, query, known)
     if not references:
         return parts
     shown = [clips[each.video_id] if each.video_id else _embed_frames(encoder, each) for each in references]
     picture, away = merge_references(shown, references)
     if picture is None:
         return replace(parts, away=away)
-    nothing = np.zeros_like(picture)
+    sentence, wanted, nothing = parts.sentence, parts.wanted, np.zeros_like(picture)
     covr = CovrVectors(
         picture,
         nothing if sentence is None else sentence,
         nothing if wanted is None else wanted,
-        np.asarray(unwanted.sum(axis=0)),
+        np.asarray(parts.unwanted.sum(axis=0)),
     )
     if attends(encoder):
         asked = [each for each in references if each.wanted]

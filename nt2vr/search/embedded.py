@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, ConfigError, reason_of
 from nt2vr.files import is_disk_full
-from nt2vr.language.forms import FORMS
+from nt2vr.language.forms import forms
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
@@ -345,7 +345,7 @@ class _Store:
 
         def sample() -> NDArray[np.float32]:
             captions = (caption for video in embedded.gallery.videos for caption in video.captions[:1])
-            texts = list(islice(captions, SAMPLE)) or [form.example for form in FORMS]
+            texts = list(islice(captions, SAMPLE)) or [form.example for form in forms()]
             return self._encoder.encode_text(texts)
 
         if self._milvus is not None:

@@ -16,7 +16,7 @@ from nt2vr.search.embed_query import embed_reference
 from nt2vr.search.exclusion import scores_of
 from nt2vr.search.references import Reference
 from nt2vr.search.searcher import Searcher
-from nt2vr.search.strategies import Vector, exclusion_of, query_vector
+from nt2vr.search.strategies import Vector, searched
 from nt2vr.search.systems import System
 
 MIN_LINES, MAX_LINES = 2, 8
@@ -115,12 +115,11 @@ def _scores(
     """Score one line with each system; `clips` has the clip, or else the picture, as each model sees it."""
     scores: list[float | None] = []
     for system, parts in zip(asking.systems, searcher.parts(read, asking, known), strict=True):
-        vector, exclusion = query_vector(system.strategy, parts), exclusion_of(system.strategy, parts)
         gallery = asking.loaded[system.model].galleries[searcher.key]
-        within = exclusion.within(gallery.embeddings) if exclusion else None
+        vector, exclusion = searched(system.strategy, parts, gallery.embeddings)
         if exclusion and exclusion.focus is not None and video_id:
             clip = gallery.clips(exclusion, [gallery.row_of[video_id]])[0]
         else:
             clip = np.asarray(clips[system.model])
-        scores.append(None if vector is None else round(float(scores_of(clip, vector, within)), 4))
+        scores.append(None if vector is None else round(float(scores_of(clip, vector, exclusion)), 4))
     return scores

@@ -8,14 +8,11 @@ from nt2vr.media.gallery import Gallery
 from nt2vr.media.video_files import decode_files, hash_files
 from nt2vr.models.card import Card
 from nt2vr.models.device import PRECISIONS
-from nt2vr.progress import ShouldStop, never
 from nt2vr.search.embedding_file import EmbeddingFile
 from nt2vr.search.embedding_folders import tower_folder
 
 
-def prefetch_frames(
-    gallery: Gallery, card: Card, decoder: Decoder, cache: Cache, should_stop: ShouldStop = never
-) -> None:
+def prefetch_frames(gallery: Gallery, card: Card, decoder: Decoder, cache: Cache) -> None:
     """Decode and store the frames that `embed_gallery` will need, while a model is still loading.
 
     Only the loaded model knows its precision, so clips with embeddings in any precision are left out.
@@ -25,8 +22,8 @@ def prefetch_frames(
     failed: dict[str, str] = {}  # embed_gallery will fail on the same files, and report them
     towers = [tower_folder(gallery, replace(card, precision=precision), cache) for precision in PRECISIONS]
     stored = [EmbeddingFile(tower) for tower in towers]
-    files = hash_files(gallery.videos, cache, failed, should_stop)
+    files = hash_files(gallery.videos, cache, failed)
     missing = (file for file in files if all(known.find([file.key])[0] < 0 for known in stored))
     with cache.frames(card.frames, card.framing) as store:
-        for _ in decode_files(missing, card.frames, card.framing, decoder, failed, store, should_stop):
+        for _ in decode_files(missing, card.frames, card.framing, decoder, failed, store):
             pass

@@ -31,7 +31,7 @@ from nt2vr.search.reading import Synonyms, read_query
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.rewording import REWORDED, reworded
 from nt2vr.search.shared import InFlight, TextBatches
-from nt2vr.search.strategies import COSINE, STRATEGIES, STRENGTHS, Parts, Vector, exclusion_of, query_vector
+from nt2vr.search.strategies import COSINE, STRATEGIES, STRENGTHS, Parts, Vector, searched
 from nt2vr.search.systems import System, check_strategy
 
 DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
@@ -299,8 +299,7 @@ class Searcher:
         reading, model, references = read.readings[system.model], asking.loaded[system.model], asking.references
         judged = read.asked if self.is_library else reading.query  # captions may have words that the model lacks
         query, encoder, embedded = reading.query, model.encoder, model.galleries[self.key]
-        vector, exclusion = query_vector(system.strategy, parts), exclusion_of(system.strategy, parts)
-        exclusion = exclusion.within(embedded.embeddings) if exclusion else None
+        vector, exclusion = searched(system.strategy, parts, embedded.embeddings)
         nothing = Ranking(
             system,
             (),

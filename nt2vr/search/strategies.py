@@ -211,6 +211,12 @@ def query_vector(strategy: str, parts: Parts) -> Vector | None:
     return vector if parts.away is None or strategy == "drop" else take_away(vector, parts.away)
 
 
+def searched(strategy: str, parts: Parts, clips: Vector) -> tuple[Vector | None, Exclusion | None]:
+    """Return a strategy's query vector, and what it takes from the scores in a gallery (V, D)."""
+    exclusion = exclusion_of(strategy, parts)
+    return query_vector(strategy, parts), exclusion.within(clips) if exclusion else None
+
+
 WHOLE = ("plain", "reworded")  # strategies that search for the sentence
 COSINE = ("plain", "drop")  # strategies whose scores are cosines with a sentence, as in validation
 _EQUAL = 1 - 1e-6  # cosine above which parts are the same up to float32 rounding

@@ -12,11 +12,11 @@ import numpy as np
 from nt2vr.language.query import Query
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.answers import Answer, Ranking
-from nt2vr.search.embed_query import embed_texts
+from nt2vr.search.embed_query import embed_texts, parts_of, texts_of
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.reading import with_words
 from nt2vr.search.rewording import REWORDED, reword
-from nt2vr.search.strategies import STRATEGIES, Parts, Vector, anchor_of, exclusion_of, tau_of
+from nt2vr.search.strategies import Parts, Vector, searched
 from nt2vr.search.systems import System
 
 Role = Literal["sentence", "wanted", "unwanted", "anchor"]
@@ -108,52 +108,42 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     why = Why(ranking.system, score, tuple(frames.tolist()) if len(frames) > 1 else ())
     if encoder.card.queries:
         return replace(why, notice=WHOLE_QUERIES)
-    asked = _Texts.of(with_words(query, ranking.read_as) if ranking.read_as else query)
+    asked = with_words(query, ranking.read_as) if ranking.read_as else query
     if ranking.system.strategy == REWORDED:
-        asked = replace(asked, sentence=reword(asked.sentence, asked.wanted, asked.unwanted))
+        asked = replace(asked, text=reword(asked.text, " ".join(asked.wanted), asked.unwanted))
     variants = list(_variants(asked, USES.get(ranking.system.strategy, SENTENCE)))
     tried = variants[:MAX_WORDS]
-    vectors = _Vectors(encoder, [asked, *(without for *_, without in tried)], ranking)
-    whole = vectors.of(asked)
-    if whole is None or not _is_same(whole, (vector, ranking.exclusion)):
+    texts = list(dict.fromkeys(text for each in (asked, *(rest for *_, rest in tried)) for text in texts_of(each)))
+    known = dict(zip(texts, embed_texts(encoder, texts), strict=True))
+
+    def embedded(query: Query) -> Parts:
+        return replace(parts_of(encoder, query, known), strength=ranking.strength)
+
+    whole = embedded(asked)
+    found, exclusion = searched(ranking.system.strategy, whole, gallery.embeddings)
+    if found is None or not _is_same((found, exclusion), (vector, ranking.exclusion)):
         return replace(why, notice=NOT_BY_TEXT)
     words = []
-    for role, place, text, without in tried:
-        rest = vectors.of(without)
-        share = None if rest is None else score - float(scores_of(gallery.clips(rest[1], [row])[0], *rest))
+    for role, place, text, rest in tried:
+        without, taken = searched(ranking.system.strategy, embedded(rest), gallery.embeddings)
+        share = None if without is None else score - float(scores_of(gallery.clips(taken, [row])[0], without, taken))
         words.append(Word(role, place, text, share))
-    parts = tuple(_parts(vectors, asked, *whole, clip))
+    parts = tuple(_parts(asked, whole, ranking.system.strategy, found, exclusion, clip))
     return replace(why, parts=parts, words=tuple(words), num_left=len(variants) - len(tried))
 
 
-@dataclass(frozen=True)
-class _Texts:
-    """What is embedded of a query; an empty text stands for none."""
-
-    sentence: str
-    wanted: str
-    unwanted: tuple[str, ...]
-
-    @classmethod
-    def of(cls, query: Query) -> "_Texts":
-        return cls(query.text, " ".join(query.wanted), tuple(query.unwanted))
-
-    def all(self) -> list[str]:
-        return [text for text in (self.sentence, self.wanted, *self.unwanted) if text.strip()]
-
-
-def _variants(asked: _Texts, roles: Sequence[Role]) -> Iterator[tuple[Role, int, str, _Texts]]:
-    """Leave out each word of the texts with these roles: role, place, word, and the texts without it."""
+def _variants(asked: Query, roles: Sequence[Role]) -> Iterator[tuple[Role, int, str, Query]]:
+    """Leave out each word of the texts with these roles: role, place, word, and the query without it."""
     if "sentence" in roles:
-        for word, rest in _left_out(asked.sentence):
-            yield "sentence", 0, word, replace(asked, sentence=rest)
+        for word, rest in _left_out(asked.text):
+            yield "sentence", 0, word, replace(asked, text=rest)
     if "wanted" in roles:
-        for word, rest in _left_out(asked.wanted):
-            yield "wanted", 0, word, replace(asked, wanted=rest)
+        for word, rest in _left_out(" ".join(asked.wanted)):
+            yield "wanted", 0, word, replace(asked, wanted=(rest,))
     if "unwanted" in roles:
         for place, text in enumerate(asked.unwanted):
             for word, rest in _left_out(text):
-                others = (*asked.unwanted[:place], rest, *asked.unwanted[place + 1 :])
+                others = (*asked.unwanted[:place], *filter(None, (rest,)), *asked.unwanted[place + 1 :])
                 yield "unwanted", place, word, replace(asked, unwanted=others)
 
 
@@ -175,46 +165,18 @@ def _is_same(first: _Asked, second: _Asked) -> bool:
     return all(np.abs(one - other).max(initial=0) <= SAME for one, other in pairs)
 
 
-class _Vectors:
-    """Query vectors and exclusions of a ranking's system for several texts, encoded in one batch."""
-
-    def __init__(self, encoder: Encoder, several: Sequence[_Texts], ranking: Ranking) -> None:
-        texts = list(dict.fromkeys(text for each in several for text in each.all()))
-        self._embeddings = dict(zip(texts, embed_texts(encoder, texts), strict=True))
-        self._dim, self.anchor = encoder.embed_dim, anchor_of(encoder)
-        self.strategy, self._strength = ranking.system.strategy, ranking.strength
-        self._card, self._tau, self._gallery = encoder.card, tau_of(encoder.card), ranking.gallery
-
-    def embedding(self, text: str) -> Vector | None:
-        return self._embeddings.get(text)
-
-    def of(self, texts: _Texts) -> _Asked | None:
-        unwanted = [self._embeddings[text] for text in texts.unwanted if text.strip()]
-        parts = Parts(
-            self.embedding(texts.sentence),
-            self.embedding(texts.wanted),
-            np.stack(unwanted) if unwanted else np.zeros((0, self._dim), np.float32),
-            self._strength,
-            self.anchor,
-            tau=self._tau,
-        ).by_text(self._card)
-        vector, exclusion = STRATEGIES[self.strategy](parts), exclusion_of(self.strategy, parts)
-        if vector is None:
-            return None
-        return vector, exclusion.within(self._gallery.embeddings) if exclusion and self._gallery else exclusion
-
-
 def _parts(
-    vectors: _Vectors, asked: _Texts, whole: Vector, exclusion: Exclusion | None, clip: Vector
+    asked: Query, embedded: Parts, strategy: str, whole: Vector, exclusion: Exclusion | None, clip: Vector
 ) -> Iterator[Part]:
     """Return the parts' similarities, and the weights with which the system's parts make up its score."""
-    named: list[tuple[Role, str]] = [("sentence", asked.sentence), ("wanted", asked.wanted)]
-    named += [("unwanted", text) for text in asked.unwanted]
-    found = [(role, text, vectors.embedding(text)) for role, text in named]
-    parts = [(role, text, vector) for role, text, vector in found if vector is not None]
-    if vectors.anchor is not None and any(role == "unwanted" for role, *_ in parts):
-        parts.append(("anchor", "", vectors.anchor))
-    roles = USES.get(vectors.strategy, SENTENCE)
+    named: list[tuple[Role, str, Vector | None]] = [
+        ("sentence", asked.text, embedded.sentence),
+        ("wanted", " ".join(asked.wanted), embedded.wanted),
+        *(("unwanted", text, vector) for text, vector in zip(asked.unwanted, embedded.unwanted, strict=True)),
+        ("anchor", "", embedded.anchor if asked.unwanted else None),
+    ]
+    parts = [(role, text, vector) for role, text, vector in named if vector is not None]
+    roles = USES.get(strategy, SENTENCE)
     if exclusion is not None and len(exclusion.unwanted):
         yield from _rectified(parts, exclusion, clip)
         return

@@ -1,7 +1,6 @@
 """Breakdown below an open report: its components and event."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,14 @@ from nt2vr.ui.web.errors import user_errors
 SYSTEMS = ("first", "second")  # of the list of queries
 
 
-@dataclass(frozen=True)
 class BreakdownPanel:
-    """Which metric is broken down, and the groups."""
+    """Which metric is broken down, and the groups; folded."""
 
-    fold: gr.Accordion
-    measure: gr.Dropdown
-    groups: gr.HTML
+    def __init__(self, templates: Path) -> None:
+        label = "Breakdown: where the two systems differ by more than noise"
+        with fold(label, elem_id="evaluate-breakdowns") as self.fold:
+            self.measure = gr.Dropdown([HARD_PAIRS], value=HARD_PAIRS, label="Measure", elem_id="evaluate-measure")
+            self.groups = template(templates, "evaluate-breakdown", {})
 
     def wire(self, load: Callable[[str, Sequence[str]], Report], report: gr.HTML, queries: gr.HTML) -> None:
         """Follow the open report and the two systems whose queries are listed; `load` opens a report by its id."""
@@ -50,12 +50,3 @@ class BreakdownPanel:
             show_progress="hidden",
             api_visibility="private",
         )
-
-
-def lay_out_breakdown(templates: Path) -> BreakdownPanel:
-    """Build the components, folded."""
-    label = "Breakdown: where the two systems differ by more than noise"
-    with fold(label, elem_id="evaluate-breakdowns") as folded:
-        measure = gr.Dropdown([HARD_PAIRS], value=HARD_PAIRS, label="Measure", elem_id="evaluate-measure")
-        groups = template(templates, "evaluate-breakdown", {})
-    return BreakdownPanel(folded, measure, groups)

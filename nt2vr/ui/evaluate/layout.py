@@ -1,6 +1,5 @@
 """Components of the Evaluate tab, wired by `tab`."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ from nt2vr.evaluation.reports.compare import IMPROVED
 from nt2vr.evaluation.reports.tables import MEASURES
 from nt2vr.evaluation.sources import CLASSES, GALLERY, LIBRARY, ORDER
 from nt2vr.library.libraries import Libraries
-from nt2vr.ui.confirmation import Confirmation, lay_out_confirmation
-from nt2vr.ui.evaluate.breakdown_panel import BreakdownPanel, lay_out_breakdown
+from nt2vr.ui.confirmation import lay_out_confirmation
+from nt2vr.ui.evaluate.breakdown_panel import BreakdownPanel
 from nt2vr.ui.evaluate.report_link import FILTERS, ORDERS, PARTS
 from nt2vr.ui.theme import script, template
 from nt2vr.world import WORLD
@@ -32,83 +31,6 @@ CHOOSE_DATA = script(
 )
 SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
 SPLITS = ("test", "validation", "train", ("train, negated (CIRR)", "train-negated"), "all")
-
-
-@dataclass(frozen=True)
-class FormParts:
-    """The form of a new evaluation, and the progress of the one under way."""
-
-    column: gr.Column
-    data: gr.Dropdown
-    split: gr.Dropdown
-    per_kind: gr.Dropdown
-    systems: gr.Dropdown
-    model: gr.Dropdown
-    start: gr.Button
-    cancel: gr.Button
-    note: gr.Markdown
-    job: gr.HTML
-
-
-@dataclass(frozen=True)
-class Filters:
-    """Which queries of the open report are listed, and in which order; named as in `report_link.FILTERS`."""
-
-    first: gr.Dropdown
-    second: gr.Dropdown
-    order: gr.Dropdown
-    kind: gr.Dropdown
-    cue: gr.Dropdown
-    part: gr.Dropdown
-    concept: gr.Dropdown
-    tag: gr.Dropdown
-    find: gr.Textbox
-    fails: gr.Checkbox
-
-    @property
-    def inputs(self) -> list[Any]:
-        """All of them, in the order of `report_link.FILTERS`."""
-        return [getattr(self, name) for name in FILTERS]
-
-
-@dataclass(frozen=True)
-class ReportParts:
-    """The open report.
-
-    Attributes:
-        recall: R@k by kind of change, for pictures plus texts.
-        review: the query under review, in a dialog.
-    """
-
-    column: gr.Column
-    recall: gr.Radio
-    report: gr.HTML
-    delete: gr.Button
-    confirm: Confirmation
-    filters: Filters
-    breakdown: BreakdownPanel
-    queries: gr.HTML
-    review: gr.HTML
-
-
-@dataclass(frozen=True)
-class EvaluateParts:
-    """All components of the tab.
-
-    Attributes:
-        chosen: link to the place of a report shown last, None for the default (see `_show`); stored by the browser.
-        address: hidden; the place in a report that the browser asks for.
-        seen: the Job as the page last showed it.
-    """
-
-    chosen: gr.BrowserState
-    address: gr.Textbox
-    seen: gr.State
-    timer: gr.Timer
-    new: gr.Button
-    reports: gr.HTML
-    form: FormParts
-    report: ReportParts
 
 
 def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str, str]]:
@@ -130,108 +52,134 @@ def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str
     ]
 
 
-def lay_out_evaluate(
-    templates: Path, systems: list[str], models: list[str], data: list[tuple[str, str]]
-) -> EvaluateParts:
-    """Build the components inside the open tab: at the left the reports, at the right the form or the open report."""
-    chosen = gr.BrowserState(None, storage_key="nt2vr-report", secret="nt2vr")
-    address = gr.Textbox(visible="hidden")
-    seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
-    with gr.Row(elem_id="evaluate"):
-        with gr.Column(scale=1, min_width=230, elem_id="evaluate-list"):
-            new = gr.Button("New evaluation", elem_id="evaluate-new")
-            reports = template(templates, "evaluate-reports", {"reports": []}, "pick")
-        with gr.Column(scale=5, min_width=500):
-            form = _lay_out_form(templates, systems, models, data)
-            report = _lay_out_report(templates)
-    return EvaluateParts(chosen, address, seen, timer, new, reports, form, report)
+class FormParts:
+    """The form of a new evaluation, and the progress of the one under way."""
 
-
-def _lay_out_form(templates: Path, systems: list[str], models: list[str], choices: list[tuple[str, str]]) -> FormParts:
-    with gr.Column(elem_id="evaluate-form") as column:
-        with gr.Row(equal_height=True):
-            data = gr.Dropdown(
-                choices,
-                value=GALLERY,
-                label="Data",
-                info=BUILT_IN_DATA,
-                allow_custom_value=True,
-                elem_id="evaluate-data",
-                scale=4,
-                min_width=280,
+    def __init__(self, templates: Path, systems: list[str], models: list[str], choices: list[tuple[str, str]]) -> None:
+        with gr.Column(elem_id="evaluate-form") as self.column:
+            with gr.Row(equal_height=True):
+                self.data = gr.Dropdown(
+                    choices,
+                    value=GALLERY,
+                    label="Data",
+                    info=BUILT_IN_DATA,
+                    allow_custom_value=True,
+                    elem_id="evaluate-data",
+                    scale=4,
+                    min_width=280,
+                )
+                self.split = gr.Dropdown(
+                    list(SPLITS),
+                    value="test",
+                    label="Split",
+                    info="of the data",
+                    visible=False,
+                    elem_id="evaluate-split",
+                    scale=1,
+                    min_width=120,
+                )
+                self.per_kind = gr.Dropdown(
+                    list(SIZES),
+                    value=SIZES[0],
+                    label="Queries",
+                    info="per kind of change",
+                    visible=False,
+                    elem_id="evaluate-per-kind",
+                    scale=1,
+                    min_width=120,
+                )
+            self.systems = gr.Dropdown(
+                systems,
+                value=[name for name in DEFAULT_SYSTEMS if name in systems],
+                multiselect=True,
+                label="Systems",
+                elem_id="evaluate-systems",
+                info="Two controls are added: the zero-shot base model, and the same with the negated part dropped.",
             )
-            split = gr.Dropdown(
-                list(SPLITS),
-                value="test",
-                label="Split",
-                info="of the data",
+            self.model = gr.Dropdown(
+                models,
+                value="CLIP" if "CLIP" in models else next(iter(models), None),
+                label="Model",
+                info="Every way it combines a picture with a text is measured, with each of the two alone as "
+                "controls.",
                 visible=False,
-                elem_id="evaluate-split",
-                scale=1,
-                min_width=120,
+                elem_id="evaluate-model",
             )
-            per_kind = gr.Dropdown(
-                list(SIZES),
-                value=SIZES[0],
-                label="Queries",
-                info="per kind of change",
-                visible=False,
-                elem_id="evaluate-per-kind",
-                scale=1,
-                min_width=120,
-            )
-        chosen = gr.Dropdown(
-            systems,
-            value=[name for name in DEFAULT_SYSTEMS if name in systems],
-            multiselect=True,
-            label="Systems",
-            elem_id="evaluate-systems",
-            info="Two controls are added: the zero-shot base model, and the same with the negated part dropped.",
-        )
-        model = gr.Dropdown(
-            models,
-            value="CLIP" if "CLIP" in models else next(iter(models), None),
-            label="Model",
-            info="Every way it combines a picture with a text is measured, with each of the two alone as controls.",
-            visible=False,
-            elem_id="evaluate-model",
-        )
-        data.change(None, data, [split, per_kind, chosen, model], js=CHOOSE_DATA, api_visibility="private")
-        with gr.Row():
-            start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
-            cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)
-        note = gr.Markdown(visible=False, elem_id="evaluate-note")
-        job = template(templates, "evaluate-job", {})
-    return FormParts(column, data, split, per_kind, chosen, model, start, cancel, note, job)
+            chosen = [self.split, self.per_kind, self.systems, self.model]
+            self.data.change(None, self.data, chosen, js=CHOOSE_DATA, api_visibility="private")
+            with gr.Row():
+                self.start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
+                self.cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)
+            self.note = gr.Markdown(visible=False, elem_id="evaluate-note")
+            self.job = template(templates, "evaluate-job", {})
 
 
-def _lay_out_report(templates: Path) -> ReportParts:
-    with gr.Column(visible=False, elem_id="evaluate-watch") as column:
-        with gr.Row(elem_id="evaluate-buttons"):
-            delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
-        confirm = lay_out_confirmation("evaluate", "delete", "Delete this report permanently?", "Delete")
-        report = template(templates, "evaluate-report", {})
-        recall = gr.Radio(
-            list(MEASURES),
-            value=MEASURES[0],
-            label="Measure by kind of change",
-            elem_id="evaluate-recall",
-            visible=False,
-        )
+class Filters:
+    """Which queries of the open report are listed, and in which order; named as in `report_link.FILTERS`."""
+
+    def __init__(self) -> None:
         with gr.Row(elem_id="evaluate-filters", equal_height=True):  # style.css lays them out
-            filters = Filters(
-                gr.Dropdown([], label="Compare", elem_id="evaluate-first"),
-                gr.Dropdown([], label="with", elem_id="evaluate-second"),
-                gr.Dropdown(list(ORDERS), value=IMPROVED, label="Most first", elem_id="evaluate-order"),
-                gr.Dropdown([], label="Kind", elem_id="evaluate-kind"),
-                gr.Dropdown([], label="Cue", elem_id="evaluate-cue"),
-                gr.Dropdown([("all parts", ""), *PARTS], value="", label="Unwanted", elem_id="evaluate-part"),
-                gr.Dropdown([], label="Concept", elem_id="evaluate-concept"),
-                gr.Dropdown([], label="Tag", elem_id="evaluate-tag"),
-                gr.Textbox(label="Find", placeholder="words of the query", elem_id="evaluate-find"),
-                gr.Checkbox(False, label="fails everywhere", elem_id="evaluate-fails"),
+            self.first = gr.Dropdown([], label="Compare", elem_id="evaluate-first")
+            self.second = gr.Dropdown([], label="with", elem_id="evaluate-second")
+            self.order = gr.Dropdown(list(ORDERS), value=IMPROVED, label="Most first", elem_id="evaluate-order")
+            self.kind = gr.Dropdown([], label="Kind", elem_id="evaluate-kind")
+            self.cue = gr.Dropdown([], label="Cue", elem_id="evaluate-cue")
+            self.part = gr.Dropdown([("all parts", ""), *PARTS], value="", label="Unwanted", elem_id="evaluate-part")
+            self.concept = gr.Dropdown([], label="Concept", elem_id="evaluate-concept")
+            self.tag = gr.Dropdown([], label="Tag", elem_id="evaluate-tag")
+            self.find = gr.Textbox(label="Find", placeholder="words of the query", elem_id="evaluate-find")
+            self.fails = gr.Checkbox(False, label="fails everywhere", elem_id="evaluate-fails")
+
+    @property
+    def inputs(self) -> list[Any]:
+        """All of them, in the order of `report_link.FILTERS`."""
+        return [getattr(self, name) for name in FILTERS]
+
+
+class ReportParts:
+    """The open report.
+
+    Attributes:
+        recall: R@k by kind of change, for pictures plus texts.
+        review: the query under review, in a dialog.
+    """
+
+    def __init__(self, templates: Path) -> None:
+        with gr.Column(visible=False, elem_id="evaluate-watch") as self.column:
+            with gr.Row(elem_id="evaluate-buttons"):
+                self.delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
+            self.confirm = lay_out_confirmation("evaluate", "delete", "Delete this report permanently?", "Delete")
+            self.report = template(templates, "evaluate-report", {})
+            self.recall = gr.Radio(
+                list(MEASURES),
+                value=MEASURES[0],
+                label="Measure by kind of change",
+                elem_id="evaluate-recall",
+                visible=False,
             )
-        breakdown = lay_out_breakdown(templates)
-        queries = template(templates, "evaluate-queries", {})
-        review = template(templates, "review", {})
-    return ReportParts(column, recall, report, delete, confirm, filters, breakdown, queries, review)
+            self.filters = Filters()
+            self.breakdown = BreakdownPanel(templates)
+            self.queries = template(templates, "evaluate-queries", {})
+            self.review = template(templates, "review", {})
+
+
+class EvaluateParts:
+    """All components of the tab: at the left the reports, at the right the form or the open report.
+
+    Attributes:
+        chosen: link to the place of a report shown last, None for the default (see `_show`); stored by the browser.
+        address: hidden; the place in a report that the browser asks for.
+        seen: the Job as the page last showed it.
+    """
+
+    def __init__(self, templates: Path, systems: list[str], models: list[str], data: list[tuple[str, str]]) -> None:
+        self.chosen = gr.BrowserState(None, storage_key="nt2vr-report", secret="nt2vr")
+        self.address = gr.Textbox(visible="hidden")
+        self.seen, self.timer = gr.State(), gr.Timer(POLL_S, active=False)
+        with gr.Row(elem_id="evaluate"):
+            with gr.Column(scale=1, min_width=230, elem_id="evaluate-list"):
+                self.new = gr.Button("New evaluation", elem_id="evaluate-new")
+                self.reports = template(templates, "evaluate-reports", {"reports": []}, "pick")
+            with gr.Column(scale=5, min_width=500):
+                self.form = FormParts(templates, systems, models, data)
+                self.report = ReportParts(templates)

@@ -16,7 +16,6 @@ from nt2vr.ui.evaluate.layout import (
     SIZES,
     EvaluateParts,
     data_choices,
-    lay_out_evaluate,
 )
 from nt2vr.ui.evaluate.queries_view import marks_of
 from nt2vr.ui.evaluate.report_link import ReportLink
@@ -51,7 +50,7 @@ class EvaluateTab:
 
     def build(self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         """Lay the tab out and wire it; `returned` is the event of Back and Forward to a place in a report."""
-        self._parts = lay_out_evaluate(
+        self._parts = EvaluateParts(
             self._templates,
             self._searcher.system_names(),
             self._searcher.models.names(),

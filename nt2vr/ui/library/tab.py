@@ -14,7 +14,7 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.registry import pick
 from nt2vr.ui.library.drawings import drawings_view
 from nt2vr.ui.library.indexing import Indexing
-from nt2vr.ui.library.layout import KINDS, PATHS, LibraryParts, lay_out_library
+from nt2vr.ui.library.layout import KINDS, PATHS, LibraryParts
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import changes_text, info_view, list_view, posters_view, skipped_view
 from nt2vr.ui.theme import QUIET, script
@@ -49,7 +49,7 @@ class LibraryTab:
 
     def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
         """Lay the tab out inside the open tab and wire it."""
-        self._parts = lay_out_library(self._templates, self._models(), self._default_model())
+        self._parts = LibraryParts(self._templates, self._models(), self._default_model())
         self._wire_form(tab)
         self._wire_open()
         opens(self._parts.open.search.open, self.on_search)

@@ -51,11 +51,6 @@ class Marked:
     legend: str = ""
 
 
-def no_marks(judged: str, text: str, gallery: str) -> Marked:
-    """Mark nothing."""
-    return Marked()
-
-
 def short_name(name: str) -> str:
     """Shorten the date in names of runs and their systems: "bnl-20261122-212355" to "bnl 22/11 21:23"."""
     return RUN_DATE.sub(r" \3/\2 \4:\5", name, count=1)

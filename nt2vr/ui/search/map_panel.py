@@ -6,7 +6,7 @@ from typing import Any
 import gradio as gr
 import numpy as np
 
-from nt2vr.language.forms import FORMS
+from nt2vr.language.forms import forms
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.reading import with_words
@@ -64,5 +64,5 @@ class MapPanel:
         encoder = self.galleries.encoder(answer.rankings[column].system.model)
         videos = self.galleries.searcher(answer.gallery).gallery.videos
         captioned = [video.captions[0] for video in videos if video.captions]
-        texts = captioned[:: max(1, len(captioned) // SAMPLE)][:SAMPLE] or [form.example for form in FORMS]
+        texts = captioned[:: max(1, len(captioned) // SAMPLE)][:SAMPLE] or [form.example for form in forms()]
         return np.asarray(encoder.encode_text(texts).mean(axis=0), np.float32)

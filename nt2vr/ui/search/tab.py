@@ -25,7 +25,7 @@ from nt2vr.ui.library.indexing import Indexing, wire_indexing
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.answering import Answering, Updates
 from nt2vr.ui.search.clip_panel import ClipPanel
-from nt2vr.ui.search.column_view import Marked, no_marks
+from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.search.gallery_view import examples_view, own_examples, status_line
 from nt2vr.ui.search.layout import Controls, Results, gallery_choices, system_choices
 from nt2vr.ui.search.map_panel import MapPanel
@@ -73,10 +73,10 @@ class SearchTab:
     templates: Path
     permissions: Permissions
     head: gr.HTML
-    marked: Callable[[str, str, str], Marked] = no_marks
-    words: Sequence[str] = ()
-    stories: Sequence[str] = ()
-    trainings: Trainings | None = None
+    marked: Callable[[str, str, str], Marked]
+    words: Sequence[str]
+    stories: Sequence[str]
+    trainings: Trainings | None
     _watch: Watch = field(init=False)
     _references: References = field(init=False)
     _controls: Controls = field(init=False)

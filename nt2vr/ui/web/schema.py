@@ -14,20 +14,24 @@ MAX_ITEMS = 100  # of a list, before any item is checked; smaller excesses are r
 Weight = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class ReferenceRequest(BaseModel):
-    """A reference: a clip of the gallery, or a picture."""
+class Complete(BaseModel):
+    """Data that has no further fields."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class ReferenceRequest(Complete):
+    """A reference: a clip of the gallery, or a picture."""
+
     clip: str = Field("", description="video_id of a clip of the gallery")
     image: str | None = Field(None, description="a picture as a data URL")
     weight: Weight = Field(DEFAULT_WEIGHT, description="0 to 1; relative to other references, and to the text")
     wanted: bool = Field(True, description="false: less like this")
 
 
-class SearchRequest(BaseModel):
+class SearchRequest(Complete):
     """A search; every field has a default, but one of query, image and references must be given."""
 
-    model_config = ConfigDict(extra="forbid")
     query: str = Field("", description="what the clip should show, and what it should not")
     gallery: str = Field("", description="name or id of a library, as listed by /api/galleries; default: the built-in")
     systems: list[str] = Field(
@@ -46,10 +50,9 @@ class SearchRequest(BaseModel):
     versus: str = Field("", description="a second query, asked alike: `overlap` says which clips both find")
 
 
-class MatchRequest(BaseModel):
+class MatchRequest(Complete):
     """A choice among captions for one clip or one picture; one of clip and image must be given."""
 
-    model_config = ConfigDict(extra="forbid")
     lines: list[str] = Field([], max_length=MAX_ITEMS, description="2 to 8 captions")
     clip: str = Field("", description="video_id of a clip of the gallery")
     image: str | None = Field(None, description="a picture as a data URL; in a form, a file")
@@ -61,36 +64,32 @@ class MatchRequest(BaseModel):
     literal: list[str] = Field([], max_length=MAX_ITEMS, description="as for a search")
 
 
-class MatchLine(BaseModel):
+class MatchLine(Complete):
     """A caption; one that is known to be true of the clip is right."""
 
-    model_config = ConfigDict(extra="forbid")
     text: str
     verdict: Literal["right", "violation", "miss"] | None
 
 
-class SystemScores(BaseModel):
+class SystemScores(Complete):
     """The scores of one system, a caption each; null for a caption that leaves it nothing to search for."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str
     scores: list[float | None]
     best: int | None = Field(description="place of the highest score, from 0; null if there is no single one")
 
 
-class MatchAnswer(BaseModel):
+class MatchAnswer(Complete):
     """The scores of all captions; fields with a default may be left out."""
 
-    model_config = ConfigDict(extra="forbid")
     lines: list[MatchLine]
     systems: list[SystemScores]
     judged_by: str = Field("", description="captions, if the verdicts derive from them")
 
 
-class QueryParts(BaseModel):
+class QueryParts(Complete):
     """The query as it was understood."""
 
-    model_config = ConfigDict(extra="forbid")
     text: str
     wanted: list[str]
     unwanted: list[str]
@@ -98,19 +97,17 @@ class QueryParts(BaseModel):
     read_as: dict[str, str] = Field({}, description="words that a model does not know, and what it was asked for")
 
 
-class Span(BaseModel):
+class Span(Complete):
     """A window of a long video, in seconds."""
 
-    model_config = ConfigDict(extra="forbid")
     start: float
     end: float | None
     score: float
 
 
-class FoundClip(BaseModel):
+class FoundClip(Complete):
     """A clip, or adjacent windows of one film, which alone have the fields from `film` on."""
 
-    model_config = ConfigDict(extra="forbid")
     video_id: str
     rank: int
     score: float
@@ -121,10 +118,9 @@ class FoundClip(BaseModel):
     moments: list[Span] = []
 
 
-class SystemAnswer(BaseModel):
+class SystemAnswer(Complete):
     """The ranking of one system."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str
     hits: list[FoundClip]
     epoch: int | None = Field(None, description="of a training run, the epoch that answered")
@@ -134,20 +130,18 @@ class SystemAnswer(BaseModel):
     recall: float = Field(1.0, description="of an approximate index")
 
 
-class SharedClips(BaseModel):
+class SharedClips(Complete):
     """The clips that one system finds for both queries."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str
     shared: list[str] = Field(description="their ids, or the films of windows")
     k: int = Field(description="clips of each query that were compared")
     share: float | None = Field(description="0 to 1; null if a query found nothing")
 
 
-class SearchAnswer(BaseModel):
+class SearchAnswer(Complete):
     """The answer to a search; fields with a default may be left out."""
 
-    model_config = ConfigDict(extra="forbid")
     query: QueryParts
     systems: list[SystemAnswer]
     overlap: list[SharedClips] = Field([], description="a system each, if a second query was asked")

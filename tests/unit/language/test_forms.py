@@ -2,7 +2,7 @@
 
 import pytest
 
-from nt2vr.language.forms import CUES, FORMS, LESS, Form
+from nt2vr.language.forms import LESS, Form, cues, forms
 from nt2vr.language.query import Query, understand
 from nt2vr.language.tagger import HantaTagger
 
@@ -16,12 +16,12 @@ def parts(query: Query) -> tuple[str, list[str]]:
     return "; ".join(query.wanted), [*query.unwanted]
 
 
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", forms(), ids=lambda form: form.name)
 def test_the_example_of_each_form_is_understood(tagger: HantaTagger, form: Form) -> None:
     assert parts(understand(form.example, tagger)) == (form.wanted, [*form.unwanted])
 
 
-@pytest.mark.parametrize("cue", [cue for cue, kind in CUES.items() if kind == "without"])
+@pytest.mark.parametrize("cue", [cue for cue, kind in cues().items() if kind == "without"])
 def test_every_cue_before_a_thing_excludes_it(tagger: HantaTagger, cue: str) -> None:
     assert parts(understand(f"a street {cue} cars", tagger)) == ("a street", ["cars"])
 

@@ -9,8 +9,8 @@ import nltk
 import pytest
 
 from nt2vr.errors import QueryError
+from nt2vr.language.forms import cues
 from nt2vr.language.query import MAX_QUERY_CHARS, MAX_UNWANTED, Query, check_query, understand
-from nt2vr.language.scope import CUES
 from nt2vr.language.tagger import HantaTagger, NltkTagger, Tagger
 from tests.paths import SHARED
 
@@ -127,7 +127,7 @@ def test_half_a_surrogate_pair_is_refused(tagger: Tagger, text: str) -> None:
 def test_any_text_can_be_split_and_spans_lie_inside_it(tagger: Tagger) -> None:
     rng = random.Random(0)
     pieces = [
-        *CUES,
+        *cues(),
         "a",
         "the",
         "man",
