@@ -165,7 +165,7 @@ class Catalog:
         return entry.make().card if entry.make else read_card(entry.folders[0])
 
     def knows_only_drawings(self, name: str) -> bool:
-        """Whether a built-in world is all that a model was trained on, as far as the cards of its bases tell."""
+        """Whether the built-in world is all that a model was trained on, as far as the cards of its bases tell."""
         return self._is_drawn(name, self.entries())
 
     def _is_drawn(self, name: str, entries: Mapping[str, CatalogEntry]) -> bool:

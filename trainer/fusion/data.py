@@ -1,10 +1,9 @@
-"""Training data of a fusion, embedded once by frozen towers: families of a world, or the triplets of a dataset."""
+"""Training data of a fusion embedded once by frozen towers: the built-in world's families, or a dataset's triplets."""
 
 import random
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -19,10 +18,10 @@ from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from nt2vr.querygen.families import Edit, Family, WishTable
 from nt2vr.querygen.modifications import Modification
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.edits.changes import EDITS
+from nt2vr.world.edits.families import Edit, Family, WishTable, ask_for, copies, training_families
+from nt2vr.world.scenes import Scene
 from trainer.data.clips import frame_cache
 
 BLOCK = 1_000  # families per file of embeddings
@@ -83,12 +82,12 @@ def load_families(
         without: names of the vocabulary; triplets whose changes concern one of them are left out.
         with_frames: also embed single frames, which are stored in `cache`.
     """
-    families = EDITS.of_training(count, seed)
+    families = training_families(count, seed)
     scenes = _clips_of(families)
     owners = [row for row, family in enumerate(families) for _ in range(1 + len(family.edits))]
     references = [family.reference for family in families]
 
-    def stored(some: Sequence[Any], num_frames: int) -> ClipFile:
+    def stored(some: Sequence[Scene], num_frames: int) -> ClipFile:
         return ClipFile.of("train", some, num_frames, encoder.card.framing, cache)
 
     blocks = [families[start : start + BLOCK] for start in range(0, count, BLOCK)]  # more families reuse the first
@@ -103,9 +102,7 @@ def load_families(
     triplets = _triplets(families, without)
     rng = random.Random(seed)
     texts = [
-        EDITS.modify(families[number].reference, edit.changes, rng)
-        for number, _, edit in triplets
-        for _ in range(WORDINGS)
+        ask_for(families[number].reference, edit.changes, rng) for number, _, edit in triplets for _ in range(WORDINGS)
     ]
     wanted, unwanted = (part.view(len(triplets), WORDINGS, -1) for part in _embedded_parts(texts, encoder))
     tokens, spelled = _embedded_tokens([each.text for each in texts], encoder) if deep else (None, None)
@@ -212,12 +209,12 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
     )
 
 
-def _clips_of(families: Sequence[Family]) -> list[Any]:
+def _clips_of(families: Sequence[Family]) -> list[Scene]:
     """List a twin and the edited scenes of each family."""
     return [
         scene
         for family in families
-        for scene in (*EDITS.copies(family.reference, 1), *(edit.scene for edit in family.edits))
+        for scene in (*copies(family.reference, 1), *(edit.scene for edit in family.edits))
     ]
 
 

@@ -90,7 +90,7 @@ class CovrBenchmark:
 
     Attributes:
         source: origin as plain JSON data.
-        references: per reference, its `scene` in a built-in world, or the `path` of its file.
+        references: per reference, its `scene` in the built-in world, or the `path` of its file.
         clip_ids: of the clips of a dataset.
     """
 

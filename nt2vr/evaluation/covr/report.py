@@ -24,7 +24,7 @@ from nt2vr.progress import Progress, ShouldStop, never, silent
 
 
 def benchmark_for(encoder: Encoder, data: CovrData, folder: Path, decoder: Decoder, cache: Cache) -> CovrBenchmark:
-    """Load a benchmark for a model; `folder` stores embeddings of a built-in world, `cache` those of files.
+    """Load a benchmark for a model; `folder` stores embeddings of the built-in world, `cache` those of files.
 
     Embeddings from elsewhere need no files.
 

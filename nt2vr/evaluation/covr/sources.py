@@ -22,13 +22,12 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder, as_scored
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop
-from nt2vr.querygen.families import Family, Split, WishTable
 from nt2vr.search.exclusion import averaged
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import captions
 from nt2vr.world.drawn.clips import LOOK, ClipFile
-from nt2vr.world.edits.changes import EDITS
-from nt2vr.world.scenes import Scene
+from nt2vr.world.edits.families import Family, WishTable, choose_families, gallery_of
+from nt2vr.world.scenes import Scene, SceneSplit
 
 PER_KIND = {"validation": 50, "test": 100}
 SEEDS = {"validation": 21, "test": 22}
@@ -83,7 +82,7 @@ def load_covr_benchmark(
     return covr_files(load_covr(Path(data.name), split, known), decoder, cache, data.keep_reference)
 
 
-def covr_world(cache: Path, split: Split = "test", per_kind: int = 0, seed: int = 0) -> CovrBenchmark:
+def covr_world(cache: Path, split: SceneSplit = "test", per_kind: int = 0, seed: int = 0) -> CovrBenchmark:
     """Build queries about held-out scenes: "test" for reporting, "validation" for choices.
 
     Args:
@@ -91,8 +90,8 @@ def covr_world(cache: Path, split: Split = "test", per_kind: int = 0, seed: int 
         seed: 0 for SEEDS.
     """
     per_kind, seed = per_kind or PER_KIND[split], seed or SEEDS[split]
-    families = EDITS.choose(split, per_kind, seed)
-    references, clips = [family.reference for family in families], EDITS.gallery_of(families)
+    families = choose_families(split, per_kind, seed)
+    references, clips = [family.reference for family in families], gallery_of(families)
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> EmbeddedMedia:
         framing = encoder.card.framing
