@@ -17,11 +17,10 @@ from typing import Any, Literal
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, quoted, reason_of
 from nt2vr.files import parse_json
-from nt2vr.models.card import CARD, DRAWINGS, Card, read_card
+from nt2vr.models.card import CARD, DRAWINGS, FUSION, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.downloads import Announce, fetch, pretrained
 from nt2vr.models.encoder import Encoder, check_encoder
-from nt2vr.models.fusion import FUSION
 from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.registry import Registry, pick

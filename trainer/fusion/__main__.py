@@ -32,8 +32,8 @@ def add_fusion(
 ) -> None:
     """Write a fusion into a checkpoint folder, and its entry and weights into the card."""
     entry = {
-        "hidden": len(fusion.layers[0][0]) if len(fusion.layers) > 1 else 0,
-        "blocks": fusion.cross.blocks if fusion.cross else 0,
+        "hidden": fusion.hidden,
+        "blocks": fusion.blocks,
         "weights": fusion.num_weights,
         "data": data or f"{NAME}, {config.families} families",
         "training": asdict(config),
@@ -55,7 +55,7 @@ def fuse_triplets(
     encoder = read_checkpoint(folder)
     triplets, validation, name = load_triplets(encoder, data, cache, progress=progress, deep=config.blocks > 0)
     weights = choose_weights(validation)
-    fusion, _ = train_fusion(triplets, weights.parts, config, progress)
+    fusion, _ = train_fusion(triplets, weights, config, progress)
     metrics: dict[str, float] = {}
     for system in (*TRAINING_FREE, "fusion"):
         table = summarise(validation.queries, measure(vectors_of(validation, system, weights, fusion), validation))
@@ -83,7 +83,7 @@ def fuse(folder: Path, config: FusionConfig, cache: Path, progress: Progress = s
         progress=progress,
         deep=deep,
     )
-    fusion, _ = train_fusion(data, weights.parts, config, progress)
+    fusion, _ = train_fusion(data, weights, config, progress)
     test = embed_queries(covr_world(cache, "test"), encoder, progress, deep=deep)
     metrics: dict[str, float] = {}
     for split, asked in (("validation", validation), ("test", test)):

@@ -24,10 +24,10 @@ from nt2vr.evaluation.covr.protocol import (
     vectors_of,
 )
 from nt2vr.evaluation.covr.sources import covr_world
-from nt2vr.models.card import CARD, read_card, write_card
+from nt2vr.models.card import CARD, FUSION, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.fusion import FUSION, Fusion
+from nt2vr.models.fusion import Fusion
 from nt2vr.progress import Progress, ShouldStop
 from nt2vr.search.references import Weights
 from nt2vr.world import NAME, WORLD
@@ -35,7 +35,7 @@ from trainer.config import TrainConfig
 from trainer.distributed import world_size
 from trainer.fusion.__main__ import add_fusion
 from trainer.fusion.data import FusionData, load_families, load_triplets
-from trainer.fusion.train import LOSSES, FusionModule, batches, groups_of
+from trainer.fusion.train import LOSSES, batches, groups_of
 from trainer.loop import go_on
 from trainer.optimizer import build_optimizer, clip_gradients, rate_at
 from trainer.runs.metrics import MetricsWriter, check_tensorboard
@@ -106,14 +106,15 @@ class FusionLearner:
         torch.manual_seed(config.seed)
         self.config, self.weights, self.steps = config, weights, 0
         self._data, self._settings = data, config.fusion_config
-        self._module = FusionModule(data.clips.shape[1], weights.parts, self._settings.hidden, self._settings.blocks)
+        hidden, blocks = self._settings.hidden, self._settings.blocks
+        self._module = Fusion(data.clips.shape[1], weights.wanted, weights.unwanted, hidden, blocks)
         self._optimizer = build_optimizer(self._module, nn.ModuleList(), config)
         self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, lambda step: rate_at(step, config))
 
     @property
     def fusion(self) -> Fusion:
         """The fusion as it is now."""
-        return self._module.frozen()
+        return self._module.rounded()
 
     @property
     def state(self) -> dict[str, float]:
