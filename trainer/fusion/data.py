@@ -13,16 +13,18 @@ from torch import Tensor
 from nt2vr.datasets.covr import CovrSet, load_covr
 from nt2vr.errors import ConfigError, DatasetError
 from nt2vr.evaluation.covr.protocol import EmbeddedQueries, embed_queries
-from nt2vr.evaluation.covr.sources import covr_files
+from nt2vr.evaluation.covr.sources import covr_files, covr_world
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.querygen.modifications import Modification
+from nt2vr.world import NAME, WORLD
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.edits.families import Edit, Family, WishTable, ask_for, copies, training_families
 from nt2vr.world.scenes import Scene
 from trainer.data.clips import frame_cache
+from trainer.fusion.config import FusionConfig
 
 BLOCK = 1_000  # families per file of embeddings
 FRAMES = 2  # per clip: frames of one clip are nearly alike
@@ -62,6 +64,41 @@ class FusionData:
     tokens: Tensor | None = None
     spelled: Tensor | None = None
     shown: Tensor | None = None
+
+
+def load(
+    encoder: Encoder,
+    data: str,
+    config: FusionConfig,
+    cache: Path,
+    most: int = 0,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+) -> tuple[FusionData, EmbeddedQueries, str]:
+    """Embed what a fusion is trained on, and the queries that it is validated with; also name the data.
+
+    Args:
+        data: the built-in world, or the folder of a dataset with the splits "train" and "val".
+        most: triplets of a dataset at most; 0 for all.
+
+    Raises:
+        DatasetError: if a dataset lacks one of these splits, or its targets, see `load_covr`.
+    """
+    deep = config.blocks > 0
+    if data != WORLD:
+        return _load_triplets(encoder, Path(data), cache, most, config.seed, progress, should_stop, deep)
+    validation = embed_queries(covr_world(cache, "validation"), encoder, progress, should_stop, deep)
+    families = load_families(
+        encoder,
+        config.families,
+        config.seed,
+        cache,
+        with_frames=config.weigh_frames,
+        progress=progress,
+        should_stop=should_stop,
+        deep=deep,
+    )
+    return families, validation, f"{NAME}, {config.families} families"
 
 
 def load_families(
@@ -121,15 +158,15 @@ def load_families(
     )
 
 
-def load_triplets(
+def _load_triplets(
     encoder: Encoder,
     path: Path,
     cache: Path,
-    most: int = 0,
-    seed: int = 0,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
-    deep: bool = False,
+    most: int,
+    seed: int,
+    progress: Progress,
+    should_stop: ShouldStop,
+    deep: bool,
 ) -> tuple[FusionData, EmbeddedQueries, str]:
     """Embed the triplets of a dataset's split "train", and the queries of "val"; also return its name, with its size.
 
@@ -137,9 +174,6 @@ def load_triplets(
         cache: of frames, see `frame_cache`.
         most: triplets at most, a random choice; 0 for all.
         deep: also embed tokens and frames.
-
-    Raises:
-        DatasetError: if the data has no split "train" and "val" with targets, see `load_covr`.
     """
     training, held_out = (load_covr(path, split) for split in ("train", "val"))
     if 0 < most < len(training.samples):
