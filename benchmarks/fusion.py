@@ -28,9 +28,9 @@ from nt2vr.evaluation.covr.protocol import (
 from nt2vr.evaluation.covr.sources import SEEN, UNSEEN, covr_world
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion
-from nt2vr.querygen.families import EDIT_KINDS
 from nt2vr.search.references import COMBINATIONS, Weights
 from nt2vr.settings import ASSETS, prepare_environment
+from nt2vr.world.edits.families import EDIT_KINDS
 from trainer.fusion.config import FusionConfig
 from trainer.fusion.data import FusionData, load_families
 from trainer.fusion.train import train_fusion
@@ -62,11 +62,11 @@ def main() -> None:
     data = load_families(encoder, config.families, config.seed, options.folder, with_frames=True)
     for seed in SEEDS:
         started = time.perf_counter()
-        fusion, _ = train_fusion(data, weights.parts, replace(config, seed=seed))
+        fusion, _ = train_fusion(data, weights, replace(config, seed=seed))
         show(f"fusion, seed {seed}, {time.perf_counter() - started:.0f} s", test, weights, "fusion", fusion)
     sys.stdout.write("\nValidation scenes, seed 1:\n\n")
     for name, changes in VARIANTS.items():
-        fusion, _ = train_fusion(data, weights.parts, replace(config, **changes))  # type: ignore[arg-type]
+        fusion, _ = train_fusion(data, weights, replace(config, **changes))  # type: ignore[arg-type]
         show(name, validation, weights, "fusion", fusion)
     without = [load_families(encoder, config.families, config.seed, options.folder, without=lot) for lot in lots()]
     show_held_out(data, test, weights, config, without)
@@ -87,9 +87,9 @@ def show_held_out(
     """Print R@1 of test queries that mention a lot's concepts, trained with and without texts that mention them."""
     sys.stdout.write("\n")
     write_head("concepts", "queries", "parts", "trained on all", "never mentioned")
-    whole, _ = train_fusion(data, weights.parts, config)
+    whole, _ = train_fusion(data, weights, config)
     for number, (lot, without) in enumerate(zip(lots(), fewer, strict=True)):
-        fusion, _ = train_fusion(without, weights.parts, config)
+        fusion, _ = train_fusion(without, weights, config)
         mentions = np.array([not query.names.isdisjoint(lot) for query in test.queries])
         row = []
         for system, each in (("parts", None), ("fusion", whole), ("fusion", fusion)):

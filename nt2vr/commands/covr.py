@@ -23,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="queries per kind of change in a built-in world, at most 100 (default: 100, of validation scenes 50)",
+        help="queries per kind of change in the built-in world, at most 100 (default: 100, of validation scenes 50)",
     )
     parser.add_argument(
         "--keep-reference",

@@ -4,6 +4,7 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from nt2vr.errors import ConfigError
@@ -131,21 +132,21 @@ def _triplets(options: Namespace) -> None:
         raise ConfigError(f"--limit is {options.limit}: choose at least 1.")
     from nt2vr.api import load_model
     from nt2vr.language.tagger import load_tagger
-    from nt2vr.querygen.chat import ChatEndpoint, ChatModifier
+    from nt2vr.querygen.chat import ChatEndpoint, write_by_chat
     from nt2vr.querygen.query_sets import read_captioned_videos
-    from nt2vr.querygen.triplets.files import WritesTexts, mine_pairs, write_triplets
+    from nt2vr.querygen.triplets.files import WriteText, mine_pairs, write_triplets
     from nt2vr.querygen.triplets.modification import Modifier
-    from nt2vr.querygen.triplets.templates import TemplateWriter
+    from nt2vr.querygen.triplets.templates import write_by_template
 
-    writer: WritesTexts = TemplateWriter() if options.texts == "templates" else Modifier(load_tagger())
+    write: WriteText = write_by_template if options.texts == "templates" else Modifier(load_tagger()).write
     if options.chat_url:
-        writer = ChatModifier(ChatEndpoint(options.chat_url, options.chat_model, chat_key()))
+        write = partial(write_by_chat, ChatEndpoint(options.chat_url, options.chat_model, chat_key()))
     check_writable(options.out.parent)
     videos = read_captioned_videos(options.captions)
     encoder = load_model(options.model, options.data_dir, options.device)
     pairs = mine_pairs(videos, encoder.encode_text, options.limit, options.seed)
     with progress_bar() as progress:
-        statistics = write_triplets(pairs, writer, options.seed, options.out, progress)
+        statistics = write_triplets(pairs, write, options.seed, options.out, progress)
     _write({"pairs": len(pairs), "without a text": len(pairs) - int(statistics["triplets"]), **statistics})
 
 

@@ -1,7 +1,7 @@
 """Captioned datasets as benchmarks: original, negated and composed queries."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from nt2vr.datasets import Dataset
@@ -11,6 +11,7 @@ from nt2vr.evaluation.reports.published import RELEASED
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.querygen.absences import AbsenceQuery
 from nt2vr.querygen.composer import ComposedQuery
 from nt2vr.querygen.query_sets import Caption, QuerySets
 from nt2vr.querygen.released import split_as_code
@@ -69,12 +70,12 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
         boolean = _as_code("negated", negated, sets)
         queries.append(replace(_negated(negated, queries[place], place), boolean=boolean))
     for composed in sets.composed:
-        answers = _known(composed.video_ids, row_of)
-        if not answers:
+        judged = judged_composed(composed, row_of)
+        if not len(judged.relevant):
             lost["composed"] += 1
             continue
         boolean = split_as_code(composed.caption, composed.denied_first) if "composed" in sets.as_code else None
-        queries.append(replace(_composed(composed, answers, row_of), boolean=boolean))
+        queries.append(replace(judged, boolean=boolean))
     totals = {"original": len(sets.original), "negated": len(sets.negated), "composed": len(sets.composed)}
     remarks = (f"{lost[kind]} of {totals[kind]} {kind} queries {LOST[kind]}; they are left out." for kind in lost)
     return tuple(queries), list(remarks)
@@ -103,19 +104,21 @@ def _negated(caption: Caption, original: JudgedQuery, place: int) -> JudgedQuery
     )
 
 
-def _composed(query: ComposedQuery, answers: list[int], row_of: Mapping[str, int]) -> JudgedQuery:
+def judged_composed(query: ComposedQuery, row_of: Mapping[str, int]) -> JudgedQuery:
+    """Find the videos of a composed query, or of one for absent content."""
+    kind = query.kind if isinstance(query, AbsenceQuery) else "composed"
+    relevant, hard, violating = (
+        row_array(row_of[video_id] for video_id in ids if video_id in row_of)
+        for ids in (query.video_ids, query.hard_ids, query.violating_ids)
+    )
     return JudgedQuery(
-        "composed",
+        kind,
         query.caption,
-        row_array(answers),
-        row_array(_known(query.hard_ids, row_of)),
-        row_array(_known(query.violating_ids, row_of)),
-        query.wanted or None,  # missing from nT2VR's own files
+        relevant,
+        hard,
+        violating,
+        None if kind == "composed" and not query.wanted else query.wanted,  # missing from nT2VR's own files
         (query.unwanted,) if query.unwanted else (),
         cue=cue_of(query.caption),
         query_id=query.cap_id,
     )
-
-
-def _known(video_ids: Iterable[str], row_of: Mapping[str, int]) -> list[int]:
-    return [row_of[video_id] for video_id in video_ids if video_id in row_of]

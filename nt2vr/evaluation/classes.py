@@ -144,7 +144,7 @@ def shown_questions(
     """Ask which of the classes of each sort a scene shows; one of those that it shows against all that it does not.
 
     Args:
-        classes: by sort, of which each counts as a data set; see `World.shown_classes`.
+        classes: by sort, of which each counts as a data set; see `altered.shown_classes`.
         holding: mask (N,) of the scenes for which a claim holds.
     """
     texts: dict[str, int] = {}

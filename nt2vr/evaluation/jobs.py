@@ -7,8 +7,8 @@ from pathlib import Path
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark
-from nt2vr.evaluation.covr.report import benchmark_for, covr_report
-from nt2vr.evaluation.covr.sources import CovrData
+from nt2vr.evaluation.covr.report import covr_report
+from nt2vr.evaluation.covr.sources import CovrData, benchmark_for
 from nt2vr.evaluation.covr.submission import write_submission
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.reports.archive import Archive

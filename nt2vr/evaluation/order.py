@@ -79,12 +79,11 @@ def order_benchmark(
     cache: Path,
     num_pairs: int,
     seed: int,
-    split: SceneSplit = "test",
     progress: Progress = silent,
     should_stop: ShouldStop = never,
 ) -> Benchmark:
     """Build two questions per sentence: which of two clips is right, as filmed, and with their frames shuffled?"""
-    drawn = islice(ordered_pairs(split, seed), num_pairs)
+    drawn = islice(ordered_pairs("test", seed), num_pairs)
     pairs = list(tracked(drawn, num_pairs, "staging scenes", progress, should_stop))
     scenes = [scene for pair in pairs for scene in pair.scenes]
     queries = [
@@ -94,7 +93,7 @@ def order_benchmark(
     ]
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
-        file = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache)
+        file = ClipFile.of("test", scenes, encoder.num_frames, encoder.card.framing, cache)
         frames, scored, found = file.frames(progress, should_stop), as_scored(encoder), list[tuple[Vectors, Vectors]]()
         order = np.random.default_rng(seed).random(frames.shape[:2]).argsort(axis=1)[..., None]
         for start in range(0, len(frames), CHUNK):
@@ -107,7 +106,6 @@ def order_benchmark(
             progress(start + len(some), len(frames), "embedding clips")
         return np.concatenate([part for parts in zip(*found, strict=True) for part in parts])
 
-    name = f"{WORLD}, order" if split == "test" else f"{WORLD}, order, {split}"
-    source = {"data": f"{NAME}, order", "split": split, "pairs": num_pairs, "seed": seed, "look": LOOK}
+    source = {"data": f"{NAME}, order", "split": "test", "pairs": num_pairs, "seed": seed, "look": LOOK}
     ids = tuple(f"{group}-{row:05d}" for group in (AS_FILMED, SHUFFLED) for row in range(len(scenes)))
-    return Benchmark(name, ids, tuple(queries), embed, source)
+    return Benchmark(f"{WORLD}, order", ids, tuple(queries), embed, source)

@@ -16,12 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from nt2vr.datasets import Split, load_dataset
-from nt2vr.evaluation.benchmark import NO_CAPTION, Benchmark, Embed, JudgedQuery, Vectors, cue_of, row_array
-from nt2vr.evaluation.captioned import judged_queries
+from nt2vr.evaluation.benchmark import NO_CAPTION, Benchmark, Embed, JudgedQuery, Vectors
+from nt2vr.evaluation.captioned import judged_composed, judged_queries
 from nt2vr.files import expanded
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from nt2vr.querygen.absences import AbsenceQuery
 from nt2vr.querygen.build import cached_absences, cached_query_sets
 from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
 
@@ -78,7 +77,7 @@ def words_benchmark(
     sets = cached_query_sets(videos, seed, folder, progress, should_stop)
     absences = cached_absences(videos, seed, folder, progress, should_stop)
     queries, remarks = judged_queries(sets, row_of)
-    queries = (*queries, *(_absence(query, row_of) for query in absences))
+    queries = (*queries, *(judged_composed(query, row_of) for query in absences))
     words = _Words.of(captions, seed, 1 if one_caption else None)
     judged, queries = len(queries), words.without_own_captions(queries)
     if judged > len(queries):
@@ -100,23 +99,6 @@ def words_benchmark(
             "remarks": [REMARK.format(captions=stands_for), *remarks],
         },
         captions=captions,
-    )
-
-
-def _absence(query: AbsenceQuery, row_of: Mapping[str, int]) -> JudgedQuery:
-    relevant, hard, violating = (
-        row_array(row_of[video_id] for video_id in ids)
-        for ids in (query.video_ids, query.hard_ids, query.violating_ids)
-    )
-    return JudgedQuery(
-        query.kind,
-        query.caption,
-        relevant,
-        hard,
-        violating,
-        query.wanted,
-        (query.unwanted,),
-        cue=cue_of(query.caption),
     )
 
 

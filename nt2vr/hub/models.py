@@ -11,10 +11,9 @@ from nt2vr.files import check_writable
 from nt2vr.hub.client import REQUEST_S, check_repository, first_answer, open_hub
 from nt2vr.hub.model_card import readme_of
 from nt2vr.hub.verify import SMALL_BYTES, verify
-from nt2vr.models.card import CARD, CONFIG, HEAD, MAX_HEAD, WORDS, read_card
+from nt2vr.models.card import CARD, CONFIG, FUSION, HEAD, MAX_HEAD, WORDS, read_card
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_configs
 from nt2vr.models.downloads import transfer_bar
-from nt2vr.models.fusion import FUSION
 from nt2vr.models.hub_errors import hub_errors
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, needs_file
 from nt2vr.progress import Progress, silent

@@ -17,11 +17,10 @@ from typing import Any, Literal
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, quoted, reason_of
 from nt2vr.files import parse_json
-from nt2vr.models.card import CARD, DRAWINGS, Card, read_card
+from nt2vr.models.card import CARD, DRAWINGS, FUSION, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.downloads import Announce, fetch, pretrained
 from nt2vr.models.encoder import Encoder, check_encoder
-from nt2vr.models.fusion import FUSION
 from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.registry import Registry, pick
@@ -165,7 +164,7 @@ class Catalog:
         return entry.make().card if entry.make else read_card(entry.folders[0])
 
     def knows_only_drawings(self, name: str) -> bool:
-        """Whether a built-in world is all that a model was trained on, as far as the cards of its bases tell."""
+        """Whether the built-in world is all that a model was trained on, as far as the cards of its bases tell."""
         return self._is_drawn(name, self.entries())
 
     def _is_drawn(self, name: str, entries: Mapping[str, CatalogEntry]) -> bool:

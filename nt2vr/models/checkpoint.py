@@ -26,7 +26,6 @@ from nt2vr.models.card import CONFIG, HEAD, WORDS, Card, configured, read_card, 
 from nt2vr.models.device import resolve_device
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
-from nt2vr.models.fusion import read_fusion
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.tokenizer import digest_of, file_digest, files_of, load_tokenizer
 
@@ -184,6 +183,7 @@ def read_checkpoint(
         like: a loaded model; if configuration and tokenizer are equal, only weights are read, and an equal visual
             tower is shared with it. The visual fingerprint is verified in any case.
     """
+    from nt2vr.models.fusion import read_fusion  # noqa: PLC0415  imports torch
     from nt2vr.models.pooling import read_pooling  # noqa: PLC0415  imports torch
     from nt2vr.models.words import read_words  # noqa: PLC0415  imports torch
 

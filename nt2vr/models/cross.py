@@ -1,114 +1,64 @@
-"""Cross-attention of a fusion over the text's tokens and the reference's frames, in NumPy: a query has few of both.
+"""Cross-attention of a fusion over the text's tokens and the reference's frames."""
 
-Training is in `trainer/fusion/cross.py`, whose tensors have the same names.
-"""
+import torch
+from torch import Tensor, nn
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
-
-Vectors = NDArray[np.float32]
 EPSILON = 1e-5  # of layer norms, torch's default
 ROLES = 5  # of vectors: picture, wanted part, unwanted parts; tokens, frames
 ASKING = 3  # the first of them
 WIDER = 2  # hidden units of a block's second half, per dimension
-MASKED = np.float32(-1e9)
+STD = 0.02  # of new weights
 
 
-def heads_of(width: int) -> int:
-    """Number of attention heads: one per 64 dimensions that divide evenly."""
-    return width // 64 if width % 64 == 0 else 1
+class Block(nn.Module):
+    """A block of cross-attention, normalised first, with one head per 64 dimensions that divide evenly."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        heads = width // 64 if width % 64 == 0 else 1
+        self.ln_1, self.ln_2 = nn.LayerNorm(width, EPSILON), nn.LayerNorm(width, EPSILON)
+        self.attn = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.c_fc, self.c_proj = nn.Linear(width, WIDER * width), nn.Linear(WIDER * width, width)
+
+    def forward(self, x: Tensor, given: Tensor, absent: Tensor) -> Tensor:
+        """Transform (Q, A, D), which asks itself and (Q, K, D); `absent` (Q, A + K) is what there is not."""
+        asked = self.ln_1(x)
+        keys = torch.cat([asked, self.ln_1(given)], dim=1)
+        x = x + self.attn(asked, keys, keys, key_padding_mask=absent, need_weights=False)[0]
+        changed: Tensor = self.c_proj(self.c_fc(self.ln_2(x)).relu())
+        return x + changed
 
 
-def shapes(width: int, blocks: int) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of all tensors, by name."""
-    found: dict[str, tuple[int, ...]] = {"roles": (ROLES, width), "out.weight": (width, ASKING * width)}
-    found |= {f"ln.{name}": (width,) for name in ("weight", "bias")}
-    for number in range(blocks):
-        of_block: dict[str, tuple[int, ...]] = {
-            **{f"{ln}.{name}": (width,) for ln in ("ln_1", "ln_2") for name in ("weight", "bias")},
-            "attn.in_proj_weight": (3 * width, width),
-            "attn.in_proj_bias": (3 * width,),
-            "attn.out_proj.weight": (width, width),
-            "attn.out_proj.bias": (width,),
-            "c_fc.weight": (WIDER * width, width),
-            "c_fc.bias": (WIDER * width,),
-            "c_proj.weight": (width, WIDER * width),
-            "c_proj.bias": (width,),
-        }
-        found |= {f"blocks.{number}.{name}": shape for name, shape in of_block.items()}
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class Cross:
+class Cross(nn.Module):
     """The picture and both parts ask the text's tokens, the reference's frames, and each other.
 
-        x = (picture, wanted, unwanted) + roles,  y = (tokens, frames) + roles
-        in each block:  x += attention(norm(x), over norm(x) and norm(y)),  x += mlp(norm(x))
-        correction = W [norm(x)],  the three side by side
-
-    Attributes:
-        weights: tensors by name, see `shapes`.
-        blocks: number of blocks.
+    x = (picture, wanted, unwanted) + roles,  y = (tokens, frames) + roles
+    in each block:  x += attention(norm(x), over norm(x) and norm(y)),  x += mlp(norm(x))
+    correction = W [norm(x)],  the three side by side
     """
 
-    weights: Mapping[str, Vectors]
-    blocks: int
+    def __init__(self, width: int, blocks: int) -> None:
+        """Start without effect: the last layer is zero."""
+        super().__init__()
+        self.roles = nn.Parameter(STD * torch.randn(ROLES, width))
+        self.blocks = nn.ModuleList(Block(width) for _ in range(blocks))
+        self.ln = nn.LayerNorm(width, EPSILON)
+        self.out = nn.Linear(ASKING * width, width, bias=False)
+        nn.init.zeros_(self.out.weight)
 
-    def __call__(self, asking: Iterable[Vectors], tokens: Vectors, frames: Vectors) -> Vectors:
-        """Return the correction of queries (..., D).
+    def forward(self, asking: list[Tensor], tokens: Tensor, frames: Tensor) -> Tensor:
+        """Return the correction of queries (Q, D).
 
         Args:
-            asking: picture, wanted part and sum of the unwanted parts, (..., D) each; zeros for none.
-            tokens: (..., T, D), unit vectors; zeros pad.
-            frames: (..., F, D), likewise.
+            asking: picture, wanted part and sum of the unwanted parts, (Q, D) each; zeros for none.
+            tokens: (Q, T, D), unit vectors; zeros pad.
+            frames: (Q, F, D), likewise.
         """
-        known, roles = self.weights, self.weights["roles"]
-        x = np.stack(list(asking), axis=-2) + roles[:ASKING]
-        given = np.concatenate([tokens, frames], axis=-2)
-        role = np.repeat(roles[ASKING:], [tokens.shape[-2], frames.shape[-2]], axis=0)
-        absent = np.concatenate([np.zeros(x.shape[:-1], bool), ~given.any(axis=-1)], axis=-1)
-        for number in range(self.blocks):
-            name = f"blocks.{number}."
-            of_block = {key.removeprefix(name): tensor for key, tensor in known.items() if key.startswith(name)}
-            asked = _norm(x, of_block, "ln_1")
-            x = x + _attention(
-                asked, np.concatenate([asked, _norm(given + role, of_block, "ln_1")], -2), absent, of_block
-            )
-            x = x + _linear(np.maximum(_linear(_norm(x, of_block, "ln_2"), of_block, "c_fc"), 0), of_block, "c_proj")
-        read = _norm(x, known, "ln")
-        return np.asarray(read.reshape(*read.shape[:-2], -1) @ known["out.weight"].T, np.float32)
-
-
-def _linear(x: Vectors, weights: Mapping[str, Vectors], name: str) -> Vectors:
-    return np.asarray(x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"])
-
-
-def _norm(x: Vectors, weights: Mapping[str, Vectors], name: str) -> Vectors:
-    centred = x - x.mean(axis=-1, keepdims=True)
-    scaled = centred / np.sqrt(x.var(axis=-1, keepdims=True) + np.float32(EPSILON))
-    return np.asarray(scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"])
-
-
-def _attention(asked: Vectors, given: Vectors, absent: NDArray[np.bool_], weights: Mapping[str, Vectors]) -> Vectors:
-    """Attend from (..., A, D) to (..., K, D), without those that are absent (..., K)."""
-    width = asked.shape[-1]
-    heads = heads_of(width)
-    matrices = np.split(weights["attn.in_proj_weight"], 3)
-    biases = np.split(weights["attn.in_proj_bias"], 3)
-
-    def projected(x: Vectors, which: int) -> Vectors:
-        rows = x @ matrices[which].T + biases[which]
-        return np.asarray(
-            np.moveaxis(rows.reshape(*rows.shape[:-1], heads, width // heads), -2, -3)
-        )  # (..., H, K, D/H)
-
-    scores = projected(asked, 0) @ np.swapaxes(projected(given, 1), -1, -2) / np.sqrt(np.float32(width // heads))
-    scores = np.where(absent[..., None, None, :], MASKED, scores)
-    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    shares /= shares.sum(axis=-1, keepdims=True)
-    found = np.moveaxis(shares @ projected(given, 2), -3, -2)
-    return _linear(found.reshape(*found.shape[:-2], width), weights, "attn.out_proj")
+        x = torch.stack(asking, dim=1) + self.roles[:ASKING]
+        given = torch.cat([tokens, frames], dim=1)
+        absent = torch.cat([torch.zeros_like(x[..., 0], dtype=torch.bool), ~given.any(dim=-1)], dim=1)
+        roles = self.roles[ASKING:].repeat_interleave(torch.tensor([tokens.shape[1], frames.shape[1]]), dim=0)
+        for block in self.blocks:
+            x = block(x, given + roles, absent)
+        correction: Tensor = self.out(self.ln(x).flatten(1))
+        return correction

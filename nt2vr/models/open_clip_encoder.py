@@ -17,12 +17,12 @@ from nt2vr.models.card import MEAN, QUERY_SCORED, UNIT_PROJECTED, Card
 from nt2vr.models.device import Autocast, autocast_of
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
-from nt2vr.models.fusion import Fusion
 from nt2vr.models.tokenizer import digest_of
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+    from nt2vr.models.fusion import Fusion
     from nt2vr.models.words import Words
 
 MAX_TOKENS = 32  # of a text that cross-attention sees

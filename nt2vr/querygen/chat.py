@@ -123,14 +123,8 @@ def _seconds(value: str) -> float:
     return float(value) if value.isascii() and value.isdigit() and len(value) < 9 else 0.0
 
 
-@dataclass(frozen=True)
-class ChatModifier:
-    """Writes modification texts, as `Modifier` does by rules."""
-
-    endpoint: ChatEndpoint
-
-    def write(self, pair: NearCaptions, rng: random.Random) -> str:
-        """Ask what should change in a video of `pair.one` to fit `pair.other`; empty if the answer is no text."""
-        prompt = PROMPT.format(one=" ".join(pair.one), other=" ".join(pair.other))
-        text = " ".join(self.endpoint.complete(prompt).split()).strip(" \"'“”.")
-        return text if len(text) <= MAX_TEXT and text.isprintable() else ""
+def write_by_chat(endpoint: ChatEndpoint, pair: NearCaptions, _: random.Random) -> str:
+    """Ask what should change in a video of `pair.one` to fit `pair.other`; empty if the answer is no text."""
+    prompt = PROMPT.format(one=" ".join(pair.one), other=" ".join(pair.other))
+    text = " ".join(endpoint.complete(prompt).split()).strip(" \"'“”.")
+    return text if len(text) <= MAX_TEXT and text.isprintable() else ""

@@ -1,4 +1,4 @@
-"""Modification texts, as people type them next to a reference, with both parts known; see `Change` of either world."""
+"""Modification texts, as people type them next to a reference, with both parts known."""
 
 import random
 from collections.abc import Iterable, Mapping
@@ -40,10 +40,9 @@ class Modification:
 JOINTS, UNSEEN_JOINTS = (", ", " and "), (", but ", "; ")
 
 
-Fields = Mapping[str, str]
-
-
-def modify(changes: Iterable[tuple[ChangeKind, Fields]], rng: random.Random, unseen: bool = False) -> Modification:
+def modify(
+    changes: Iterable[tuple[ChangeKind, Mapping[str, str]]], rng: random.Random, unseen: bool = False
+) -> Modification:
     """Write a text that asks for one or two changes, in wordings of training or in unseen ones."""
     wordings = wordings_in("modifications.json")["unseen" if unseen else "seen"]
     parts = [Template(*(part.format(**fields) for part in rng.choice(wordings[kind]))) for kind, fields in changes]

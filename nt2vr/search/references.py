@@ -5,15 +5,17 @@ The text says what should differ from the references. Trained fusion: `nt2vr.mod
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.fusion import Fusion, PartWeights
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+
+if TYPE_CHECKING:  # imports torch
+    from nt2vr.models.fusion import Fusion
 
 Vectors = NDArray[np.float32]
 MAX_REFERENCES = 4
@@ -106,10 +108,6 @@ class Weights:
         known = cls.__dataclass_fields__
         return cls(**{name: float(value) for name, value in composition.items() if name in known})
 
-    @property
-    def parts(self) -> PartWeights:
-        return PartWeights(self.wanted, self.unwanted)
-
 
 @dataclass(frozen=True, eq=False)
 class CovrVectors:
@@ -161,7 +159,8 @@ def slerp(query: CovrVectors, weights: Weights) -> Vectors:
 
 
 def parts(query: CovrVectors, weights: Weights) -> Vectors:
-    return _unit(weights.parts(query.picture, query.wanted, query.unwanted))
+    """Add the wanted part to the picture, and take the unwanted parts away, with weights; normalised."""
+    return _unit(query.picture + weights.wanted * query.wanted - weights.unwanted * query.unwanted)
 
 
 COMBINATIONS: dict[str, Combination] = {
@@ -174,16 +173,16 @@ COMBINATIONS: dict[str, Combination] = {
 TRAINING_FREE = ("sum", "slerp", "parts")
 
 
-def combine(name: str, query: CovrVectors, weights: Weights, fusion: Fusion | None) -> Vectors:
+def combine(name: str, query: CovrVectors, weights: Weights, fusion: "Fusion | None") -> Vectors:
     """Return the vectors of queries; "fusion" falls back to "parts" for models without one."""
     if name != "fusion":
         return COMBINATIONS[name](query, weights)
     if fusion is None:
         return parts(query, weights)
-    return fusion(query.picture, query.wanted, query.unwanted, query.tokens, query.frames)
+    return fusion.combine(query.picture, query.wanted, query.unwanted, query.tokens, query.frames)
 
 
-def fusion_of(encoder: Encoder) -> Fusion | None:
+def fusion_of(encoder: Encoder) -> "Fusion | None":
     """Return a model's trained fusion; None if it has none."""
     return encoder.fusion if isinstance(encoder, OpenClipEncoder) else None
 

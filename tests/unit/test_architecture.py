@@ -17,6 +17,8 @@ FILES = [ROOT / "app.py", *sorted((ROOT / "nt2vr").rglob("*.py")), *sorted((ROOT
 
 PAGE = ("app.py", "nt2vr/ui/", "trainer/ui/tab.py", "trainer/ui/layout.py")
 MODEL_ROOMS = (
+    "nt2vr/models/cross.py",
+    "nt2vr/models/fusion.py",
     "nt2vr/models/open_clip_encoder.py",
     "nt2vr/models/pooling.py",
     "nt2vr/models/temporal.py",

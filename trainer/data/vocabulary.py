@@ -16,7 +16,7 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import captions_of
 from trainer.words import WordSettings
 
-DRAWS = 4  # captions per clip of a built-in world that are counted
+DRAWS = 4  # captions per clip of the built-in world that are counted
 MAX_OWN = 8_000  # words with vectors made of the captions: a matrix of 256 MB
 MAX_OTHERS = 50_000  # first words of a file that are kept although no caption has them: 50 MB of 500 numbers
 ROUNDS, SPARE = 8, 16  # of the iteration for the largest singular values; the reference is NumPy's full SVD

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
+from statistics import fmean
 from typing import get_args, get_type_hints
 
 from nt2vr.errors import Nt2vrError
@@ -16,9 +17,9 @@ from nt2vr.models.fusion import Fusion, save_fusion
 from nt2vr.progress import Progress, progress_bar, silent
 from nt2vr.search.references import TRAINING_FREE, Weights
 from nt2vr.settings import prepare_environment
-from nt2vr.world import NAME, WORLD
+from nt2vr.world import WORLD
 from trainer.fusion.config import FusionConfig
-from trainer.fusion.data import load_families, load_triplets
+from trainer.fusion.data import load
 from trainer.fusion.train import LOSSES, train_fusion
 
 
@@ -27,73 +28,55 @@ def add_fusion(
     fusion: Fusion,
     weights: Weights,
     config: FusionConfig,
-    metrics: Mapping[str, float] | None = None,
-    data: str = "",
+    metrics: Mapping[str, float],
+    data: str,
 ) -> None:
     """Write a fusion into a checkpoint folder, and its entry and weights into the card."""
     entry = {
-        "hidden": len(fusion.layers[0][0]) if len(fusion.layers) > 1 else 0,
-        "blocks": fusion.cross.blocks if fusion.cross else 0,
+        "hidden": fusion.hidden,
+        "blocks": fusion.blocks,
         "weights": fusion.num_weights,
-        "data": data or f"{NAME}, {config.families} families",
+        "data": data,
         "training": asdict(config),
-        "metrics": {name: round(value, 4) for name, value in (metrics or {}).items()},
+        "metrics": {name: round(value, 4) for name, value in metrics.items()},
         "fingerprint": fusion.fingerprint,
     }
     save_fusion(folder, fusion)
     write_card(folder, replace(read_card(folder), composition=asdict(weights), fusion=entry))
 
 
-def fuse_triplets(
-    folder: Path, config: FusionConfig, cache: Path, data: Path, progress: Progress = silent
+def fuse(
+    folder: Path, config: FusionConfig, cache: Path, data: str = WORLD, progress: Progress = silent
 ) -> dict[str, float]:
-    """Train a fusion on the triplets of a dataset, measure it on its split "val", and add it to the folder.
+    """Choose weights on validation queries, train a fusion, measure it, and add it to the folder.
 
-    Raises:
-        DatasetError: if the data has no split "train" and "val" with targets, see `load_covr`.
+    Args:
+        data: the built-in world, whose test scenes are measured as well, or the folder of a dataset; see `load`.
+
+    Returns:
+        Metrics such as "test/fusion/remove actor/R@1" or, of a dataset, "validation/fusion/R@1", as in the card.
     """
     encoder = read_checkpoint(folder)
-    triplets, validation, name = load_triplets(encoder, data, cache, progress=progress, deep=config.blocks > 0)
+    training, validation, name = load(encoder, data, config, cache, progress=progress)
     weights = choose_weights(validation)
-    fusion, _ = train_fusion(triplets, weights.parts, config, progress)
+    fusion, _ = train_fusion(training, weights, config, progress)
+    splits = {"validation": validation}
+    if data == WORLD:
+        splits["test"] = embed_queries(covr_world(cache, "test"), encoder, progress, deep=config.blocks > 0)
     metrics: dict[str, float] = {}
-    for system in (*TRAINING_FREE, "fusion"):
-        table = summarise(validation.queries, measure(vectors_of(validation, system, weights, fusion), validation))
-        metrics |= {f"validation/{system}/{name}": value for name, value in table[ALL].items()}
+    for split, asked in splits.items():
+        for system in (*TRAINING_FREE, "fusion"):
+            table = summarise(asked.queries, measure(vectors_of(asked, system, weights, fusion), asked))
+            found = _of_world(table) if data == WORLD else table[ALL]
+            metrics |= {f"{split}/{system}/{name}": value for name, value in found.items()}
     add_fusion(folder, fusion, weights, config, metrics, name)
     return metrics
 
 
-def fuse(folder: Path, config: FusionConfig, cache: Path, progress: Progress = silent) -> dict[str, float]:
-    """Choose weights on validation scenes, train a fusion, measure it on both splits, and add it to the folder.
-
-    Returns:
-        Metrics such as "test/fusion/remove actor/R@1", as in the card.
-    """
-    encoder = read_checkpoint(folder)
-    deep = config.blocks > 0
-    validation = embed_queries(covr_world(cache, "validation"), encoder, progress, deep=deep)
-    weights = choose_weights(validation)
-    data = load_families(
-        encoder,
-        config.families,
-        config.seed,
-        cache,
-        with_frames=config.weigh_frames,
-        progress=progress,
-        deep=deep,
-    )
-    fusion, _ = train_fusion(data, weights.parts, config, progress)
-    test = embed_queries(covr_world(cache, "test"), encoder, progress, deep=deep)
-    metrics: dict[str, float] = {}
-    for split, asked in (("validation", validation), ("test", test)):
-        for system in (*TRAINING_FREE, "fusion"):
-            table = summarise(asked.queries, measure(vectors_of(asked, system, weights, fusion), asked))
-            metrics |= {f"{split}/{system}/{row}/R@1": values["R@1"] for row, values in table.items()}
-            removals = [values["violations@5"] for row, values in table.items() if row.startswith("remove")]
-            metrics[f"{split}/{system}/remove/violations@5"] = sum(removals) / len(removals)
-    add_fusion(folder, fusion, weights, config, metrics)
-    return metrics
+def _of_world(table: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return R@1 by kind, and the mean violations of the removals."""
+    removals = [values["violations@5"] for row, values in table.items() if row.startswith("remove")]
+    return {f"{row}/R@1": values["R@1"] for row, values in table.items()} | {"remove/violations@5": fmean(removals)}
 
 
 def main() -> None:
@@ -145,10 +128,7 @@ def main() -> None:
     try:
         config = FusionConfig(**{name: getattr(options, name) for name in ("iterate", *names, *others)})
         with progress_bar() as progress:
-            if in_world:
-                metrics = fuse(options.folder, config, cache, progress)
-            else:
-                metrics = fuse_triplets(options.folder, config, cache, Path(options.data), progress)
+            metrics = fuse(options.folder, config, cache, options.data, progress)
     except Nt2vrError as error:
         parser.error(str(error))
     sys.stdout.writelines(f"{name}: {value:.1f}\n" for name, value in metrics.items())

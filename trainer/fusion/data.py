@@ -1,10 +1,9 @@
-"""Training data of a fusion, embedded once by frozen towers: families of a world, or the triplets of a dataset."""
+"""Training data of a fusion embedded once by frozen towers: the built-in world's families, or a dataset's triplets."""
 
 import random
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,16 +13,18 @@ from torch import Tensor
 from nt2vr.datasets.covr import CovrSet, load_covr
 from nt2vr.errors import ConfigError, DatasetError
 from nt2vr.evaluation.covr.protocol import EmbeddedQueries, embed_queries
-from nt2vr.evaluation.covr.sources import covr_files
+from nt2vr.evaluation.covr.sources import covr_files, covr_world
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from nt2vr.querygen.families import Edit, Family, WishTable
 from nt2vr.querygen.modifications import Modification
+from nt2vr.world import NAME, WORLD
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.edits.changes import EDITS
+from nt2vr.world.edits.families import Edit, Family, WishTable, ask_for, copies, training_families
+from nt2vr.world.scenes import Scene
 from trainer.data.clips import frame_cache
+from trainer.fusion.config import FusionConfig
 
 BLOCK = 1_000  # families per file of embeddings
 FRAMES = 2  # per clip: frames of one clip are nearly alike
@@ -65,6 +66,41 @@ class FusionData:
     shown: Tensor | None = None
 
 
+def load(
+    encoder: Encoder,
+    data: str,
+    config: FusionConfig,
+    cache: Path,
+    most: int = 0,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+) -> tuple[FusionData, EmbeddedQueries, str]:
+    """Embed what a fusion is trained on, and the queries that it is validated with; also name the data.
+
+    Args:
+        data: the built-in world, or the folder of a dataset with the splits "train" and "val".
+        most: triplets of a dataset at most; 0 for all.
+
+    Raises:
+        DatasetError: if a dataset lacks one of these splits, or its targets, see `load_covr`.
+    """
+    deep = config.blocks > 0
+    if data != WORLD:
+        return _load_triplets(encoder, Path(data), cache, most, config.seed, progress, should_stop, deep)
+    validation = embed_queries(covr_world(cache, "validation"), encoder, progress, should_stop, deep)
+    families = load_families(
+        encoder,
+        config.families,
+        config.seed,
+        cache,
+        with_frames=config.weigh_frames,
+        progress=progress,
+        should_stop=should_stop,
+        deep=deep,
+    )
+    return families, validation, f"{NAME}, {config.families} families"
+
+
 def load_families(
     encoder: Encoder,
     count: int,
@@ -83,12 +119,12 @@ def load_families(
         without: names of the vocabulary; triplets whose changes concern one of them are left out.
         with_frames: also embed single frames, which are stored in `cache`.
     """
-    families = EDITS.of_training(count, seed)
+    families = training_families(count, seed)
     scenes = _clips_of(families)
     owners = [row for row, family in enumerate(families) for _ in range(1 + len(family.edits))]
     references = [family.reference for family in families]
 
-    def stored(some: Sequence[Any], num_frames: int) -> ClipFile:
+    def stored(some: Sequence[Scene], num_frames: int) -> ClipFile:
         return ClipFile.of("train", some, num_frames, encoder.card.framing, cache)
 
     blocks = [families[start : start + BLOCK] for start in range(0, count, BLOCK)]  # more families reuse the first
@@ -103,9 +139,7 @@ def load_families(
     triplets = _triplets(families, without)
     rng = random.Random(seed)
     texts = [
-        EDITS.modify(families[number].reference, edit.changes, rng)
-        for number, _, edit in triplets
-        for _ in range(WORDINGS)
+        ask_for(families[number].reference, edit.changes, rng) for number, _, edit in triplets for _ in range(WORDINGS)
     ]
     wanted, unwanted = (part.view(len(triplets), WORDINGS, -1) for part in _embedded_parts(texts, encoder))
     tokens, spelled = _embedded_tokens([each.text for each in texts], encoder) if deep else (None, None)
@@ -124,15 +158,15 @@ def load_families(
     )
 
 
-def load_triplets(
+def _load_triplets(
     encoder: Encoder,
     path: Path,
     cache: Path,
-    most: int = 0,
-    seed: int = 0,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
-    deep: bool = False,
+    most: int,
+    seed: int,
+    progress: Progress,
+    should_stop: ShouldStop,
+    deep: bool,
 ) -> tuple[FusionData, EmbeddedQueries, str]:
     """Embed the triplets of a dataset's split "train", and the queries of "val"; also return its name, with its size.
 
@@ -140,9 +174,6 @@ def load_triplets(
         cache: of frames, see `frame_cache`.
         most: triplets at most, a random choice; 0 for all.
         deep: also embed tokens and frames.
-
-    Raises:
-        DatasetError: if the data has no split "train" and "val" with targets, see `load_covr`.
     """
     training, held_out = (load_covr(path, split) for split in ("train", "val"))
     if 0 < most < len(training.samples):
@@ -212,12 +243,12 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
     )
 
 
-def _clips_of(families: Sequence[Family]) -> list[Any]:
+def _clips_of(families: Sequence[Family]) -> list[Scene]:
     """List a twin and the edited scenes of each family."""
     return [
         scene
         for family in families
-        for scene in (*EDITS.copies(family.reference, 1), *(edit.scene for edit in family.edits))
+        for scene in (*copies(family.reference, 1), *(edit.scene for edit in family.edits))
     ]
 
 

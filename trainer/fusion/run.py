@@ -18,24 +18,20 @@ from nt2vr.evaluation.covr.protocol import (
     ALL,
     EmbeddedQueries,
     choose_weights,
-    embed_queries,
     measure,
     summarise,
     vectors_of,
 )
-from nt2vr.evaluation.covr.sources import covr_world
-from nt2vr.models.card import CARD, read_card, write_card
+from nt2vr.models.card import CARD, FUSION, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.encoder import Encoder
-from nt2vr.models.fusion import FUSION, Fusion
+from nt2vr.models.fusion import Fusion
 from nt2vr.progress import Progress, ShouldStop
 from nt2vr.search.references import Weights
-from nt2vr.world import NAME, WORLD
 from trainer.config import TrainConfig
 from trainer.distributed import world_size
 from trainer.fusion.__main__ import add_fusion
-from trainer.fusion.data import FusionData, load_families, load_triplets
-from trainer.fusion.train import LOSSES, FusionModule, batches, groups_of
+from trainer.fusion.data import FusionData, load
+from trainer.fusion.train import LOSSES, batches, groups_of
 from trainer.loop import go_on
 from trainer.optimizer import build_optimizer, clip_gradients, rate_at
 from trainer.runs.metrics import MetricsWriter, check_tensorboard
@@ -53,10 +49,12 @@ def train_run(run: RunFolder, config: TrainConfig, cache: Path, should_stop: Sho
     if world_size() > 1:
         raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
     base = config.base_folder
-    data, validation, name = _load(config, read_checkpoint(base, "auto"), cache, should_stop, progress)
-    count = groups_of(data, config.fusion_config)[1]
+    settings = config.fusion_config
+    encoder = read_checkpoint(base, "auto")
+    data, validation, name = load(encoder, config.data, settings, cache, config.num_clips, progress, should_stop)
+    count = groups_of(data, settings)[1]
     if count < config.batch_size:
-        what = {"targets": "distinct targets"}.get(config.fusion_config.iterate, config.fusion_config.iterate)
+        what = {"targets": "distinct targets"}.get(settings.iterate, settings.iterate)
         raise ConfigError(f"{name} has {count} {what}, fewer than batch_size ({config.batch_size}). Lower it.")
     weights = choose_weights(validation)
     learner = FusionLearner(replace(config, num_clips=count), data, weights)
@@ -67,28 +65,6 @@ def train_run(run: RunFolder, config: TrainConfig, cache: Path, should_stop: Sho
         return FusionValidator(learner, run, metrics, validation, name, not saved.metrics_bytes)
 
     return go_on(learner, run, saved, validator, learner.draw, should_stop)
-
-
-def _load(
-    config: TrainConfig, encoder: Encoder, cache: Path, should_stop: ShouldStop, progress: Progress
-) -> tuple[FusionData, EmbeddedQueries, str]:
-    """Embed the families or triplets to train on, and the queries to validate with; also name the data."""
-    deep = config.fusion_config.blocks > 0
-    if config.data != WORLD:
-        most, seed = config.num_clips, config.seed
-        return load_triplets(encoder, Path(config.data), cache, most, seed, progress, should_stop, deep)
-    validation = embed_queries(covr_world(cache, "validation"), encoder, progress, should_stop, deep)
-    data = load_families(
-        encoder,
-        config.num_clips,
-        config.seed,
-        cache,
-        with_frames=config.fusion_config.weigh_frames,
-        progress=progress,
-        should_stop=should_stop,
-        deep=deep,
-    )
-    return data, validation, f"{NAME}, {config.num_clips} families"
 
 
 class FusionLearner:
@@ -106,14 +82,15 @@ class FusionLearner:
         torch.manual_seed(config.seed)
         self.config, self.weights, self.steps = config, weights, 0
         self._data, self._settings = data, config.fusion_config
-        self._module = FusionModule(data.clips.shape[1], weights.parts, self._settings.hidden, self._settings.blocks)
+        hidden, blocks = self._settings.hidden, self._settings.blocks
+        self._module = Fusion(data.clips.shape[1], weights.wanted, weights.unwanted, hidden, blocks)
         self._optimizer = build_optimizer(self._module, nn.ModuleList(), config)
         self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, lambda step: rate_at(step, config))
 
     @property
     def fusion(self) -> Fusion:
         """The fusion as it is now."""
-        return self._module.frozen()
+        return self._module.rounded()
 
     @property
     def state(self) -> dict[str, float]:

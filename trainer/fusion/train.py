@@ -4,77 +4,31 @@ Every candidate that a person would call almost right is a negative: the referen
 """
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
 import torch
-from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch import Tensor
 
-from nt2vr.models.cross import Cross
-from nt2vr.models.fusion import INPUTS, Fusion, PartWeights
+from nt2vr.models.fusion import Fusion
 from nt2vr.progress import Progress, silent
+from nt2vr.search.references import Weights
 from trainer.fusion.config import FusionConfig
-from trainer.fusion.cross import CrossModule
 from trainer.fusion.data import FusionData
 from trainer.fusion.losses import hn_nce, hn_nce_as_code, info_nce, weighted_targets
 
 
-class FusionModule(nn.Module):
-    """The trainable twin of `Fusion`."""
-
-    def __init__(self, embed_dim: int, weights: PartWeights, hidden: int = 0, blocks: int = 0) -> None:
-        """Start at `parts`: the last layer is zero, also that of `blocks` of cross-attention."""
-        super().__init__()
-        self.weights = weights
-        widths = [INPUTS * embed_dim, *([hidden] if hidden else []), embed_dim]
-        layers = [nn.Linear(*pair) for pair in pairwise(widths)]
-        nn.init.zeros_(layers[-1].weight)
-        nn.init.zeros_(layers[-1].bias)
-        self.layers = nn.ModuleList(layers)
-        self.cross = CrossModule(embed_dim, blocks) if blocks else None
-
-    def forward(
-        self,
-        picture: Tensor,
-        wanted: Tensor,
-        unwanted: Tensor,
-        tokens: Tensor | None = None,
-        frames: Tensor | None = None,
-    ) -> Tensor:
-        """Return unit vectors (Q, D) of queries; arguments as of `Fusion`."""
-        hidden: Tensor = torch.cat([picture, wanted, unwanted, picture * wanted, picture * unwanted], dim=-1)
-        for number, layer in enumerate(self.layers):
-            hidden = layer(hidden.relu() if number else hidden)
-        if self.cross is not None:
-            assert tokens is not None and frames is not None, "loaded where they are needed"
-            hidden = hidden + self.cross([picture, wanted, unwanted], tokens, frames)
-        return normalize(picture + self.weights.wanted * wanted - self.weights.unwanted * unwanted + hidden, dim=-1)
-
-    def frozen(self) -> Fusion:
-        """Return the fusion with the current weights, rounded to the half precision of its file."""
-        layers = ((layer.weight, layer.bias) for layer in self.layers if isinstance(layer, nn.Linear))
-        rounded = tuple(
-            (matrix.detach().half().float().numpy(), bias.detach().half().float().numpy()) for matrix, bias in layers
-        )
-        if self.cross is None:
-            return Fusion(self.weights, rounded)
-        of_cross = {name: tensor.half().float().numpy() for name, tensor in self.cross.state_dict().items()}
-        return Fusion(self.weights, rounded, Cross(of_cross, len(self.cross.blocks)))
-
-
 def train_fusion(
-    data: FusionData, weights: PartWeights, config: FusionConfig, progress: Progress = silent
+    data: FusionData, weights: Weights, config: FusionConfig, progress: Progress = silent
 ) -> tuple[Fusion, list[float]]:
     """Train a fusion; equal arguments give equal weights on the same machine.
 
     Args:
-        weights: of `parts`, which it starts from.
+        weights: those of `parts` are where it starts.
 
     Returns:
         The fusion, and the loss of every step.
     """
     torch.manual_seed(config.seed)
-    model = FusionModule(data.clips.shape[1], weights, config.hidden, config.blocks)
+    model = Fusion(data.clips.shape[1], weights.wanted, weights.unwanted, config.hidden, config.blocks)
     optimizer = torch.optim.AdamW(model.parameters(), config.learning_rate, weight_decay=config.weight_decay)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, config.steps)
     loss_of, losses = LOSSES[config.loss], []
@@ -86,7 +40,7 @@ def train_fusion(
         schedule.step()
         losses.append(loss.item())
         progress(step, config.steps, "training the fusion")
-    return model.frozen(), losses
+    return model.rounded(), losses
 
 
 def batches(data: FusionData, config: FusionConfig) -> Iterator[Tensor]:
@@ -116,7 +70,7 @@ def groups_of(data: FusionData, config: FusionConfig) -> tuple[Tensor, int]:
     return data.references, len(data.pictures)
 
 
-def _info_nce(model: FusionModule, data: FusionData, rows: Tensor, config: FusionConfig) -> Tensor:
+def _info_nce(model: Fusion, data: FusionData, rows: Tensor, config: FusionConfig) -> Tensor:
     """Ask triplets among their targets, all clips of their families, and random others."""
     own = torch.isin(data.families, data.references[rows])
     own[data.targets[rows]] = True
@@ -137,7 +91,7 @@ def _info_nce(model: FusionModule, data: FusionData, rows: Tensor, config: Fusio
     return info_nce(queries @ clips.T, targets, masked, config.temperature)
 
 
-def _hn_nce(model: FusionModule, data: FusionData, rows: Tensor, config: FusionConfig) -> Tensor:
+def _hn_nce(model: Fusion, data: FusionData, rows: Tensor, config: FusionConfig) -> Tensor:
     """Ask triplets among each other's targets, as CoVR does."""
     targets, references = data.targets[rows], data.references[rows]
     sources = references if data.sources is None else data.sources[rows]
@@ -152,7 +106,7 @@ def _hn_nce(model: FusionModule, data: FusionData, rows: Tensor, config: FusionC
     return hn_nce(scores, hard, noisy, config.temperature) / (2 * len(rows))
 
 
-def _queries(model: FusionModule, data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:
+def _queries(model: Fusion, data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:
     """Draw one text per triplet, and return its query and its wanted part, (Q, D) each."""
     drawn = torch.randint(data.wanted.shape[1], (len(rows),))
     references, wanted = data.references[rows], data.wanted[rows, drawn]
@@ -172,7 +126,7 @@ def _targets(data: FusionData, rows: Tensor, wanted: Tensor, config: FusionConfi
     return weighted_targets(data.frames[data.targets[rows]], wanted)
 
 
-LOSSES: dict[str, Callable[[FusionModule, FusionData, Tensor, FusionConfig], Tensor]] = {
+LOSSES: dict[str, Callable[[Fusion, FusionData, Tensor, FusionConfig], Tensor]] = {
     "info_nce": _info_nce,
     "hn_nce": _hn_nce,
 }

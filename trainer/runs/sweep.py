@@ -136,11 +136,6 @@ def points_of(grid: Mapping[str, Sequence[Any]]) -> list[Point]:
     return [Point(tuple(map(str, values)), dict(zip(grid, values, strict=True))) for values in product(*grid.values())]
 
 
-def sweep_runs(config: TrainConfig, grid: Mapping[str, Sequence[Any]], seeds: int, out: Path) -> list[SweepRun]:
-    """List the runs of a grid; see `runs_at`."""
-    return runs_at(config, points_of(grid), seeds, out)
-
-
 def runs_at(config: TrainConfig, points: Sequence[Point], seeds: int, out: Path) -> list[SweepRun]:
     """List the runs of a sweep, one seed of all points after the other."""
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch

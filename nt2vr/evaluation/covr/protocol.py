@@ -7,7 +7,7 @@ ignoring the picture: never read them without R@1.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,14 @@ from nt2vr.evaluation.ranks import first_ranks, shares_among_first
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.fusion import Fusion
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, attends, combine, fusion_of
+
+if TYPE_CHECKING:  # imports torch
+    from nt2vr.models.fusion import Fusion
 
 KS = (1, 5, 10, 50)
 MAP_KS = (5, 10, 25, 50)
@@ -90,7 +92,7 @@ class CovrBenchmark:
 
     Attributes:
         source: origin as plain JSON data.
-        references: per reference, its `scene` in a built-in world, or the `path` of its file.
+        references: per reference, its `scene` in the built-in world, or the `path` of its file.
         clip_ids: of the clips of a dataset.
     """
 
@@ -165,7 +167,7 @@ def embed_queries(
     return EmbeddedQueries(queries, combined, stacked(query.caption for query in queries), media.clips)
 
 
-def vectors_of(embedded: EmbeddedQueries, system: str, weights: Weights, fusion: Fusion | None = None) -> Vectors:
+def vectors_of(embedded: EmbeddedQueries, system: str, weights: Weights, fusion: "Fusion | None" = None) -> Vectors:
     """Return the query vectors (Q, D) of a system: a composition, "fusion", GIVEN or CEILING."""
     if system == GIVEN and embedded.given is not None:
         return embedded.given

@@ -11,28 +11,12 @@ from numpy.typing import ArrayLike
 from nt2vr.errors import ConfigError, DatasetError, reason_of
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.covr.protocol import CovrBenchmark, embed_queries, outcomes_of, summarise
-from nt2vr.evaluation.covr.sources import CovrData, load_covr_benchmark
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.reports.provenance import now, package_versions
 from nt2vr.evaluation.reports.report import UNREADABLE, Report, Result
 from nt2vr.files import parse_json, without_schema
-from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
-
-
-def benchmark_for(encoder: Encoder, data: CovrData, folder: Path, decoder: Decoder, cache: Cache) -> CovrBenchmark:
-    """Load a benchmark for a model; `folder` stores embeddings of a built-in world, `cache` those of files.
-
-    Embeddings from elsewhere need no files.
-
-    Raises:
-        DatasetError: if the data cannot be read.
-    """
-    known = encoder.video_ids if isinstance(encoder, PrecomputedEncoder) else None
-    return load_covr_benchmark(data, folder, decoder, cache, known)
 
 
 def covr_report(

@@ -4,7 +4,7 @@ In datasets a reference is embedded like a clip, all of its frames pooled.
 """
 
 import random
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,13 +22,12 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder, as_scored
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop
-from nt2vr.querygen.families import Family, Split, WishTable
 from nt2vr.search.exclusion import averaged
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import captions
 from nt2vr.world.drawn.clips import LOOK, ClipFile
-from nt2vr.world.edits.changes import EDITS
-from nt2vr.world.scenes import Scene
+from nt2vr.world.edits.families import Family, WishTable, choose_families, gallery_of
+from nt2vr.world.scenes import Scene, SceneSplit
 
 PER_KIND = {"validation": 50, "test": 100}
 SEEDS = {"validation": 21, "test": 22}
@@ -66,33 +65,30 @@ class CovrData:
             raise ConfigError("The built-in world's gallery has no references to keep. Choose a dataset.")
 
 
-def load_covr_benchmark(
-    data: CovrData, folder: Path, decoder: Decoder, cache: Cache, known: Collection[str] | None = None
-) -> CovrBenchmark:
-    """Load a benchmark; `folder` stores embeddings of the built-in world, `cache` those of files.
+def benchmark_for(encoder: Encoder, data: CovrData, folder: Path, decoder: Decoder, cache: Cache) -> CovrBenchmark:
+    """Load a benchmark for a model; `folder` stores embeddings of the built-in world, `cache` those of files.
 
-    Args:
-        known: see `load_covr`.
+    Embeddings from elsewhere need no files.
 
     Raises:
         DatasetError: if the data cannot be read.
     """
     if data.name == WORLD:
         return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
+    known = encoder.video_ids if isinstance(encoder, PrecomputedEncoder) else None
     split = "val" if data.split == "validation" else data.split
     return covr_files(load_covr(Path(data.name), split, known), decoder, cache, data.keep_reference)
 
 
-def covr_world(cache: Path, split: Split = "test", per_kind: int = 0, seed: int = 0) -> CovrBenchmark:
+def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchmark:
     """Build queries about held-out scenes: "test" for reporting, "validation" for choices.
 
     Args:
         per_kind: queries per kind of change; 0 for PER_KIND.
-        seed: 0 for SEEDS.
     """
-    per_kind, seed = per_kind or PER_KIND[split], seed or SEEDS[split]
-    families = EDITS.choose(split, per_kind, seed)
-    references, clips = [family.reference for family in families], EDITS.gallery_of(families)
+    per_kind, seed = per_kind or PER_KIND[split], SEEDS[split]
+    families = choose_families(split, per_kind, seed)
+    references, clips = [family.reference for family in families], gallery_of(families)
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> EmbeddedMedia:
         framing = encoder.card.framing

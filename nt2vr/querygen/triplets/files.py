@@ -2,21 +2,16 @@
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Protocol
 
 from nt2vr.progress import Progress, silent
 from nt2vr.querygen.query_sets import CaptionedVideos
 from nt2vr.querygen.triplets.mining import Embed, NearCaptions, VideoPair, mine, words_of
 
-
-class WritesTexts(Protocol):
-    """Writes modification texts, by rules or by a language model."""
-
-    def write(self, pair: NearCaptions, rng: random.Random) -> str:
-        """Write the difference of a video of `pair.other` from one of `pair.one`; empty if no text fits."""
+# Writes the difference of a video of `pair.other` from one of `pair.one`; empty if no text fits
+WriteText = Callable[[NearCaptions, random.Random], str]
 
 
 @dataclass(frozen=True)
@@ -36,24 +31,24 @@ def mine_pairs(videos: CaptionedVideos, embed: Embed, limit: int, seed: int) -> 
     return random.Random(seed).sample(pairs, limit) if len(pairs) > limit else pairs
 
 
-def triplets(pairs: list[VideoPair], writer: WritesTexts, seed: int, progress: Progress = silent) -> Iterator[Triplet]:
+def triplets(pairs: list[VideoPair], write: WriteText, seed: int, progress: Progress = silent) -> Iterator[Triplet]:
     """Yield the triplets of pairs; those without a text are left out."""
     rng = random.Random(seed)
     for done, pair in enumerate(pairs):
         progress(done, len(pairs), "writing texts")
-        if text := writer.write(pair.captions, rng):
+        if text := write(pair.captions, rng):
             captions = (" ".join(pair.captions.one), " ".join(pair.captions.other))
             yield Triplet(pair.reference, pair.target, text, captions)
     progress(len(pairs), len(pairs), "writing texts")
 
 
 def write_triplets(
-    pairs: list[VideoPair], writer: WritesTexts, seed: int, path: Path, progress: Progress = silent
+    pairs: list[VideoPair], write: WriteText, seed: int, path: Path, progress: Progress = silent
 ) -> dict[str, float]:
-    """Write triplets as JSON lines and return their statistics; finished lines stay if the writer fails."""
+    """Write triplets as JSON lines and return their statistics; finished lines stay if `write` fails."""
     found = []
     with path.open("w", encoding="utf-8") as file:
-        for triplet in triplets(pairs, writer, seed, progress):
+        for triplet in triplets(pairs, write, seed, progress):
             found.append(triplet)
             file.write(f"{json.dumps(asdict(triplet), ensure_ascii=False)}\n")
             file.flush()

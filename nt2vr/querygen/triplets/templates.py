@@ -21,12 +21,9 @@ TEMPLATES = (
 )
 
 
-class TemplateWriter:
-    """Writes the words that differ into one of the nine templates."""
-
-    def write(self, pair: NearCaptions, rng: random.Random) -> str:
-        """Write a text for a pair; of a word that only one caption has, by the templates that need no other."""
-        old, new = pair.words
-        absent = [field for field, word in (("{old}", old), ("{new}", new)) if not word]
-        usable = [template for template in TEMPLATES if not any(field in template for field in absent)]
-        return rng.choice(usable).format(old=old, new=new)
+def write_by_template(pair: NearCaptions, rng: random.Random) -> str:
+    """Write the words that differ into a template; a word that only one caption has into one that needs no other."""
+    old, new = pair.words
+    absent = [field for field, word in (("{old}", old), ("{new}", new)) if not word]
+    usable = [template for template in TEMPLATES if not any(field in template for field in absent)]
+    return rng.choice(usable).format(old=old, new=new)

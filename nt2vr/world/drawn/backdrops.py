@@ -4,9 +4,7 @@ Scenery has no or soft outlines and lies in haze, so that it is not taken for th
 """
 
 import random
-import re
 import tomllib
-from collections import Counter
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any
@@ -28,19 +26,6 @@ _OUTDOORS, _INDOORS = (0.42, 0.5, 0.78), (0.7, 0.66, 0.66)
 @cache
 def _table() -> Mapping[str, Any]:
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
-
-
-def places() -> list[str]:
-    """Return the names of all backdrops."""
-    return [name for name in _table() if name != "shapes"]
-
-
-def things_shown(place: str, codes: Mapping[str, str]) -> Counter[str]:
-    """Count the things in a backdrop; `codes` names the things of pictures."""
-    given = _table()[place]
-    shapes = given["far"] + given.get("near", "")
-    marked = re.findall(r'class="([a-z ]+)"', shapes) + ["window"] * shapes.count('href="#window"')
-    return Counter(marked + [codes[code] for code, *_ in given["pieces"] if code in codes])
 
 
 @cache

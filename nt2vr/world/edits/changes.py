@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, product
 
-from nt2vr.querygen.families import Families
 from nt2vr.querygen.modifications import ChangeKind
 from nt2vr.world.claims import Act, Claim, Who
 from nt2vr.world.deeds import WEAR, deeds
@@ -17,7 +16,6 @@ from nt2vr.world.nouns import draw_noun, meanings
 from nt2vr.world.places import places
 from nt2vr.world.sampling import anywhere, cast_at, draw_colour, props_at, sample_deed
 from nt2vr.world.scenes import Deed, Figure, Scene, problems
-from nt2vr.world.splits import stream_scenes
 from nt2vr.world.things import Names, Noun, things
 from nt2vr.world.truth import read_claim
 from nt2vr.world.wording import conjugate, draw_deed
@@ -266,6 +264,3 @@ def _thing(change: Change) -> str:
     worn = change.does if change.kind == "add accessory" else change.did if change.kind == "remove accessory" else None
     figure = change.new or change.old
     return str(worn.object) if worn else figure.thing if figure and change.kind.endswith("prop") else ""
-
-
-EDITS = Families(stream_scenes, changes_of, possible, fields_of, look="seed")

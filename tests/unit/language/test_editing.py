@@ -6,7 +6,7 @@ import pytest
 
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import HantaTagger
-from nt2vr.world.edits.changes import EDITS
+from nt2vr.world.edits.families import ask_for, training_families
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +75,10 @@ def test_what_is_highlighted_is_what_was_read(tagger: HantaTagger) -> None:
 @pytest.mark.parametrize("unseen", [False, True], ids=["wordings of training", "of tests"])
 def test_texts_of_the_built_in_world_are_split_as_they_are_meant(tagger: HantaTagger, unseen: bool) -> None:
     rng, right, count = random.Random(5), 0, 0
-    for family in EDITS.of_training(12, 9):
+    for family in training_families(12, 9):
         for edit in family.edits:
             if len(edit.changes) == 1:
-                text = EDITS.modify(family.reference, edit.changes, rng, unseen)
+                text = ask_for(family.reference, edit.changes, rng, unseen)
                 query = understand(text.text, tagger, editing=True)
                 right += (" ".join(query.wanted), query.unwanted) == (text.wanted_text, text.unwanted)
                 count += 1

@@ -1,30 +1,28 @@
 """The trained fusion: its arithmetic, its file, and folders with and without one."""
 
 import math
-from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from nt2vr.errors import CheckpointError
+from nt2vr.models.card import FUSION
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.cross import Cross, shapes
-from nt2vr.models.fusion import FUSION, INPUTS, Fusion, PartWeights, inputs_of, read_fusion, save_fusion
+from nt2vr.models.fusion import Fusion, read_fusion, save_fusion
 from tests.tiny import write_tiny
 
 DIM = 16
 
 
-def some_fusion(hidden: int = 0, seed: int = 0, dim: int = DIM) -> Fusion:
-    rng = np.random.default_rng(seed)
-    widths = [INPUTS * dim, *([hidden] if hidden else []), dim]
-    layers = [
-        (rng.normal(size=(out, into)).astype(np.float16).astype(np.float32), np.full(out, 0.5, np.float32))
-        for into, out in pairwise(widths)
-    ]
-    return Fusion(PartWeights(1.5, 1.25), tuple(layers))
+def some_fusion(hidden: int = 0, seed: int = 0, blocks: int = 0, unwanted: float = 1.25, dim: int = DIM) -> Fusion:
+    generator = torch.Generator().manual_seed(seed)
+    fusion = Fusion(dim, 1.5, unwanted, hidden, blocks)
+    with torch.no_grad():
+        for parameter in fusion.parameters():
+            parameter.normal_(0, 0.3, generator=generator)
+    return fusion.rounded()
 
 
 def some_vectors() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -36,12 +34,12 @@ def test_the_vector_is_parts_plus_the_layers(hidden: int) -> None:
     fusion, (picture, wanted, unwanted) = some_fusion(hidden), some_vectors()
     for row, (p, w, u) in enumerate(zip(picture, wanted, unwanted, strict=True)):
         correction = np.array([*p, *w, *u, *(p * w), *(p * u)])
-        for number, (matrix, bias) in enumerate(fusion.layers):
+        for number, layer in enumerate(fusion.layers):
+            matrix, bias = (each.numpy() for each in layer.parameters())
             correction = matrix @ (correction.clip(0) if number else correction) + bias
         vector = p + 1.5 * w - 1.25 * u + correction
-        np.testing.assert_allclose(
-            fusion(picture, wanted, unwanted)[row], vector / np.linalg.norm(vector), rtol=1e-4, atol=1e-5
-        )
+        found = fusion.combine(picture, wanted, unwanted, None, None)[row]
+        np.testing.assert_allclose(found, vector / np.linalg.norm(vector), rtol=1e-4, atol=1e-5)
 
 
 def slow_cross(
@@ -76,70 +74,57 @@ def slow_cross(
     return np.asarray(weights["out.weight"] @ np.concatenate([norm(each, "ln") for each in x]))
 
 
-def some_cross(dim: int = DIM, seed: int = 0) -> Cross:
-    rng = np.random.default_rng(seed)
-    drawn = {name: rng.normal(0, 0.3, shape) for name, shape in shapes(dim, 2).items()}
-    return Cross({name: tensor.astype(np.float16).astype(np.float32) for name, tensor in drawn.items()}, 2)
-
-
 @pytest.mark.parametrize(("dim", "heads"), [(DIM, 1), (128, 2)])
-def test_cross_attention_is_its_formula_whatever_pads(dim: int, heads: int) -> None:
-    rng, cross = np.random.default_rng(5), some_cross(dim)
+def test_cross_attention_is_added_by_its_formula_whatever_pads(dim: int, heads: int) -> None:
+    rng, fusion = np.random.default_rng(5), some_fusion(blocks=2, dim=dim)
     asking = rng.normal(size=(3, 4, dim)).astype(np.float32)
     tokens, frames = (rng.normal(size=(4, count, dim)).astype(np.float32) for count in (5, 2))
     tokens[0, 3:] = tokens[1] = frames[2] = tokens[3] = frames[3] = 0
-    found = cross(list(asking), tokens, frames)
-    known = {name: tensor.astype(float) for name, tensor in cross.weights.items()}
-    for row in range(4):
-        expected = slow_cross(known, list(asking[:, row].astype(float)), tokens[row], frames[row], heads)
-        np.testing.assert_allclose(found[row], expected, atol=1e-3 * np.abs(expected).max())
-    one = cross(list(asking[:, 0]), tokens[0, :3], frames[0])
-    np.testing.assert_allclose(one, found[0], atol=1e-4 * np.abs(one).max())
-
-
-def test_a_fusion_with_cross_attention_adds_it_and_is_read_back(tmp_path: Path) -> None:
-    plain, parts = some_fusion(), some_vectors()
-    fusion = replace(plain, cross=some_cross())
-    tokens, frames = (np.random.default_rng(7).normal(size=(4, count, DIM)).astype(np.float32) for count in (3, 1))
+    picture, wanted, unwanted = asking
+    found = fusion.combine(picture, wanted, unwanted, tokens, frames)
     assert fusion.cross
-    before = plain.weights(*parts) + inputs_of(*parts) @ plain.layers[0][0].T + plain.layers[0][1]
-    expected = before + fusion.cross(parts, tokens, frames)
-    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    np.testing.assert_allclose(fusion(*parts, tokens, frames), expected, atol=1e-5)
-    assert fusion.num_weights > plain.num_weights and fusion.fingerprint != plain.fingerprint
-    assert fusion.fingerprint != replace(plain, cross=some_cross(seed=1)).fingerprint
+    known = {name: tensor.numpy().astype(float) for name, tensor in fusion.cross.state_dict().items()}
+    matrix, bias = (each.numpy() for each in fusion.layers.parameters())
+    for row, (p, w, u) in enumerate(asking.swapaxes(0, 1).astype(float)):
+        vector = p + 1.5 * w - 1.25 * u + matrix @ np.array([*p, *w, *u, *(p * w), *(p * u)]) + bias
+        vector += slow_cross(known, [p, w, u], tokens[row], frames[row], heads)
+        np.testing.assert_allclose(found[row], vector / np.linalg.norm(vector), atol=1e-5)
+    one = fusion.combine(picture[0], wanted[0], unwanted[0], tokens[0, :3], frames[0])
+    np.testing.assert_allclose(one, found[0], atol=1e-5)
+
+
+def test_a_file_whose_cross_attention_lacks_a_weight_is_refused(tmp_path: Path) -> None:
+    fusion = some_fusion(blocks=2)
+    assert fusion.cross
+    del fusion.cross.ln.bias
     save_fusion(tmp_path, fusion)
-    read = read_fusion(tmp_path, DIM)
-    assert read is not None and read.fingerprint == fusion.fingerprint
-    assert (read(*parts, tokens, frames) == fusion(*parts, tokens, frames)).all()
-    weights = {name: tensor for name, tensor in fusion.cross.weights.items() if name != "ln.bias"}
-    save_fusion(tmp_path, replace(plain, cross=Cross(weights, 2)))
-    with pytest.raises(CheckpointError, match="cross-attention does not fit embeddings of length 16"):
+    with pytest.raises(CheckpointError, match=r"cross.ln.bias does not fit embeddings of length 16"):
         read_fusion(tmp_path, DIM)
 
 
 def test_without_a_correction_it_is_parts() -> None:
     picture, wanted, unwanted = some_vectors()
-    fusion = Fusion(PartWeights(2, 0), ((np.zeros((DIM, INPUTS * DIM), np.float32), np.zeros(DIM, np.float32)),))
     expected = picture + 2 * wanted
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    np.testing.assert_allclose(fusion(picture, wanted, unwanted), expected, atol=1e-6)
+    np.testing.assert_allclose(Fusion(DIM, 2, 0).combine(picture, wanted, unwanted, None, None), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("hidden", [0, 7])
-def test_a_saved_fusion_answers_as_before(tmp_path: Path, hidden: int) -> None:
-    fusion = some_fusion(hidden)
+@pytest.mark.parametrize(("hidden", "blocks"), [(0, 0), (7, 0), (0, 2)])
+def test_a_saved_fusion_answers_as_before(tmp_path: Path, hidden: int, blocks: int) -> None:
+    fusion, parts = some_fusion(hidden, blocks=blocks), some_vectors()
+    tokens, frames = (np.random.default_rng(7).normal(size=(4, count, DIM)).astype(np.float32) for count in (3, 1))
     save_fusion(tmp_path, fusion)
     read = read_fusion(tmp_path, DIM)
     assert read is not None
-    assert read.fingerprint == fusion.fingerprint
-    assert (read(*some_vectors()) == fusion(*some_vectors())).all()
+    assert (read.fingerprint, read.num_weights) == (fusion.fingerprint, fusion.num_weights)
+    assert (read.hidden, read.blocks) == (hidden, blocks)
+    assert (read.combine(*parts, tokens, frames) == fusion.combine(*parts, tokens, frames)).all()
 
 
 def test_fingerprints_tell_fusions_apart() -> None:
     one = some_fusion()
-    others = [some_fusion(seed=1), some_fusion(7), Fusion(PartWeights(1.5, 1), one.layers)]
-    assert len({fusion.fingerprint for fusion in (one, *others)}) == 4
+    others = [some_fusion(seed=1), some_fusion(7), some_fusion(blocks=2), some_fusion(unwanted=1.0)]
+    assert len({fusion.fingerprint for fusion in (one, *others)}) == 5
 
 
 def test_a_checkpoint_with_a_fusion_embeds_texts_and_frames_bit_for_bit_as_without(tmp_path: Path) -> None:
@@ -173,7 +158,7 @@ def test_a_damaged_or_foreign_fusion_is_refused_in_one_sentence(tmp_path: Path) 
     with pytest.raises(CheckpointError, match=r"fusion.safetensors cannot be used"):
         read_fusion(tmp_path, DIM)
     infinite = some_fusion()
-    infinite.layers[0][1][0] = np.inf
+    infinite.get_parameter("layers.0.bias")[0] = torch.inf
     save_fusion(tmp_path, infinite)
     with pytest.raises(CheckpointError, match="not finite"):
         read_fusion(tmp_path, DIM)

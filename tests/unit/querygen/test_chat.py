@@ -16,7 +16,7 @@ import pytest
 
 from nt2vr.__main__ import main
 from nt2vr.errors import ConfigError, DownloadError
-from nt2vr.querygen.chat import MAX_ANSWER, ChatEndpoint, ChatModifier
+from nt2vr.querygen.chat import MAX_ANSWER, ChatEndpoint, write_by_chat
 from nt2vr.querygen.triplets.mining import NearCaptions
 from tests.tiny import write_tiny
 
@@ -82,7 +82,7 @@ def endpoint(stub: Stub, key: str = "secret", retries: int = 2) -> ChatEndpoint:
 
 def test_the_captions_are_asked_about_and_the_answer_is_the_text(stub: Stub) -> None:
     stub.replies = [says('"a woman instead of the man."')]
-    assert ChatModifier(endpoint(stub)).write(PAIR, random.Random(0)) == "a woman instead of the man"
+    assert write_by_chat(endpoint(stub), PAIR, random.Random(0)) == "a woman instead of the man"
     ((path, authorization, body),) = stub.asked
     assert (path, authorization, body["model"]) == ("/v1/chat/completions", "Bearer secret", "small")
     assert (
@@ -94,7 +94,7 @@ def test_the_captions_are_asked_about_and_the_answer_is_the_text(stub: Stub) -> 
 @pytest.mark.parametrize("text", ["", "  ", "x" * 201, "a\x00b"])
 def test_an_answer_that_is_no_text_leaves_the_pair_without_one(stub: Stub, text: str) -> None:
     stub.replies = [says(text)]
-    assert ChatModifier(endpoint(stub)).write(PAIR, random.Random(0)) == ""
+    assert write_by_chat(endpoint(stub), PAIR, random.Random(0)) == ""
 
 
 def test_failures_that_may_pass_are_tried_again(stub: Stub) -> None:

@@ -8,7 +8,7 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.media.gallery import Gallery
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.fusion import Fusion, PartWeights, save_fusion
+from nt2vr.models.fusion import Fusion, save_fusion
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.live import LiveModels
@@ -87,7 +87,7 @@ def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
     empty = EmbeddedGallery(Gallery("none", ()), none, index, (), np.zeros((0, 2, 16), np.float32), rows)
     live = LiveModels(Catalog([tmp_path]), lambda key, encoder: empty)
     assert fusion_of(live.get("CLIP").encoder) is None
-    save_fusion(folder, Fusion(PartWeights(), ((np.ones((16, 80), np.float32), np.ones(16, np.float32)),)))
+    save_fusion(folder, Fusion(16, 1, 1))
     live.refresh()
     assert fusion_of(live.get("CLIP").encoder) is not None
 

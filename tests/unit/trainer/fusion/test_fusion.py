@@ -3,24 +3,23 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from torch.nn.functional import normalize
 
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.fusion import PartWeights
+from nt2vr.models.fusion import Fusion
 from nt2vr.search.references import Weights, fusion_of
 from tests.tiny import write_tiny
 from trainer.fusion.__main__ import add_fusion
 from trainer.fusion.config import FusionConfig
 from trainer.fusion.data import FusionData, load_families
-from trainer.fusion.train import LOSSES, FusionModule, train_fusion
+from trainer.fusion.train import LOSSES, train_fusion
 
 DIM, FAMILIES, EDITS = 12, 40, 3
 CONFIG = FusionConfig(families=FAMILIES, steps=60, batch=10, random_clips=20, learning_rate=0.01, temperature=0.1)
-WEIGHTS = PartWeights(1, 1)
+WEIGHTS = Weights(wanted=1, unwanted=1)
 
 
 def toy_data(seed: int = 0) -> FusionData:
@@ -37,11 +36,9 @@ def toy_data(seed: int = 0) -> FusionData:
     return FusionData(pictures, wanted, torch.zeros_like(wanted), owners, targets, clips, families, rows)
 
 
-def recall(fusion: object, data: FusionData) -> float:
-    vectors = fusion(
-        *(part.numpy() for part in (data.pictures[data.references], data.wanted[:, 0], data.unwanted[:, 0]))
-    )  # type: ignore[operator]
-    return float((torch.from_numpy(vectors) @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean())
+def recall(fusion: Fusion, data: FusionData) -> float:
+    vectors = fusion(data.pictures[data.references], data.wanted[:, 0], data.unwanted[:, 0])
+    return float((vectors @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean())
 
 
 @pytest.mark.parametrize("hidden", [0, 32], ids=["linear", "one hidden layer"])
@@ -49,7 +46,7 @@ def recall(fusion: object, data: FusionData) -> float:
 def test_a_fusion_learns_what_parts_cannot_know(loss: str, hidden: int) -> None:
     config = replace(CONFIG, loss=loss, hidden=hidden, steps=150)  # type: ignore[arg-type]
     fusion, losses = train_fusion(toy_data(), WEIGHTS, config)
-    untrained = FusionModule(DIM, WEIGHTS).frozen()
+    untrained = Fusion(DIM, 1, 1)
     assert losses[-1] < losses[0] / 2
     assert recall(fusion, toy_data()) > recall(untrained, toy_data()) + 0.3
 
@@ -62,8 +59,9 @@ def test_targets_weighted_by_frame_are_what_it_learns(loss: str) -> None:
     alone, _ = train_fusion(replace(data, frames=one), WEIGHTS, replace(config, weigh_frames=True))
     two = torch.cat([one, data.wanted], dim=1)  # the second frame is what the text asks for
     weighted, _ = train_fusion(replace(data, frames=two), WEIGHTS, replace(config, weigh_frames=True))
-    np.testing.assert_allclose(alone.layers[0][0], plain.layers[0][0], atol=1e-3)
-    assert np.abs(weighted.layers[0][0] - plain.layers[0][0]).max() > 1e-2
+    own, other, expected = (each.get_parameter("layers.0.weight") for each in (alone, weighted, plain))
+    torch.testing.assert_close(own, expected, rtol=0, atol=1e-3)
+    assert (other - expected).abs().max() > 1e-2
 
 
 def test_equal_seeds_give_equal_fusions() -> None:
@@ -72,31 +70,12 @@ def test_equal_seeds_give_equal_fusions() -> None:
     assert prints[0] == prints[1] != prints[2]
 
 
-def test_the_module_and_its_frozen_form_agree() -> None:
-    model = FusionModule(DIM, PartWeights(1.5, 0.5), hidden=6)
-    with torch.no_grad():
-        model.layers[1].weight.normal_()  # type: ignore[operator]
-    parts = normalize(torch.randn(3, 5, DIM), dim=-1)
-    expected = model(*parts).detach().numpy()
-    np.testing.assert_allclose(model.frozen()(*parts.numpy()), expected, atol=2e-3)  # rounded to half precision
-
-
-def test_cross_attention_and_its_frozen_form_agree() -> None:
-    torch.manual_seed(0)
-    model = FusionModule(DIM, PartWeights(1, 1), blocks=2)
-    assert model.cross
+def test_cross_attention_has_no_effect_before_it_is_trained() -> None:
     parts, tokens, frames = (normalize(torch.randn(*shape, DIM), dim=-1) for shape in ((3, 5), (5, 4), (5, 2)))
-    tokens[0, 2:] = frames[1] = tokens[2] = frames[2] = 0
-    untrained = model(*parts, tokens, frames)
-    torch.testing.assert_close(untrained, FusionModule(DIM, PartWeights(1, 1))(*parts))  # it has no effect yet
-    with torch.no_grad():
-        model.cross.out.weight.normal_()
-        for name, parameter in model.cross.named_parameters():
-            parameter.add_(0.1 * torch.randn_like(parameter) if "bias" in name else 0)
-    expected = model(*parts, tokens, frames).detach().numpy()
-    assert not np.allclose(expected, untrained.detach().numpy(), atol=0.1)
-    found = model.frozen()(*(each.numpy() for each in (*parts, tokens, frames)))
-    np.testing.assert_allclose(found, expected, atol=5e-3)  # rounded to half precision
+    torch.manual_seed(0)
+    plain = Fusion(DIM, 1, 1)
+    torch.manual_seed(0)
+    torch.testing.assert_close(Fusion(DIM, 1, 1, blocks=2)(*parts, tokens, frames), plain(*parts))
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
@@ -115,7 +94,7 @@ def test_cross_attention_learns_what_only_the_tokens_tell(loss: str) -> None:
     assert fusion.cross and data.tokens is not None
     given = data.pictures[data.references], data.wanted[:, 0], data.unwanted[:, 0], data.tokens.float()
     frames = data.pictures[data.references, None]
-    found = torch.from_numpy(fusion(*(each.numpy() for each in (*given, frames))))
+    found = fusion(*given, frames)
     right = (found @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean()
     linear, _ = train_fusion(data, WEIGHTS, replace(config, blocks=0))
     assert right > recall(linear, data) + 0.3
@@ -124,14 +103,14 @@ def test_cross_attention_learns_what_only_the_tokens_tell(loss: str) -> None:
 def test_it_starts_at_parts() -> None:
     picture, wanted, unwanted = normalize(torch.randn(3, 5, DIM), dim=-1)
     parts = normalize(picture + 2 * wanted - 3 * unwanted, dim=-1)
-    torch.testing.assert_close(FusionModule(DIM, PartWeights(2, 3))(picture, wanted, unwanted), parts)
+    torch.testing.assert_close(Fusion(DIM, 2, 3)(picture, wanted, unwanted), parts)
 
 
 def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     write_tiny(folder)
-    fusion = FusionModule(16, PartWeights(2, 1)).frozen()
-    add_fusion(folder, fusion, Weights(sum=0.4, wanted=2, unwanted=1), CONFIG)
+    fusion = Fusion(16, 2, 1).rounded()
+    add_fusion(folder, fusion, Weights(sum=0.4, wanted=2, unwanted=1), CONFIG, {}, "toys")
     card, encoder = read_card(folder), read_checkpoint(folder, verify=True)
     assert card.composition == {"sum": 0.4, "slerp": 0.5, "wanted": 2, "unwanted": 1}
     assert card.fusion["fingerprint"] == fusion.fingerprint

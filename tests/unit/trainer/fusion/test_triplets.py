@@ -14,14 +14,14 @@ from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import ConfigError, DatasetError
 from nt2vr.evaluation.covr.protocol import CovrQuery, EmbeddedQueries
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.fusion import PartWeights
-from nt2vr.search.references import CovrVectors
+from nt2vr.models.fusion import Fusion
+from nt2vr.search.references import CovrVectors, Weights
 from tests.tiny import write_tiny
 from trainer.fusion.__main__ import main
 from trainer.fusion.config import FusionConfig
 from trainer.fusion.data import FusionData, triplets_of
 from trainer.fusion.losses import hn_nce
-from trainer.fusion.train import LOSSES, FusionModule, batches, train_fusion
+from trainer.fusion.train import LOSSES, batches, train_fusion
 
 DIM = 8
 # reference, target, reference's caption, target's caption; clips c and e show the same
@@ -98,7 +98,7 @@ def test_right_is_what_has_the_targets_caption_and_hard_what_shares_the_referenc
 
 def test_the_loss_is_that_of_the_papers_sets() -> None:
     data, config = data_of(), FusionConfig(loss="hn_nce", iterate="triplets", temperature=0.1)
-    model, rows = FusionModule(DIM, PartWeights(1, 1)), torch.arange(5)
+    model, rows = Fusion(DIM, 1, 1), torch.arange(5)
     noisy, hard = torch.zeros(2, 5, 5, dtype=torch.bool)
     for i, (_, _, before, after) in enumerate(TRIPLETS):
         for j, (_, _, other_before, other_after) in enumerate(TRIPLETS):
@@ -125,13 +125,11 @@ def test_a_step_draws_triplets_or_one_of_each_distinct_target() -> None:
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_triplets_are_learnt(loss: str) -> None:
     config = FusionConfig(loss=loss, iterate="targets", batch=3, steps=200, learning_rate=0.02, temperature=0.1)  # type: ignore[arg-type]
-    fusion, losses = train_fusion(data_of(), PartWeights(1, 1), config)
+    fusion, losses = train_fusion(data_of(), Weights(wanted=1, unwanted=1), config)
     assert losses[-1] < losses[0] / 2
     data = data_of()
-    found = (
-        fusion(data.pictures.numpy(), data.wanted[:, 0].numpy(), data.unwanted[:, 0].numpy()) @ data.clips.numpy().T
-    )
-    assert all(best in right for best, right in zip(found.argmax(axis=1).tolist(), data.right, strict=True))
+    found = fusion(data.pictures, data.wanted[:, 0], data.unwanted[:, 0]) @ data.clips.T
+    assert all(best in right for best, right in zip(found.argmax(dim=1).tolist(), data.right, strict=True))
 
 
 def test_the_command_adds_a_fusion_trained_on_ones_own_triplets(

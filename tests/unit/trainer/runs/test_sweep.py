@@ -19,7 +19,7 @@ from trainer.config_file import load_config, save_config
 from trainer.presets import PRESETS, preset_or_file
 from trainer.runs import sweep
 from trainer.runs.run_folder import RunFolder
-from trainer.runs.sweep import planned, runs_at, sweep_runs
+from trainer.runs.sweep import planned, points_of, runs_at
 from trainer.runs.sweep_chart import chart
 from trainer.runs.sweep_table import PointResult
 
@@ -70,7 +70,7 @@ def trained(folder: Path, *flags: str) -> int:
 
 
 def runs_of(grid: dict[str, Sequence[Any]], seeds: int = 1) -> list[sweep.SweepRun]:
-    return sweep_runs(CONFIG, grid, seeds, Path("runs"))
+    return runs_at(CONFIG, points_of(grid), seeds, Path("runs"))
 
 
 def test_every_combination_is_trained_with_every_seed_each_in_a_folder_of_its_own() -> None:
@@ -163,7 +163,7 @@ def test_only_one_measured_number_is_drawn_as_curves(keys: list[str], rows: list
 def test_another_config_never_shares_a_folder_and_the_same_one_always_does() -> None:
     names = [run.folder.path.name for run in runs_of({"losses.bnl.m4": [0.3]})]
     assert names == [run.folder.path.name for run in runs_of({"losses.bnl.m4": [0.3]})]
-    (other,) = sweep_runs(replace(CONFIG, epochs=3), {"losses.bnl.m4": [0.3]}, 1, Path("runs"))
+    (other,) = runs_at(replace(CONFIG, epochs=3), points_of({"losses.bnl.m4": [0.3]}), 1, Path("runs"))
     assert other.folder.path.name not in names
 
 

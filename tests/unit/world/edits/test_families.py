@@ -6,11 +6,21 @@ from functools import cache
 
 import pytest
 
-from nt2vr.querygen.families import COPIES, EDIT_KINDS, Family, WishTable
 from nt2vr.querygen.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.querygen.written import wordings_in
 from nt2vr.world.claims import Claim
-from nt2vr.world.edits.changes import EDITS, changes_of
+from nt2vr.world.edits.changes import changes_of
+from nt2vr.world.edits.families import (
+    COPIES,
+    EDIT_KINDS,
+    Family,
+    WishTable,
+    ask_for,
+    choose_families,
+    copies,
+    gallery_of,
+    training_families,
+)
 from nt2vr.world.scenes import SceneSplit
 from nt2vr.world.splits import sample_scenes
 from nt2vr.world.truth import read_claim
@@ -18,7 +28,7 @@ from nt2vr.world.truth import read_claim
 
 @cache
 def families(split: SceneSplit = "validation") -> list[Family]:
-    return EDITS.choose(split, per_kind=4, seed=2)
+    return choose_families(split, per_kind=4, seed=2)
 
 
 def test_every_kind_has_as_many_queries_as_asked_for() -> None:
@@ -32,14 +42,14 @@ def test_references_and_edits_are_of_one_split() -> None:
 
 
 def test_equal_seeds_give_equal_families() -> None:
-    assert EDITS.choose("validation", per_kind=2, seed=7) == EDITS.choose("validation", per_kind=2, seed=7)
-    assert EDITS.of_training(3, 1) == EDITS.of_training(3, 1) != EDITS.of_training(3, 2)
+    assert choose_families("validation", per_kind=2, seed=7) == choose_families("validation", per_kind=2, seed=7)
+    assert training_families(3, 1) == training_families(3, 1) != training_families(3, 2)
 
 
 def test_half_of_the_test_texts_and_none_of_the_training_texts_are_in_unseen_wordings() -> None:
     unseen = [edit.unseen for family in families() for edit in family.edits]
     assert 0.25 < sum(unseen) / len(unseen) < 0.75
-    assert not any(edit.unseen for family in EDITS.of_training(20, 1) for edit in family.edits)
+    assert not any(edit.unseen for family in training_families(20, 1) for edit in family.edits)
 
 
 def test_no_wording_is_both_seen_and_unseen() -> None:
@@ -49,7 +59,7 @@ def test_no_wording_is_both_seen_and_unseen() -> None:
 
 
 def test_truth_over_a_gallery_is_that_of_a_plain_loop() -> None:
-    clips = EDITS.gallery_of(families())
+    clips = gallery_of(families())
     table = WishTable(clips)
     for family in families():
         for edit in family.edits:
@@ -57,7 +67,7 @@ def test_truth_over_a_gallery_is_that_of_a_plain_loop() -> None:
 
 
 def test_every_query_has_right_clips_and_twins_of_its_reference() -> None:
-    clips = EDITS.gallery_of(families())
+    clips = gallery_of(families())
     contents, table = Counter(clip.content for clip in clips), WishTable(clips)
     for family in families():
         assert contents[family.reference.content] >= COPIES
@@ -67,12 +77,12 @@ def test_every_query_has_right_clips_and_twins_of_its_reference() -> None:
 
 def test_no_twin_is_right() -> None:
     for family in families():
-        assert not any(edit.wish.holds(twin) for edit in family.edits for twin in EDITS.copies(family.reference, 2))
+        assert not any(edit.wish.holds(twin) for edit in family.edits for twin in copies(family.reference, 2))
 
 
 def test_copies_differ_in_their_look_alone() -> None:
     scene = families()[0].reference
-    twins = EDITS.copies(scene, 5)
+    twins = copies(scene, 5)
     assert len({twin.seed for twin in (scene, *twins)}) == 6
     assert {twin.content for twin in twins} == {scene.content}
 
@@ -85,7 +95,7 @@ def test_the_parts_of_a_text_say_what_the_change_does(kind: ChangeKind, unseen: 
         change = next(changes_of(scene, kind, rng), None)
         if change is None:
             continue
-        text = EDITS.modify(scene, (change,), rng, unseen)
+        text = ask_for(scene, (change,), rng, unseen)
         after = change.applied(scene)
         for part, is_wanted in (*((part, True) for part in text.wanted), *((part, False) for part in text.unwanted)):
             claim = claim_of(part)
