@@ -29,8 +29,10 @@ def benchmark_for(encoder: Encoder, data: CovrData, folder: Path, decoder: Decod
     Embeddings from elsewhere need no files.
 
     Raises:
+        ConfigError: if the model sees no frames.
         DatasetError: if the data cannot be read.
     """
+    encoder.card.check_frames()
     known = encoder.video_ids if isinstance(encoder, PrecomputedEncoder) else None
     return load_covr_benchmark(data, folder, decoder, cache, known)
 
