@@ -104,7 +104,8 @@ def features_size(data: str | Path, name: str) -> int:
     """Return how many numbers a feature of this name has, without reading any; errors as of `read_features`."""
     folder = find_features(data, name)
     with _expecting(folder):
-        return BigFile.open(folder).rows.shape[1]
+        size: int = BigFile.open(folder).rows.shape[1]
+    return size
 
 
 def read_features(data: str | Path, name: str, video_ids: Collection[str]) -> Features:
@@ -144,7 +145,7 @@ def _places(names: list[str], video_ids: Collection[str]) -> dict[str, list[int]
 
 def _mean(rows: NDArray[np.float32], video_id: str) -> NDArray[np.float32]:
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
+        mean: NDArray[np.float32] = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
         if not np.isfinite(np.linalg.norm(mean)):
             raise ValueError(f"the numbers of {quoted(video_id)} are too large or not finite")
     return mean

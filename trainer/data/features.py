@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.datasets.features import Features
+from nt2vr.errors import ConfigError
 from nt2vr.media.gallery import Video
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
@@ -30,6 +32,10 @@ class FeatureClips:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __getitem__(self, index: Any) -> NDArray[np.uint8]:
+        """Refuse, as nothing of these clips can be seen."""
+        raise ConfigError("These clips are features, which have no frames. Leave features out.")
 
     def embeddings(
         self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
