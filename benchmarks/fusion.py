@@ -1,8 +1,9 @@
 """Covr on test scenes, three seeds: `python -m benchmarks.fusion FOLDER`.
 
 FOLDER caches embeddings; drawing 22,000 clips takes minutes. Weights of the training-free systems are chosen on
-validation scenes. For each lot of `benchmarks.held_out`, a fusion is trained whose texts never mention its concepts,
-and compared with the first seed's on the queries that do.
+validation scenes. The linear fusion is compared with one that adds two blocks of cross-attention. For each lot of
+`benchmarks.held_out`, a fusion is trained whose texts never mention its concepts, and compared with the first seed's
+on the queries that do; --brief leaves these and the variants out, and takes the weights on the model's card.
 """
 
 import sys
@@ -36,6 +37,7 @@ from trainer.fusion.data import FusionData, load_families
 from trainer.fusion.train import train_fusion
 
 SEEDS = (1, 2, 3)
+BLOCKS = {"linear": 0, "cross-attention": 2}
 VARIANTS: Mapping[str, Mapping[str, object]] = {
     "fusion": {},
     "hidden layer of 512": {"hidden": 512},
@@ -50,20 +52,30 @@ def main() -> None:
     parser = arguments("fusion", __doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", type=Path, default=ASSETS / "models" / "clip", help="default: %(default)s")
+    parser.add_argument("--brief", action="store_true", help="only the table of test scenes")
+    parser.add_argument("--per-kind", type=int, default=0, help="test queries per kind of change (default: 100)")
+    parser.add_argument("--families", type=int, default=FusionConfig().families, help="default: %(default)s")
     options = parser.parse_args()
     prepare_environment()
     encoder = read_checkpoint(options.model)
-    validation, test = (embed_queries(covr_world(options.folder, split), encoder) for split in ("validation", "test"))
-    weights, config = choose_weights(validation), FusionConfig()
+    test = embed_queries(covr_world(options.folder, "test", options.per_kind), encoder, deep=True)
+    weights, config = Weights.of(encoder.card.composition), FusionConfig(families=options.families)
+    if not options.brief:
+        validation = embed_queries(covr_world(options.folder, "validation"), encoder)
+        weights = choose_weights(validation)
     sys.stdout.write(f"{weights}\n\n")
     write_head("test scenes", *EDIT_KINDS, "mean", "seen", "unseen", "violations@5")
     for system in (*COMBINATIONS, CEILING):
         show(system, test, weights, system)
-    data = load_families(encoder, config.families, config.seed, options.folder, with_frames=True)
+    with_frames = not options.brief
+    data = load_families(encoder, config.families, config.seed, options.folder, with_frames=with_frames, deep=True)
     for seed in SEEDS:
-        started = time.perf_counter()
-        fusion, _ = train_fusion(data, weights, replace(config, seed=seed))
-        show(f"fusion, seed {seed}, {time.perf_counter() - started:.0f} s", test, weights, "fusion", fusion)
+        for name, blocks in BLOCKS.items():
+            started = time.perf_counter()
+            fusion, _ = train_fusion(data, weights, replace(config, seed=seed, blocks=blocks))
+            show(f"{name}, seed {seed}, {time.perf_counter() - started:.0f} s", test, weights, "fusion", fusion)
+    if options.brief:
+        return
     sys.stdout.write("\nValidation scenes, seed 1:\n\n")
     for name, changes in VARIANTS.items():
         fusion, _ = train_fusion(data, weights, replace(config, **changes))  # type: ignore[arg-type]

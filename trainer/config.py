@@ -88,6 +88,11 @@ class TrainConfig:
         "states of the GRU, least occurrences of a word, and vectors: a BigFile folder or a word2vec file; without, "
         "they are made of the captions, with vector_size numbers",
     )
+    features: str = option(
+        "",
+        "with words: name of a BigFile folder (feature.bin, id.txt, shape.txt) in the dataset's folder or below it, "
+        "whose rows are read instead of frames: that of each video, or the mean of its frames' rows",
+    )
     fusion: Mapping[str, Any] = option(
         {},
         "with train fusion: loss (hn_nce, or info_nce), its temperature, iterate (targets: each step draws triplets "
@@ -358,6 +363,8 @@ def _bad_combinations(c: TrainConfig) -> Iterator[str]:
         yield f"train is {c.train}, which needs a base whose {frozen} can be frozen. Name one."
     if bool(c.words) != (c.pooling in ("projected", "unit_projected")) or (c.words and c.train != "head"):
         yield "words needs train head, and the pooling projected or unit_projected, which nothing else has. Set all."
+    if c.features and (not c.words or c.data == WORLD):
+        yield "features needs words, and as data a dataset that has them. See the presets paper-w2vvpp and paper-sea."
     of_fusion = c.train == "fusion"
     if bool(c.fusion) != of_fusion or (of_fusion and c.losses):
         yield "fusion needs train fusion, which needs the settings fusion and no other losses. See the preset fusion."

@@ -278,6 +278,7 @@ class Learner:
         card = replace(
             card,
             words=words_card(self.words),
+            features=self.config.features,
             head=head_of(self.pooling),
             visual_fingerprint=visual,
             text_fingerprint=text,

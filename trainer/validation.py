@@ -54,7 +54,7 @@ class Validator:
         if not config.trains_visual and clips.has_videos:
             self._videos = embed_once(as_scored(learner.frozen_encoder()), clips, progress=progress)
         if config.base_folder:
-            if clips.has_videos:
+            if clips.has_videos and not config.features:
                 self._controls = control_metrics(config.base_folder, clips, learner.device, progress)
             if learner.teacher and "truth" in clips.sentences.lacks:
                 self._text = TextMeasures(learner, clips)
@@ -87,10 +87,11 @@ class Validator:
         card = Card(
             name=config.name,
             objective=" + ".join(config.losses),
-            base=learner.base.name if learner.base else "",
+            base=learner.base.name if learner.base and not config.features else "",
             frames=config.num_frames if self._clips.has_videos or not learner.base else learner.base.frames,
             pooling=learner.card.pooling,
             positions=learner.card.positions,
+            features=config.features,
             losses=config.losses,
             data=f"{self._clips.name}, {config.num_clips} {self._clips.unit}",
             epoch=epoch,

@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from nt2vr.datasets import Dataset
+from nt2vr.datasets.features import Features
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
-from nt2vr.evaluation.media import content_of, embed_files
+from nt2vr.evaluation.media import content_of, embed_features, embed_files
 from nt2vr.evaluation.reports.published import RELEASED
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -16,6 +18,7 @@ from nt2vr.querygen.composer import ComposedQuery
 from nt2vr.querygen.query_sets import Caption, QuerySets
 from nt2vr.querygen.released import split_as_code
 
+NO_FEATURES: Mapping[str, Features] = MappingProxyType({})
 LOST = {  # why queries are left out
     "original": "have no text, or their video is not here",
     "negated": "have no text, or no original query that they deny",
@@ -30,8 +33,14 @@ def captioned_benchmark(
     cache: Cache,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
+    features: Mapping[str, Features] = NO_FEATURES,
+    has_files: bool = True,
 ) -> Benchmark:
     """Build a benchmark over a dataset's videos; queries without a relevant video are left out, and counted.
+
+    Args:
+        features: by name, for models that read them.
+        has_files: whether the videos have files, which other models need.
 
     Raises:
         ConfigError: if no query has a relevant video.
@@ -40,12 +49,14 @@ def captioned_benchmark(
     source = {
         "data": dataset.name,
         "split": dataset.split,
-        "content": content_of(dataset.videos, cache, progress, should_stop),
+        **({"content": content_of(dataset.videos, cache, progress, should_stop)} if has_files else {}),
+        **({"features": {name: each.digest for name, each in sorted(features.items())}} if features else {}),
         "remarks": [*dataset.remarks, *remarks],
         **({RELEASED: list(sets.released)} if sets.released else {}),
     }
     ids = tuple(video.video_id for video in dataset.videos)
-    return Benchmark(dataset.name, ids, queries, embed_files(dataset.videos, decoder, cache), source)
+    embed = embed_features(dataset.videos, features, embed_files(dataset.videos, decoder, cache))
+    return Benchmark(dataset.name, ids, queries, embed, source)
 
 
 def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[JudgedQuery, ...], list[str]]:

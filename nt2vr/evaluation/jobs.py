@@ -14,7 +14,7 @@ from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.result_store import ResultStore
-from nt2vr.evaluation.sources import GALLERY, LIBRARY, Data, load_benchmark
+from nt2vr.evaluation.sources import FRAMES, GALLERY, LIBRARY, Data, load_benchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
@@ -95,6 +95,8 @@ class Evaluations:
             raise ConfigError(f"Cannot evaluate {count:,} systems at once: choose at most {MAX_SYSTEMS}.")
         names = self._models.names()
         chosen = with_controls([System.named(name, names) for name in systems], self._models)
+        if self._reads(chosen) == FRAMES:
+            data = self._resolved(data)
 
         def work(progress: Progress, should_stop: ShouldStop) -> str:
             report = self.evaluate(data, chosen, progress, should_stop)
@@ -105,8 +107,11 @@ class Evaluations:
 
     def evaluate(self, data: Data, systems: Sequence[System], progress: Progress, should_stop: ShouldStop) -> Report:
         """Evaluate systems in this thread, and return the report without archiving it."""
-        benchmark = self._benchmark(data, progress, should_stop)
+        benchmark = self._benchmark(data, self._reads(systems), progress, should_stop)
         return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress, should_stop)
+
+    def _reads(self, systems: Sequence[System]) -> frozenset[str]:
+        return frozenset(self._models.card(system.model).features for system in systems)
 
     def evaluate_covr(self, data: CovrData, encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Report:
         """Evaluate pictures plus texts in this thread, and return the report without archiving it."""
@@ -133,13 +138,13 @@ class Evaluations:
                 return Data(f"{LIBRARY}{info.id}")
         return replace(data, name=str(path)) if data.name.startswith("~") else data
 
-    def _benchmark(self, data: Data, progress: Progress, should_stop: ShouldStop) -> Benchmark:
+    def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress, should_stop: ShouldStop) -> Benchmark:
         """Load a benchmark; built-in ones are cached: the world's 10,000 queries take 5 s."""
-        if data in self._built:
+        if data in self._built and reads == FRAMES:
             return self._built[data]
         progress(0, 0, "reading the data")
         benchmark = load_benchmark(
-            data, self._folder, self._decoder, self._cache, progress, should_stop, self._assets, self._libraries
+            data, self._folder, self._decoder, self._cache, progress, should_stop, self._assets, self._libraries, reads
         )
         if data.name in BUILT_IN:
             self._built[data] = benchmark

@@ -1,12 +1,13 @@
-"""Embeddings of a benchmark's video files, stored by file content."""
+"""Embeddings of a benchmark's videos: of their files, stored by content, or of features from elsewhere."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
 import numpy as np
 
-from nt2vr.errors import DatasetError, MediaError
+from nt2vr.datasets.features import Features
+from nt2vr.errors import DatasetError, MediaError, quoted
 from nt2vr.evaluation.benchmark import Embed, Vectors
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -50,6 +51,32 @@ def embed_files(
             found = embedded.all_frames[embedded.places]
         embeddings = np.zeros((len(videos), *found.shape[1:]), np.float32)
         embeddings[[rows[video.video_id] for video in embedded.gallery.videos]] = found
+        return embeddings
+
+    return embed
+
+
+def embed_features(videos: Sequence[Video], known: Mapping[str, Features], otherwise: Embed) -> Embed:
+    """Return a function projecting the videos' features under a model that reads these, zeros where there are none.
+
+    Args:
+        known: by name, of all models to come.
+        otherwise: embeds the videos under a model that sees frames.
+    """
+
+    def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
+        if not encoder.card.features:
+            return otherwise(encoder, progress, should_stop)
+        features, width = known[encoder.card.features], getattr(encoder, "frame_dim", 0)
+        if features.size != width:
+            raise DatasetError(
+                f"{encoder.name} was trained on features {quoted(features.name)} of {width} numbers, but here they "
+                f"have {features.size}. Name a dataset with the same features."
+            )
+        there = [row for row, video in enumerate(videos) if video.video_id in features.of_video]
+        embeddings = np.zeros((len(videos), encoder.embed_dim), np.float32)
+        rows = np.stack([features.of_video[videos[row].video_id] for row in there])
+        embeddings[there] = encoder.pool(rows[:, None])
         return embeddings
 
     return embed

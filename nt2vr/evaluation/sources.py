@@ -1,10 +1,12 @@
 """Evaluation data by name: built-in world, gallery, tasks, datasets, captions alone."""
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nt2vr.datasets import Split, kind_and_path, load_dataset
 from nt2vr.datasets.base import Dataset
+from nt2vr.datasets.features import Features, read_features
 from nt2vr.errors import ConfigError, DatasetError, quoted
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
@@ -29,6 +31,7 @@ GALLERY = "gallery"
 LIBRARY = "library:"  # before the name or id of a library
 CLASSES = "classes:"  # before a folder with a folder per class, or the built-in world
 ORDER = f"order:{WORLD}"
+FRAMES = frozenset({""})  # what models read that read no features
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,11 @@ class Data:
         """Whether the name is that of a file or folder, not of shipped data or a library."""
         return self.name not in ("", WORLD, GALLERY, CLASSES + WORLD, ORDER) and not self.name.startswith(LIBRARY)
 
+    @property
+    def has_features(self) -> bool:
+        """Whether models that read features of videos can be evaluated on it: a dataset, or captions alone."""
+        return self.is_path and not self.name.startswith(CLASSES) and not is_task(Path(self.name))
+
 
 def load_benchmark(
     data: Data,
@@ -69,11 +77,13 @@ def load_benchmark(
     should_stop: ShouldStop,
     assets: Path = ASSETS,
     libraries: Libraries | None = None,
+    reads: Set[str] = FRAMES,
 ) -> Benchmark:
     """Load a benchmark, without loading models or decoding videos.
 
     Args:
         folder: cache folder for clips of the built-in world and for generated queries.
+        reads: `features` on the cards of the models to come. If all read some, videos need no files.
 
     Raises:
         ConfigError: if there is no such library, or a task or a query set cannot be used.
@@ -82,6 +92,12 @@ def load_benchmark(
     """
     if data.prompts and not data.name.startswith(CLASSES) and not (data.is_path and is_task(Path(data.name))):
         raise ConfigError(f"{quoted(data.name)} has no classes. Leave out the prompts.")
+    names = sorted(reads - FRAMES)
+    if names and not data.has_features:
+        raise ConfigError(
+            f"{quoted(data.name)} has no features {quoted(names[0])}, which a model reads instead of frames. Choose a "
+            "captioned dataset that has them, or other models."
+        )
     if data.name == WORLD:
         return world_benchmark(folder, data.clips, data.seed, progress=progress, should_stop=should_stop)
     if data.name == GALLERY:
@@ -103,18 +119,21 @@ def load_benchmark(
     _check_there(data.name, libraries)
     if is_task(Path(data.name)):
         return task_benchmark(Path(data.name), decoder, cache, progress, should_stop, data.prompts)
-    library = None
+    library, has_files = None, bool(reads & FRAMES)
     if libraries is not None and data.name.startswith(LIBRARY):
         library = libraries.find(data.name.removeprefix(LIBRARY))
         dataset = _captioned(libraries, library.id, library.name)
     else:
-        dataset = load_dataset(data.name, data.split)
+        dataset = load_dataset(data.name, data.split, with_files=has_files)
+    features = {name: read_features(data.name, name, [video.video_id for video in dataset.videos]) for name in names}
+    if features:
+        dataset = _with_features(dataset, features, has_files)
     if data.queries:
         sets = QuerySets.read(data.queries)
     else:
         captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
         sets = cached_query_sets(captions, data.seed, folder, progress, should_stop)
-    benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, should_stop)
+    benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, should_stop, features, has_files)
     kinds = ("original", "negated", "composed")
     if data.queries and (absent := [kind for kind in kinds if not getattr(sets, kind)]):
         remark = f"{data.queries.name} has no {' and no '.join(absent)} queries; nothing is measured on them."
@@ -123,6 +142,18 @@ def load_benchmark(
         return benchmark
     embed = embed_files(dataset.videos, decoder, cache, library.source.key)  # what is indexed is not encoded again
     return replace(benchmark, source={**benchmark.source, "library": library.id}, embed=embed)
+
+
+def _with_features(dataset: Dataset, features: Mapping[str, Features], has_files: bool) -> Dataset:
+    """Add a remark on videos that lack features; unless others have files, leave these out."""
+    there = tuple(
+        video for video in dataset.videos if all(video.video_id in each.of_video for each in features.values())
+    )
+    if not (missing := len(dataset.videos) - len(there)):
+        return dataset
+    ranked = "ranked last by models that read them" if has_files else "left out"
+    remark = f"{missing} of {len(dataset.videos)} videos have no features {', '.join(features)}; they are {ranked}."
+    return replace(dataset, videos=dataset.videos if has_files else there, remarks=(*dataset.remarks, remark))
 
 
 def _check_there(name: str, libraries: Libraries | None) -> None:

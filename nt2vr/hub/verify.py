@@ -74,7 +74,9 @@ def try_out(folder: Path, progress: Progress) -> Card:
     encoder = read_checkpoint(folder, verify=True)
     _check_card(read_card(folder), encoder.image_size)
     side = encoder.image_size
-    frames = encoder.encode_frames(np.zeros((1, side, side, 3), np.uint8))
+    frames = np.zeros((1, encoder.frame_dim), np.float32)
+    if not encoder.card.features:
+        frames = encoder.encode_frames(np.zeros((1, side, side, 3), np.uint8))
     if not all(np.isfinite(each).all() for each in (encoder.encode_text(TRIED), encoder.pool(frames[None]))):
         raise CheckpointError("The model computes values that are not numbers. Choose another repository.")
     return encoder.card

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from nt2vr.errors import CheckpointError
+from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
 from nt2vr.models.framing import (
     BICUBIC,
@@ -44,6 +44,7 @@ class Card:
         head: about the file HEAD of a pooling that learns: "fingerprint", and "heads" of attention.
         words: about the file WORDS of a text side that reads words instead of CLIP's tokens: "fingerprint", and what
             its word "vectors" are; empty for a text tower.
+        features: name of the features that videos are read as, see `nt2vr.datasets.features`; empty for frames.
         losses: loss name to weight and hyperparameters.
         metrics: measured values, such as "validation/original/MIR" to 0.7.
         exclusion: settings of search strategies: "lambda", "t", "beta" (α of `rectified`) and "tau", chosen on
@@ -68,6 +69,7 @@ class Card:
     pooling: str = MEAN
     head: Mapping[str, Any] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
+    features: str = ""
     positions: str = CENTRES
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     data: str = ""
@@ -108,7 +110,7 @@ class Card:
         """Key of frame embeddings: everything that they depend on, except the number of frames."""
         positions = self.positions if self.positions != CENTRES else ""
         raw = "" if self.normalises_frames else "raw"
-        known = (self.visual_fingerprint, self.visual_settings, self.precision, positions, raw)
+        known = (self.visual_fingerprint, self.visual_settings, self.precision, positions, raw, self.features)
         return " ".join(filter(None, known))
 
     @property
@@ -117,6 +119,14 @@ class Card:
         return " ".join(
             filter(None, (self.text_fingerprint, self.text_settings, self.precision, self.words.get("fingerprint")))
         )
+
+    def check_frames(self) -> None:
+        """Raise a ConfigError if the model reads features of videos, which no frame can give it."""
+        if self.features:
+            raise ConfigError(
+                f"{self.name} reads features {quoted(self.features)} of videos, and sees no frames. Evaluate it on a "
+                "dataset that has them, or choose another model."
+            )
 
     @property
     def normalises_frames(self) -> bool:
@@ -158,6 +168,8 @@ def read_card(folder: Path) -> Card:
         raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error
     if not (isinstance(card.name, str) and card.name and isinstance(card.frames, int) and card.frames > 0):
         raise CheckpointError(f"{folder / CARD} lacks a name or a number of frames. Choose another checkpoint.")
+    if not isinstance(card.features, str):
+        raise CheckpointError(f"{folder / CARD} has an invalid “features”. Choose another checkpoint.")
     if card.positions not in POSITIONS:
         raise CheckpointError(f"{folder / CARD} has positions other than {' or '.join(POSITIONS)}. Correct them.")
     if not is_exclusion(card.exclusion):

@@ -79,7 +79,7 @@ class OpenClipEncoder:
         config: the configuration that open_clip builds such a model from; None if unknown.
         cached_texts: embeddings of the latest texts; replaced, never modified, so that threads need no lock.
         pooling: of frame embeddings; stays where it is, like `words`, when the model is moved to another device.
-        frame_dim: length of a frame's embedding; that of a video is `embed_dim`.
+        frame_dim: length of a frame's embedding, or of a video's features; that of a video is `embed_dim`.
     """
 
     def __init__(
@@ -100,6 +100,7 @@ class OpenClipEncoder:
             words: text side instead of the model's text tower.
         """
         from nt2vr.models.pooling import fixed_pooling  # noqa: PLC0415  imports torch
+        from nt2vr.models.temporal import Projection  # noqa: PLC0415  imports torch
 
         self._model = model.eval()
         self._visual = _fold_batch_norms(model.visual) if folded is None else folded
@@ -121,6 +122,8 @@ class OpenClipEncoder:
         self.words = None if words is None else words.eval()
         self.embed_dim = self.frame_dim if words is None else words.embed_dim
         self.pooling = (fixed_pooling(card) if pooling is None else pooling).eval()
+        if isinstance(self.pooling, Projection):
+            self.frame_dim = self.pooling.width
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         cached = self.cached_texts
@@ -171,6 +174,7 @@ class OpenClipEncoder:
         return self.pool(frames[..., None, :])
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+        self.card.check_frames()
         import torch  # noqa: PLC0415  the page is up before torch is
         from torch.nn.functional import normalize  # noqa: PLC0415
 

@@ -84,7 +84,7 @@ def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
     """Return the pooling of a checkpoint folder; a CheckpointError if its file is missing or cannot be used.
 
     Args:
-        width: of embeddings.
+        width: of embeddings; features have one of their own.
     """
     _check_name(card)
     if card.pooling in FIXED:
@@ -143,6 +143,7 @@ def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.
             pooling: nn.Module = AttentionPooling(width, len(weights["hidden.weight"]))
         elif card.pooling in INTO_SPACES:
             spaces = min(MAX_LAYERS, len(weights) // 2)
+            width = weights["spaces.0.weight"].shape[1] if card.features else width
             pooling = Projection(width, len(weights["spaces.0.weight"]), spaces, card.pooling == UNIT_PROJECTED)
         else:
             layers = len({name.split(".")[1] for name in weights if name.startswith("resblocks.")})

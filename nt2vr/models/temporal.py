@@ -193,6 +193,11 @@ class Projection(nn.Module):
         self.spaces = nn.ModuleList(Space(width, size) for _ in range(spaces))
 
     @property
+    def width(self) -> int:
+        """Length of a frame's embedding."""
+        return self.spaces[0].in_features  # type: ignore[return-value]
+
+    @property
     def embed_dim(self) -> int:
         """Length of an embedding, in all spaces."""
         return sum(len(space.weight) for space in self.spaces)  # type: ignore[misc,arg-type]

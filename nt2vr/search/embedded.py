@@ -179,8 +179,9 @@ def embed_gallery(
 
     Raises:
         CheckpointError: if embeddings are not finite.
-        ConfigError: if embeddings cannot be stored, unless `in_memory`.
+        ConfigError: if embeddings cannot be stored, unless `in_memory`, or the model sees no frames.
     """
+    encoder.card.check_frames()
     if isinstance(encoder, PrecomputedEncoder):
         return _looked_up(gallery, encoder)
     skipped: dict[str, str] = {}
@@ -223,8 +224,9 @@ def embeddings_of(clips: Sequence[NDArray[np.uint8]], encoder: Encoder) -> NDArr
 def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:
     """Open the clips whose embeddings are stored; no file is decoded, and none is read whose content is known.
 
-    The others are listed in `skipped`.
+    The others are listed in `skipped`. A model that sees no frames is a ConfigError.
     """
+    encoder.card.check_frames()
     if isinstance(encoder, PrecomputedEncoder):
         return _looked_up(gallery, encoder)
     skipped: dict[str, str] = {}

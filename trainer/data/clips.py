@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from nt2vr.datasets import kind_and_path, load_dataset, sample
 from nt2vr.datasets.covr import covr_name
+from nt2vr.datasets.features import find_features, read_features
 from nt2vr.datasets.files import Files
 from nt2vr.errors import ConfigError
 from nt2vr.language.corrections import did_you_mean
 from nt2vr.media.cache import Cache
 from nt2vr.media.frame_set import decode_videos
 from nt2vr.media.frame_store import StoredClips
+from nt2vr.media.gallery import Video
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent
 from nt2vr.querygen.denials import CaptionDenials
@@ -30,6 +32,7 @@ from nt2vr.world.scenes import Scene, SceneSplit
 from nt2vr.world.splits import sample_scenes
 from trainer.config import TrainConfig
 from trainer.data.captions import captions_file, denials_of, read_split
+from trainer.data.features import FeatureClips
 from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of, lacks_of
 from trainer.data.verbs import Verbs
 
@@ -45,12 +48,13 @@ class Clips:
     """Clips to train or to validate on.
 
     Attributes:
-        frames: (N, F, S, S, 3) uint8 RGB, maybe on disk, or undrawn; F is 0 where only captions are read.
+        frames: (N, F, S, S, 3) uint8 RGB, maybe on disk, or undrawn, or features in their place; F is 0 where only
+            captions are read.
         path: identifies the frames, next to the cache of their embeddings; None if these are not cached.
         verbs: captions with another verb; None where no loss needs them.
     """
 
-    frames: NDArray[np.uint8] | StoredClips | UndrawnClips
+    frames: NDArray[np.uint8] | StoredClips | UndrawnClips | FeatureClips
     sentences: SentenceSource
     path: Path | None = None
     name: str = "unnamed"
@@ -97,6 +101,8 @@ def check_data(config: TrainConfig, users: Mapping[str, Sequence[str]], root: Pa
     if not data.exists():
         near = did_you_mean(data.name, [WORLD])
         raise ConfigError(f"{config.data} is not there.{near} Name world, a captions file or the folder of a dataset.")
+    if config.features:
+        find_features(data, config.features)
     for need, refusal in lacks_of("video" in users and not captions_file(data)).items():
         if need in users:
             raise ConfigError(refusal.format(data=data.name, losses=", ".join(users[need])))
@@ -129,7 +135,8 @@ class ClipLoader:
         if self.config.data == WORLD:
             clips = self._world(split)
         else:
-            clips = self._videos(split) if "video" in self.needs else self._captions(split)
+            of_videos = self._features if self.config.features else self._videos
+            clips = of_videos(split) if "video" in self.needs else self._captions(split)
         if "verbs" in self.needs and split == "train":
             with progress_bar(self.progress) as shown:
                 return replace(clips, verbs=Verbs.of(clips.sentences, self.config, self.should_stop, shown))
@@ -173,13 +180,28 @@ class ClipLoader:
             videos, frames, name = decode_videos(
                 videos, config.num_frames, config.framing, store, shown, self.should_stop, decodes
             )
+        return Clips(frames, self._sentences(videos), self.cache / name, dataset.name)
+
+    def _features(self, split: TrainingSplit) -> Clips:
+        config = self.config
+        dataset = load_dataset(config.data, split, with_files=False)
+        features = read_features(config.data, config.features, [video.video_id for video in dataset.videos])
+        videos = [video for video in dataset.videos if video.video_id in features.of_video]
+        chosen = sample(videos, config.num_clips if split == "train" else config.validation_clips)
+        if missing := len(dataset.videos) - len(videos):
+            remark = "%d of %d videos (%s) have no features %s; they are left out."
+            logger.warning(remark, missing, len(dataset.videos), split, config.features)
+        if split == "train":
+            self._refuse_too_few(dataset.name, len(chosen), "clips")
+        return Clips(FeatureClips.of(chosen, features), self._sentences(chosen), name=dataset.name)
+
+    def _sentences(self, videos: Sequence[Video]) -> CaptionSentences:
         captions = [video.captions for video in videos]
         denials = None
         if "denied" in self.needs:
             most = -(-MAX_PARSED // len(videos))
             denials = self._denials([caption for some in captions for caption in some[:most]])
-        sentences = CaptionSentences(captions, denials, queries_all=config.num_captions > 0)
-        return Clips(frames, sentences, self.cache / name, dataset.name)
+        return CaptionSentences(captions, denials, queries_all=self.config.num_captions > 0)
 
     def _denials(self, captions: Sequence[str]) -> CaptionDenials:
         return denials_of(captions, self.should_stop, self.progress)

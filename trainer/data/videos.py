@@ -8,6 +8,7 @@ from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent
 from nt2vr.world.drawn.frame_file import embed_frames, embedded_once
 from nt2vr.world.drawn.shipped import UndrawnClips
 from trainer.data.clips import Clips
+from trainer.data.features import FeatureClips
 
 
 def embed_clips(
@@ -15,7 +16,7 @@ def embed_clips(
 ) -> NDArray[np.float32]:
     """Encode and pool all clips: (N, D), L2-normalised, or whatever the encoder pools to."""
     with progress_bar(progress) as shown:
-        if isinstance(clips.frames, UndrawnClips):
+        if isinstance(clips.frames, UndrawnClips | FeatureClips):
             return clips.frames.embeddings(encoder, shown, should_stop)
         return embed_frames(encoder, clips.frames, shown, should_stop)
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from nt2vr.datasets.features import BigFile
 from nt2vr.errors import ConfigError, reason_of
 from nt2vr.models.words import STOP_WORDS, Vocabulary, Words, words_of
 from nt2vr.settings import resolve_path
@@ -91,7 +92,7 @@ def read_vectors(path: Path, wanted: Collection[str]) -> Found:
         ConfigError: if the file is not one of word vectors, or has none that can be looked up.
     """
     try:
-        read = _big_file(path) if path.is_dir() else (_binary if path.suffix == ".bin" else _plain)(path)
+        read = _rows(BigFile.open(path)) if path.is_dir() else (_binary if path.suffix == ".bin" else _plain)(path)
         found: Found = {}
         others = 0
         for word, vector in read:
@@ -106,13 +107,8 @@ def read_vectors(path: Path, wanted: Collection[str]) -> Found:
     return found
 
 
-def _big_file(folder: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """Read the authors' format: float32 rows, their names separated by white space, and the shape."""
-    rows, size = map(int, (folder / "shape.txt").read_text(encoding="utf-8").split())
-    names = (folder / "id.txt").read_text(encoding="utf-8", errors="replace").split()
-    if len(names) != rows:
-        raise ValueError(f"{len(names)} names for {rows} rows")
-    yield from zip(names, np.memmap(folder / "feature.bin", np.float32, "r", shape=(rows, size)), strict=True)
+def _rows(file: BigFile) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    yield from zip(file.names, file.rows, strict=True)
 
 
 def _binary(path: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:

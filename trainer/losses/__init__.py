@@ -100,6 +100,8 @@ def losses_of(config: TrainConfig) -> WeightedLosses:
         raise ConfigError(f"{frozen[0]} needs a frozen visual tower. Set train to text.")
     if config.words and (others := losses.users.get("parts", ())):
         raise ConfigError(f"{others[0]} teaches a text tower. Leave it out, or leave words out.")
+    if config.features and (others := losses.users.get("distractors", ())):
+        raise ConfigError(f"{others[0]} needs videos as the base sees them. Leave it out, or leave features out.")
     return losses
 
 

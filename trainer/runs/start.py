@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from nt2vr.datasets.features import features_size
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, read_configs, read_model
@@ -91,7 +92,8 @@ def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Modu
             most = f"{len(pooling.positions)} frames, the most that {config.base} knows the order of"
             raise ConfigError(f"num_frames is {config.num_frames}, more than {most}. Lower it.")
     else:
-        pooling = new_pooling(card, model, embed_dim_of(model), *spaces)
+        width = features_size(config.data, config.features) if config.features else embed_dim_of(model)
+        pooling = new_pooling(card, model, width, *spaces)
     if config.train == "head" and not any(True for _ in pooling.parameters()):
         raise ConfigError(f"train is head, but {card.pooling} has nothing to learn. Set pooling to seqTransf.")
     ordered = isinstance(pooling, SequenceTransformer) and config.trains_visual

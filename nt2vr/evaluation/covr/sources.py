@@ -71,8 +71,10 @@ def benchmark_for(encoder: Encoder, data: CovrData, folder: Path, decoder: Decod
     Embeddings from elsewhere need no files.
 
     Raises:
+        ConfigError: if the model sees no frames.
         DatasetError: if the data cannot be read.
     """
+    encoder.card.check_frames()
     if data.name == WORLD:
         return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
     known = encoder.video_ids if isinstance(encoder, PrecomputedEncoder) else None

@@ -27,6 +27,7 @@ def system_spec(system: System, card: Card) -> dict[str, Any]:
         "frames": card.frames,
         **({"pooling": card.pooling_key} if card.pooling != Card.pooling else {}),
         **({"words": dict(card.words)} if card.words else {}),
+        **({"features": card.features} if card.features else {}),
         **({"positions": card.positions} if card.positions != Card.positions else {}),
         "strategy": system.strategy,
         "alpha": None,

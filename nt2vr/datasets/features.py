@@ -1,0 +1,159 @@
+"""Features of videos that other code has computed, as BigFile folders: found by name, looked up by video id.
+
+The form that W2VV++, SEA and dual encoding publish, in COLLECTION/FeatureData/NAME:
+
+    shape.txt    "rows numbers"
+    id.txt       names of the rows, between white space: of videos, or of their frames, such as video7_12
+    feature.bin  the rows in float32, one after another
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.datasets.base import such_as
+from nt2vr.datasets.files import files_below
+from nt2vr.datasets.load import kind_and_path
+from nt2vr.errors import DatasetError, quoted, reason_of
+
+SHAPE, IDS, ROWS = "shape.txt", "id.txt", "feature.bin"
+FLOAT = 4  # bytes
+
+
+@dataclass(frozen=True, eq=False)
+class BigFile:
+    """Named rows of numbers in a file.
+
+    Attributes:
+        names: N of them.
+        rows: (N, W), memory-mapped.
+    """
+
+    names: list[str]
+    rows: NDArray[np.float32]
+
+    @classmethod
+    def open(cls, folder: Path) -> "BigFile":
+        """Open a folder without reading its rows; an OSError or ValueError says what is wrong with it."""
+        shape = (folder / SHAPE).read_text(encoding="utf-8").split()
+        if len(shape) != 2 or not all(number.isdecimal() and int(number) for number in shape):
+            raise ValueError(f"{SHAPE} must hold two numbers above 0, not {quoted(' '.join(shape))}")
+        count, size = map(int, shape)
+        names = (folder / IDS).read_text(encoding="utf-8", errors="replace").split()
+        if len(names) != count:
+            raise ValueError(f"{IDS} has {len(names)} names for {count} rows")
+        if (there := (folder / ROWS).stat().st_size) != count * size * FLOAT:
+            raise ValueError(f"{ROWS} has {there} bytes, {count} rows of {size} numbers take {count * size * FLOAT}")
+        return cls(names, np.memmap(folder / ROWS, np.float32, "r", shape=(count, size)))
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The features of a dataset's videos under one name.
+
+    Attributes:
+        size: W, how many numbers one has.
+        of_video: (W,) by video id; videos without are left out.
+    """
+
+    name: str
+    size: int
+    of_video: Mapping[str, NDArray[np.float32]]
+
+    @property
+    def digest(self) -> str:
+        """Hash of their contents."""
+        digest = blake2b(self.name.encode(), digest_size=12)
+        for video_id, row in sorted(self.of_video.items()):
+            digest.update(video_id.encode() + row.tobytes())
+        return digest.hexdigest()
+
+
+def find_features(data: str | Path, name: str) -> Path:
+    """Return the BigFile folder of this name in a dataset's folder or below it.
+
+    Args:
+        data: folder of a dataset, or its captions file; see `load_dataset`.
+
+    Raises:
+        DatasetError: if there is none.
+    """
+    path = kind_and_path(data)[1]
+    if not path.exists():
+        raise DatasetError(f"{path} is not there. Name the folder of a dataset, or its captions file.")
+    folder = path if path.is_dir() else path.parent
+    found = sorted(
+        (file.parent for file in files_below(folder) if file.name == ROWS), key=lambda each: len(each.parts)
+    )
+    for each in found:
+        if each.name == name:
+            return each
+    there = such_as(sorted({each.name for each in found})) or "none"
+    raise DatasetError(
+        f"{folder} has no features {quoted(name)}; those there: {there}. Put a folder of that name with {SHAPE}, "
+        f"{IDS} and {ROWS} in it or below."
+    )
+
+
+def features_size(data: str | Path, name: str) -> int:
+    """Return how many numbers a feature of this name has, without reading any; errors as of `read_features`."""
+    folder = find_features(data, name)
+    with _expecting(folder):
+        size: int = BigFile.open(folder).rows.shape[1]
+    return size
+
+
+def read_features(data: str | Path, name: str, video_ids: Collection[str]) -> Features:
+    """Read the features of videos: the row of its id, or the mean of the rows of its frames, ID_NUMBER.
+
+    Args:
+        data: as of `find_features`.
+
+    Raises:
+        DatasetError: if there are none of this name, their files cannot be used, or no video has any.
+    """
+    folder = find_features(data, name)
+    with _expecting(folder):
+        file = BigFile.open(folder)
+        of_video = {
+            each: _mean(file.rows[places], each) for each, places in _places(file.names, set(video_ids)).items()
+        }
+    if not of_video:
+        raise DatasetError(
+            f"{folder} has no features of the {len(video_ids)} videos ({such_as(list(video_ids))}), but of "
+            f"{such_as(file.names)}. Name those of this dataset."
+        )
+    return Features(name, file.rows.shape[1], of_video)
+
+
+def _places(names: list[str], video_ids: Collection[str]) -> dict[str, list[int]]:
+    """Find the row of each video, or the rows of its frames; of equal names the last one counts, as in SEA's code."""
+    of_frames, own = dict[str, dict[str, int]](), dict[str, list[int]]()
+    for place, name in enumerate(names):
+        video_id, _, number = name.rpartition("_")
+        if name in video_ids:
+            own[name] = [place]
+        elif number.isdecimal() and video_id in video_ids:
+            of_frames.setdefault(video_id, {})[name] = place
+    return {video_id: [*places.values()] for video_id, places in of_frames.items()} | own
+
+
+def _mean(rows: NDArray[np.float32], video_id: str) -> NDArray[np.float32]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean: NDArray[np.float32] = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
+        if not np.isfinite(np.linalg.norm(mean)):
+            raise ValueError(f"the numbers of {quoted(video_id)} are too large or not finite")
+    return mean
+
+
+@contextmanager
+def _expecting(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"{folder} cannot be read as features ({reason_of(error)}). Correct its files.") from error

@@ -1,0 +1,210 @@
+"""Training and evaluation on features of videos that other code has computed, from their files to a table."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.torch import load_file
+
+from nt2vr.__main__ import main
+from nt2vr.errors import CheckpointError, ConfigError, DatasetError
+from nt2vr.evaluation.protocol import evaluate, with_controls
+from nt2vr.evaluation.sources import Data, load_benchmark
+from nt2vr.files import parse_json
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.card import CARD, HEAD, read_card
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.progress import never, silent
+from nt2vr.search.embedded import embed_gallery, open_gallery
+from nt2vr.search.systems import System
+from tests.big_files import write_big_file
+from tests.tiny import write_tiny
+from trainer.config import TrainConfig
+from trainer.losses import losses_of
+
+COLOURS = ("red", "green", "blue", "white")
+NAME = "colours,os"
+SETTINGS: dict[str, Any] = {
+    "name": "Tiny features",
+    "train": "head",
+    "pooling": "projected",
+    "words": {"spaces": "each", "size": 8, "states": 6, "vector_size": 3, "least": 2},
+    "features": NAME,
+    "losses": {"contrastive": {}},
+    "num_clips": 32,
+    "batch_size": 16,
+    "epochs": 1,
+    "passes": 30,
+    "learning_rate": 1e-2,
+    "warmup_steps": 0,
+    "weight_decay": 0.0,
+    "precision": "fp32",
+}
+
+
+def write_dataset(folder: Path) -> None:
+    """Write captions of 32 + 4 + 4 videos of one colour each, no video, and three frames' features of each."""
+    rng, rows, lines = np.random.default_rng(0), {}, ["video_id,caption,split"]
+    for number in range(40):
+        colour = number % 4
+        split = "train" if number < 32 else "val" if number < 36 else "test"
+        lines.append(f"video{number},it is all {COLOURS[colour]},{split}")
+        for frame in range(3):
+            rows[f"video{number}_{frame}"] = (3 * np.eye(5)[colour] + 0.3 * rng.normal(size=5)).tolist()
+    write_big_file(folder / "FeatureData" / NAME, rows)
+    (folder / "captions.csv").write_text("\n".join(lines), encoding="utf-8")
+
+
+def config_of(folder: Path, **changes: Any) -> Path:
+    file = folder / "config.json"
+    settings = {**SETTINGS, "base": str(folder / "models" / "base"), "data": str(folder / "data"), **changes}
+    file.write_text(json.dumps(settings), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a finished run, next to its data."""
+    folder = tmp_path_factory.mktemp("features")
+    write_dataset(folder / "data")
+    write_tiny(folder / "models" / "base", "Tiny base")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("signal.signal", lambda *_: None)  # leaves pytest's own handlers in place
+        assert main(["train", str(folder / "home" / "runs" / "sea"), "--config", str(config_of(folder))]) == 0
+    return folder
+
+
+@pytest.fixture
+def models(trained: Path) -> Catalog:
+    return Catalog([trained / "models"], runs=trained / "home" / "runs")
+
+
+@pytest.fixture
+def load(tmp_path: Path, decoder: Decoder) -> Iterator[Callable[..., Any]]:
+    with ExitStack() as stack:
+        cache = stack.enter_context(Cache(tmp_path / "cache"))
+
+        def load_data(data: Path | str, *reads: str) -> Any:
+            known = frozenset(reads or (NAME,))
+            return load_benchmark(Data(str(data)), tmp_path / "kept", decoder, cache, silent, never, reads=known)
+
+        yield load_data
+
+
+def test_a_run_on_features_finds_what_captions_name_and_evaluation_projects_the_same_features(
+    trained: Path, models: Catalog, load: Callable[..., Any]
+) -> None:
+    folder = trained / "home" / "runs" / "sea" / "checkpoints" / "epoch_001"
+    card = read_card(folder)
+    assert (card.features, card.base, card.pooling) == (NAME, "", "projected")
+    assert card.metrics["validation/original/MIR"] == 1
+    assert not any(name.startswith("validation/base/") for name in card.metrics)  # its towers see no features
+    benchmark = load(trained / "data")
+    assert benchmark.video_ids == tuple(f"video{number}" for number in range(36, 40))
+    report = evaluate(benchmark, with_controls([System("sea")], models), models)
+    assert [result.system for result in report.results] == ["sea", "sea drop"]
+    assert report.results[0].measured.ranks[:4].tolist() == [1] * 4
+
+    weights, means = {name: each.float().numpy() for name, each in load_file(folder / HEAD).items()}, []
+    content = np.fromfile(trained / "data" / "FeatureData" / NAME / "feature.bin", "<f4").reshape(40, 3, 5)
+    for rows in content[36:]:
+        each = [
+            np.tanh(weights[f"spaces.{k}.weight"] @ rows.mean(axis=0) + weights[f"spaces.{k}.bias"]) for k in range(3)
+        ]
+        means.append(np.concatenate([one / np.linalg.norm(one) for one in each]) / np.sqrt(3))
+    embedded = benchmark.embed(read_checkpoint(folder), silent, never)
+    np.testing.assert_allclose(embedded, np.stack(means), atol=2e-3)  # weights are stored in half precision
+
+
+def test_next_to_a_model_that_sees_frames_videos_without_features_rank_last(
+    trained: Path, models: Catalog, load: Callable[..., Any], write_video: Callable[..., Path], tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(trained / "data", data)
+    with pytest.raises(DatasetError, match="has a file under"):
+        load(data, NAME, "")
+    for number in range(36, 40):
+        write_video(f"data/video{number}.avi", [number])
+    folder = data / "FeatureData" / NAME
+    names = (folder / "id.txt").read_text().replace("video39_", "video99_")
+    (folder / "id.txt").write_text(names)
+    benchmark = load(data, NAME, "")
+    assert len(benchmark.video_ids) == 4
+    assert "1 of 4 videos have no features colours,os; they are ranked last" in " ".join(benchmark.source["remarks"])
+    results = evaluate(benchmark, [System("sea"), System("Tiny base")], models).results
+    ranks = dict(zip(benchmark.video_ids, results[0].measured.ranks[:4].tolist(), strict=True))
+    assert ranks == {"video36": 1, "video37": 1, "video38": 1, "video39": 4}
+    alone = load(data)
+    assert alone.video_ids == ("video36", "video37", "video38")
+    assert "they are left out" in " ".join(alone.source["remarks"])
+    assert alone.digest != load(trained / "data").digest  # a stored result is not taken for that of other features
+
+
+def test_other_features_of_that_name_and_other_data_are_one_sentence(
+    trained: Path, models: Catalog, load: Callable[..., Any], tmp_path: Path
+) -> None:
+    shutil.copytree(trained / "data", tmp_path / "data")
+    shutil.rmtree(tmp_path / "data" / "FeatureData")
+    with pytest.raises(DatasetError, match="has no features 'colours,os'; those there: none"):
+        load(tmp_path / "data")
+    write_big_file(tmp_path / "data" / NAME, {f"video{number}": [1, 2, 3] for number in range(40)})
+    with pytest.raises(DatasetError, match="trained on features 'colours,os' of 5 numbers, but here they have 3"):
+        load(tmp_path / "data").embed(models.load("sea"), silent, never)
+    for data in ("world", "gallery", "classes:world", "order:world", f"classes:{tmp_path}", "library:Holiday"):
+        with pytest.raises(ConfigError, match="has no features 'colours,os', which a model reads instead of frames"):
+            load(data)
+
+
+def test_no_gallery_can_be_searched_with_a_model_of_features(
+    models: Catalog, decoder: Decoder, write_video: Callable[..., Path], tmp_path: Path
+) -> None:
+    encoder = models.load("sea")
+    gallery = Gallery("mine", (Video("a", write_video("a.avi", [1])),))
+    said = "Tiny features reads features 'colours,os' of videos, and sees no frames"
+    with Cache(tmp_path / "cache") as cache:
+        with pytest.raises(ConfigError, match=said):
+            embed_gallery(gallery, encoder, decoder, cache)
+        with pytest.raises(ConfigError, match=said):
+            open_gallery(gallery, encoder, cache)
+    with pytest.raises(ConfigError, match=said):
+        encoder.encode_frames(np.zeros((1, 64, 64, 3), np.uint8))
+
+
+def test_a_card_with_other_features_than_its_head_is_refused(trained: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(trained / "home" / "runs" / "sea" / "checkpoints" / "epoch_001", folder)
+    card = parse_json((folder / CARD).read_text())
+    for features, said in ((["a"], "has an invalid “features”"), ("", "does not fit embeddings of length 16")):
+        (folder / CARD).write_text(json.dumps({**card, "features": features}))
+        with pytest.raises(CheckpointError, match=said):
+            read_checkpoint(folder)
+
+
+def test_settings_and_data_that_cannot_serve_are_one_sentence(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes: list[dict[str, Any]] = [{"data": "world"}, {"words": {}, "pooling": "base"}]
+    for some in changes:
+        with pytest.raises(ConfigError, match="features needs words, and as data a dataset that has them"):
+            TrainConfig(**{**SETTINGS, "base": "assets/models/clip", "data": str(tmp_path), **some})
+    config = TrainConfig(**{**SETTINGS, "data": str(tmp_path), "base": "assets/models/clip", "losses": {"con": {}}})
+    with pytest.raises(ConfigError, match="con needs videos as the base sees them"):
+        losses_of(config)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    shutil.copytree(trained / "models", tmp_path / "models")
+    write_dataset(tmp_path / "data")
+    (tmp_path / "data" / "FeatureData" / NAME / "shape.txt").write_text("120 6")
+    for run, features, said in (
+        ("wrong", NAME, "feature.bin has 2400 bytes, 120 rows of 6 numbers take 2880"),
+        ("none", "resnet", "has no features 'resnet'; those there: colours,os"),
+    ):
+        assert main(["train", str(tmp_path / run), "--config", str(config_of(tmp_path, features=features))]) == 1
+        assert said in capsys.readouterr().err
