@@ -21,7 +21,15 @@ from nt2vr.models.words import Words, words_card
 from trainer import distributed
 from trainer.config import Towers, TrainConfig
 from trainer.data.batches import Batch
-from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedLabels, EmbeddedTruth, EmbeddedVerbs, PartVectors
+from trainer.losses.embedded import (
+    Denied,
+    EmbeddedBatch,
+    EmbeddedLabels,
+    EmbeddedOrder,
+    EmbeddedTruth,
+    EmbeddedVerbs,
+    PartVectors,
+)
 from trainer.optimizer import build_optimizer, clip_gradients, rate_at
 from trainer.runs.start import Start
 from trainer.teacher import Miner, Teacher
@@ -121,7 +129,8 @@ class Learner:
         denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences]
         changed = [text for some in batch.changed or () for text in some]
         labels = [] if batch.labels is None else [text for (text,) in batch.labels.texts]
-        texts = [batch.captions, batch.negated or [], denied, changed, batch.phrases or [], labels]
+        ordered = [] if batch.ordered is None else batch.ordered.texts
+        texts = [batch.captions, batch.negated or [], denied, changed, batch.phrases or [], labels, ordered]
         embeddings = self._embed_texts([text for some in texts for text in some])
         parts = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
         caption = gather_captions(parts[0], batch)
@@ -136,6 +145,7 @@ class Learner:
             distractor=self._distractor(batch),
             verbs=self._verbs(batch, parts[3], parts[4]),
             labels=self._labels(batch, parts[5]),
+            order=self._order(batch, parts[6]),
             spaces=1 if self.words is None else len(self.words.spaces),
         )
 
@@ -167,6 +177,14 @@ class Learner:
         if batch.labels is None:
             return None
         return EmbeddedLabels(text, torch.from_numpy(batch.labels.shown).to(self.device))
+
+    def _order(self, batch: Batch, text: Tensor) -> EmbeddedOrder | None:
+        """Add the clips that follow each other; None without a loss that needs them."""
+        if batch.ordered is None:
+            return None
+        assert self.videos is not None, "the loss order is refused without stored frames"
+        rows, frames = torch.from_numpy(batch.ordered.rows), torch.from_numpy(batch.ordered.frames)
+        return EmbeddedOrder(text, self.head(self.videos[rows, frames]).float())
 
     def _distractor(self, batch: Batch) -> Tensor | None:
         """Mine distractors, and gather those of all processes; None without a loss that needs them."""

@@ -19,8 +19,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--data",
         default="world",
         help="world or gallery, the built-in ones; a dataset's folder; library:NAME; a CSV file of NegBench, CC-Neg "
-        "or classes; classes:FOLDER with a folder per class, or classes:world; order:world; or words:FILE for "
-        f"captions alone, words1:FILE with one per video {default}",
+        "or classes; classes:FOLDER with a folder per class, or classes:world; order:world; moment:world; or "
+        f"words:FILE for captions alone, words1:FILE with one per video {default}",
     )
     parser.add_argument(
         "--systems",

@@ -24,11 +24,10 @@ from nt2vr.world.places import places
 from nt2vr.world.scenes import Scene, SceneSplit
 from nt2vr.world.staging import staged
 from nt2vr.world.things import things
-from nt2vr.world.wording import conjugate
+from nt2vr.world.wording import in_turn
 
 TRIES = 20  # of staging a scene
 AS_FILMED, SHUFFLED = "as filmed", "shuffled"
-CHUNK = 64  # clips encoded at once
 
 
 class OrderedPair(NamedTuple):
@@ -52,8 +51,9 @@ def ordered_pairs(split: SceneSplit, seed: int) -> Iterator[OrderedPair]:
         claims = [_in_turn(name, *verbs) for verbs in ((first, second), (second, first))]
         scenes = [_stage(claim, other, split, rng) for claim, other in (claims, claims[::-1])]
         if scenes[0] is not None and scenes[1] is not None:
-            who, joint = nouns[0].with_article(), rng.choice((", then ", " before "))
-            texts = _sentence(who, first, second, joint), _sentence(who, second, first, joint)
+            who, joint = nouns[0].with_article(), rng.choice((", then", "before"))
+            one, two = (deeds()[verb].phrases[0] for verb in (first, second))
+            texts = in_turn(who, one, two, joint), in_turn(who, two, one, joint)
             yield OrderedPair(texts, (scenes[0], scenes[1]))
 
 
@@ -66,13 +66,6 @@ def _stage(claim: Claim, other: Claim, split: SceneSplit, rng: random.Random) ->
     """Draw a scene for which one claim holds and the other does not; None if that fails too often."""
     drawn = (staged([claim], rng) for _ in range(TRIES))
     return next((scene for scene in drawn if scene and scene.split == split and not other.holds(scene)), None)
-
-
-def _sentence(who: str, first: str, second: str, joint: str) -> str:
-    one, two = (deeds()[verb].phrases[0] for verb in (first, second))
-    if joint == " before ":
-        return f"{who} {conjugate(one, '{s}')} before {conjugate(two, '{ing}')}"
-    return f"{who} {conjugate(one, '{s}')}{joint}{conjugate(two, '{s}')}"
 
 
 def order_benchmark(
@@ -94,17 +87,10 @@ def order_benchmark(
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
         file = ClipFile.of("test", scenes, encoder.num_frames, encoder.card.framing, cache)
-        frames, scored, found = file.frames(progress, should_stop), as_scored(encoder), list[tuple[Vectors, Vectors]]()
+        frames, scored = file.frame_embeddings(encoder, progress, should_stop), as_scored(encoder)
         order = np.random.default_rng(seed).random(frames.shape[:2]).argsort(axis=1)[..., None]
-        for start in range(0, len(frames), CHUNK):
-            if should_stop():
-                raise InterruptedError
-            some = frames[start : start + CHUNK]
-            each = encoder.encode_frames(some.reshape(-1, *some.shape[2:])).reshape(*some.shape[:2], -1)
-            shuffled = np.take_along_axis(each, order[start : start + CHUNK], axis=1)
-            found.append((scored.pool(each), scored.pool(shuffled)))
-            progress(start + len(some), len(frames), "embedding clips")
-        return np.concatenate([part for parts in zip(*found, strict=True) for part in parts])
+        shuffled = np.take_along_axis(frames, order, axis=1)
+        return np.concatenate([scored.pool(frames), scored.pool(shuffled)])
 
     source = {"data": f"{NAME}, order", "split": "test", "pairs": num_pairs, "seed": seed, "look": LOOK}
     ids = tuple(f"{group}-{row:05d}" for group in (AS_FILMED, SHUFFLED) for row in range(len(scenes)))

@@ -12,6 +12,7 @@ from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
 from nt2vr.evaluation.captioned import captioned_benchmark
 from nt2vr.evaluation.media import embed_files
+from nt2vr.evaluation.moments import moment_benchmark
 from nt2vr.evaluation.order import order_benchmark
 from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
 from nt2vr.evaluation.words import ONE_CAPTION, in_words, read_words, words_benchmark
@@ -30,7 +31,7 @@ from nt2vr.world import WORLD
 GALLERY = "gallery"
 LIBRARY = "library:"  # before the name or id of a library
 CLASSES = "classes:"  # before a folder with a folder per class, or the built-in world
-ORDER = f"order:{WORLD}"
+ORDER, MOMENT = f"order:{WORLD}", f"moment:{WORLD}"
 FRAMES = frozenset({""})  # what models read that read no features
 
 
@@ -41,7 +42,8 @@ class Data:
     Attributes:
         name: "world", "gallery" (the shipped one), "library:NAME", a task's file or folder, or a dataset's folder or
             captions file; after "words:", captions alone, see `words`, and after "words1:" one caption per video;
-            after "classes:", a folder with a folder per class, or "world"; "order:world", see `order`.
+            after "classes:", a folder with a folder per class, or "world"; "order:world" and "moment:world", see
+            `order` and `moments`.
         clips: number of clips of the built-in world.
         seed: seed of these clips, or of a dataset's generated queries.
         split: split of a dataset; "all" for datasets without splits.
@@ -60,7 +62,9 @@ class Data:
     @property
     def is_path(self) -> bool:
         """Whether the name is that of a file or folder, not of shipped data or a library."""
-        return self.name not in ("", WORLD, GALLERY, CLASSES + WORLD, ORDER) and not self.name.startswith(LIBRARY)
+        return self.name not in ("", WORLD, GALLERY, CLASSES + WORLD, ORDER, MOMENT) and not self.name.startswith(
+            LIBRARY
+        )
 
     @property
     def has_features(self) -> bool:
@@ -109,6 +113,8 @@ def load_benchmark(
         return shown_benchmark(folder, data.clips, data.seed)
     if data.name == ORDER:
         return order_benchmark(folder, data.clips // 2, data.seed, progress=progress, should_stop=should_stop)
+    if data.name == MOMENT:
+        return moment_benchmark(folder, data.clips, data.seed, progress=progress, should_stop=should_stop)
     if data.name.startswith(CLASSES):
         place = expanded(data.name.removeprefix(CLASSES))
         return class_benchmark(place, decoder, cache, progress, should_stop, data.prompts)

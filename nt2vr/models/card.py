@@ -134,6 +134,11 @@ class Card:
         return self.pooling not in OF_RAW
 
     @property
+    def unpooled(self) -> "Card":
+        """The card of videos as their frames' embeddings, with one key whatever pools these."""
+        return replace(self, pooling=MEAN if self.normalises_frames else RAW_MEAN, head={"fingerprint": "frames"})
+
+    @property
     def pooling_key(self) -> str:
         """Key of pooled embeddings among those of the same frame embeddings; fit to be the name of a file."""
         return "_".join(filter(None, (self.pooling, self.head.get("fingerprint"))))

@@ -236,7 +236,7 @@ class OpenClipEncoder:
         from nt2vr.models.pooling import Mean  # noqa: PLC0415  imports torch
 
         encoder = copy(self)
-        encoder.pooling, encoder.card = Identity(), replace(self.card, head={"fingerprint": "frames"})
+        encoder.pooling, encoder.card = Identity(), self.card.unpooled
         if self.card.pooling == UNIT_PROJECTED:
             encoder.pooling, encoder.card = Mean(), replace(self.card, pooling=MEAN, head={})
         encoder.embed_dim = self.frame_dim

@@ -13,6 +13,7 @@ from nt2vr.world.scene_caption import SceneCaption, joined
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
 from nt2vr.world.wording import (
     FORMS,
+    SEQUENCES,
     Verb,
     conjugate,
     doers_of,
@@ -28,7 +29,6 @@ DETAIL = 0.35  # of looks that partial captions mention
 FULL_DETAIL = 0.9  # of looks that captions of the complete scene mention
 DOER_SHARE, WITH_SHARE, PART_SHARE, ADJECTIVE_SHARE = 0.1, 0.1, 0.35, 0.6
 TOGETHER_SHARE, TWO_PEOPLE_SHARE, THERE_SHARE, FIRST_SHARE = 0.6, 0.4, 0.3, 0.15
-SEQUENCES = ("before", "after", "and then", ", then", "and afterwards")
 BEHIND = "with {} in the background"
 JOINTS = (" and ", ", and ", ", ")
 AT_ONCE = (" while ", " as ")

@@ -12,6 +12,7 @@ from nt2vr.world.scenes import Deed, Figure
 from nt2vr.world.things import Noun, things, those
 
 FORMS = ("is {ing}", "is {ing}", "{ing}", "{s}", "{s}")
+SEQUENCES = ("before", "after", "and then", ", then", "and afterwards")
 OBJECT_COLOUR_SHARE = 0.35  # of things held, worn or ridden whose colour is said
 
 
@@ -58,6 +59,19 @@ def conjugate(phrase: str, form: str, plural: bool = False) -> str:
 def following(form: str) -> str:
     """Return the form of a second verb: "is eating and then | singing"."""
     return "{ing}" if form == "is {ing}" else form
+
+
+def in_turn(who: str, first: str, second: str, joint: str) -> str:
+    """Say that somebody does one thing, then another: "a woman sings, then dances".
+
+    Args:
+        first, second: phrases of deeds, with the verb as a lemma.
+        joint: one of SEQUENCES; with "after", what is done first is said last.
+    """
+    if joint == "after":
+        return f"{who} {conjugate(second, '{s}')} after {conjugate(first, '{ing}')}"
+    form, space = "{ing}" if joint == "before" else "{s}", "" if joint.startswith(",") else " "
+    return f"{who} {conjugate(first, '{s}')}{space}{joint} {conjugate(second, form)}"
 
 
 def draw_object(deed: Deed, rng: random.Random) -> tuple[str, Act]:

@@ -13,11 +13,13 @@ from nt2vr.querygen.denials import Denial
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.data.distractors import Sought, subject_and_object
+from trainer.data.ordered import OrderedClips
 from trainer.data.sentences import Labels, Truth
 from trainer.data.verbs import fixed_key
 from trainer.distributed import share, stripe
 
 MAX_LABELS = 256  # per step
+ORDERED_PAIRS = 64  # per step: as many sentences as a batch of 128 has captions
 
 
 class Draw(NamedTuple):
@@ -66,6 +68,7 @@ class Batch:
         changed: (b, up to K) the same captions with another verb.
         phrases: b verb phrases of the captions; empty texts for captions that have none.
         labels: words that clips of the batch show, the same ones for all processes.
+        ordered: clips that follow each other, with sentences, likewise.
         kept: number of captions of all processes, by `keep_share`; None for B.
     """
 
@@ -79,6 +82,7 @@ class Batch:
     changed: list[list[str]] | None = None
     phrases: list[str] | None = None
     labels: Labels | None = None
+    ordered: OrderedClips | None = None
     kept: int | None = None
 
 
@@ -149,6 +153,7 @@ class _Epoch:
             changed=changed,
             phrases=phrases,
             labels=self._labels(rows, (*seed, 3)) if "labels" in self.needs else None,
+            ordered=self._ordered(step) if "ordered" in self.needs else None,
             kept=kept,
         )
 
@@ -177,6 +182,10 @@ class _Epoch:
         order = np.random.default_rng(seed).permutation(np.flatnonzero(labels.shown.any(axis=0)))[:MAX_LABELS]
         rng = random.Random(str(seed))
         return Labels([(rng.choice(labels.texts[each]),) for each in order.tolist()], labels.shown[:, order])
+
+    def _ordered(self, step: int) -> OrderedClips | None:
+        rng = random.Random(f"{self.config.seed} {self.epoch} {step} ordered")
+        return self.clips.sentences.ordered(ORDERED_PAIRS, self.config.num_frames, rng)
 
     def _verbs(
         self, drawn: Sequence[Draw], captions: Sequence[str], step: int

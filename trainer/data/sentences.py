@@ -19,6 +19,7 @@ from nt2vr.world.labels import labels
 from nt2vr.world.negation import SceneDenial, SceneDenialKind, negate
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenials
+from trainer.data.ordered import OrderedClips, Solos
 
 CAPTIONS_TRIED = 50  # per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B"
 NO_TRUTH = (
@@ -94,6 +95,9 @@ class SentenceSource(Protocol):
     def labels(self, rows: NDArray[np.int64]) -> Labels | None:
         """Return all labels with the clips among `rows` that show them; None where that is not known."""
 
+    def ordered(self, num_pairs: int, num_frames: int, rng: random.Random) -> OrderedClips | None:
+        """Draw clips that follow each other, with sentences; None where it is not known who does what."""
+
     def queries(self) -> tuple[JudgedQuery, ...]:
         """Return validation queries: captions, then denying sentences."""
 
@@ -167,6 +171,13 @@ class WorldSentences:
     def labels(self, rows: NDArray[np.int64]) -> Labels:
         return Labels([label.texts for label in labels()], self._shown[rows])
 
+    def ordered(self, num_pairs: int, num_frames: int, rng: random.Random) -> OrderedClips:
+        return self._solos.draw(num_pairs, num_frames, rng)
+
+    @cached_property
+    def _solos(self) -> Solos:
+        return Solos(self.scenes)
+
     @cached_property
     def _shown(self) -> NDArray[np.bool_]:
         """Which scenes show which labels: (N, L)."""
@@ -221,6 +232,9 @@ class CaptionSentences:
     def labels(self, rows: NDArray[np.int64]) -> None:
         """Know nothing of what clips show."""
 
+    def ordered(self, num_pairs: int, num_frames: int, rng: random.Random) -> None:
+        """Know nothing of who does what."""
+
     def queries(self) -> tuple[JudgedQuery, ...]:
         if not self.has_videos:
             return ()
@@ -246,7 +260,7 @@ class CaptionSentences:
 
 def lacks_of(has_videos: bool) -> Mapping[str, str]:
     """Return what captions lack, see `SentenceSource.lacks`."""
-    lacks = {"truth": NO_TRUTH, "labels": NO_TRUTH}
+    lacks = dict.fromkeys(("truth", "labels", "ordered"), NO_TRUTH)
     return lacks if has_videos else {**lacks, "video": NO_VIDEOS, "negated": NO_VIDEOS}
 
 

@@ -27,4 +27,4 @@ def embed_once(
     """Encode all clips, or read the cached embeddings; a visual tower is identified by its fingerprint."""
     if clips.path is None:
         return embed_clips(encoder, clips, should_stop, progress)
-    return embedded_once(clips.path, encoder, lambda: embed_clips(encoder, clips, should_stop, progress))
+    return embedded_once(clips.path, encoder.card, lambda: embed_clips(encoder, clips, should_stop, progress))

@@ -17,6 +17,7 @@ from trainer.losses.contrastive import ContrastiveLoss
 from trainer.losses.distill import DistillLoss
 from trainer.losses.embedded import EmbeddedBatch
 from trainer.losses.labels import LabelsLoss
+from trainer.losses.order import OrderLoss
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
 from trainer.losses.vfc import VfcLoss
@@ -56,6 +57,7 @@ BUILT_IN: dict[str, type[Any]] = {
     "con": ConClipLoss,
     "negclip": NegClipLoss,
     "vfc": VfcLoss,
+    "order": OrderLoss,
 }
 LOSSES = Registry("loss", "nt2vr.losses", BUILT_IN, _checked)
 
@@ -76,7 +78,8 @@ class WeightedLosses:
 
         "video" · "negated" captions · "denied" sentences · their "truth", i.e. their correct clips · their "parts"
         and, as "kept", the captions, both embedded by the frozen starting model · "distractors" mined by that model ·
-        "verbs", captions with another verb, and verb phrases · "labels", words with the clips that show them
+        "verbs", captions with another verb, and verb phrases · "labels", words with the clips that show them ·
+        "ordered", clips that follow each other, with sentences
         """
         return frozenset().union(*(loss.needs for _, loss in self.terms.values()))
 

@@ -89,6 +89,19 @@ class EmbeddedLabels:
 
 
 @dataclass(frozen=True)
+class EmbeddedOrder:
+    """Sentences and clips of two deeds; row 2 k + 1 has those of row 2 k in the other order.
+
+    Attributes:
+        text: (P, D), L2-normalised.
+        video: (P, D), L2-normalised.
+    """
+
+    text: Tensor
+    video: Tensor
+
+
+@dataclass(frozen=True)
 class EmbeddedBatch:
     """One batch; row i of every field describes the same clip, and fields that no loss needs are None.
 
@@ -102,6 +115,7 @@ class EmbeddedBatch:
         distractor: (B, D), L2-normalised videos that show what `negated` describes; meaningless where not negatable.
         verbs: captions with another verb, and verb phrases.
         labels: words that some clips of the batch show.
+        order: two deeds in either order.
         spaces: K, number of spaces of equal length that a vector joins; each part is of length 1 / √K.
     """
 
@@ -114,6 +128,7 @@ class EmbeddedBatch:
     distractor: Tensor | None = None
     verbs: EmbeddedVerbs | None = None
     labels: EmbeddedLabels | None = None
+    order: EmbeddedOrder | None = None
     spaces: int = 1
 
 

@@ -9,7 +9,7 @@ from nt2vr.errors import counted
 from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.reports.compare import IMPROVED
 from nt2vr.evaluation.reports.tables import MEASURES
-from nt2vr.evaluation.sources import CLASSES, GALLERY, LIBRARY, ORDER
+from nt2vr.evaluation.sources import CLASSES, GALLERY, LIBRARY, MOMENT, ORDER
 from nt2vr.library.libraries import Libraries
 from nt2vr.ui.confirmation import lay_out_confirmation
 from nt2vr.ui.evaluate.breakdown_panel import BreakdownPanel
@@ -27,7 +27,12 @@ OWN_DATA = (
 )
 CHOOSE_DATA = script(
     "chooseData",
-    {"covr": COVR, "world": COVR + WORLD, "builtIn": [WORLD, GALLERY, CLASSES + WORLD, ORDER], "library": LIBRARY},
+    {
+        "covr": COVR,
+        "world": COVR + WORLD,
+        "builtIn": [WORLD, GALLERY, CLASSES + WORLD, ORDER, MOMENT],
+        "library": LIBRARY,
+    },
 )
 SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
 SPLITS = ("test", "validation", "train", ("train, negated (CIRR)", "train-negated"), "all")
@@ -48,6 +53,7 @@ def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str
             f"Order: which of two clips “sings, then dances”? {NUM_CLIPS:,} clips, drawn first",
             ORDER,
         ),
+        (f"Moments: who does something in one frame of four? {NUM_CLIPS:,} clips, drawn first", MOMENT),
         ("Picture plus text: edits of the built-in world's held-out scenes", f"{COVR}{WORLD}"),
     ]
 

@@ -55,10 +55,15 @@ class ClipFile:
     def embeddings(
         self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
     ) -> NDArray[np.float32]:
-        """Return the clips' L2-normalised embeddings (N, D), cached next to the frames per visual tower."""
+        """Return the clips' L2-normalised embeddings (N, D), cached next to the frames per visual tower.
+
+        A pooling that learns pools `frame_embeddings`.
+        """
+        if encoder.card.head:
+            return encoder.pool(self.frame_embeddings(encoder, progress, should_stop))
         return embedded_once(
             self.path,
-            encoder,
+            encoder.card,
             lambda: embed_frames(encoder, self.frames(progress, should_stop), progress, should_stop),
         )
 
@@ -66,16 +71,27 @@ class ClipFile:
         self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
     ) -> NDArray[np.float32]:
         """Return the same embeddings, cached likewise, without keeping the frames."""
-        if self.path.is_file():
+        if encoder.card.head:
             return self.embeddings(encoder, progress, should_stop)
+        return embedded_once(self.path, encoder.card, lambda: self._embed(encoder, True, progress, should_stop))
 
-        def embed() -> NDArray[np.float32]:
-            drawn = tracked(self._drawn(), len(self.scenes), "drawing clips", progress, should_stop)
-            chunks = iter(lambda: list(islice(drawn, CHUNK)), [])
-            embedded = [embed_frames(encoder, np.stack(chunk), silent, never) for chunk in chunks]
-            return np.concatenate(embedded) if embedded else np.zeros((0, encoder.embed_dim), np.float32)
+    def frame_embeddings(
+        self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
+    ) -> NDArray[np.float32]:
+        """Return what `Encoder.pool` takes (N, F, D), cached once for all poolings, without keeping the frames."""
+        card = encoder.card.unpooled
+        return embedded_once(self.path, card, lambda: self._embed(encoder, False, progress, should_stop))
 
-        return embedded_once(self.path, encoder, embed)
+    def _embed(
+        self, encoder: Encoder, pools: bool, progress: Progress, should_stop: ShouldStop
+    ) -> NDArray[np.float32]:
+        """Embed the frames on disk, or draw them without keeping them."""
+        if self.path.is_file():
+            return embed_frames(encoder, self.frames(), progress, should_stop, pools)
+        drawn = tracked(self._drawn(), len(self.scenes), "drawing clips", progress, should_stop)
+        chunks = iter(lambda: list(islice(drawn, CHUNK)), [])
+        embedded = [embed_frames(encoder, np.stack(chunk), silent, never, pools) for chunk in chunks]
+        return np.concatenate(embedded) if embedded else np.zeros((0, encoder.embed_dim), np.float32)
 
     def _draw(self, progress: Progress, should_stop: ShouldStop) -> None:
         count = len(self.scenes)

@@ -12,6 +12,7 @@ from nt2vr.errors import reason_of
 from nt2vr.files import atomic_write
 from nt2vr.media.frame_store import StoredClips
 from nt2vr.media.stored import LIMITS, Limit, evict, mark_used, read_cached
+from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop
 
@@ -43,27 +44,36 @@ def write_frames(path: Path, shape: tuple[int, ...], clips: Iterable[NDArray[np.
 
 
 def embed_frames(
-    encoder: Encoder, frames: NDArray[np.uint8] | StoredClips, progress: Progress, should_stop: ShouldStop
+    encoder: Encoder,
+    frames: NDArray[np.uint8] | StoredClips,
+    progress: Progress,
+    should_stop: ShouldStop,
+    pools: bool = True,
 ) -> NDArray[np.float32]:
-    """Encode and pool the (N, F, S, S, 3) frames of clips: (N, D), L2-normalised, or whatever the encoder pools to."""
+    """Encode and pool the (N, F, S, S, 3) frames of clips: (N, D), L2-normalised, or whatever the encoder pools to.
+
+    Args:
+        pools: False for what `Encoder.pool` takes: (N, F, D).
+    """
     embeddings = list[NDArray[np.float32]]()
     for start in range(0, len(frames), CHUNK):
         if should_stop():
             raise InterruptedError
         chunk = frames[start : start + CHUNK]
         of_frames = encoder.encode_frames(chunk.reshape(-1, *chunk.shape[2:]))
-        embeddings.append(encoder.pool(of_frames.reshape(*chunk.shape[:2], -1)))
+        of_clips = of_frames.reshape(*chunk.shape[:2], -1)
+        embeddings.append(encoder.pool(of_clips) if pools else of_clips)
         progress(start + len(chunk), len(frames), "embedding clips")
     return np.concatenate(embeddings) if embeddings else np.empty((0, encoder.embed_dim), np.float32)
 
 
-def embedded_once(frames: Path, encoder: Encoder, embed: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Return the (N, D) embeddings of the clips in a file of frames, cached per visual tower and pooling.
+def embedded_once(frames: Path, card: Card, embed: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Return the (N, D) embeddings of the clips in a file of frames, cached per visual tower and pooling of a card.
 
     Args:
         frames: the file, which need not exist: its name identifies the content.
     """
-    key = blake2b(f"{frames.stem} {encoder.card.visual_key} {encoder.card.pooling_key}".encode(), digest_size=12)
+    key = blake2b(f"{frames.stem} {card.visual_key} {card.pooling_key}".encode(), digest_size=12)
     path = frames.with_name(f"embeddings-{key.hexdigest()}.npy")
     embeddings = read_cached(path, lambda path: np.load(path, allow_pickle=False))
     if embeddings is None:

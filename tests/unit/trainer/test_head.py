@@ -20,8 +20,8 @@ from nt2vr.models.temporal import SequenceTransformer
 from tests.papers import papers_reference
 from tests.tiny import TINY, tiny_model
 from trainer.config import TrainConfig
-from trainer.data.batches import epoch_batches
-from trainer.data.clips import Clips, world_clips
+from trainer.data.batches import ORDERED_PAIRS, epoch_batches
+from trainer.data.clips import Clips, check_data, world_clips
 from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.loop import prepare, train
@@ -171,6 +171,24 @@ def test_settings_that_cannot_train_a_pooling_are_one_sentence(config: TrainConf
         Learner(replace(config, train="all", frames_per_step=1))
     with pytest.raises(ConfigError, match="train is head, which needs a base whose towers can be frozen"):
         replace(config, train="head", base="")
+
+
+def test_the_loss_order_trains_what_knows_the_order_over_a_frozen_tower(config: TrainConfig, tmp_path: Path) -> None:
+    config = replace(config, losses={"contrastive": {}, "order": {}}, num_clips=200)
+    clips = world_clips("train", 200, 2, Framing(64), 0, tmp_path)
+    learner = Learner(config)
+    prepare(learner, clips, lambda: False)
+    learner.start_epoch()
+    batch = next(epoch_batches(clips, config, 1, needs=learner.losses.needs))
+    assert batch.ordered is not None and len(batch.ordered.texts) == 2 * ORDERED_PAIRS
+    before = [value.clone() for value in learner.pooling.parameters()]
+    assert 0 < learner.step([batch])["order"] < np.inf
+    assert any(not torch.equal(one, other) for one, other in zip(before, learner.pooling.parameters(), strict=True))
+    for changes in ({"pooling": "mean"}, {"pooling": "attention"}, {"train": "all", "frames_per_step": 2}):
+        with pytest.raises(ConfigError, match="order needs a frozen visual tower and a pooling that knows the order"):
+            Learner(replace(config, **changes))
+    with pytest.raises(ConfigError, match="order must know which clips a sentence is right for"):
+        check_data(replace(config, data=str(tmp_path)), learner.losses.users)
 
 
 def test_the_loss_over_seqtransf_is_that_of_clip4clip() -> None:

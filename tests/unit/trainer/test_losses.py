@@ -22,12 +22,14 @@ from trainer.losses.embedded import (
     Denied,
     EmbeddedBatch,
     EmbeddedLabels,
+    EmbeddedOrder,
     EmbeddedTruth,
     EmbeddedVerbs,
     PartVectors,
     given,
 )
 from trainer.losses.labels import LabelsLoss
+from trainer.losses.order import OrderLoss
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
 from trainer.losses.vfc import VfcLoss
@@ -47,12 +49,34 @@ def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
     phrase = normalize(torch.randn(size, 8, generator=generator), dim=-1).requires_grad_()
     is_changed = torch.tensor([[True, True], [True, False], [False, False]]).repeat(size, 1)[:size]
     verbs = EmbeddedVerbs(changed, is_changed, phrase, torch.arange(size) != 1)
+    turns = (normalize(torch.randn(4, 8, generator=generator), dim=-1).requires_grad_() for _ in range(2))
     video.requires_grad_(), caption.requires_grad_()
     return EmbeddedBatch(
         *(video, caption, torch.tensor(scale), negated.requires_grad_(), None, denied, distractor),
         verbs=verbs,
         labels=EmbeddedLabels(phrase.detach().clone().requires_grad_(), fitting | fitting.roll(1, 1)),
+        order=EmbeddedOrder(*turns),
     )
+
+
+def test_order_compares_each_sentence_and_clip_with_those_of_the_other_order_alone() -> None:
+    generator = torch.Generator().manual_seed(2)
+    text, video = (normalize(torch.randn(4, 3, generator=generator, dtype=torch.float64), dim=-1) for _ in range(2))
+    batch = EmbeddedBatch(video, video, torch.tensor(5.0), order=EmbeddedOrder(text, video))
+    scores = (5 * text @ video.T).tolist()
+    costs = [
+        math.log(1 + math.exp(scores[one][other] - scores[own][own]))
+        for own in range(4)
+        for one, other in ((own, own ^ 1), (own ^ 1, own))
+    ]
+    assert OrderLoss()(batch).item() == pytest.approx(sum(costs) / len(costs), abs=1e-9)
+
+
+def test_what_does_not_know_the_order_costs_ln_2_and_no_pairs_cost_nothing() -> None:
+    text, video = torch.tensor([[0.6, 0.8], [0.6, -0.8]]), torch.tensor([[1.0, 0.0], [1.0, 0.0]])
+    blind = EmbeddedBatch(video, video, torch.tensor(9.0), order=EmbeddedOrder(text, video))
+    assert OrderLoss()(blind).item() == pytest.approx(math.log(2))
+    assert OrderLoss()(replace(blind, order=EmbeddedOrder(video[:0], video[:0]))).item() == 0
 
 
 def test_labels_are_ranked_as_in_plain_loops() -> None:
@@ -119,7 +143,7 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
     needs = kind().needs
     assert batch.negated is not None and batch.denied is not None
     seen = {
-        "caption": (batch.caption, name not in ("composed", "labels")),
+        "caption": (batch.caption, name not in ("composed", "labels", "order")),
         "negated": (batch.negated, "negated" in needs),
         "denied": (batch.denied.text, "denied" in needs),
         "video": (
@@ -129,6 +153,7 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
         "changed": (given(batch.verbs).changed, "verbs" in needs),
         "phrase": (given(batch.verbs).phrase, "verbs" in needs),
         "labels": (given(batch.labels).text, "labels" in needs),
+        "order": (given(batch.order).text, "ordered" in needs),
     }
     for embeddings, is_seen in seen.values():
         assert (embeddings.grad is not None and bool(embeddings.grad.any())) == is_seen
@@ -139,7 +164,8 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
 @pytest.mark.parametrize("name", sorted(LOSSES))
 def test_a_batch_that_lacks_what_a_loss_needs_is_a_mistake_of_ours(name: str) -> None:
     complete = random_batch()
-    needed = next(need for need in ("denied", "negated", "video") if need in LOSSES[name]().needs)
+    fields = {"ordered": "order", "denied": "denied", "negated": "negated", "video": "video"}
+    needed = next(field for need, field in fields.items() if need in LOSSES[name]().needs)
     missing: dict[str, Any] = {needed: None}
     lacking = replace(complete, **missing)
     with pytest.raises(ValueError, match="lacks what this loss needs"):

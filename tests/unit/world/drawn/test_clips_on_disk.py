@@ -1,6 +1,7 @@
 """Clips are drawn once, and embedded once per visual tower."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,19 @@ def test_embeddings_are_mean_pooled_and_computed_once_per_visual_tower(tmp_path:
     other: Any = Brightness("b")
     clips(tmp_path).embeddings(other)
     assert (encoder.encoded, again.encoded, other.encoded) == (6, 0, 6)
+
+
+def test_all_poolings_that_learn_pool_frames_that_were_encoded_once(tmp_path: Path) -> None:
+    first, second = Brightness(), Brightness()
+    first.card, second.card = (replace(first.card, head={"fingerprint": name}) for name in ("one", "two"))
+    one: Any = first
+    two: Any = second
+    frames = clips(tmp_path).frame_embeddings(one)
+    assert frames.shape == (3, 2, 2)
+    np.testing.assert_array_equal(clips(tmp_path).embeddings_alone(one), pool_by_mean(frames))
+    np.testing.assert_array_equal(clips(tmp_path).embeddings(two), pool_by_mean(frames))
+    assert (first.encoded, second.encoded) == (6, 0)
+    assert not clips(tmp_path).path.exists()  # frames are not kept
 
 
 def test_stopping_leaves_no_files(tmp_path: Path) -> None:
