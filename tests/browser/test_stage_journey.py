@@ -137,7 +137,7 @@ def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
     with page.expect_download() as slide:
         figure.get_by_role("button", name="Save as SVG").click()
     drawn = slide.value.path().read_text()
-    assert drawn.count('href="data:image/jpeg;base64,/9j/') == 4 and "<title>a dog, no cat</title>" in drawn
+    assert drawn.count('href="data:image/jpeg;base64,/9j/') == 5 and "<title>a dog, no cat</title>" in drawn
     expect(figure.locator(".nt-mark")).to_have_text(re.findall(r">(✓|violates|misses)<", drawn))
     page.keyboard.press("Escape")
     expect(page.locator("dialog[open]")).to_have_count(0)
