@@ -257,7 +257,7 @@ def test_a_run_that_cannot_be_done_says_why_in_one_sentence(
         assert (status.state, status.error) == (
             "failed",
             "Unknown loss 'triplet'. Choose one of: "
-            "bnl, composed, con, contrastive, distill, labels, negclip, retrieval, snl, vfc.",
+            "bnl, composed, con, contrastive, distill, labels, negclip, order, retrieval, snl, vfc.",
         )
         assert not (tmp_path / ".frames").exists()  # nothing was rendered
         shown = capsys.readouterr().err
