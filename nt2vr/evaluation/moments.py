@@ -80,12 +80,11 @@ def moment_benchmark(
     cache: Path,
     num_clips: int,
     seed: int,
-    split: SceneSplit = "test",
     progress: Progress = silent,
     should_stop: ShouldStop = never,
 ) -> Benchmark:
     """Build a search for each of the sentences among all clips; every clip for which it holds is right."""
-    drawn = islice(moments(split, seed), num_clips)
+    drawn = islice(moments("test", seed), num_clips)
     found = list(tracked(drawn, num_clips, "staging scenes", progress, should_stop))
     scenes = [moment.scene for moment in found]
     table, claims = SceneTable(scenes), {moment.text: moment.claim for moment in found}
@@ -95,10 +94,9 @@ def moment_benchmark(
     ]
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
-        file = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache)
+        file = ClipFile.of("test", scenes, encoder.num_frames, encoder.card.framing, cache)
         return as_scored(encoder).pool(file.frame_embeddings(encoder, progress, should_stop))
 
-    name = f"{WORLD}, moments" if split == "test" else f"{WORLD}, moments, {split}"
-    source = {"data": f"{NAME}, moments", "split": split, "clips": num_clips, "seed": seed, "look": LOOK}
+    source = {"data": f"{NAME}, moments", "split": "test", "clips": num_clips, "seed": seed, "look": LOOK}
     ids = tuple(f"moment-{row:05d}" for row in range(num_clips))
-    return Benchmark(name, ids, tuple(queries), embed, source)
+    return Benchmark(f"{WORLD}, moments", ids, tuple(queries), embed, source)
