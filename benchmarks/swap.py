@@ -18,30 +18,38 @@ import torch
 from benchmarks.harness import arguments, built_in_gallery, write_head, write_row
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.models.card import UNIT_SEQUENCE
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_configs, read_model, write_checkpoint
+from nt2vr.models.open_clip_encoder import embed_dim_of
+from nt2vr.models.pooling import new_pooling
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings, prepare_environment
 
 RUN = "run"
 PATIENCE_S = 120
+HEAD = "a new head (seqTransf), all clips pooled again"
 KINDS: dict[str, Callable[[str], bool]] = {
     "a new text tower": lambda name: not name.startswith("visual."),
+    HEAD: lambda name: False,
     "a new visual tower, all clips re-encoded": lambda name: True,
 }
 
 
-def write_epochs(base: Path, parked: Path, count: int, changes: Callable[[str], bool]) -> list[Path]:
-    """Write checkpoints that differ from the base by a few per mille in the tensors selected by `changes`."""
-    model, _, card = read_model(base)
+def write_epochs(base: Path, parked: Path, count: int, kind: str) -> list[Path]:
+    """Write checkpoints that differ from the base by a few per mille in the tensors that are new, or by a head."""
+    model, tokenizer, card = read_model(base)
+    card = replace(card, pooling=UNIT_SEQUENCE if kind == HEAD else card.pooling)
     folders = [parked / str(number) for number in range(count)]
     for number, folder in enumerate(folders):
         changed: dict[str, Any] = {
-            name: tensor * (1 + 0.002 * (number + 1)) if tensor.is_floating_point() and changes(name) else tensor
+            name: tensor * (1 + 0.002 * (number + 1)) if tensor.is_floating_point() and KINDS[kind](name) else tensor
             for name, tensor in model.state_dict().items()
         }
         model.load_state_dict(changed)
-        write_checkpoint(folder, model, *read_configs(base), replace(card, name=str(number)))
+        pooling = new_pooling(card, model, embed_dim_of(model)) if kind == HEAD else None  # each with random weights
+        named = replace(card, name=str(number))
+        write_checkpoint(folder, model, *read_configs(base), named, tokenizer=tokenizer, pooling=pooling)
     return folders
 
 
@@ -78,9 +86,9 @@ def main() -> None:
         searcher.live.get(RUN)
         epoch = 0
         with searcher.watching():
-            for kind, changes in KINDS.items():
+            for kind in KINDS:
                 times = []
-                for folder in write_epochs(base, Path(parent) / kind, repeat + 1, changes):
+                for folder in write_epochs(base, Path(parent) / kind, repeat + 1, kind):
                     epoch += 1
                     times.append(swap_s(searcher, folder, checkpoints, epoch))
                 rows[kind] = np.array(times[1:])  # the first warms up

@@ -57,7 +57,8 @@ def train(
     prepare(learner, clips, should_stop, progress)
 
     def validator(metrics: MetricsWriter) -> Validator:
-        return Validator(learner, run, metrics, validation, not saved.metrics_bytes, progress)
+        shifts = clips.verbs.shifts if clips.verbs else {}
+        return Validator(learner, run, metrics, validation, not saved.metrics_bytes, progress, shifts)
 
     def draw(epoch: int, done: int) -> Generator[Any]:
         return epoch_batches(clips, learner.config, epoch, done, learner.losses.needs)

@@ -2,10 +2,11 @@
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +45,16 @@ class Validator:
         clips: Clips,
         fresh: bool,
         progress: Progress = silent,
+        shifts: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
-        """Measure the base, if any, and its controls; a fresh run also writes them to the metrics."""
+        """Measure the base, if any, and its controls; a fresh run also writes them to the metrics.
+
+        Args:
+            clips: of the validation split.
+            shifts: for the card.
+        """
         self._learner, self._run, self._metrics, self._clips = learner, run, metrics, clips
+        self._shifts = dict(shifts)
         config = learner.config
         self._videos: NDArray[np.float32] | None = None
         self._controls: dict[str, float] = {}
@@ -95,6 +103,7 @@ class Validator:
             losses=config.losses,
             data=f"{self._clips.name}, {config.num_clips} {self._clips.unit}",
             epoch=epoch,
+            shifts=self._shifts,
         )
         measured = self._measure(learner.encoder(card))
         self._metrics.append({"epoch": epoch, "step": learner.steps, **measured})

@@ -1,8 +1,9 @@
 """Captions against captions with one thing changed, for scenes of the built-in world, with exact truth.
 
-Seven folds, after CC-Neg (negated), VFC (verb) and SugarCREPE (subject, place or prop replaced, prop added, verbs
-swapped between two actors). A foil is the caption of a changed scene, worded by the same draws, and its claim does not
-hold for the scene. A model that has all of them right may still be unable to search: see hard pairs.
+Eight folds, after CC-Neg (negated), VFC (verb; motion: a verb that only the order of frames tells from the other) and
+SugarCREPE (subject, place or prop replaced, prop added, verbs swapped between two actors). A foil is the caption of a
+changed scene, worded by the same draws, and its claim does not hold for the scene; of two motions, neither caption
+fits the other's scene. A model that has all of them right may still be unable to search: see hard pairs.
 """
 
 import random
@@ -16,8 +17,8 @@ from nt2vr.world.negation import negate
 from nt2vr.world.scene_caption import SceneCaption
 from nt2vr.world.scenes import Scene
 
-NEGATED, ADDED, SWAPPED = "negated", "prop added", "verbs swapped"
-FOLDS = (NEGATED, "verb", "subject", "place", "prop replaced", ADDED, SWAPPED)
+NEGATED, MOTION, ADDED, SWAPPED = "negated", "motion", "prop added", "verbs swapped"
+FOLDS = (NEGATED, "verb", MOTION, "subject", "place", "prop replaced", ADDED, SWAPPED)
 PAIRS = 400  # of each fold: an interval of at most 5 points to either side
 TRIES, SWAPPED_TRIES = 8, 32  # wordings of a scene; swapped verbs must take the same synonyms
 MOST_WORDS = 6  # in a row that a change may replace
@@ -71,7 +72,8 @@ def _pairs(scene: Scene, caption: SceneCaption, fold: str, row: int) -> Iterator
         if changed is None:
             return
         foil = describe(changed, _Steady(seed))
-        if one_change(true.text, foil.text, fold) and not foil.claim.holds(scene):
+        is_apart = not foil.claim.holds(scene) and not (fold == MOTION and true.claim.holds(changed))
+        if is_apart and one_change(true.text, foil.text, fold):
             yield true.text, foil.text
 
 

@@ -52,6 +52,8 @@ class Card:
         composition: weights of covr combinations, chosen on validation data; see `nt2vr.search.references.Weights`.
         fusion: about the trained fusion in the folder, if any: "hidden" units (0: linear), "blocks" of cross-attention
             (0: none), "weights", "data", "metrics" and "fingerprint"; see `nt2vr.models.fusion`.
+        shifts: of a training with the loss `vfc`: how often each verb phrase (lemmas of verb and noun) was a negative,
+            changed captions included, for each time that it was a positive; 1 in a batch of captions as they are.
         created: ISO 8601, UTC.
         visual_fingerprint: hash of the visual tower's weights.
         text_fingerprint: hash of the text tower's weights, and of a tokenizer of its own.
@@ -78,6 +80,7 @@ class Card:
     exclusion: Mapping[str, Any] = field(default_factory=dict)
     composition: Mapping[str, float] = field(default_factory=dict)
     fusion: Mapping[str, Any] = field(default_factory=dict)
+    shifts: Mapping[str, float] = field(default_factory=dict)
     notes: str = ""
     created: str = ""
     visual_fingerprint: str = ""
@@ -181,6 +184,8 @@ def read_card(folder: Path) -> Card:
         raise CheckpointError(f"{folder / CARD} has an invalid “exclusion”. Correct it, or remove it.")
     if not (is_exclusion(card.composition) and "anchor" not in card.composition and isinstance(card.fusion, Mapping)):
         raise CheckpointError(f"{folder / CARD} has an invalid “composition” or “fusion”. Correct it, or remove it.")
+    if not is_exclusion(card.shifts):
+        raise CheckpointError(f"{folder / CARD} has invalid “shifts”. Correct them, or remove them.")
     for name, part in (("head", card.head), ("words", card.words)):
         if not (isinstance(part, Mapping) and isinstance(part.get("fingerprint", ""), str)):
             raise CheckpointError(f"{folder / CARD} has an invalid “{name}”. Choose another checkpoint.")

@@ -7,7 +7,8 @@ from itertools import combinations
 
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.world.claims import Act, Claim, Who, seen_in
-from nt2vr.world.deeds import deeds, deeds_at
+from nt2vr.world.deeds import DeedKind, deeds, deeds_at
+from nt2vr.world.drawn.motions import MOTIONS
 from nt2vr.world.nouns import meanings
 from nt2vr.world.places import places
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
@@ -18,7 +19,8 @@ def altered(scene: Scene, change: str, rng: random.Random) -> Iterator[Scene]:
     """Yield the scenes that differ in one thing which the scene does not show, in random order.
 
     Args:
-        change: "verb", "subject", "place", "prop replaced", "prop added" or "verbs swapped", between two actors.
+        change: "verb", "motion" for a verb that single frames do not tell from the other, "subject", "place",
+            "prop replaced", "prop added" or "verbs swapped", between two actors.
     """
     found = list(_altered(scene, change))
     rng.shuffle(found)
@@ -37,6 +39,16 @@ def _altered(scene: Scene, change: str) -> Iterator[Scene]:
                         if not (old.object or kind.objects) and kind.layer == "main" and kind.verb not in done:
                             new = replace(old, verb=kind.verb)
                             yield _with(scene, figure, deeds=_swapped(figure, old, new))
+        case "motion":
+            for figure in scene.figures:
+                for old in _only(figure):
+                    for kind in deeds_at(scene.place, figure.thing):
+                        is_fit = old.object in kind.objects if old.object else not kind.objects
+                        if is_fit and kind.verb not in done and share_frames(kind, old.kind):
+                            yield _with(scene, figure, deeds=_swapped(figure, old, replace(old, verb=kind.verb)))
+                if (figure.enters > 0) != (figure.leaves < 1):
+                    turned = (replace(deed, start=1 - deed.end, end=1 - deed.start) for deed in figure.deeds)
+                    yield _with(scene, figure, enters=1 - figure.leaves, leaves=1 - figure.enters, deeds=tuple(turned))
         case "subject":
             for figure in scene.figures:
                 for name, thing in things().items() if figure.acts else ():
@@ -60,6 +72,14 @@ def _altered(scene: Scene, change: str) -> Iterator[Scene]:
                     if first.verb != second.verb and (first.start, first.end) == (second.start, second.end):
                         found = _with(scene, one, deeds=_swapped(one, first, second))
                         yield _with(found, other, deeds=_swapped(other, second, first))
+
+
+def share_frames(one: DeedKind, other: DeedKind) -> bool:
+    """Return whether two deeds differ in the order of their frames alone, as throwing and catching do."""
+    looks = [(kind.posture, kind.hand, kind.sign, kind.shows) for kind in (one, other)]
+    if looks[0] != looks[1] or one.motion == other.motion:
+        return False
+    return one.motion in MOTIONS and other.motion in MOTIONS and MOTIONS[one.motion][0] == MOTIONS[other.motion][0]
 
 
 def _only(figure: Figure) -> list[Deed]:

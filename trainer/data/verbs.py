@@ -2,7 +2,7 @@
 
 import logging
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
@@ -18,15 +18,23 @@ from trainer.data.sentences import SentenceSource
 logger = logging.getLogger(__name__)
 MAX_PARSED = 40_000  # captions, which take 2 ms each
 EXAMPLES = 8  # verb phrases, and changed captions, that the log shows
+MOST_SHIFTS = 500  # verb phrases on a card, those that captions have most often
 
 
 class Verbs:
-    """Changed captions and verb phrases of the captions of numbered clips."""
+    """Changed captions and verb phrases of the captions of numbered clips.
+
+    Attributes:
+        shifts: see `Card.shifts`.
+    """
 
     def __init__(
-        self, changed: Mapping[tuple[int, str], list[str]], phrases: Mapping[tuple[int, str], list[str]]
+        self,
+        changed: Mapping[tuple[int, str], list[str]],
+        phrases: Mapping[tuple[int, str], list[str]],
+        shifts: Mapping[str, float],
     ) -> None:
-        self._changed, self._phrases = changed, phrases
+        self._changed, self._phrases, self.shifts = changed, phrases, shifts
 
     @classmethod
     def of(
@@ -47,7 +55,8 @@ class Verbs:
         logger.info("Kept %d of %d captions with another verb, for %d captions.", len(kept), len(flat), len(keyed))
         for row, caption, text, _ in (flat[number] for number in kept[:: max(1, len(kept) // EXAMPLES)][:EXAMPLES]):
             logger.info('Changed "%s" (clip %d) to "%s".', caption, row, text)
-        for each in imbalances(originals, generated, kept, config.batch_size)[:EXAMPLES]:
+        shifted = imbalances(originals, generated, kept, config.batch_size)
+        for each in shifted[:EXAMPLES]:
             logger.info(
                 '"%s" per positive: %.1f negatives, %.1f for its own video only, %.1f calibrated; others: %d.',
                 *each,
@@ -57,7 +66,10 @@ class Verbs:
             (row, text): [] for row, some in enumerate(captions) for text in some
         }
         phrases |= {(row, line.caption): list(line.phrases) for row, line in keyed}
-        return cls(changed, phrases)
+        often = {key for key, _ in Counter(key for keys in originals for key in keys).most_common(MOST_SHIFTS)}
+        others = max(1, config.batch_size - 1)
+        shifts = {each.key: round(each.calibrated / others, 3) for each in shifted if each.key in often}
+        return cls(changed, phrases, shifts)
 
     def draw(self, row: int, caption: str, most: int, rng: random.Random) -> tuple[list[str], str]:
         """Draw up to `most` changed captions of a caption, and one of its verb phrases; "" if it has none."""

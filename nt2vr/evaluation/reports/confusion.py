@@ -1,12 +1,14 @@
 """Confusion of classes: which class two systems take for which, as shares of the questions about the true one."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.reports.report import Report
+from nt2vr.querygen.verb_changes import frames_of
 
 MOST = 8  # classes of a matrix
 CLASS = "class"
@@ -22,12 +24,15 @@ class Confusion:
         asked: (C,) number of questions about each.
         shares: by system, (C, C + 1) percentages: row t, column p is how often p is chosen where t is true, and the
             last column how often another class is.
+        shifts: by system, for each class how often training had its verb phrase as a negative per positive, see
+            `Card.shifts`; None where it is unknown, and no system that was trained without changed captions.
     """
 
     name: str
     classes: tuple[str, ...]
     asked: NDArray[np.int64]
     shares: dict[str, NDArray[np.float64]]
+    shifts: dict[str, list[float | None]]
 
 
 def confusions(report: Report, first: str, second: str) -> list[Confusion]:
@@ -39,11 +44,18 @@ def confusions(report: Report, first: str, second: str) -> list[Confusion]:
     for row, query in enumerate(report.queries):
         if query.kind == CLASS:
             rows.setdefault(query.group.partition("; ")[0], []).append(row)
-    found = (_confusion(report, name, some, known) for name, some in sorted(rows.items()))
+    specs = {result.system: result.spec.get("shifts", {}) for result in report.results if result.system in known}
+    found = (_confusion(report, name, some, known, specs) for name, some in sorted(rows.items()))
     return [each for each in found if each is not None]
 
 
-def _confusion(report: Report, name: str, rows: list[int], known: dict[str, NDArray[np.int32]]) -> Confusion | None:
+def _confusion(
+    report: Report,
+    name: str,
+    rows: list[int],
+    known: dict[str, NDArray[np.int32]],
+    specs: Mapping[str, Mapping[str, float]],
+) -> Confusion | None:
     true = [report.queries[row].text for row in rows]
     chosen = {
         system: [text if places[row] < 0 else report.texts[places[row]] for row, text in zip(rows, true, strict=True)]
@@ -62,7 +74,13 @@ def _confusion(report: Report, name: str, rows: list[int], known: dict[str, NDAr
             if text in place:
                 counts[place[text], place.get(other, -1)] += 1
         shares[system] = 100 * counts / np.maximum(asked, 1)[:, None]
-    return Confusion(name, tuple(classes), asked, shares)
+    keys = [[frame.key for frame in frames_of(text)] for text in classes]
+    shifts = {
+        system: [next((spec[key] for key in some if key in spec), None) for some in keys]
+        for system, spec in specs.items()
+        if spec
+    }
+    return Confusion(name, tuple(classes), asked, shares, shifts)
 
 
 def _order(counted: tuple[tuple[str, str], int]) -> tuple[int, tuple[str, str]]:

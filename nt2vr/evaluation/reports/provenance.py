@@ -34,6 +34,7 @@ def system_spec(system: System, card: Card) -> dict[str, Any]:
         **({known.word: system.strength_for(card)} if known else {}),
         **({"anchor": anchor} if anchor else {}),
         **({} if tau is None else {"tau": tau}),
+        **({"shifts": dict(card.shifts)} if card.shifts else {}),
     }
 
 

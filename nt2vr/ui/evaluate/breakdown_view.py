@@ -74,10 +74,12 @@ def _confusions(report: Report, first: str, second: str) -> list[dict[str, Any]]
                 {
                     "name": system,
                     "heads": [f"{number}" for number in range(1, len(found.classes) + 1)],
+                    "shifted": system in found.shifts,
                     "rows": [
                         {
                             "name": f"{number} {text}",
                             "count": f"{asked:,}",
+                            "shift": "–" if shift is None else f"{shift:.2f}",
                             "cells": [
                                 {
                                     "text": f"{share:.0f}" if share else "",
@@ -88,8 +90,15 @@ def _confusions(report: Report, first: str, second: str) -> list[dict[str, Any]]
                                 for place, share in enumerate(row)
                             ],
                         }
-                        for number, (text, asked, row) in enumerate(
-                            zip(found.classes, found.asked.tolist(), found.shares[system].tolist(), strict=True), 1
+                        for number, (text, asked, row, shift) in enumerate(
+                            zip(
+                                found.classes,
+                                found.asked.tolist(),
+                                found.shares[system].tolist(),
+                                found.shifts.get(system) or [None] * len(found.classes),
+                                strict=True,
+                            ),
+                            1,
                         )
                     ],
                 }

@@ -228,8 +228,8 @@ def test_kinetics_verb_is_a_part_of_its_data_set_and_none_of_the_mean() -> None:
 
 
 def test_two_systems_confusions_are_counted_per_true_class() -> None:
-    texts = ("sings", "dancing", "dog", "cat")
-    asked = [(0, "sings", (1, 2, 3)), (0, "sings", (1, 2, 3)), (3, "dancing", (0, 2, 3)), (2, "dog", (0, 1, 3))]
+    texts = ("singing", "dancing", "dog", "cat")
+    asked = [(0, "singing", (1, 2, 3)), (0, "singing", (1, 2, 3)), (3, "dancing", (0, 2, 3)), (2, "dog", (0, 1, 3))]
     questions = [
         JudgedQuery("class", text, row_array((video,)), others=row_array(others)) for video, text, others in asked
     ]
@@ -241,9 +241,11 @@ def test_two_systems_confusions_are_counted_per_true_class() -> None:
         return Measured(ranks, nothing, nothing, nothing, chosen=np.array(places, np.int32))
 
     spec = {"model": "words", "strategy": "plain"}
-    results = [Result("one", spec, chosen(1, -1, -1, -1)), Result("two", spec, chosen(1, 1, 0, -1))]
+    taught = {**spec, "shifts": {"sing": 2.5}}  # by verb phrase, as lemmas
+    results = [Result("one", spec, chosen(1, -1, -1, -1)), Result("two", taught, chosen(1, 1, 0, -1))]
     (found,) = confusions(Report.of(benchmark, results), "one", "two")
-    assert found.classes == ("sings", "dancing") and found.asked.tolist() == [2, 1]  # nobody confuses the dog
+    assert found.shifts == {"two": [2.5, None]}
+    assert found.classes == ("singing", "dancing") and found.asked.tolist() == [2, 1]  # nobody confuses the dog
     assert found.shares["one"].tolist() == [[50, 50, 0], [0, 100, 0]]
     assert found.shares["two"].tolist() == [[0, 100, 0], [100, 0, 0]]
 

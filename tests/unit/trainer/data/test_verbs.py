@@ -1,7 +1,9 @@
 """Changed captions of a training: calibrated, drawn by clip and caption, or read from a file."""
 
+import json
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,22 @@ def test_a_file_says_what_captions_become(tmp_path: Path) -> None:
     assert verbs.texts([0]) == CAPTIONS[0]
     none = Verbs.of(source, TrainConfig(verb_changes=str(path)))  # no caption has "swim"
     assert none.draw(3, "a girl sings", 5, random.Random(0)) == ([], "loud singing")
+
+
+def test_shifts_count_negatives_per_positive(tmp_path: Path) -> None:
+    path = tmp_path / "verbs.jsonl"
+    changes = {
+        "a girl sings": ["a girl dances", "a girl dances on a stage"],
+        "a boy dances": [],
+        "a boy dances twice": [],
+    }
+    lines = [{"caption": caption, "phrases": [], "changed": changed} for caption, changed in changes.items()]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    source = CaptionSentences([["a girl sings"], ["a boy dances", "a boy dances twice"]])
+    config = TrainConfig(verb_changes=str(path), calibrate=False, batch_size=5)
+    shifts = Verbs.of(source, config).shifts
+    assert shifts == {"sing": 1, "dance": (4 + 1 / 2) / 4}  # one change has "dance stage", another phrase
+    assert Verbs.of(source, replace(config, calibrate=True)).shifts == shifts  # "dance" is kept, as captions have it
 
 
 def test_a_file_that_is_not_there_is_a_sentence() -> None:
