@@ -180,6 +180,20 @@ class Milvus:
         self.ask("load_collection", collection, timeout=WRITE_TIMEOUT_S)
         return True
 
+    def wait_until_built(self, collection: str) -> None:
+        """Wait, for WRITE_TIMEOUT_S at most, until the index has all flushed rows; Lite builds it while it flushes.
+
+        Until then a server answers from a makeshift index, with a recall of its own.
+        """
+        deadline_s = time.monotonic() + WRITE_TIMEOUT_S
+        while self.ask("describe_index", collection, "vector").get("pending_index_rows"):
+            if time.monotonic() > deadline_s:
+                logger.warning(
+                    "Milvus at %s has not built the index of %s after %.0f s.", self.place, collection, WRITE_TIMEOUT_S
+                )
+                return
+            time.sleep(1)
+
     def _create(self, collection: str, dim: int) -> None:
         """Make a collection. `library` is no partition key: with one, server 2.3.5 lost rows of upserts to filters."""
         types = self._package.DataType
@@ -247,6 +261,7 @@ class MilvusIndex:
             self._milvus.ask("upsert", self._collection, rows, timeout=WRITE_TIMEOUT_S)
         self._milvus.ask("flush", self._collection, timeout=WRITE_TIMEOUT_S)
         self._milvus.prepare(self._collection, vectors.shape[1])  # Lite builds the index of what is flushed
+        self._milvus.wait_until_built(self._collection)
 
     def remove(self, ids: NDArray[np.int64]) -> None:
         """Delete rows; unknown ids are ignored."""
