@@ -220,13 +220,8 @@ class TestContract(Contract):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("place", "kind"),
-    [
-        *((place, kind) for place in PLACES for kind in ("flat", "ivf")),
-        ("milvus_address", "diskann"),
-    ],
-)
+@pytest.mark.parametrize("kind", ["flat", "ivf"])  # not "diskann", which the wheel's server cannot build
+@pytest.mark.parametrize("place", PLACES)
 def test_every_kind_of_milvus_finds_most(place: str, kind: str, request: pytest.FixtureRequest) -> None:
     ids, vectors, queries = some_ids(3000), clustered(3000), clustered(30, seed=5)
     index = in_milvus(Milvus(f"{request.getfixturevalue(place)},{kind}"), ids, vectors)
