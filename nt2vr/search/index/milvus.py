@@ -186,13 +186,12 @@ class Milvus:
         Until then a server answers from a makeshift index, with a recall of its own.
         """
         deadline_s = time.monotonic() + WRITE_TIMEOUT_S
-        while self.ask("describe_index", collection, "vector").get("pending_index_rows"):
-            if time.monotonic() > deadline_s:
-                logger.warning(
-                    "Milvus at %s has not built the index of %s after %.0f s.", self.place, collection, WRITE_TIMEOUT_S
-                )
+        while time.monotonic() < deadline_s:
+            rows = self.ask("describe_index", collection, "vector")
+            if rows.get("indexed_rows", 0) >= rows.get("total_rows", 0):
                 return
             time.sleep(1)
+        logger.warning("Milvus at %s has still not built the index of %s.", self.place, collection)
 
     def _create(self, collection: str, dim: int) -> None:
         """Make a collection. `library` is no partition key: with one, server 2.3.5 lost rows of upserts to filters."""
