@@ -52,7 +52,8 @@ def ways(tower: torch.nn.Module, pixels: torch.Tensor) -> dict[str, Encode]:
         import openvino  # noqa: PLC0415
     except ImportError:
         return found
-    model = openvino.convert_model(tower, example_input=pixels[:BATCH])
+    traced = torch.jit.trace(tower, pixels[:BATCH], check_trace=False)  # type: ignore[no-untyped-call]
+    model = openvino.convert_model(traced, example_input=pixels[:BATCH])
     quantized = nncf.quantize(model, nncf.Dataset(list(pixels.split(BATCH)), lambda batch: batch.numpy()))
     for name, each in (("OpenVINO, float32", model), ("OpenVINO, int8", quantized)):
         compiled = openvino.compile_model(each, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
