@@ -157,7 +157,9 @@ class Page:
         props = {each["id"]: each["props"] for each in config["components"]}
         ids = {each["props"].get("elem_id"): each["id"] for each in config["components"]}
         self.event = next(
-            each for each in config["dependencies"] if [ids["search-button"], "click"] in each["targets"]
+            each
+            for each in config["dependencies"]
+            if each["backend_fn"] and [ids["search-button"], "click"] in each["targets"]
         )
         self.values = [props[number].get("value") for number in self.event["inputs"]]
         names = [props[number].get("elem_id") for number in self.event["inputs"]]
