@@ -176,3 +176,10 @@ def test_remarks_on_a_dataset_are_reported(load: Callable[..., Benchmark], write
     write_video("data/nobody_told.avi", [0])
     (remark,) = load().source["remarks"]
     assert "nobody_told" in remark
+
+
+@pytest.mark.parametrize("name", ["world", "gallery", "order:world", "moment:world", "classes:world", "library:Films"])
+def test_data_without_splits_refuses_one(name: str, tmp_path: Path) -> None:
+    nothing: Any = None
+    with pytest.raises(ConfigError, match="has no splits. Leave out the split"):
+        load_benchmark(Data(name, split="train"), tmp_path, nothing, nothing, silent, never)
