@@ -96,7 +96,7 @@ def load_benchmark(
     """
     if data.prompts and not data.name.startswith(CLASSES) and not (data.is_path and is_task(Path(data.name))):
         raise ConfigError(f"{quoted(data.name)} has no classes. Leave out the prompts.")
-    if data.split != Data.split and not data.is_path:
+    if data.split not in ("test", "all") and not data.is_path:
         raise ConfigError(f"{quoted(data.name)} has no splits. Leave out the split.")
     names = sorted(reads - FRAMES)
     if names and not data.has_features:
