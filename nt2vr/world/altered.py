@@ -43,8 +43,11 @@ def _altered(scene: Scene, change: str) -> Iterator[Scene]:
             for figure in scene.figures:
                 for old in _only(figure):
                     for kind in deeds_at(scene.place, figure.thing):
-                        is_fit = old.object in kind.objects if old.object else not kind.objects
-                        if is_fit and kind.verb not in done and share_frames(kind, old.kind):
+                        if (
+                            kind.takes(str(old.object or ""))
+                            and kind.verb not in done
+                            and share_frames(kind, old.kind)
+                        ):
                             yield _with(scene, figure, deeds=_swapped(figure, old, replace(old, verb=kind.verb)))
                 if (figure.enters > 0) != (figure.leaves < 1):
                     turned = (replace(deed, start=1 - deed.end, end=1 - deed.start) for deed in figure.deeds)

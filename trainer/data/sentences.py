@@ -19,7 +19,7 @@ from nt2vr.world.labels import labels
 from nt2vr.world.negation import SceneDenial, SceneDenialKind, negate
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenials
-from trainer.data.ordered import OrderedClips, Solos
+from trainer.data.ordered import FrameOrders, OrderedClips
 
 CAPTIONS_TRIED = 50  # per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B"
 NO_TRUTH = (
@@ -172,11 +172,11 @@ class WorldSentences:
         return Labels([label.texts for label in labels()], self._shown[rows])
 
     def ordered(self, num_pairs: int, num_frames: int, rng: random.Random) -> OrderedClips:
-        return self._solos.draw(num_pairs, num_frames, rng)
+        return self._orders.draw(num_pairs, num_frames, rng)
 
     @cached_property
-    def _solos(self) -> Solos:
-        return Solos(self.scenes)
+    def _orders(self) -> FrameOrders:
+        return FrameOrders(self.scenes)
 
     @cached_property
     def _shown(self) -> NDArray[np.bool_]:

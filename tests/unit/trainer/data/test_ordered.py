@@ -3,21 +3,25 @@
 import random
 
 import numpy as np
+import pytest
 
 from nt2vr.world.deeds import deeds
+from nt2vr.world.drawn.motions import spots
 from nt2vr.world.scenes import Scene, main_deeds
 from nt2vr.world.splits import sample_scenes
-from nt2vr.world.wording import SEQUENCES, in_turn
-from trainer.data.ordered import Solos, solos_of
+from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
+from trainer.data import ordered
+from trainer.data.ordered import FrameOrders, reordered, solos_of
 
 
 def _doings(scene: Scene) -> set[tuple[str, str]]:
     return {(solo.thing, solo.verb) for solo in solos_of(0, scene)}
 
 
-def test_each_sentence_names_what_its_frames_show_first_and_then() -> None:
+def test_each_sentence_names_what_its_frames_show_first_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordered, "MOTION_SHARE", 0)
     scenes = sample_scenes("train", 300, 0)
-    drawn = Solos(scenes).draw(20, 5, random.Random(0))
+    drawn = FrameOrders(scenes).draw(20, 5, random.Random(0))
     assert len(drawn.texts) == 40 and drawn.rows.shape == drawn.frames.shape == (40, 5)
     for number, (text, rows, frames) in enumerate(zip(drawn.texts, drawn.rows, drawn.frames, strict=True)):
         first, second = rows[0], rows[-1]
@@ -44,6 +48,38 @@ def _says(text: str, one: str, other: str) -> bool:
     )
 
 
+def test_another_order_of_the_frames_shows_the_other_motion(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordered, "MOTION_SHARE", 1)
+    scenes, told = sample_scenes("train", 400, 0), set()
+    drawn = FrameOrders(scenes).draw(60, 4, random.Random(0))
+    for one, other in zip(range(0, 120, 2), range(1, 120, 2), strict=True):
+        (row,) = set(drawn.rows[one]) | set(drawn.rows[other])
+        assert drawn.frames[one].tolist() == [0, 1, 2, 3] == sorted(drawn.frames[other])
+        pairs = [
+            (motion.verb, motion.other)
+            for motion in ordered.motions_of(row, scenes[row])
+            if _does(drawn.texts[one], motion.verb) and _does(drawn.texts[other], motion.other)
+        ]
+        assert any(drawn.frames[other].tolist() == reordered(*pair, 4) for pair in pairs), drawn.texts[one]
+        told |= set(pairs)
+    assert {("enter", "leave"), ("throw", "catch"), ("stop", "start")} <= told
+
+
+def _does(text: str, verb: str) -> bool:
+    """Return whether a text has a verb in any form and wording."""
+    firsts = {phrase.split()[0] for phrase in deeds()[verb].phrases}
+    return any(conjugate(first, form) in text for first in firsts for form in ("{ing}", "{s}"))
+
+
+@pytest.mark.parametrize("num_frames", [4, 8])
+@pytest.mark.parametrize(
+    ("verb", "other"), [("throw", "catch"), ("catch", "bounce"), ("kick", "roll"), ("turn", "drive past")]
+)
+def test_reordered_frames_are_where_the_other_motion_is(verb: str, other: str, num_frames: int) -> None:
+    shown, wanted = (spots(deeds()[name].motion, num_frames) for name in (verb, other))
+    assert [shown[frame] for frame in reordered(verb, other, num_frames)] == list(wanted)
+
+
 def test_who_does_it_does_nothing_else_and_to_nobody() -> None:
     for scene in sample_scenes("train", 100, 1):
         for solo in solos_of(0, scene):
@@ -53,10 +89,10 @@ def test_who_does_it_does_nothing_else_and_to_nobody() -> None:
 
 
 def test_equal_seeds_draw_alike_and_too_few_clips_draw_nothing() -> None:
-    solos = Solos(sample_scenes("train", 100, 0))
-    one, other, third = (solos.draw(4, 4, random.Random(seed)) for seed in (1, 1, 2))
+    orders = FrameOrders(sample_scenes("train", 100, 0))
+    one, other, third = (orders.draw(4, 4, random.Random(seed)) for seed in (1, 1, 2))
     assert one.texts == other.texts != third.texts and (one.rows == other.rows).all()
-    none = Solos([]).draw(4, 4, random.Random(0))
+    none = FrameOrders([]).draw(4, 4, random.Random(0))
     assert none.texts == [] and none.rows.shape == (0, 4)
 
 
