@@ -1,4 +1,7 @@
-"""Order loss: "a woman sings, then dances" fits the clip in which she does, not the one in which she dances first."""
+"""Order loss: a sentence fits the frames in their order, not in the other one, which shows something else.
+
+"A woman sings, then dances" is not "a woman dances, then sings", nor is a ball thrown a ball caught.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,7 +14,7 @@ from trainer.losses.embedded import EmbeddedBatch, given
 
 @dataclass(frozen=True)
 class OrderLoss:
-    """Tell two clips with the same two deeds in either order apart by their sentences, and the sentences by the clips.
+    """Tell two clips that differ in the order of their frames apart by their sentences, and the sentences by the clips.
 
         s_ij = logit_scale · cos(sentence i, clip j)
         loss = mean_i (log(1 + exp(s_ir - s_ii)) + log(1 + exp(s_ri - s_ii))) / 2      r: i in the other order
