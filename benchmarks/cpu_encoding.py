@@ -8,8 +8,9 @@ of the built-in gallery. Random weights say nothing of int8's cosine.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -48,23 +49,27 @@ def ways(tower: torch.nn.Module, pixels: torch.Tensor) -> dict[str, Encode]:
         "bfloat16 by autocast": mixed,
     }
     try:
-        import nncf  # noqa: PLC0415  both are optional
-        import openvino  # noqa: PLC0415
+        nncf, openvino = import_module("nncf"), import_module("openvino")
     except ImportError:
         return found
     traced = torch.jit.trace(tower, pixels[:BATCH], check_trace=False)  # type: ignore[no-untyped-call]
     model = openvino.convert_model(traced, example_input=pixels[:BATCH])
-    quantized = nncf.quantize(model, nncf.Dataset(list(pixels.split(BATCH)), lambda batch: batch.numpy()))
+    quantized = nncf.quantize(model, nncf.Dataset(list(batches(pixels)), lambda batch: batch.numpy()))
     for name, each in (("OpenVINO, float32", model), ("OpenVINO, int8", quantized)):
         compiled = openvino.compile_model(each, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
         found[name] = lambda batch, run=compiled: torch.from_numpy(run(batch.numpy())[0])  # type: ignore[misc]
     return found
 
 
+def batches(pixels: torch.Tensor) -> Sequence[torch.Tensor]:
+    """Divide the frames."""
+    return torch.split(pixels, BATCH)
+
+
 def embedded(encode: Encode, pixels: torch.Tensor) -> torch.Tensor:
     """Return embeddings (N, D) of length 1."""
     with torch.inference_mode():
-        return normalize(torch.cat([encode(batch).float() for batch in pixels.split(BATCH)]), dim=-1)
+        return normalize(torch.cat([encode(batch).float() for batch in batches(pixels)]), dim=-1)
 
 
 def frames_of(encoder: OpenClipEncoder, count: int) -> NDArray[np.uint8]:

@@ -90,7 +90,8 @@ class FrameOrders:
         who, joint = _draw_noun(one.thing, rng).with_article(), rng.choice(SEQUENCES)
         phrases = [rng.choice(deeds()[solo.verb].phrases) for solo in pair]
         for turn in (1, -1):
-            text = in_turn(who, *phrases[::turn], joint)
+            first, second = phrases[::turn]
+            text = in_turn(who, first, second, joint)
             yield text, _one_after_the_other([solo.row for solo in pair[::turn]], num_frames, rng)
 
     def _moving(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Shown]]:

@@ -14,7 +14,7 @@ from trainer.losses.embedded import EmbeddedBatch, given
 
 @dataclass(frozen=True)
 class OrderLoss:
-    """Tell two clips that differ in the order of their frames apart by their sentences, and the sentences by the clips.
+    """Tell clips that differ in the order of their frames apart by their sentences, and the sentences by the clips.
 
         s_ij = logit_scale · cos(sentence i, clip j)
         loss = mean_i (log(1 + exp(s_ir - s_ii)) + log(1 + exp(s_ri - s_ii))) / 2      r: i in the other order

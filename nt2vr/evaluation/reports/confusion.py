@@ -25,7 +25,7 @@ class Confusion:
         shares: by system, (C, C + 1) percentages: row t, column p is how often p is chosen where t is true, and the
             last column how often another class is.
         shifts: by system, for each class how often training had its verb phrase as a negative per positive, see
-            `Card.shifts`; None where it is unknown, and no system that was trained without changed captions.
+            `Card.shifts`; None where it is unknown. Without systems for which it is known of no class.
     """
 
     name: str
@@ -78,9 +78,9 @@ def _confusion(
     shifts = {
         system: [next((spec[key] for key in some if key in spec), None) for some in keys]
         for system, spec in specs.items()
-        if spec
     }
-    return Confusion(name, tuple(classes), asked, shares, shifts)
+    known_shifts = {system: some for system, some in shifts.items() if any(some)}
+    return Confusion(name, tuple(classes), asked, shares, known_shifts)
 
 
 def _order(counted: tuple[tuple[str, str], int]) -> tuple[int, tuple[str, str]]:
