@@ -182,9 +182,9 @@ def read_card(folder: Path) -> Card:
         raise CheckpointError(f"{folder / CARD} has positions other than {' or '.join(POSITIONS)}. Correct them.")
     if not is_exclusion(card.exclusion):
         raise CheckpointError(f"{folder / CARD} has an invalid “exclusion”. Correct it, or remove it.")
-    if not (is_exclusion(card.composition) and "anchor" not in card.composition and isinstance(card.fusion, Mapping)):
+    if not (are_numbers(card.composition) and isinstance(card.fusion, Mapping)):
         raise CheckpointError(f"{folder / CARD} has an invalid “composition” or “fusion”. Correct it, or remove it.")
-    if not is_exclusion(card.shifts):
+    if not are_numbers(card.shifts):
         raise CheckpointError(f"{folder / CARD} has invalid “shifts”. Correct them, or remove them.")
     for name, part in (("head", card.head), ("words", card.words)):
         if not (isinstance(part, Mapping) and isinstance(part.get("fingerprint", ""), str)):
@@ -194,11 +194,17 @@ def read_card(folder: Path) -> Card:
 
 def is_exclusion(exclusion: Any) -> bool:
     """Return whether a value read from a card can be its `exclusion`: finite numbers, and a list of texts."""
-    return isinstance(exclusion, Mapping) and all(
-        isinstance(value, list) and all(isinstance(text, str) and text.isprintable() for text in value)
-        if name == "anchor"
-        else type(value) in (int, float) and math.isfinite(value)
-        for name, value in exclusion.items()
+    if not isinstance(exclusion, Mapping):
+        return False
+    anchor, others = exclusion.get("anchor", []), {name: exclusion[name] for name in exclusion if name != "anchor"}
+    is_anchor = isinstance(anchor, list) and all(isinstance(text, str) and text.isprintable() for text in anchor)
+    return is_anchor and are_numbers(others)
+
+
+def are_numbers(values: Any) -> bool:
+    """Return whether a value read from a card maps names to finite numbers."""
+    return isinstance(values, Mapping) and all(
+        type(value) in (int, float) and math.isfinite(value) for value in values.values()
     )
 
 

@@ -111,7 +111,8 @@ def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(f
 
 def test_a_card_keeps_what_was_measured_and_bears_keys_of_later_versions(folder: Path) -> None:
     losses, metrics = {"contrastive": {"weight": 1.0}}, {"test/original/MIR": 0.7}
-    card = Card("CLIP", frames=4, losses=losses, metrics=metrics, exclusion={"t": 0.9, "anchor": ["a"]}, notes="Weak.")
+    told: dict[str, Any] = {"exclusion": {"t": 0.9, "anchor": ["a"]}, "shifts": {"anchor": 1.0}}
+    card = Card("CLIP", frames=4, losses=losses, metrics=metrics, notes="Weak.", **told)
     write_card(folder, card)
     data = json.loads((folder / CARD).read_text())
     (folder / CARD).write_text(json.dumps({**data, "colour": "blue"}))
@@ -130,7 +131,11 @@ def _nan(folder: Path) -> None:
 
 
 def _exclude(folder: Path, exclusion: Any) -> None:
-    (folder / CARD).write_text(json.dumps({**json.loads((folder / CARD).read_text()), "exclusion": exclusion}))
+    _change(folder, exclusion=exclusion)
+
+
+def _change(folder: Path, **fields: Any) -> None:
+    (folder / CARD).write_text(json.dumps({**json.loads((folder / CARD).read_text()), **fields}))
 
 
 def _config(**text_cfg: object) -> Callable[[Path], None]:
@@ -151,6 +156,8 @@ BROKEN: dict[str, Callable[[Path], object]] = {
     "card is a list": lambda folder: (folder / CARD).write_text("[]"),
     "card without name": lambda folder: (folder / CARD).write_text("{}"),
     "exclusion by a word": lambda folder: _exclude(folder, {"lambda": "much"}),
+    "shifts in a list": lambda folder: _change(folder, shifts=["sing"]),
+    "shifts of texts": lambda folder: _change(folder, shifts={"anchor": ["a"]}),
     "exclusion by no number": lambda folder: _exclude(folder, {"t": float("nan")}),
     "exclusion that is a list": lambda folder: _exclude(folder, [1.9]),
     "an anchor of numbers": lambda folder: _exclude(folder, {"anchor": [1]}),
