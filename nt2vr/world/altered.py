@@ -42,13 +42,9 @@ def _altered(scene: Scene, change: str) -> Iterator[Scene]:
         case "motion":
             for figure in scene.figures:
                 for old in _only(figure):
-                    for kind in deeds_at(scene.place, figure.thing):
-                        if (
-                            kind.takes(str(old.object or ""))
-                            and kind.verb not in done
-                            and share_frames(kind, old.kind)
-                        ):
-                            yield _with(scene, figure, deeds=_swapped(figure, old, replace(old, verb=kind.verb)))
+                    for verb in other_motions(old, figure.thing, scene.place):
+                        if verb not in done:
+                            yield _with(scene, figure, deeds=_swapped(figure, old, replace(old, verb=verb)))
                 if (figure.enters > 0) != (figure.leaves < 1):
                     turned = (replace(deed, start=1 - deed.end, end=1 - deed.start) for deed in figure.deeds)
                     yield _with(scene, figure, enters=1 - figure.leaves, leaves=1 - figure.enters, deeds=tuple(turned))
@@ -77,8 +73,15 @@ def _altered(scene: Scene, change: str) -> Iterator[Scene]:
                         yield _with(found, other, deeds=_swapped(other, second, first))
 
 
-def share_frames(one: DeedKind, other: DeedKind) -> bool:
-    """Return whether two deeds differ in the order of their frames alone, as throwing and catching do."""
+def other_motions(deed: Deed, thing: str, place: str) -> Iterator[str]:
+    """Yield what else the thing could do there, with as much, whose frames differ in their order alone: to catch."""
+    for kind in deeds_at(place, thing):
+        is_fit = deed.object in kind.objects if deed.object else not kind.objects
+        if is_fit and _share_frames(kind, deed.kind):
+            yield kind.verb
+
+
+def _share_frames(one: DeedKind, other: DeedKind) -> bool:
     looks = [(kind.posture, kind.hand, kind.sign, kind.shows) for kind in (one, other)]
     if looks[0] != looks[1] or one.motion == other.motion:
         return False

@@ -58,10 +58,6 @@ class DeedKind:
             return False
         return thing.name in self.who and (not self.where or bool(self.where & place.tags))
 
-    def takes(self, name: str | None) -> bool:
-        """Return whether it can be done with a thing of this name; None: with nothing, and to nobody."""
-        return name in self.objects if name else not self.objects
-
 
 def _listed(text: str) -> Names:
     return frozenset(those(tuple(text.split(",")))) if text else frozenset()

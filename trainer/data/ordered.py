@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.world.altered import share_frames
-from nt2vr.world.deeds import ENTER, LEAVE, deeds, deeds_at
+from nt2vr.world.altered import other_motions
+from nt2vr.world.deeds import ENTER, LEAVE, deeds
 from nt2vr.world.drawn.motions import MOTIONS
 from nt2vr.world.scenes import Figure, Scene, main_deeds
 from nt2vr.world.things import Noun, things
@@ -145,9 +145,8 @@ def motions_of(row: int, scene: Scene) -> Iterator[Motion]:
                 and not isinstance(deed.object, int)
                 and (not deed.object or _is_one(deed.object))
             ):
-                for kind in deeds_at(scene.place, figure.thing):
-                    if share_frames(kind, deed.kind) and kind.takes(deed.object):
-                        yield Motion(row, figure.thing, deed.verb, kind.verb, deed.object or "")
+                for verb in other_motions(deed, figure.thing, scene.place):
+                    yield Motion(row, figure.thing, deed.verb, verb, deed.object or "")
 
 
 def _is_named(figure: Figure) -> bool:
