@@ -1,7 +1,7 @@
 """The model card, nt2vr.json: the metadata of a checkpoint."""
 
-import math
 import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -204,7 +204,7 @@ def is_exclusion(exclusion: Any) -> bool:
 def are_numbers(values: Any) -> bool:
     """Return whether a value read from a card maps names to finite numbers."""
     return isinstance(values, Mapping) and all(
-        type(value) in (int, float) and math.isfinite(value) for value in values.values()
+        type(value) in (int, float) and abs(value) <= sys.float_info.max for value in values.values()
     )
 
 

@@ -158,6 +158,7 @@ BROKEN: dict[str, Callable[[Path], object]] = {
     "exclusion by a word": lambda folder: _exclude(folder, {"lambda": "much"}),
     "shifts in a list": lambda folder: _change(folder, shifts=["sing"]),
     "shifts of texts": lambda folder: _change(folder, shifts={"anchor": ["a"]}),
+    "exclusion by more than a float holds": lambda folder: _exclude(folder, {"t": 10**400}),
     "exclusion by no number": lambda folder: _exclude(folder, {"t": float("nan")}),
     "exclusion that is a list": lambda folder: _exclude(folder, [1.9]),
     "an anchor of numbers": lambda folder: _exclude(folder, {"anchor": [1]}),
