@@ -51,6 +51,7 @@ def filler(place: str) -> Callable[[Rows, Vectors], Index]:
     def send(ids: Rows, vectors: Vectors) -> Index:
         index = milvus.index(tower, uuid4().hex, local(ids, vectors), dict.fromkeys(ids.tolist(), Row("", 0.0, 0.0)))
         index.add(ids, vectors)
+        index.measure(vectors[:1])  # waits for the index
         return index
 
     return send

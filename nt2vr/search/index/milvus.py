@@ -230,7 +230,8 @@ class MilvusIndex:
         return f"{self._milvus.place},{self._milvus.kind}"
 
     def measure(self, queries: NDArray[np.float32]) -> None:
-        """Measure the recall on (Q, D) queries."""
+        """Measure the recall on (Q, D) queries, once the index is built."""
+        self._milvus.wait_until_built(self._collection)
         self.recall = recall_of(self, queries, best_ids(self._local, queries))
 
     def ids(self) -> NDArray[np.int64]:
@@ -260,7 +261,6 @@ class MilvusIndex:
             self._milvus.ask("upsert", self._collection, rows, timeout=WRITE_TIMEOUT_S)
         self._milvus.ask("flush", self._collection, timeout=WRITE_TIMEOUT_S)
         self._milvus.prepare(self._collection, vectors.shape[1])  # Lite builds the index of what is flushed
-        self._milvus.wait_until_built(self._collection)
 
     def remove(self, ids: NDArray[np.int64]) -> None:
         """Delete rows; unknown ids are ignored."""
