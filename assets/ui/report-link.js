@@ -3,12 +3,18 @@ window.nt2vr = (() => {
   const isHere = () => new URLSearchParams(location.search).has("report") && document.querySelector("#evaluate")?.checkVisibility();
   let wanted = history.state?.scroll; // until the page is as long again, what a browser scrolls to does not count
   const note = () => { if (wanted === undefined && isHere()) history.replaceState({ ...history.state, scroll: scrollY }, ""); };
+  const show = (visible) => ({ __type__: "update", visible });
+  const asked = {}; // row with a question -> what was open when it was asked
   let soon;
   addEventListener("scroll", () => { clearTimeout(soon); soon = setTimeout(note, 150); });
   addEventListener("popstate", ({ state }) => { wanted = state?.scroll; });
   return {
     // Show or hide a component.
-    show: (visible) => ({ __type__: "update", visible }),
+    show,
+    // Ask about what is open.
+    askAbout: (row, about) => { asked[row] = about; return show(true); },
+    // Hide a question about something else. A page may tell what is open only after it was asked about.
+    dropUnlessAbout: (row, about) => (about === asked[row] ? { __type__: "update" } : show(false)),
     // Go to an address of this page; `instead` replaces the current one.
     go: (link, instead = false) => {
       wanted = undefined;

@@ -1,13 +1,12 @@
 """Confirmation row shown before something is deleted."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
 from nt2vr.ui.theme import script
-
-SHOW, HIDE = script("show", True), script("show", False)
 
 
 @dataclass(frozen=True)
@@ -18,14 +17,16 @@ class Confirmation:
     yes: gr.Button
     no: gr.Button
 
-    def asked_by(self, button: gr.Button, about: Any) -> None:
-        """Show the row on a click of the button; hide it on an answer, or when the value of `about` changes.
+    def asked_by(self, button: gr.Button, about: Any, left_by: Sequence[Any]) -> None:
+        """Show the row on a click of the button; hide it on an answer, on the events `left_by`, and when `about` changes.
 
         `about` names what is open. The row stays while a tab is refreshed, so no late answer of the server removes it.
         """
-        button.click(None, None, self.row, js=SHOW, api_visibility="private")
-        for event in (self.yes.click, self.no.click, about.change):
-            event(None, None, self.row, js=HIDE, api_visibility="private")
+        row = self.row.elem_id
+        button.click(None, about, self.row, js=script("askAbout", row), api_visibility="private")
+        about.change(None, about, self.row, js=script("dropUnlessAbout", row), api_visibility="private")
+        for event in (self.yes.click, self.no.click, *left_by):
+            event(None, None, self.row, js=script("show", False), api_visibility="private")
 
 
 def lay_out_confirmation(prefix: str, action: str, question: str, answer: str) -> Confirmation:

@@ -72,7 +72,7 @@ class TrainTab:
         parts.stop.click(self.on_stop, chosen, everything, **QUIET)
         parts.resume.click(self.on_resume, chosen, everything, show_progress_on=parts.resume, **PRIVATE)
         parts.beside.input(self.on_poll, [chosen, seen, parts.beside], watched, trigger_mode="always_last", **QUIET)
-        parts.confirm.asked_by(parts.delete, chosen)
+        parts.confirm.asked_by(parts.delete, chosen, (listed.new.click, listed.runs.pick))
         parts.confirm.yes.click(self.on_delete, chosen, everything, **QUIET)
 
     @user_errors

@@ -91,9 +91,9 @@ class EvaluateTab:
         opened.success(self.on_visit, None, visited, **QUIET).success(js="nt2vr.showPlace", **BROWSER_ONLY)
 
     def _wire_report(self, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
-        report, outputs = self._parts.report, self._outputs
+        p, report, outputs = self._parts, self._parts.report, self._outputs
         report.breakdown.wire(self._evaluations.archive.load_with, report.report, report.queries)
-        report.confirm.asked_by(report.delete, self._parts.chosen)
+        report.confirm.asked_by(report.delete, p.chosen, (p.new.click, p.reports.pick))
         page.load(self.on_load, None, tabs, **QUIET)  # selecting the tab shows the report
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
         for event in (returned, report.report.open, report.queries.open):

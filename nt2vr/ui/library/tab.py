@@ -95,7 +95,7 @@ class LibraryTab:
         o.check.click(self.on_check, p.chosen, o.info, **SLOW)
         o.more.upload(self.on_more, [p.chosen, o.more, o.model], self._outputs, **SLOW)
         o.rename.click(self.on_rename, [p.chosen, o.name], self._outputs, **QUIET)
-        o.confirm.asked_by(o.remove, p.chosen)
+        o.confirm.asked_by(o.remove, p.chosen, (p.new.click, p.libraries.pick))
         o.confirm.yes.click(self.on_remove, p.chosen, self._outputs, **SLOW)
         o.retry.click(self.on_retry, [p.chosen, o.model], self._outputs, **QUIET)
 
