@@ -18,7 +18,7 @@ class Confirmation:
     no: gr.Button
 
     def asked_by(self, button: gr.Button, about: Any, left_by: Sequence[Any]) -> None:
-        """Show the row on a click of the button; hide it on an answer, on the events `left_by`, and when `about` changes.
+        """Show the row on a click of the button; hide it on an answer, an event of `left_by`, or when `about` changes.
 
         `about` names what is open. The row stays while a tab is refreshed, so no late answer of the server removes it.
         """
