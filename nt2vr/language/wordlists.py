@@ -10,6 +10,12 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def renamed(text: str) -> dict[str, str]:
+    """Map words to the one before them: "man=guy,gentleman dog=puppy" maps "guy" to "man"."""
+    pairs = (pair.split("=") for pair in text.split())
+    return {other: name for name, others in pairs for other in others.split(",")}
+
+
 def lines_of(file: str) -> list[str]:
     """Read a file of the folder `assets/language`."""
     return (ASSETS / "language" / file).read_text(encoding="utf-8").splitlines()

@@ -5,17 +5,10 @@ from nt2vr.language.inflect import inflect
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.subjects import is_plural_noun
 from nt2vr.language.tagger import VERB_TAGS
-from nt2vr.language.wordlists import MASS_NOUNS, words
+from nt2vr.language.wordlists import MASS_NOUNS, renamed, words
 
 _CUES = words("not n't nt never no without w/o nobody none nothing neither nor noone cannot")
-_POSITIVE = {
-    "nobody": "somebody",
-    "noone": "someone",
-    "none": "some",
-    "nothing": "something",
-    "neither": "both",
-    "nor": "and",
-}
+_POSITIVE = renamed("somebody=nobody someone=noone some=none something=nothing both=neither and=nor")
 _CLIPPED = {"ca": "can", "wo": "will", "ai": "is", "sha": "shall"}  # of can't, won't, ain't, shan't
 
 
