@@ -16,9 +16,13 @@ def renamed(text: str) -> dict[str, str]:
     return {other: name for name, others in pairs for other in others.split(",")}
 
 
-def lines_of(file: str) -> list[str]:
+def text_of(file: str) -> str:
     """Read a file of the folder `assets/language`."""
-    return (ASSETS / "language" / file).read_text(encoding="utf-8").splitlines()
+    return (ASSETS / "language" / file).read_text(encoding="utf-8")
+
+
+def lines_of(file: str) -> list[str]:
+    return text_of(file).splitlines()
 
 
 class Runs(frozenset[str]):
