@@ -49,13 +49,6 @@ _NOT_NEW = _NOT_DEEDS | words(
     "point tell say ask know think feel create find discuss speak talk explain mention shoot record film play fail "
     "attempt provide match cast"
 )
-_ANTONYMS = (
-    "open close, push pull, throw catch, enter leave, climb descend, lift drop, raise lower, laugh cry, stand sit, "
-    "walk run, arrive leave, start stop, buy sell, win lose, fill empty, build destroy, wake sleep, love hate, "
-    "teach learn, give take, rise fall, load unload, lock unlock, wrap unwrap, pack unpack, fold unfold, ask answer, "
-    "attack defend, add remove, accelerate brake, float sink, inhale exhale, dress undress, save kill, whisper shout, "
-    "smile frown, plug unplug, cover uncover, tie untie, hide find, freeze melt, break repair, speak listen"
-)
 
 
 class Frame(NamedTuple):
@@ -286,8 +279,8 @@ class VerbChanges:
     def _others(self, frame: Frame, own: set[str], rule: Rule) -> Mapping[str, int]:
         """Return verbs that can stand for the one of a frame, with their counts."""
         if rule == "antonym":
-            pairs = (pair.split() for pair in _ANTONYMS.split(", "))
-            return {other: 1 for pair in pairs for verb, other in (pair, pair[::-1]) if verb == frame.verb}
+            pairs = (pair for pair in groups_in("antonyms.txt") if frame.verb in pair)
+            return {other: 1 for pair in pairs for other in pair if other != frame.verb}
         if rule == "random":
             return {verb: count for verb, count in self._verbs.items() if verb != frame.verb}
         unfit = _NOT_NEW
