@@ -7,7 +7,7 @@ from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.presence import APPEARING, FRAMES, Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wanted import Negation
-from nt2vr.language.wordlists import ROLES, words
+from nt2vr.language.wordlists import listed, words
 
 _LINKING = words("be remain seem appear stay stand")  # a cat remains absent
 _AFTERTHOUGHTS = words("aside excluded excepted omitted removed")
@@ -159,7 +159,7 @@ class Absence:
             return None
         head = phrases.lemma(item.head)
         somebody = (
-            phrases.is_actor(item) or head in ROLES or phrases.tag(item.start) == "PRON"
+            phrases.is_actor(item) or head in listed("roles") or phrases.tag(item.start) == "PRON"
         )  # a kid missing his mom
         is_part = phrases.tag(item.start) in {"DET", "NUM"} or phrases.word(item.head) != head
         if somebody or not is_part or head in _MISSED | _OF_WHOLES:

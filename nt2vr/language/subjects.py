@@ -5,7 +5,7 @@ from typing import Literal
 
 from nt2vr.language.inflect import inflect
 from nt2vr.language.phrases import Phrases
-from nt2vr.language.wordlists import ACTORS, ROLES, renamed, words
+from nt2vr.language.wordlists import listed, renamed, words
 
 Pronoun = Literal["he", "she", "they", ""]
 
@@ -56,7 +56,7 @@ def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) ->
     lemma = phrases.lemma(head)
     is_plural = is_plural or is_plural_noun(phrases.word(head), lemma)
     lemma = _SYNONYMS.get(lemma, lemma)
-    if lemma not in ACTORS | ROLES or phrases.tag(head - 1) == "POS":
+    if lemma not in listed("actors", "roles") or phrases.tag(head - 1) == "POS":
         return None
     modifiers = [phrases.word(i) for i in range(start, head) if phrases.tag(i) == "NOUN"]
     if is_plural:
