@@ -24,7 +24,7 @@ from nt2vr.world.nouns import Phrase, draw_phrase, meanings
 from nt2vr.world.places import places
 from nt2vr.world.scene_caption import SceneCaption, joined
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.things import Noun, kinds, read_table, things
+from nt2vr.world.things import Noun, read_table, words_of_kind
 from nt2vr.world.wording import FORMS, conjugate, draw_deed
 
 SceneDenialKind = Literal["negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"]
@@ -136,7 +136,7 @@ def deny_place(wanted: Said, place: str, rng: random.Random) -> SceneDenial:
 
 def deny_one_of(kind: str, member: Named, rng: random.Random) -> SceneDenial:
     """Build "any bird except a penguin"."""
-    noun = (things()[kind].nouns if kind in things() else kinds()[kind])[0]
+    noun = words_of_kind(kind)[0]
     text = rng.choice(forms("except")).format(k=noun.word, K=noun.with_article(), N=member.text, ns=member.noun.plural)
     wanted = Claim((Who(meanings()[noun.word]),))
     return SceneDenial("except", text, noun.with_article(), member.text, wanted, (member.claim,))

@@ -28,7 +28,7 @@ from nt2vr.world.places import places
 from nt2vr.world.sampling import sample_scene
 from nt2vr.world.scenes import Scene, main_deeds
 from nt2vr.world.table import SceneTable
-from nt2vr.world.things import kinds, things
+from nt2vr.world.things import things, words_of_kind
 from nt2vr.world.wording import FORMS, conjugate, draw_deed
 
 DEED_SHARE = 0.6  # of "not B": B is a deed, otherwise a thing
@@ -132,12 +132,7 @@ class SceneDenials:
         """Draw "any K but N" for a kind that the scene shows and a member that it does not."""
         scene = self._scenes[row]
         shown = {figure.thing for figure in seen_in(scene)}
-        of = [
-            kind
-            for name in sorted(shown)
-            for kind in sorted(things()[name].kinds)
-            if kind in things() or kinds()[kind]
-        ]
+        of = [kind for name in sorted(shown) for kind in sorted(things()[name].kinds) if words_of_kind(kind)]
         rng.shuffle(of)
         for kind in of:
             members = sorted(name for name, thing in things().items() if kind in thing.kinds)

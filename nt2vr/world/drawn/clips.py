@@ -53,27 +53,25 @@ class ClipFile:
         return frames
 
     def embeddings(
-        self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
+        self,
+        encoder: Encoder,
+        progress: Progress = silent,
+        should_stop: ShouldStop = never,
+        keeps_frames: bool = False,
     ) -> NDArray[np.float32]:
-        """Return the clips' L2-normalised embeddings (N, D), cached next to the frames per visual tower.
+        """Return the clips' L2-normalised embeddings (N, D), cached per visual tower, next to the frames if kept.
 
         A pooling that learns pools `frame_embeddings`.
         """
         if encoder.card.head:
             return encoder.pool(self.frame_embeddings(encoder, progress, should_stop))
-        return embedded_once(
-            self.path,
-            encoder.card,
-            lambda: embed_frames(encoder, self.frames(progress, should_stop), progress, should_stop),
-        )
 
-    def embeddings_alone(
-        self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
-    ) -> NDArray[np.float32]:
-        """Return the same embeddings, cached likewise, without keeping the frames."""
-        if encoder.card.head:
-            return self.embeddings(encoder, progress, should_stop)
-        return embedded_once(self.path, encoder.card, lambda: self._embed(encoder, True, progress, should_stop))
+        def embed() -> NDArray[np.float32]:
+            if keeps_frames:
+                self.frames(progress, should_stop)
+            return self._embed(encoder, True, progress, should_stop)
+
+        return embedded_once(self.path, encoder.card, embed)
 
     def frame_embeddings(
         self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
