@@ -187,7 +187,8 @@ class Absence:
         start = self._noun_start(start, end)
         if start >= end and self.phrases.tag(start - 1) == "WH" and start - 1 > first:
             return self._subject(start - 1, first)  # a baby who | is not around
-        if start >= end or self._is_pronoun(start, end) or self.presence.says_nothing(start, end):
+        is_pronoun = end == start + 1 and self.phrases.tag(start) == "PRON"
+        if start >= end or is_pronoun or self.presence.says_nothing(start, end):
             return None
         return Phrase("noun", start, end, end, end - 1)
 
@@ -262,6 +263,3 @@ class Absence:
 
     def _is_verb(self, i: int) -> bool:
         return self.phrases.tag(i) in VERB_TAGS - {"VBG", "VBN"} and self.phrases.tag(i - 1) not in {"DET", "ADJ"}
-
-    def _is_pronoun(self, start: int, end: int) -> bool:
-        return end == start + 1 and self.phrases.tag(start) == "PRON"

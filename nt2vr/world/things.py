@@ -63,16 +63,6 @@ class Thing:
     held: str
     tint: str
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Words for it in the singular, the usual one first."""
-        return tuple(noun.word for noun in self.nouns)
-
-    @property
-    def plural(self) -> str:
-        """The plural of its usual name."""
-        return self.nouns[0].plural
-
     @cached_property
     def is_a(self) -> Names:
         """Its own name and its kinds."""

@@ -19,7 +19,7 @@ from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.world.drawn.frame_file import embed_frames, embedded_once, read_frames, write_frames
-from nt2vr.world.drawn.render import draw_clip
+from nt2vr.world.drawn.render import render
 from nt2vr.world.scenes import Scene, SceneSplit
 
 LOOK = 2  # cache version: raise it when scenes are drawn differently
@@ -116,4 +116,4 @@ class ClipFile:
 
 def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray[np.uint8]:
     """Draw clips: (N, F, S, S, 3)."""
-    return np.stack([draw_clip(scene, num_frames, framing) for scene in scenes])
+    return np.stack([render(scene, framing.size, num_frames) for scene in scenes])

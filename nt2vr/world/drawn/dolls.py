@@ -152,7 +152,6 @@ class Grip:
     hands: tuple[str, ...] = ("near",)  # those that hold it
     offsets: tuple[Point, ...] = ((0, 0), (0, 0))  # of the hands from the thing
     behind: bool = False  # the doll hides the thing
-    over: bool = False  # the thing hides the near arm too
     stands: bool = False  # the thing stands on the ground
 
 

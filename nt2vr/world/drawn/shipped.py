@@ -24,7 +24,7 @@ from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.settings import ASSETS
 from nt2vr.world.drawn import clips
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.drawn.render import draw_clip
+from nt2vr.world.drawn.render import render
 from nt2vr.world.scenes import Scene, SceneSplit
 from nt2vr.world.splits import sample_scenes
 
@@ -55,7 +55,7 @@ class UndrawnClips:
     def __getitem__(self, index: Any) -> NDArray[np.uint8]:
         file = self.file
         if isinstance(index, int) and not file.path.is_file():
-            return draw_clip(file.scenes[index], file.num_frames, file.framing)
+            return render(file.scenes[index], file.framing.size, file.num_frames)
         read: NDArray[np.uint8] = file.frames()[index]
         return read
 
