@@ -103,10 +103,14 @@ def head_size(child: bool) -> float:
     return 1.4 if child else 1.2
 
 
-@cache
 def grip_of(thing: str) -> str:
     """Return the grip that a thing has of its own, or ""."""
     return str(_table()["held"].get(thing, ""))
+
+
+def grip_in(hand: str) -> str:
+    """Return the usual grip of a way to hold things, such as "at mouth", or ""."""
+    return str(_table()["hands"].get(hand, ""))
 
 
 @cache
