@@ -123,7 +123,6 @@ def kinds() -> dict[str, tuple[Noun, ...]]:
     return {row["kind"]: _nouns(row["names"], row["plural"]) for row in read_table("kinds")}
 
 
-@cache
 def words_of_kind(kind: str) -> tuple[Noun, ...]:
     """Words for a kind: of one that is a thing itself, only the usual one."""
     return things()[kind].nouns[:1] if kind in things() else kinds()[kind]

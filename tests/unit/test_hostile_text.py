@@ -103,7 +103,7 @@ REMEMBERED = {  # functions whose arguments are few, whatever is sent
         ("those", "cast_at", "_ordered", "_rarity", "_uses", "_words", "forms"), "words of its data files"
     ),
     **dict.fromkeys(("_flat", "picture", "_squashed", "drawing", "ink", "look", "with_body"), "its pictures"),
-    **dict.fromkeys(("_split", "with_mood", "grip", "grip_of", "body_of", "seat", "poses"), "its figures"),
+    **dict.fromkeys(("_split", "with_mood", "grip", "body_of", "seat", "poses"), "its figures"),
     **dict.fromkeys(("spots", "headings"), "its motions, each with 8 steps"),
 }
 
