@@ -90,7 +90,7 @@ def _benchmark(
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache)
-        return clips.embeddings(as_scored(encoder), progress, should_stop)
+        return clips.embeddings(as_scored(encoder), progress, should_stop, keeps_frames=True)
 
     ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
     return Benchmark(name, ids, queries, embed, source, references, texts)
