@@ -34,6 +34,7 @@ from trainer.losses.composed import ComposedLoss
 from trainer.losses.embedded import EmbeddedTruth
 
 CONFIG = Path("trainer/configs/clip-neg.json")
+TRAINED = Path("assets/models/clip-neg")  # with the config's visual tower
 COLUMNS = (
     "composed/MIR",
     "composed/hard_pairs",
@@ -72,6 +73,8 @@ def main() -> None:
     systems = [System("CLIP", "drop"), System("CLIP", "boolean", 0.5)]
     for system, asked in zip(systems, ask_systems(base, systems, queries, parse_query), strict=True):
         write(system.name, asked.vectors, videos, queries)
+    trained = read_checkpoint(TRAINED, "cpu")
+    write(trained.name, trained.encode_text([query.text for query in queries]), videos, queries)
     probes = {alpha: probed(seen, wanted, unwanted, alpha) for alpha in (0.5, 0.8)}
     for alpha, vectors in probes.items():
         write(f"linear probes, wanted - {alpha} · unwanted", vectors, videos, queries)
