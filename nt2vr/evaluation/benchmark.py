@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, ShouldStop
+from nt2vr.progress import Progress
 
 QueryKind = Literal[
     "original",
@@ -31,7 +31,7 @@ QUESTIONS = frozenset({"choice", "pair", "class", "negated class"})  # kinds tha
 NO_CAPTION = -1
 Rows = NDArray[np.int32]  # (n,), row numbers of a benchmark's videos
 Vectors = NDArray[np.float32]  # (N, D)
-Embed = Callable[[Encoder, Progress, ShouldStop], Vectors]
+Embed = Callable[[Encoder, Progress], Vectors]
 CUE = re.compile(
     r"\b(?:no one|nobody|nothing|none|never|neither|nor|without|cannot|not|no|except|rather than|instead of)\b"
     r"|n['\u2019]t\b",

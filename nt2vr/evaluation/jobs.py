@@ -21,7 +21,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Job, Progress, Runner, ShouldStop, silent
+from nt2vr.progress import Job, Progress, Runner, silent
 from nt2vr.search.systems import System
 from nt2vr.settings import ASSETS
 from nt2vr.world import WORLD
@@ -70,10 +70,10 @@ class Evaluations:
         """
         self._models.find(model)
 
-        def work(progress: Progress, should_stop: ShouldStop) -> str:
+        def work(progress: Progress) -> str:
             progress(0, 0, f"loading {model}")
             encoder = self._models.load(model)
-            return self.archive.add(self.evaluate_covr(data, encoder, progress, should_stop))
+            return self.archive.add(self.evaluate_covr(data, encoder, progress))
 
         return self._runner.run(work, f"{data.name}, {data.split}, picture plus text", [model])
 
@@ -98,25 +98,25 @@ class Evaluations:
         if self._reads(chosen) == FRAMES:
             data = self._resolved(data)
 
-        def work(progress: Progress, should_stop: ShouldStop) -> str:
-            report = self.evaluate(data, chosen, progress, should_stop)
+        def work(progress: Progress) -> str:
+            report = self.evaluate(data, chosen, progress)
             progress(0, 0, "writing the report")
             return self.archive.add(report)
 
         return self._runner.run(work, data.name, [system.name for system in chosen])
 
-    def evaluate(self, data: Data, systems: Sequence[System], progress: Progress, should_stop: ShouldStop) -> Report:
+    def evaluate(self, data: Data, systems: Sequence[System], progress: Progress) -> Report:
         """Evaluate systems in this thread, and return the report without archiving it."""
-        benchmark = self._benchmark(data, self._reads(systems), progress, should_stop)
-        return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress, should_stop)
+        benchmark = self._benchmark(data, self._reads(systems), progress)
+        return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress)
 
     def _reads(self, systems: Sequence[System]) -> frozenset[str]:
         return frozenset(self._models.card(system.model).features for system in systems)
 
-    def evaluate_covr(self, data: CovrData, encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Report:
+    def evaluate_covr(self, data: CovrData, encoder: Encoder, progress: Progress) -> Report:
         """Evaluate pictures plus texts in this thread, and return the report without archiving it."""
         benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache)
-        return covr_report(benchmark, encoder, progress, should_stop)
+        return covr_report(benchmark, encoder, progress)
 
     def submit_covr(
         self, data: CovrData, encoder: Encoder, system: str, file: Path, progress: Progress = silent
@@ -138,13 +138,13 @@ class Evaluations:
                 return Data(f"{LIBRARY}{info.id}")
         return replace(data, name=str(path)) if data.name.startswith("~") else data
 
-    def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress, should_stop: ShouldStop) -> Benchmark:
+    def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress) -> Benchmark:
         """Load a benchmark; built-in ones are cached: the world's 10,000 queries take 5 s."""
         if data in self._built and reads == FRAMES:
             return self._built[data]
         progress(0, 0, "reading the data")
         benchmark = load_benchmark(
-            data, self._folder, self._decoder, self._cache, progress, should_stop, self._assets, self._libraries, reads
+            data, self._folder, self._decoder, self._cache, progress, self._assets, self._libraries, reads
         )
         if data.name in BUILT_IN:
             self._built[data] = benchmark

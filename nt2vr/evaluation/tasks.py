@@ -26,7 +26,7 @@ from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 
 MEDIA = (  # columns that name the file; the first that is there
     *("image_path", "filepath", "video_path", "path"),
@@ -51,12 +51,7 @@ def is_task(path: Path) -> bool:
 
 
 def task_benchmark(
-    path: Path,
-    decoder: Decoder,
-    cache: Cache,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
-    prompts: str = "",
+    path: Path, decoder: Decoder, cache: Cache, progress: Progress = silent, prompts: str = ""
 ) -> Benchmark:
     """Read a task.
 
@@ -103,19 +98,14 @@ def task_benchmark(
         tuple(video.video_id for video in videos),
         queries,
         embed_files(videos, decoder, cache),
-        {"data": str(path), "content": content_of(videos, cache, progress, should_stop)},
+        {"data": str(path), "content": content_of(videos, cache, progress)},
         texts=texts,
         averaged=averaged,
     )
 
 
 def class_benchmark(
-    folder: Path,
-    decoder: Decoder,
-    cache: Cache,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
-    prompts: str = "",
+    folder: Path, decoder: Decoder, cache: Cache, progress: Progress = silent, prompts: str = ""
 ) -> Benchmark:
     """Read a folder per class, or several data sets of such folders.
 
@@ -133,7 +123,7 @@ def class_benchmark(
         tuple(video.video_id for video in videos),
         queries,
         embed_files(videos, decoder, cache),
-        {"data": str(folder), "content": content_of(videos, cache, progress, should_stop)},
+        {"data": str(folder), "content": content_of(videos, cache, progress)},
         texts=texts,
         averaged=averaged,
     )

@@ -35,7 +35,7 @@ from nt2vr.library.uploads import unused_path
 from nt2vr.library.windows import clips_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 from nt2vr.registry import pick
 from nt2vr.search.gallery_index import served_recalls
 from nt2vr.search.index import Milvus
@@ -196,9 +196,7 @@ class Libraries:
         return Inventory(self.folder / library_id / INVENTORY)
 
     @contextmanager
-    def updating(
-        self, library_id: str, progress: Progress = silent, should_stop: ShouldStop = never
-    ) -> Iterator[Source]:
+    def updating(self, library_id: str, progress: Progress = silent) -> Iterator[Source]:
         """Hold a library for one update at a time, between processes; an InterruptedError ends the wait."""
         source = self._source(library_id)
         folder = self.folder / source.id
@@ -210,8 +208,6 @@ class Libraries:
                 break
             except Timeout:
                 progress(0, 0, "waiting for another update of this library")
-                if should_stop():
-                    raise InterruptedError from None
             except (OSError, ConfigError) as error:
                 raise GalleryError(
                     f"{source.name} cannot be updated: {folder} cannot be written to. "

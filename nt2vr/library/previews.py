@@ -9,7 +9,7 @@ from nt2vr.media.decode import Decoder, Decoding, ahead
 from nt2vr.media.gallery import Video
 from nt2vr.media.probe import DISK_FULL
 from nt2vr.media.video_files import VideoFile
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 
 VERSION = 1  # of how they are made: raise it to make all again
 POSTER, PREVIEW = ".jpg", ".webm"
@@ -38,9 +38,7 @@ class Previews:
         """Whether both are there already."""
         return self._path(video, POSTER).is_file() and self._path(video, PREVIEW).is_file()
 
-    def make(
-        self, videos: Iterable[Video], total: int, progress: Progress = silent, should_stop: ShouldStop = never
-    ) -> dict[str, str]:
+    def make(self, videos: Iterable[Video], total: int, progress: Progress = silent) -> dict[str, str]:
         """Make what is missing, several at a time.
 
         Returns:
@@ -50,8 +48,6 @@ class Previews:
 
         def started() -> Iterator[tuple[int, Video, Decoding]]:
             for done, video in enumerate(videos, 1):
-                if should_stop():
-                    raise InterruptedError
                 if not self.has(video):
                     yield done, video, self._start(video)
 

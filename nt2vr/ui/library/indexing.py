@@ -13,7 +13,7 @@ import gradio as gr
 from nt2vr.errors import NotIndexedError
 from nt2vr.library.jobs import IndexJob, IndexJobs
 from nt2vr.models.catalog import Catalog
-from nt2vr.progress import Progress, ShouldStop
+from nt2vr.progress import Progress
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries, systems_of
 from nt2vr.search.systems import System
@@ -63,12 +63,12 @@ class Indexing:
         ended.add_done_callback(lambda _: self.galleries.forget(library_id))
         return ended
 
-    def _download(self, model: str, progress: Progress, should_stop: ShouldStop) -> None:
+    def _download(self, model: str, progress: Progress) -> None:
         def in_megabytes(done: int, total: int, doing: str) -> None:
             progress(done >> 20, total >> 20, f"{doing}, in MB")
 
         progress(0, 0, f"asking for {model}")
-        self.models.download(model, in_megabytes, should_stop)
+        self.models.download(model, in_megabytes)
 
     def drawings(
         self, key: str, systems: Sequence[str], permissions: Permissions, visitor: Visitor, again: bool

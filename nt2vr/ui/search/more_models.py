@@ -15,6 +15,7 @@ from nt2vr.models.downloads import available, can_download
 from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, import_checkpoint
 from nt2vr.models.foreign_file import SUFFIXES
 from nt2vr.models.recommended import OFFERED, RECOMMENDED, Recommended
+from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
 from nt2vr.ui.theme import fold, script, template
@@ -198,7 +199,7 @@ class MoreModels:
 
         self._downloads.append(stop)
         try:
-            added = self.searcher.models.download(name, report, stop.is_set, announce)
+            added = self.searcher.models.download(name, stoppable(report, stop.is_set), announce)
         except InterruptedError:
             raise ConfigError(f"The download of {name} was cancelled. Nothing of it was saved.") from None
         finally:

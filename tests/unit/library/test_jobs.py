@@ -28,13 +28,12 @@ class Updates:
         self.error: Exception | None = None
 
     def __call__(self, libraries: Any, library_id: str, encoder: Any, *args: Any, **_: Any) -> Updated:
-        progress, should_stop = args[2:4]
+        progress = args[2]
         self.begun.append(library_id)
         self.running.set()
         progress(1, 4, "reading files: a.mp4")
         while not self.go.wait(0.01):
-            if should_stop():
-                raise InterruptedError
+            progress(1, 4, "reading files: a.mp4")
         if self.error:
             raise self.error
         return Updated(Changes(), 3, 3, 0)

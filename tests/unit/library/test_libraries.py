@@ -63,8 +63,13 @@ def test_a_library_under_update_is_not_removed(libraries: Libraries, tmp_path: P
 def test_a_second_update_waits_for_the_first_until_it_is_stopped(libraries: Libraries, tmp_path: Path) -> None:
     info = libraries.add("Films", "folder", tmp_path / "films")
     said: list[str] = []
+
+    def stop(done: int, total: int, doing: str) -> None:
+        said.append(doing)
+        raise InterruptedError
+
     with libraries.updating(info.id):
-        waiting = Libraries(libraries.folder).updating(info.id, lambda *state: said.append(state[2]), lambda: True)
+        waiting = Libraries(libraries.folder).updating(info.id, stop)
         with pytest.raises(InterruptedError), waiting:
             pass
     assert said == ["waiting for another update of this library"]

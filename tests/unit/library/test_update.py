@@ -26,7 +26,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.video_files import VideoFile, decode_files
 from nt2vr.models.framing import Framing
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent, stoppable
 from tests.disks import mounted, read_only
 from tests.films import write_film
 from tests.paths import ROOT
@@ -67,12 +67,10 @@ class Room:
     def add(self, **options: Any) -> str:
         return self.libraries.add("films", "folder", self.films, **options).id
 
-    def update(self, progress: Progress = silent, should_stop: ShouldStop = never, previews: bool = False) -> Updated:
+    def update(self, progress: Progress = silent, previews: bool = False) -> Updated:
         self.decoder.jobs.clear()
         self.encoder.num_clips = 0
-        return update_library(
-            self.libraries, "films", self.encoder, self.decoder, self.cache, progress, should_stop, previews
-        )
+        return update_library(self.libraries, "films", self.encoder, self.decoder, self.cache, progress, previews)
 
     @property
     def ids(self) -> list[str]:
@@ -342,7 +340,7 @@ def test_a_stopped_update_keeps_what_it_did(room: Room) -> None:
         return len(asked) > 4
 
     with pytest.raises(InterruptedError):
-        room.update(should_stop=soon)
+        room.update(stoppable(silent, soon))
     known = room.libraries.inventory(room.libraries.find("films").id).files()
     assert {file.state for file in known.values()} <= {"ready", "new"} and room.skipped == {}
     assert room.update().num_embedded == 3
