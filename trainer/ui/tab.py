@@ -18,7 +18,7 @@ from trainer.config import TrainConfig
 from trainer.config_file import anchored
 from trainer.runs.manager import Run, RunManager
 from trainer.ui.form import bases, config_fields, losses_view, presets, read_form
-from trainer.ui.layout import FIRST, MAX_BESIDE, lay_out_form, lay_out_list, lay_out_run
+from trainer.ui.layout import FIRST, MAX_BESIDE, FormParts, ListParts, RunParts
 from trainer.ui.view import comparable, curves_view, mined_view, run_view, runs_view, trash_text, triplets_view
 
 POLL_S = 1.0
@@ -48,10 +48,10 @@ class TrainTab:
         templates = self._settings.assets / "ui"
         with gr.Row(elem_id="train"):
             with gr.Column(scale=1, min_width=230, elem_id="train-list"):
-                listed = lay_out_list(templates)
+                listed = ListParts(templates)
             with gr.Column(scale=5, min_width=500):
-                form = lay_out_form(self._fields, self._presets, self._bases(None), templates)
-                parts = lay_out_run(templates)
+                form = FormParts(self._fields, self._presets, self._bases(None), templates)
+                parts = RunParts(templates)
         tab.select(self.on_visit, None, [form.start, listed.empty, note], **QUIET)
         watched = [seen, listed.runs, parts.run, parts.curves, parts.stop, parts.resume, parts.delete]
         everything = [chosen, form.column, parts.column, listed.trash, listed.trash_size, parts.beside, *watched]
