@@ -81,13 +81,7 @@ def _result(
 def covr_file_summary(data: Mapping[str, Any]) -> dict[str, Any]:
     """Convert the content of a file for the archive's list, see `read_covr_file`."""
     systems = [{"system": f"{data['model']} {system}"} for system in data["systems"]]
-    return {
-        "name": _name(data["name"]),
-        "systems": systems,
-        "queries": {"": len(data["rows"])},
-        "videos": data["clips"],
-        "created": data["created"],
-    }
+    return {"name": _name(data["name"]), "systems": systems, "created": data["created"]}
 
 
 def read_covr_file(path: Path) -> Report:
