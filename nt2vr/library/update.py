@@ -75,7 +75,7 @@ def update_library(
             gallery = libraries.gallery(source.id)
         made = libraries.previews(source.id, decoder)
         if previews:
-            made.make(gallery.videos, len(gallery.videos), progress)
+            made.make(gallery.videos, progress)
         made.retain(gallery.videos)
         with suppress(OSError):  # a full disk: the next update tries again
             drop_unused(gallery, cache)

@@ -173,13 +173,13 @@ def test_a_bad_file_is_skipped_with_its_reason_and_read_again_on_request(room: R
     assert "pipe" in room.skipped["pipe.mp4"] and "0 bytes" in room.skipped["empty.mp4"]
     room.update()
     assert room.decoder.jobs == []
-    assert room.libraries.retry("films") == 3
+    room.libraries.retry("films")
     room.update()
     assert room.decoder.jobs == ["_probe empty.mp4", "_probe text.mp4"]
     good = write_video("other.avi", [90] * 12).read_bytes()
     (room.films / "text.mp4").write_bytes(good)
     assert room.update().changes == Changes(changed=("text.mp4",))
-    assert "text.mp4" in room.ids and room.libraries.retry("films") == 2
+    assert "text.mp4" in room.ids and list(room.skipped) == ["empty.mp4", "pipe.mp4"]
 
 
 def test_links_out_of_the_folder_are_skipped_and_those_within_are_copies(room: Room, tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_a_window_that_cannot_be_decoded_is_skipped_alone(room: Room, monkeypatc
     assert (updated.num_clips, updated.num_embedded, updated.num_skipped) == (7, 7, 1)
     assert room.skipped == {"long.mp4@2-4": "long.mp4 is damaged there."}
     monkeypatch.undo()
-    assert room.libraries.retry("films") == 1
+    room.libraries.retry("films")
     assert room.update(previews=True).num_clips == 8 and room.skipped == {}
 
 
