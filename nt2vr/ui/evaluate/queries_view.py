@@ -1,5 +1,6 @@
 """Query list of a report as template data. Independent of Gradio."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -127,11 +128,8 @@ def tags_of(remarks: Remarks) -> list[tuple[str, str]]:
 
 
 def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
-    counts: dict[str, int] = {}
-    for value in values:
-        counts[value] = counts.get(value, 0) + 1
-    ordered = sorted(counts, key=lambda value: (-counts[value], value))
-    return [(f"{value} ({counts[value]:,})", value) for value in ordered]
+    counts = Counter(sorted(values))
+    return [(f"{value} ({count:,})", value) for value, count in counts.most_common()]
 
 
 def queries_view(listing: Listing) -> dict[str, Any]:

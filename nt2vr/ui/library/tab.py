@@ -201,9 +201,6 @@ class LibraryTab:
     @user_errors
     def on_update(self, chosen: str, model: str, request: gr.Request) -> Updates:
         """Bring the open library up to date under a model."""
-        return self._updated(chosen, model, request)
-
-    def _updated(self, chosen: str, model: str, request: gr.Request) -> Updates:
         self._permissions.check("import", request)
         self._indexing.start(chosen, [model])
         return self._show(chosen, request)
@@ -235,7 +232,7 @@ class LibraryTab:
         """Add uploaded files to the open library, and index them."""
         self._permissions.check("import", request)
         self._libraries.upload(self._libraries.find(chosen).id, _uploads(files))
-        return self._updated(chosen, model, request)
+        return self.on_update(chosen, model, request)
 
     @user_errors
     def on_rename(self, chosen: str, name: str, request: gr.Request) -> Updates:
@@ -257,7 +254,7 @@ class LibraryTab:
         """Read the skipped files of the open library again."""
         self._permissions.check("import", request)
         self._libraries.retry(chosen)
-        return self._updated(chosen, model, request)
+        return self.on_update(chosen, model, request)
 
     def on_search(self, event: gr.EventData) -> Mapping[str, str]:
         """Return the values of the link to the last search of a library in this browser."""
