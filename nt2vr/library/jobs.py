@@ -29,15 +29,11 @@ class IndexJobs:
         self._runner = Runner[Updated]("update", queues=True)
 
     @property
-    def jobs(self) -> list[IndexJob]:
-        """All under way, the running one first, then the latest that ended per library."""
+    def by_library(self) -> dict[str, IndexJob]:
+        """The update of each library that is under way, running before waiting ones, or ended last."""
         jobs = self._runner.jobs
-        latest = {job.key: job for job in jobs if not job.is_under_way}
-        return [*(job for job in jobs if job.is_under_way), *sorted(latest.values(), key=lambda job: -job.number)]
-
-    def of(self, library_id: str) -> IndexJob | None:
-        """Return the library's latest update."""
-        return next((job for job in reversed(self._runner.jobs) if job.key == library_id), None)
+        ended = {job.key: job for job in jobs if not job.is_under_way}
+        return ended | {job.key: job for job in reversed(jobs) if job.is_under_way}
 
     def start(
         self, library_id: str, model: str, prepare: Callable[[Progress], object] | None = None

@@ -82,7 +82,8 @@ class Indexing:
 
     def under_way(self, library_id: str) -> IndexJob | None:
         """Return the update of a library that is running, or else waiting, if any."""
-        return next((job for job in self.jobs.jobs if job.key == library_id and job.is_under_way), None)
+        job = self.jobs.by_library.get(library_id)
+        return job if job is not None and job.is_under_way else None
 
 
 def index_view(
@@ -157,7 +158,7 @@ def wire_indexing(
         job = indexing.under_way(key)
         if job is not None:
             return index_view(None, None, job), gr.skip(), gr.skip(), gr.skip()
-        last, ended = indexing.jobs.of(key) if key else None, gr.Timer(active=False)
+        last, ended = indexing.jobs.by_library.get(key), gr.Timer(active=False)
         drawings = indexing.drawings(key, chosen or (), permissions, request, again=True)
         if last is not None and last.state == "failed":  # what is shown stays, and so does the reason
             panel = index_view(None, None, last, tell=permissions.teller(request), drawings=drawings)

@@ -9,7 +9,6 @@ import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.library.info import LibraryInfo
-from nt2vr.library.jobs import IndexJob
 from nt2vr.library.libraries import Libraries
 from nt2vr.registry import pick
 from nt2vr.ui.library.drawings import drawings_view
@@ -72,13 +71,8 @@ class LibraryTab:
         opened = tab.select(self.on_open, p.chosen, self._outputs, **QUIET)
         opened.success(self.on_visit, models, [form.add, form.note, *models, form.drawings], **QUIET)
         form.model.change(self.on_form_model, form.model, form.drawings, **QUIET)
-        form.kind.change(
-            inputs=form.kind,
-            outputs=[form.files, form.path, form.split, form.window],
-            fn=None,
-            js=script("chooseKind", PATHS),
-            api_visibility="private",
-        )
+        of_kind = [form.files, form.path, form.split, form.window]
+        form.kind.change(None, form.kind, of_kind, js=script("chooseKind", PATHS))
         p.timer.tick(self.on_poll, [p.chosen, p.seen], self._outputs, queue=False, trigger_mode="once", **QUIET)
         added = [*self._outputs, form.files, form.name]
         for asked in (form.add.click, form.drawings.get):
@@ -132,7 +126,7 @@ class LibraryTab:
     @user_errors
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
         """Follow the updates; show what the open library has got once its update has ended."""
-        if (now := self._jobs()) == seen:
+        if (now := self._indexing.jobs.by_library) == seen:
             return gr.skip()
         before = seen.get(chosen) if isinstance(seen, dict) else None
         job = now.get(chosen)
@@ -288,7 +282,7 @@ class LibraryTab:
 
     def _progress(self, chosen: str, visitor: Visitor) -> Updates:
         """Show the list, and the open library with its update."""
-        p, o, jobs, infos = self._parts, self._parts.open, self._jobs(), self._libraries.infos()
+        p, o, jobs, infos = self._parts, self._parts.open, self._indexing.jobs.by_library, self._libraries.infos()
         info = next((info for info in infos if info.id == chosen), None)
         job = self._indexing.under_way(chosen) if chosen else None
         is_busy = any(each.is_under_way for each in jobs.values())
@@ -302,14 +296,8 @@ class LibraryTab:
         }
 
     def _info(self, info: LibraryInfo, visitor: Visitor, remark: str = "") -> dict[str, Any]:
-        return info_view(info, self._jobs().get(info.id), remark, self._permissions.may("paths", visitor))
-
-    def _jobs(self) -> dict[str, IndexJob]:
-        """Return the update of each library that is under way, or ended last."""
-        jobs: dict[str, IndexJob] = {}
-        for job in self._indexing.jobs.jobs:
-            jobs.setdefault(job.key, job)
-        return jobs
+        job = self._indexing.jobs.by_library.get(info.id)
+        return info_view(info, job, remark, self._permissions.may("paths", visitor))
 
     def _models(self) -> list[str]:
         entries = self._indexing.models.entries()
