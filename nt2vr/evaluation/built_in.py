@@ -109,11 +109,7 @@ def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache, progress
         video_ids=tuple(video.video_id for video in videos),
         queries=world_queries([caption.text for caption in captions], SceneDenials(scenes), progress),
         embed=embed_files(videos, decoder, cache, gallery.key),
-        source={
-            "data": gallery.name,
-            "clips": len(videos),
-            "content": content_of(videos, cache, progress),
-        },
+        source={"data": gallery.name, "clips": len(videos), "content": content_of(videos, cache, progress)},
         references={"oracle": oracle_metrics(scenes, captions)} if scenes else {},
     )
 

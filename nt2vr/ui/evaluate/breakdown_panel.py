@@ -8,7 +8,7 @@ import gradio as gr
 
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.ui.evaluate.breakdown_view import HARD_PAIRS, breakdown_view, measure_choices
-from nt2vr.ui.theme import fold, template
+from nt2vr.ui.theme import QUIET, fold, template
 from nt2vr.ui.web.errors import user_errors
 
 SYSTEMS = ("first", "second")  # of the list of queries
@@ -47,6 +47,5 @@ class BreakdownPanel:
             [self.measure, self.groups],
             js="nt2vr.brief",
             trigger_mode="always_last",
-            show_progress="hidden",
-            api_visibility="private",
+            **QUIET,
         )

@@ -49,10 +49,7 @@ def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str
             if info.has_captions
         ),
         ("Classes: who, which deed and which place the built-in world's test scenes show", CLASSES + WORLD),
-        (
-            f"Order: which of two clips “sings, then dances”? {NUM_CLIPS:,} clips, drawn first",
-            ORDER,
-        ),
+        (f"Order: which of two clips “sings, then dances”? {NUM_CLIPS:,} clips, drawn first", ORDER),
         (f"Moments: who does something in one frame of four? {NUM_CLIPS:,} clips, drawn first", MOMENT),
         ("Picture plus text: edits of the built-in world's held-out scenes", f"{COVR}{WORLD}"),
     ]
@@ -112,7 +109,7 @@ class FormParts:
                 elem_id="evaluate-model",
             )
             chosen = [self.split, self.per_kind, self.systems, self.model]
-            self.data.change(None, self.data, chosen, js=CHOOSE_DATA, api_visibility="private")
+            self.data.change(None, self.data, chosen, js=CHOOSE_DATA)
             with gr.Row():
                 self.start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
                 self.cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)

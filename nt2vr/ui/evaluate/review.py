@@ -63,17 +63,17 @@ class Review:
         moving = [self.parts.chosen, report.queries, report.review]
         filtered = script("filterQueries", FILTERS, [PAGE, "query"])
         for changed in report.filters.inputs:
-            changed.input(None, [address, *report.filters.inputs], address, js=filtered, api_visibility="private")
+            changed.input(None, [address, *report.filters.inputs], address, js=filtered)
         menus = [report.filters.cue, report.filters.concept]
         address.change(self.on_address, address, [*moving, *menus], trigger_mode="always_last", **QUIET)
         for shown in (report.queries, report.review):
-            shown.show(None, None, address, js="nt2vr.here", api_visibility="private")
+            shown.show(None, None, address, js="nt2vr.here")
         report.recall.input(self.on_recall, [self.parts.chosen, report.recall], report.report, **QUIET)
         noted = report.review.note(  # a tag, then a note: none may be dropped while the other is being saved
             self.on_note, None, [report.report, report.filters.tag], trigger_mode="multiple", **QUIET
         )
-        noted.success(None, None, address, js="nt2vr.noteSaved", api_visibility="private")
-        noted.failure(None, js="nt2vr.noteFailed", api_visibility="private")
+        noted.success(None, None, address, js="nt2vr.noteSaved")
+        noted.failure(None, js="nt2vr.noteFailed")
 
     @user_errors
     def on_address(self, address: str, request: gr.Request) -> Any:

@@ -9,14 +9,7 @@ from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.progress import Job
 from nt2vr.search.galleries import Galleries
-from nt2vr.ui.evaluate.layout import (
-    BUILT_IN_DATA,
-    COVR,
-    OWN_DATA,
-    SIZES,
-    EvaluateParts,
-    data_choices,
-)
+from nt2vr.ui.evaluate.layout import BUILT_IN_DATA, COVR, OWN_DATA, SIZES, EvaluateParts, data_choices
 from nt2vr.ui.evaluate.queries_view import marks_of
 from nt2vr.ui.evaluate.report_link import ReportLink
 from nt2vr.ui.evaluate.review import Review, Updates
@@ -29,8 +22,6 @@ from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.evaluations import start_covr_evaluation, start_evaluation
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
-
-BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 
 
 class EvaluateTab:
@@ -87,8 +78,8 @@ class EvaluateTab:
             p.report.confirm.yes.click(self.on_delete, p.chosen, outputs, **QUIET),
         )
         for event in shown:
-            event.success(inputs=p.report.queries, js="nt2vr.followReport", **BROWSER_ONLY)
-        opened.success(self.on_visit, None, visited, **QUIET).success(js="nt2vr.showPlace", **BROWSER_ONLY)
+            event.success(None, inputs=p.report.queries, js="nt2vr.followReport")
+        opened.success(self.on_visit, None, visited, **QUIET).success(None, js="nt2vr.showPlace")
 
     def _wire_report(self, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         p, report, outputs = self._parts, self._parts.report, self._outputs
@@ -97,7 +88,7 @@ class EvaluateTab:
         page.load(self.on_load, None, tabs, **QUIET)  # selecting the tab shows the report
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
         for event in (returned, report.report.open, report.queries.open):
-            event(self.on_link, None, outputs, **QUIET).success(js="nt2vr.showPlace", **BROWSER_ONLY)
+            event(self.on_link, None, outputs, **QUIET).success(None, js="nt2vr.showPlace")
 
     def marked(self, judged: str, text: str, gallery: str) -> Marked:
         """Return the relevant clips of a report's query; none once the text or the gallery has changed."""

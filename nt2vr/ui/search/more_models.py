@@ -18,7 +18,7 @@ from nt2vr.models.recommended import OFFERED, RECOMMENDED, Recommended
 from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
-from nt2vr.ui.theme import fold, script, template
+from nt2vr.ui.theme import QUIET, fold, script, template
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
@@ -72,25 +72,23 @@ class MoreModels:
             self._note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
             self._added = gr.JSON(visible="hidden")
         private: dict[str, Any] = {"api_visibility": "private", "show_progress_on": self._note}
-        quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-        recommended.choose(self.on_choose, None, [pretrained, recommended], **quiet)
-        pretrained.input(self.on_find, pretrained, recommended, trigger_mode="always_last", **quiet)
-        cancel.click(self.on_cancel, None, self._note, **quiet)
+        recommended.choose(self.on_choose, None, [pretrained, recommended], **QUIET)
+        pretrained.input(self.on_find, pretrained, recommended, trigger_mode="always_last", **QUIET)
+        cancel.click(self.on_cancel, None, self._note, **QUIET)
         upload.upload(self.on_upload, upload, file, **private)
-        page.load(self.on_visit, None, [download, upload, start, self._note, recommended], **quiet)
+        page.load(self.on_visit, None, [download, upload, start, self._note, recommended], **QUIET)
         answered = [systems, self._note, self._added]
         downloaded = download.click(self.on_download, [pretrained, systems], answered, **private)
         imported = start.click(self.on_import, [file, name, *options, systems], answered, **private)
-        page.load(self.on_offer, None, offer, **quiet)
+        page.load(self.on_offer, None, offer, **QUIET)
         taken = offer.click(self.on_download, [gr.State(OFFERED.name), systems], answered, **private)
-        taken.success(lambda: gr.Button(visible=False), None, offer, **quiet)
+        taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
         return [
             event.success(
                 None,
                 [self._added, systems, file, name],
                 [systems, file, name],
                 js=script("addModel", self.max_columns - 1),
-                api_visibility="private",
             )
             for event in (downloaded, imported, taken)
         ]
