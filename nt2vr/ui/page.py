@@ -50,8 +50,6 @@ from nt2vr.ui.web.permissions import Permissions, told
 from nt2vr.ui.web.request_checks import UNKNOWN, RequestChecks, refuse_unknown, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
 from nt2vr.ui.web.uploads import HOUR_S, STAY_S, prepare_uploads, sweep_uploads
-from nt2vr.world.stories import story_queries
-from nt2vr.world.synonyms import offered_words
 
 ABOUT = (
     f"After [“Learn to Understand Negation in Video Retrieval”]({PAPER}) (ACM MM 2022). Programs search over "
@@ -99,7 +97,7 @@ def build_page(
     media: Media,
     permissions: Permissions,
     tabs: Mapping[str, TabBuilder],
-    trainings: Trainings | None,
+    trainings: Trainings,
     mcp: bool = False,
 ) -> gr.Blocks:
     """Build the head, the tabs and the API; `tabs` adds those of other packages by name, `trainings` the trainer.
@@ -118,17 +116,7 @@ def build_page(
             gr.LoginButton(size="sm", elem_id="login")  # only on a Space: elsewhere Gradio asks the Hub for a token
         evaluate = EvaluateTab(evaluations, galleries, media, permissions, templates)
         tab = SearchTab(
-            galleries,
-            media,
-            indexing,
-            services.decoder,
-            templates,
-            permissions,
-            head,
-            evaluate.marked,
-            offered_words(),
-            story_queries(),
-            trainings,
+            galleries, media, indexing, services.decoder, templates, permissions, head, evaluate.marked, trainings
         )
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search") as opened:
@@ -144,7 +132,7 @@ def build_page(
                     build(opened)
                 others.append(opened)
             for other in others:
-                other.select(None, js="nt2vr.leaveReport", api_visibility="private")
+                other.select(None, js="nt2vr.leaveReport")
         gr.Markdown(ABOUT, elem_classes="nt-about")
         template(templates, "help", {})
         build_api(galleries, services.decoder, evaluations, permissions)
@@ -172,7 +160,7 @@ def serve(
     settings: Settings,
     permissions: Permissions,
     tabs: Mapping[str, TabBuilder],
-    trainings: Trainings | None,
+    trainings: Trainings,
     mcp: bool = False,
 ) -> None:
     """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up.

@@ -16,6 +16,7 @@ from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.picture_examples import lay_out_picture_examples
 from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SLIDERS, SearchState
 from nt2vr.ui.theme import fold, template
+from nt2vr.world.synonyms import offered_words
 
 MENU_BUTTON = (
     '<button type="button" popovertarget="menu" aria-label="More" title="Downloads, keys, models …">⋯</button>'
@@ -61,9 +62,7 @@ class Controls:
         ask: hidden; every change of it starts a search.
     """
 
-    def __init__(
-        self, galleries: Galleries, templates: Path, words: Sequence[str], stories: Sequence[str], media: Media
-    ) -> None:
+    def __init__(self, galleries: Galleries, templates: Path, media: Media) -> None:
         """Lay out query, references, examples, and the choice of gallery and systems."""
         start = SearchState()
         with gr.Row(equal_height=True):
@@ -92,10 +91,10 @@ class Controls:
             gr.Checkbox(False, label="Options", elem_id="options", min_width=100, scale=1, container=False)
             self.find = gr.Button("Search", variant="primary", elem_id="search-button", scale=0)
             gr.HTML(MENU_BUTTON, elem_id="menu-button")
-        template(templates, "words", {"words": list(words)})
+        template(templates, "words", {"words": offered_words()})
         self.reference = template(templates, "reference", NO_REFERENCES)
         with gr.Row(elem_id="choices"):
-            self.examples = template(templates, "examples", examples_view(galleries.built_in, stories))
+            self.examples = template(templates, "examples", examples_view(galleries.built_in))
             self.picture_examples = lay_out_picture_examples(templates, galleries.built_in, media)
             self.systems = gr.Dropdown(
                 system_choices(galleries.built_in.system_names()),

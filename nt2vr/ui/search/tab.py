@@ -6,7 +6,7 @@ still hold what they held before: see assets/ui/search.js.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,6 @@ from nt2vr.ui.web.errors import problem, user_errors, warn
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions
 
-BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 
@@ -60,10 +59,8 @@ class SearchTab:
         decoder: decodes uploads, which are untrusted.
         templates: folder of the page's templates.
         marked: returns the relevant clips of a judged query, given its name in links, its text and the gallery.
-        words: known words, offered while typing.
-        stories: queries of the built-in gallery to draw one from.
         head: the page's head, which names the gallery.
-        trainings: trains models; None if the trainer is left out.
+        trainings: trains models.
     """
 
     galleries: Galleries
@@ -74,9 +71,7 @@ class SearchTab:
     permissions: Permissions
     head: gr.HTML
     marked: Callable[[str, str, str], Marked]
-    words: Sequence[str]
-    stories: Sequence[str]
-    trainings: Trainings | None
+    trainings: Trainings
     _watch: Watch = field(init=False)
     _references: References = field(init=False)
     _controls: Controls = field(init=False)
@@ -90,7 +85,7 @@ class SearchTab:
             Lets an event of another tab open a query here; takes the event and a handler that returns a link's values.
         """
         self._references = References(self.galleries, self.media, self.decoder)
-        self._controls = c = Controls(self.galleries, self.templates, self.words, self.stories, self.media)
+        self._controls = c = Controls(self.galleries, self.templates, self.media)
         clips = [video.video_id for video in self.galleries.built_in.gallery.videos]
         recording = Recording.of_gallery(self.templates.parent / "recording.json", clips)
         self._watch = Watch(self.galleries, self.permissions, self.trainings, recording)
@@ -116,7 +111,7 @@ class SearchTab:
 
     def _asks(self, event: Any) -> None:
         """Search once an event of the server has succeeded."""
-        event.success(outputs=self._controls.ask, js="nt2vr.ask", **BROWSER_ONLY)
+        event.success(None, outputs=self._controls.ask, js="nt2vr.ask")
 
     def _wire_inputs(self, page: gr.Blocks) -> None:
         """Wire what leads to a search by a change of `ask`."""
@@ -125,24 +120,24 @@ class SearchTab:
         restored = page.load(self.on_load, c.ask, loaded, js="nt2vr.settings", **QUIET)
         shown = list(c.shown.values())
         restore = script("restore", {name: component.value for name, component in c.shown.items()})
-        restored.success(inputs=[c.link, c.ask, *shown], outputs=[c.ask, c.state, *shown], js=restore, **BROWSER_ONLY)
-        c.examples.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
-        c.with_picture.click(js="nt2vr.chooseFiles", **BROWSER_ONLY)
-        c.reference.edited(outputs=c.ask, js="nt2vr.ask", **BROWSER_ONLY)
+        restored.success(None, inputs=[c.link, c.ask, *shown], outputs=[c.ask, c.state, *shown], js=restore)
+        c.examples.take(None, outputs=[c.query, c.ask], js="nt2vr.take")
+        c.with_picture.click(None, js="nt2vr.chooseFiles")
+        c.reference.edited(None, outputs=c.ask, js="nt2vr.ask")
         added = c.reference.added(self.on_added, c.reference, [c.reference, r.problem, c.ask], **PRIVATE)
-        added.then(js="nt2vr.pictureRead", **BROWSER_ONLY)
+        added.then(None, js="nt2vr.pictureRead")
         liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
         for event in (liked, *r.systems_added):
             self._asks(event)
-        r.understood.literal(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal", **BROWSER_ONLY)
-        r.understood.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
+        r.understood.literal(None, inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal")
+        r.understood.take(None, outputs=[c.query, c.ask], js="nt2vr.take")
         for event in (r.understood.versus, r.menu.versus):
-            event(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.versus", **BROWSER_ONLY)
-        r.understood.flip(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.flip", **BROWSER_ONLY)
-        r.parts.correct(outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct", **BROWSER_ONLY)
+            event(None, inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.versus")
+        r.understood.flip(None, inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.flip")
+        r.parts.correct(None, outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct")
         for slider in r.sliders:
             moved = script("moved", slider.elem_id)
-            slider.release(inputs=[slider, c.state], outputs=[c.state, c.ask], js=moved, **BROWSER_ONLY)
+            slider.release(None, inputs=[slider, c.state], outputs=[c.state, c.ask], js=moved)
 
     def _wire_search(self) -> None:
         c, r = self._controls, self._results
@@ -151,7 +146,7 @@ class SearchTab:
             *(c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit),
             *(c.ask.change, c.systems.input, c.k.input),
         )
-        gr.on(asking, outputs=r.problem, js="() => ''", **BROWSER_ONLY)  # not by an answer, which may be an older one
+        gr.on(asking, None, outputs=r.problem, js="() => ''")  # not by an answer, which may be an older one
         answered = gr.on(
             asking,
             self._answering.on_search,
@@ -167,12 +162,8 @@ class SearchTab:
             **PRIVATE,
         )
         r.figure.draw(self._answering.on_figure, [r.answer, *parts], r.figure, inputs_kwargs=asked, **PRIVATE)
-        answered.success(
-            inputs=[r.understood, *parts, c.state],
-            outputs=[*parts, *r.sliders, c.state],
-            js="nt2vr.settle",
-            **BROWSER_ONLY,
-        )
+        settled = [*parts, *r.sliders, c.state]
+        answered.success(None, inputs=[r.understood, *parts, c.state], outputs=settled, js="nt2vr.settle")
         wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask, QUIET)
 
     def _wire_clips(self) -> None:
@@ -270,7 +261,7 @@ class SearchTab:
         shown = {name: getattr(state, name) for name in c.shown} | {"references": self._references.view(known)}
         choices = {c.gallery: gallery_choices(self.galleries), c.systems: system_choices(names)}
         about = {
-            c.examples: examples_view(searcher, self.stories),
+            c.examples: examples_view(searcher),
             self.head: status_line(self.galleries, gallery, LocalContext.request.get(None)),
         }
         return {"shown": shown, "hidden": state.hidden}, choices, about

@@ -54,14 +54,13 @@ class Watch:
     """Panel of the run that is training, and the columns of runs.
 
     Attributes:
-        trainings: None if the trainer is left out.
         recording: a training to replay; None if there is none of this gallery.
         timer: ticks while a run is under way.
     """
 
     galleries: Galleries
     permissions: Permissions
-    trainings: Trainings | None
+    trainings: Trainings
     recording: Recording | None = None
     _kept: KeptRankings = field(default_factory=KeptRankings)
     _panel: gr.HTML = field(init=False)
@@ -79,9 +78,7 @@ class Watch:
         c = controls
         moved = results.columns.epoch(self.on_epoch, c.systems, c.systems, **quiet)
         for event in (moved.success, results.columns.more):
-            event(fn=None, outputs=c.ask, js="nt2vr.ask", api_visibility="private")
-        if self.trainings is None:
-            return
+            event(None, outputs=c.ask, js="nt2vr.ask")
         panel = [self._panel, self.timer, self._watched]
         looked, updated = [c.query, c.systems, results.answer, self._watched, self._joins], [*panel, self._joins]
         page.load(self.on_visit, c.systems, panel, **quiet)
@@ -92,8 +89,8 @@ class Watch:
 
     def offers(self, request: gr.Request, gallery: str) -> dict[str, bool]:
         """Say whether to offer this visitor a training, and a recorded one, which is of the built-in gallery."""
-        trains = self.trainings is not None and self.permissions.may("train", request)
-        return {"trains": trains, "replays": self.recording is not None and not gallery}
+        replays = self.recording is not None and not gallery
+        return {"trains": self.permissions.may("train", request), "replays": replays}
 
     def columns(
         self,
@@ -134,12 +131,12 @@ class Watch:
 
     def awake(self) -> dict[Any, Any]:
         """Keep the panel up to date if a run is under way, along with a search's answer."""
-        return {self.timer: gr.Timer(active=True)} if self.trainings and self.trainings.under_way() else {}
+        return {self.timer: gr.Timer(active=True)} if self.trainings.under_way() else {}
 
     @user_errors
     def on_visit(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
         """Show the run that is under way, if any, whoever started it."""
-        run = self._trains.under_way()
+        run = self.trainings.under_way()
         return self._showing(WatchedRun(run), "", systems, request) if run else (gr.skip(), gr.skip(), gr.skip())
 
     @user_errors
@@ -154,14 +151,14 @@ class Watch:
             raise ConfigError(
                 f"{quoted(model)} has embeddings from a file and cannot be trained. Put another system first."
             )
-        run = self._trains.start(self._models.folder(model), model)
+        run = self.trainings.start(self._models.folder(model), model)
         return *self._showing(WatchedRun(run), run, systems, request), run
 
     @user_errors
     def on_stop(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> tuple[Any, ...]:
         """Stop the run that is shown; its checkpoints stay."""
         self.permissions.check("train", request)
-        self._trains.stop(watched.run)
+        self.trainings.stop(watched.run)
         return self._showing(watched, "", systems, request)
 
     @user_errors
@@ -180,7 +177,7 @@ class Watch:
         request: gr.Request,
     ) -> tuple[Any, ...]:
         """Show how far the run is, add its column if that is to join, and search again for a newer checkpoint."""
-        watched = replace(watched, run=self._trains.under_way() or watched.run)
+        watched = replace(watched, run=self.trainings.under_way() or watched.run)
         if joins and joins == watched.run and joins in self._models.entries():
             joined = with_run(systems or [], joins, MAX_COLUMNS)
             return *self._showing(watched, "", joined, request), "", self._chosen(joined), f"{time.monotonic()}"
@@ -199,12 +196,6 @@ class Watch:
     def _models(self) -> Catalog:
         return self.galleries.built_in.models
 
-    @property
-    def _trains(self) -> Trainings:
-        if self.trainings is None:
-            raise ConfigError("The trainer is left out here.")
-        return self.trainings
-
     def _chosen(self, systems: Sequence[str]) -> gr.Dropdown:
         names = self.galleries.built_in.system_names(systems)
         return gr.Dropdown(system_choices(names), value=list(systems), multiselect=True)
@@ -220,7 +211,7 @@ class Watch:
     ) -> tuple[Any, ...]:
         """Return the panel, if it has changed, the timer, and what to remember."""
         try:
-            training = self._trains.look(watched.run) if watched.run else None
+            training = self.trainings.look(watched.run) if watched.run else None
         except ConfigError:  # deleted
             training = None
         polls = REST if training and training.under_way else watched.polls - 1

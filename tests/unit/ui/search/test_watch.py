@@ -148,13 +148,6 @@ def test_what_cannot_be_trained_is_refused_in_a_sentence(systems: list[str], ref
         page.watch.on_stop([], WatchedRun("run"), NOBODY)
 
 
-def test_without_the_trainer_nothing_is_offered() -> None:
-    watch = replace(Page().watch, trainings=None)
-    assert not any(watch.offers(NOBODY, "").values()) and watch.awake() == {}
-    with pytest.raises(gr.Error, match="left out"):
-        watch.on_start(["CLIP"], NOBODY)
-
-
 def test_a_recorded_run_opens_with_the_query_on_display_or_the_first_that_was_recorded() -> None:
     recording = Recording("CLIP", "stage", "", [0], [20], {TEXT: [[("a", 0.5)]], "not dancing": [[("a", 0.5)]]})
     watch = replace(Page().watch, recording=recording)
