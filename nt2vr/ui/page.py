@@ -36,7 +36,7 @@ from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.agents import build_tools, check_installed
 from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.documentation import PAPER, Documentation
-from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.errors import tell_errors
 from nt2vr.ui.web.gradio_api import build_api
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
@@ -140,12 +140,12 @@ def build_page(
             build_tools(galleries, permissions)
         timer = gr.Timer(0.7)
 
-        @user_errors
         def on_tick(gallery: str, request: gr.Request) -> tuple[str, gr.Timer]:
             return status_line(galleries, gallery, request), gr.Timer(active=not searcher.is_ready)
 
         timer.tick(on_tick, tab.gallery, [head, timer], queue=False, **QUIET)
     check_inputs(page)
+    tell_errors(page)
     show_progress_where_seen(page)
     return page
 

@@ -10,7 +10,6 @@ import gradio as gr
 from nt2vr.registry import pick
 from nt2vr.settings import Settings
 from nt2vr.ui.theme import QUIET
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
@@ -75,18 +74,15 @@ class TrainTab:
         parts.confirm.asked_by(parts.delete, chosen, (listed.new.click, listed.runs.pick))
         parts.confirm.yes.click(self.on_delete, chosen, everything, **QUIET)
 
-    @user_errors
     def on_open(self, chosen: str | None, request: gr.Request) -> tuple[Any, ...]:
         """Show what was open last, or the active or newest run, and start polling."""
         return *self._show(chosen, request), gr.Timer(active=True)
 
-    @user_errors
     def on_opened(self, preset: str, losses: Mapping[str, Any], request: gr.Request) -> tuple[Any, Any]:
         """Refresh the list of base models; on first opening also load the losses, which import torch."""
         table = gr.skip() if losses.get("losses") else losses_view(self._presets[preset]["losses"])
         return gr.Dropdown(choices=self._bases(request)), table
 
-    @user_errors
     def on_poll(self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request) -> Any:
         """Refresh the list and the open run, with the curves of others, if anything has changed."""
         runs = self._manager.runs()
@@ -96,7 +92,6 @@ class TrainTab:
             return gr.skip()
         return self._watched(runs, run, others, request)
 
-    @user_errors
     def on_preset(self, name: str) -> list[Any]:
         """Fill in the form from a preset, without the other one's preview."""
         preset = pick("preset", name, self._presets)
@@ -104,7 +99,6 @@ class TrainTab:
         filled = [json.dumps(value) if isinstance(value, Mapping) else value for value in values]
         return [*filled, losses_view(preset["losses"]), {}]
 
-    @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
         actions = ("train", "delete")
         refusal = self._permissions.refusal(request, *actions)
@@ -113,12 +107,10 @@ class TrainTab:
             gr.Markdown(refusal, visible=bool(refusal)),
         ]
 
-    @user_errors
     def on_start(self, request: gr.Request, *filled: Any) -> tuple[Any, ...]:
         """Start a run and show it."""
         return self._show(self._manager.start(self._config(filled, request)), request)
 
-    @user_errors
     def on_preview(self, request: gr.Request, *filled: Any) -> dict[str, Any]:
         """Mine some distractors as the form's run would, or draw some of a fusion's triplets, and show them."""
         from trainer.fusion.preview import preview_triplets  # noqa: PLC0415  slow to import
@@ -138,36 +130,30 @@ class TrainTab:
             self._permissions.check("paths", visitor)
         return read_form(by_key, losses)
 
-    @user_errors
     def on_new(self, request: gr.Request) -> tuple[Any, ...]:
         return self._show("", request)
 
-    @user_errors
     def on_pick(self, event: gr.EventData, request: gr.Request) -> tuple[Any, ...]:
         """Open a run from the list."""
         return self._show(event_value(event, "id", str), request)
 
-    @user_errors
     def on_stop(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
         """Ask a run to stop, or kill one that is taking too long to."""
         self._permissions.check("train", request)
         self._manager.stop(run_id, at_once=self._manager.get(run_id).may_end_at_once)
         return self._show(run_id, request)
 
-    @user_errors
     def on_resume(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
         self._permissions.check("train", request)
         self._manager.resume(run_id)
         return self._show(run_id, request)
 
-    @user_errors
     def on_delete(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
         """Move a run to the trash, and show another."""
         self._permissions.check("delete", request)
         self._manager.delete(run_id)
         return self._show(None, request)
 
-    @user_errors
     def on_empty_trash(self, chosen: str | None, request: gr.Request) -> tuple[Any, ...]:
         """Delete the runs in the trash for good."""
         self._permissions.check("delete", request)

@@ -9,7 +9,6 @@ import gradio as gr
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.ui.evaluate.breakdown_view import HARD_PAIRS, breakdown_view, measure_choices
 from nt2vr.ui.theme import QUIET, fold, template
-from nt2vr.ui.web.errors import user_errors
 
 SYSTEMS = ("first", "second")  # of the list of queries
 
@@ -26,7 +25,6 @@ class BreakdownPanel:
     def wire(self, load: Callable[[str, Sequence[str]], Report], report: gr.HTML, queries: gr.HTML) -> None:
         """Follow the open report and the two systems whose queries are listed; `load` opens a report by its id."""
 
-        @user_errors
         def on_change(shown: dict[str, Any], listed: dict[str, Any], key: str) -> list[Any]:
             """Break the chosen metric down, or another one if the systems have not both."""
             report_id, first, second = (str(each) for each in (shown.get("id", ""), *map(listed.get, SYSTEMS)))

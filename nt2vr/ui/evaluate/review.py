@@ -24,7 +24,6 @@ from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.ui.evaluate.view import day_text, report_view, roles_of
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import QUIET, script
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
@@ -75,7 +74,6 @@ class Review:
         noted.success(None, None, address, js="nt2vr.noteSaved")
         noted.failure(None, js="nt2vr.noteFailed")
 
-    @user_errors
     def on_address(self, address: str, request: gr.Request) -> Any:
         """Show the place in the report that the address names; cues and concepts are those of its kind of queries."""
         if not address:  # a note was saved, and the person has left the report
@@ -84,7 +82,6 @@ class Review:
         menus = {menu: gr.Dropdown(some) for menu, some in self._menus(listing).items()}
         return self._moved(listing, request) | menus
 
-    @user_errors
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Save tag and note of a query; the browser then asks for the list again."""
         self.permissions.check("review", request)
@@ -99,7 +96,6 @@ class Review:
             report.filters.tag: gr.Dropdown(_with(tags_of(listing.remarks), link.tag)),
         }
 
-    @user_errors
     def on_recall(self, chosen: str | None, measure: str) -> dict[str, Any]:
         """Show another R@k."""
         measure = pick("measure", measure, {name: name for name in MEASURES})

@@ -18,7 +18,6 @@ from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.theme import QUIET
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.evaluations import start_covr_evaluation, start_evaluation
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -102,7 +101,6 @@ class EvaluateTab:
             return Marked()
         return marks_of(row) if row.text == text and report.source.get("library", "") == gallery else Marked()
 
-    @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
         """List the systems, disable what this visitor may not do, and say why."""
         own, delete = self._permissions.may("paths", request), self._permissions.may("delete", request)
@@ -115,23 +113,19 @@ class EvaluateTab:
             gr.Markdown(refusal, visible=bool(refusal)),
         ]
 
-    @user_errors
     def on_load(self, request: gr.Request) -> Any:
         """Select this tab if the page's address names a place in a report."""
         return gr.Tabs(selected="evaluate") if "report" in request.query_params else gr.skip()
 
-    @user_errors
     def on_select(self, address: str, chosen: str | None, request: gr.Request) -> Updates:
         """Show the place that the address names, otherwise the one that was shown last."""
         asked = ReportLink.read(address) if "=" in address else None
         return self._show(asked or (None if chosen is None else ReportLink.read(chosen)), request)
 
-    @user_errors
     def on_link(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Show the place that a link names."""
         return self._show(ReportLink.read(event_value(event, "link", str)), request)
 
-    @user_errors
     def on_poll(self, chosen: str | None, seen: Job[str] | None, request: gr.Request) -> Any:
         """Update the progress; open the report that was waited for."""
         job, report_id = self._evaluations.job, _report_of(chosen)
@@ -143,7 +137,6 @@ class EvaluateTab:
         listed = reports_view(self._evaluations.archive.entries(), report_id, job, tell)
         return {self._parts.reports: listed, **self._watched(request)}
 
-    @user_errors
     def on_start(
         self, data: str, split: str, systems: list[str], per_kind: int, model: str, request: gr.Request
     ) -> Updates:
@@ -157,23 +150,19 @@ class EvaluateTab:
             start_evaluation(*asks, data, systems, split)
         return self._show(ReportLink(self._last_report()), request)
 
-    @user_errors
     def on_cancel(self, chosen: str | None, request: gr.Request) -> Updates:
         """Cancel the evaluation."""
         self._evaluations.cancel()
         return self._show(ReportLink(_report_of(chosen) or self._last_report()), request)
 
-    @user_errors
     def on_new(self, request: gr.Request) -> Updates:
         """Show the form."""
         return self._show(ReportLink(), request)
 
-    @user_errors
     def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Open a report of the list, or the evaluation under way (which may have a report by now)."""
         return self._show(ReportLink(event_value(event, "id", str) or self._last_report()), request)
 
-    @user_errors
     def on_delete(self, chosen: str | None, request: gr.Request) -> Updates:
         """Delete the open report."""
         self._permissions.check("delete", request)

@@ -20,7 +20,6 @@ from nt2vr.search.systems import System
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.drawings import better_model, drawings_view
 from nt2vr.ui.search.layout import system_choices
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
@@ -139,21 +138,18 @@ def wire_indexing(
         ask: changes when it has ended, to search once more.
     """
 
-    @user_errors
     def on_index(key: str, event: gr.EventData, request: gr.Request) -> tuple[Any, Any]:
         permissions.check("import", request)
         models = event_value(event, "models", str).split("|")
         indexing.start(indexing.galleries.key(key), models)
         return index_view(None, None, indexing.under_way(key)), gr.Timer(active=True)
 
-    @user_errors
     def on_get(key: str, request: gr.Request) -> tuple[Any, Any]:
         indexing.check_get(permissions, request)
         library_id = indexing.galleries.shelf.find(key).id
         indexing.get(library_id, permissions, request)
         return index_view(None, None, indexing.under_way(library_id)), gr.Timer(active=True)
 
-    @user_errors
     def on_indexing(key: str, chosen: list[str], request: gr.Request) -> tuple[Any, ...]:
         job = indexing.under_way(key)
         if job is not None:

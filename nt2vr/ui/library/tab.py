@@ -17,7 +17,6 @@ from nt2vr.ui.library.layout import KINDS, PATHS, LibraryParts
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import changes_text, info_view, list_view, posters_view, skipped_view
 from nt2vr.ui.theme import QUIET, script
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.uploads import is_upload
@@ -93,13 +92,11 @@ class LibraryTab:
         o.confirm.yes.click(self.on_remove, p.chosen, self._outputs, **SLOW)
         o.retry.click(self.on_retry, [p.chosen, o.model], self._outputs, **QUIET)
 
-    @user_errors
     def on_open(self, chosen: str, request: gr.Request) -> Updates:
         """Show what was open before, otherwise the first library, or the form if there is none."""
         infos = self._libraries.infos()
         return self._show(chosen or (infos[0].id if infos else ""), request)
 
-    @user_errors
     def on_visit(self, form_model: str | None, open_model: str | None, request: gr.Request) -> list[Any]:
         """List the models, disable what this visitor may not do, and say why; models of drawings are no default."""
         may = self._permissions.may("import", request) or self._permissions.may("paths", request)
@@ -113,17 +110,14 @@ class LibraryTab:
             self._drawings(better[0], "", request),
         ]
 
-    @user_errors
     def on_form_model(self, model: str | None, request: gr.Request) -> dict[str, Any]:
         """Say before a library is added if the chosen model knows only drawings."""
         return self._drawings(model, "", request)
 
-    @user_errors
     def on_open_model(self, model: str | None, chosen: str, request: gr.Request) -> dict[str, Any]:
         """Say so of the model that the open library would be updated by."""
         return self._drawings(model, chosen, request)
 
-    @user_errors
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
         """Follow the updates; show what the open library has got once its update has ended."""
         if (now := self._indexing.jobs.by_library) == seen:
@@ -140,17 +134,14 @@ class LibraryTab:
             return self._show(chosen, request) | model
         return {**dict.fromkeys(self._outputs, gr.skip()), **self._progress(chosen, request)}
 
-    @user_errors
     def on_new(self, request: gr.Request) -> Updates:
         """Show the form."""
         return self._show("", request)
 
-    @user_errors
     def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Open a library of the list."""
         return self._show(event_value(event, "id", str), request)
 
-    @user_errors
     def on_add(
         self,
         kind: str,
@@ -192,21 +183,18 @@ class LibraryTab:
             self._indexing.start(info.id, [model])
         return {**self._show(info.id, request), self._parts.form.files: None, self._parts.form.name: ""}
 
-    @user_errors
     def on_update(self, chosen: str, model: str, request: gr.Request) -> Updates:
         """Bring the open library up to date under a model."""
         self._permissions.check("import", request)
         self._indexing.start(chosen, [model])
         return self._show(chosen, request)
 
-    @user_errors
     def on_get(self, chosen: str, request: gr.Request) -> Updates:
         """Index the open library by a model that knows more than drawings, which is downloaded if none is here."""
         self._indexing.check_get(self._permissions, request)
         self._indexing.get(self._libraries.find(chosen).id, self._permissions, request)
         return self._show(chosen, request) | {self._parts.open.drawings: {}}
 
-    @user_errors
     def on_cancel(self, chosen: str, request: gr.Request) -> Updates:
         """Cancel the open library's update; what is indexed stays."""
         self._permissions.check("import", request)
@@ -214,28 +202,24 @@ class LibraryTab:
             self._indexing.jobs.cancel(job.number)
         return self._show(chosen, request)
 
-    @user_errors
     def on_check(self, chosen: str, request: gr.Request) -> dict[str, Any]:
         """Compare the open library's files with what is indexed."""
         self._permissions.check("import", request)
         info = self._libraries.find(chosen)
         return self._info(info, request, changes_text(self._libraries.check(info.id)))
 
-    @user_errors
     def on_more(self, chosen: str, files: list[str] | None, model: str, request: gr.Request) -> Updates:
         """Add uploaded files to the open library, and index them."""
         self._permissions.check("import", request)
         self._libraries.upload(self._libraries.find(chosen).id, _uploads(files))
         return self.on_update(chosen, model, request)
 
-    @user_errors
     def on_rename(self, chosen: str, name: str, request: gr.Request) -> Updates:
         """Give the open library another name."""
         self._permissions.check("import", request)
         self._libraries.rename(chosen, name.strip())
         return self._show(chosen, request)
 
-    @user_errors
     def on_remove(self, chosen: str, request: gr.Request) -> Updates:
         """Remove the open library."""
         self._permissions.check("delete", request)
@@ -243,7 +227,6 @@ class LibraryTab:
         self._indexing.galleries.forget(chosen)
         return self._show("", request)
 
-    @user_errors
     def on_retry(self, chosen: str, model: str, request: gr.Request) -> Updates:
         """Read the skipped files of the open library again."""
         self._permissions.check("import", request)

@@ -23,7 +23,7 @@ from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.search.versus import MOST, woven
 from nt2vr.ui.search.view import downloads, offers_view, parts_view, understood_view, with_corrections
 from nt2vr.ui.search.watch import Watch
-from nt2vr.ui.web.errors import problem, user_errors
+from nt2vr.ui.web.errors import problem
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 
@@ -43,7 +43,6 @@ class Answering:
     watch: Watch
     results: Results
 
-    @user_errors
     def on_search(
         self, previous: Answer | None, wanted: str, unwanted: str, request: gr.Request, **sent: Any
     ) -> Updates:
@@ -122,7 +121,6 @@ class Answering:
         learning = self.watch.columns(view, answer, key, question, view_of, bool(state.replay))
         return woven(learning, answer, partial(view_of, marked=Marked(), other=None))
 
-    @user_errors
     def on_figure(
         self, previous: Answer | None, wanted: str, unwanted: str, event: gr.EventData, **sent: Any
     ) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
 from nt2vr.ui.theme import QUIET, fold, script, template
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.uploads import is_upload
@@ -131,7 +130,6 @@ class MoreModels:
             start = gr.Button("Import and add", elem_id="import", scale=1, min_width=170)
         return name, [architecture, activation, frames], start
 
-    @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
         """Disable what this visitor may not do, and say why."""
         may_import, may_download = (self.permissions.may(action, request) for action in ("import", "download"))
@@ -140,26 +138,22 @@ class MoreModels:
         here = recommended_view(self.searcher.models.names())
         return [*(gr.Button(interactive=allowed) for allowed in buttons), note, here]
 
-    @user_errors
     def on_offer(self, request: gr.Request) -> gr.Button:
         """Offer a real CLIP on a Space that reaches the Hub, to those who may download, until it is here."""
         is_wanted = self.permissions.space_owner and self.permissions.may("download", request)
         is_here = OFFERED.name in (name.replace(" ", "") for name in self.searcher.models.names())
         return gr.Button(visible=bool(is_wanted) and not is_here and can_download(OFFERED.name))
 
-    @user_errors
     def on_choose(self, event: gr.EventData) -> tuple[str, dict[str, Any]]:
         """Put a listed model's name in the box."""
         return event_value(event, "name", str), recommended_view(self.searcher.models.names())
 
-    @user_errors
     def on_find(self, text: str) -> dict[str, Any]:
         """List the models of open_clip's with the typed words in their names."""
         words = text[:MAX_QUOTED].casefold().split()  # no name is as long
         found = [name for name in _available() if all(word in name.casefold() for word in words)] if words else []
         return recommended_view(self.searcher.models.names(), found)
 
-    @user_errors
     def on_cancel(self, request: gr.Request) -> str:
         """Cancel the download under way."""
         self.permissions.check("download", request)
@@ -167,7 +161,6 @@ class MoreModels:
             stop.set()
         return "The download is being cancelled." if self._downloads else "No download is under way."
 
-    @user_errors
     def on_upload(self, path: str | None, request: gr.Request) -> str:
         """Name the uploaded file in the box, as the file to import."""
         self.permissions.check("import", request)
@@ -175,7 +168,6 @@ class MoreModels:
             raise ConfigError("There is no such file among the uploaded ones. Upload it again.")
         return path
 
-    @user_errors
     def on_download(
         self,
         name: str,
@@ -204,7 +196,6 @@ class MoreModels:
             self._downloads.remove(stop)
         return self._result(added, said[-1], chosen)
 
-    @user_errors
     def on_import(
         self,
         file: str,

@@ -43,7 +43,7 @@ from nt2vr.ui.search.state import (
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.theme import script
 from nt2vr.ui.trainings import Trainings
-from nt2vr.ui.web.errors import problem, user_errors, warn
+from nt2vr.ui.web.errors import problem, warn
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions
 
@@ -204,11 +204,9 @@ class SearchTab:
                 tabs: gr.Tabs(selected="search"),
             }
 
-        @user_errors
         def on_back(address: str) -> Updates:
             return opened(dict(parse_qsl(address.removeprefix("?"))))
 
-        @user_errors
         def on_gallery(address: str, *_: Any) -> Any:
             if not address:
                 return gr.skip()
@@ -217,7 +215,6 @@ class SearchTab:
             return {**updates, c.ask: f"{time.monotonic()}"}
 
         def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
-            @user_errors
             def on_open(data: gr.EventData) -> Updates:
                 return opened(link_of(data))
 
@@ -271,7 +268,6 @@ class SearchTab:
         """The gallery that is searched."""
         return self._controls.gallery
 
-    @user_errors
     def on_load(self, remembered: str, request: gr.Request) -> Updates:
         """Read the page's link, or the settings that the browser remembers, for the browser to apply."""
         link = request.query_params
@@ -282,14 +278,12 @@ class SearchTab:
             self._controls.link: values,
         }
 
-    @user_errors
     def on_like(self, answer: Answer | None, references: dict[str, Any], event: gr.EventData) -> tuple[Any, Any]:
         """Search for more like a clip, or for less."""
         clip, wanted = event_value(event, "id", str), event_value(event, "wanted", int)
         chosen = with_clip(read_chosen(references), clip, answer.gallery if answer else "", bool(wanted))
         return self._references.view(chosen), {}
 
-    @user_errors
     def on_added(self, references: dict[str, Any], event: gr.EventData) -> Updates:
         """Make uploaded pictures and videos references, and search; what is shown stays if one cannot be read."""
         c, paths = self._controls, event_value(event, "paths", str).split("\n")

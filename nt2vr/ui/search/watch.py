@@ -24,7 +24,6 @@ from nt2vr.ui.search.layout import Controls, Results, system_choices
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.theme import template
 from nt2vr.ui.trainings import Training, Trainings
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 
@@ -133,13 +132,11 @@ class Watch:
         """Keep the panel up to date if a run is under way, along with a search's answer."""
         return {self.timer: gr.Timer(active=True)} if self.trainings.under_way() else {}
 
-    @user_errors
     def on_visit(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
         """Show the run that is under way, if any, whoever started it."""
         run = self.trainings.under_way()
         return self._showing(WatchedRun(run), "", systems, request) if run else (gr.skip(), gr.skip(), gr.skip())
 
-    @user_errors
     def on_start(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
         """Train from the model of the first column."""
         self.permissions.check("train", request)
@@ -154,19 +151,16 @@ class Watch:
         run = self.trainings.start(self._models.folder(model), model)
         return *self._showing(WatchedRun(run), run, systems, request), run
 
-    @user_errors
     def on_stop(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> tuple[Any, ...]:
         """Stop the run that is shown; its checkpoints stay."""
         self.permissions.check("train", request)
         self.trainings.stop(watched.run)
         return self._showing(watched, "", systems, request)
 
-    @user_errors
     def on_join(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> tuple[Any, ...]:
         """Have the run's column join the others at the next tick, or with its first checkpoint."""
         return *self._showing(watched, watched.run, systems, request), watched.run
 
-    @user_errors
     def on_tick(
         self,
         text: str,
@@ -186,7 +180,6 @@ class Watch:
         watched = replace(watched, asked=newer or watched.asked)
         return *self._showing(watched, joins, systems, request), gr.skip(), gr.skip(), asks
 
-    @user_errors
     def on_epoch(self, systems: list[str], event: gr.EventData) -> Any:
         """Replace a run's system by that of one of its epochs."""
         run, epoch = event_value(event, "run", str), event_value(event, "epoch", int)

@@ -12,7 +12,6 @@ from nt2vr.search.galleries import Galleries
 from nt2vr.search.references import DEFAULT_WEIGHT, Reference
 from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.evaluations import start_evaluation
 from nt2vr.ui.web.gradio_fixes import reference_picture
 from nt2vr.ui.web.permissions import Permissions
@@ -22,7 +21,6 @@ from nt2vr.ui.web.routes import checked_request, search_gallery
 def build_api(galleries: Galleries, decoder: Decoder, evaluations: Evaluations, permissions: Permissions) -> None:
     """Offer /search, /systems and /evaluate with hidden inputs, which allow more than those of the page."""
 
-    @user_errors
     def search(
         query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
     ) -> dict[str, Any]:
@@ -33,7 +31,6 @@ def build_api(galleries: Galleries, decoder: Decoder, evaluations: Evaluations, 
         picture = [] if image is None else [Reference((decoder.picture(Path(image)),), weight=asked.image_weight)]
         return search_gallery(galleries, asked, picture)
 
-    @user_errors
     def evaluate(data: str, systems: list[str], request: gr.Request) -> dict[str, Any]:
         """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
         checked_request({"systems": systems})
