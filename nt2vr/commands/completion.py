@@ -27,11 +27,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     from argcomplete.shell_integration import shellcode
 
     sys.stdout.write(shellcode(["nt2vr"], shell=options.shell))
-    return 0
 
 
 def complete(

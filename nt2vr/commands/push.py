@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_flags(parser)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     settings = Settings.read(options.data_dir, options.device)
     folder = expanded(options.checkpoint)
     if not (folder / CARD).is_file():
@@ -30,4 +30,3 @@ def run(options: Namespace) -> int:
     shipped = folder.absolute().is_relative_to(settings.assets.absolute())
     address = push(folder, options.repository, options.private, options.licence or ("mit" if shipped else ""))
     sys.stdout.write(f"{address}\n")
-    return 0
