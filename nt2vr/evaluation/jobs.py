@@ -23,7 +23,6 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Job, Progress, Runner, silent
 from nt2vr.search.systems import System
-from nt2vr.settings import ASSETS
 from nt2vr.world import WORLD
 
 BUILT_IN = (WORLD, GALLERY)
@@ -43,13 +42,12 @@ class Evaluations:
         decoder: Decoder,
         cache: Cache,
         folder: Path,
-        assets: Path = ASSETS,
         libraries: Libraries | None = None,
     ) -> None:
         self._runner = Runner[str]("evaluation")
         self.archive = Archive(folder / "reports")
         self._models, self._decoder, self._cache = models, decoder, cache
-        self._folder, self._assets, self._libraries = folder, assets, libraries
+        self._folder, self._libraries = folder, libraries
         self._built: dict[Data, Benchmark] = {}
 
     @property
@@ -143,9 +141,7 @@ class Evaluations:
         if data in self._built and reads == FRAMES:
             return self._built[data]
         progress(0, 0, "reading the data")
-        benchmark = load_benchmark(
-            data, self._folder, self._decoder, self._cache, progress, self._assets, self._libraries, reads
-        )
+        benchmark = load_benchmark(data, self._folder, self._decoder, self._cache, progress, self._libraries, reads)
         if data.name in BUILT_IN:
             self._built[data] = benchmark
         return benchmark

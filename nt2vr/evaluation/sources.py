@@ -78,7 +78,6 @@ def load_benchmark(
     decoder: Decoder,
     cache: Cache,
     progress: Progress,
-    assets: Path = ASSETS,
     libraries: Libraries | None = None,
     reads: Set[str] = FRAMES,
 ) -> Benchmark:
@@ -106,7 +105,7 @@ def load_benchmark(
     if data.name == WORLD:
         return world_benchmark(folder, data.clips, data.seed, progress=progress)
     if data.name == GALLERY:
-        gallery = load_gallery(assets / "gallery" / "gallery.jsonl")
+        gallery = load_gallery(ASSETS / "gallery" / "gallery.jsonl")
         return gallery_benchmark(gallery, decoder, cache, progress)
     if data.name == CLASSES + WORLD:
         if data.prompts:

@@ -24,7 +24,7 @@ from nt2vr.models.encoder import Encoder, check_encoder
 from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
 from nt2vr.progress import Progress, silent
 from nt2vr.registry import Registry, pick
-from nt2vr.settings import Settings
+from nt2vr.settings import ASSETS, Settings
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ class Catalog:
     @classmethod
     def of(cls, settings: Settings) -> "Catalog":
         """Return the catalog of shipped, downloaded and imported models, and of training runs' checkpoints."""
-        folders = [settings.assets / "models", settings.data_dir / "models"]
+        folders = [ASSETS / "models", settings.data_dir / "models"]
         return cls(folders, settings.device, settings.data_dir / "runs")
 
     def __reduce__(self) -> tuple[Any, ...]:

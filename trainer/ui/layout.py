@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -20,9 +19,9 @@ FIRST = ("name", "base", "data", "train", "epochs", "batch_size", "learning_rate
 class ListParts:
     """The list of runs, and the trash."""
 
-    def __init__(self, templates: Path) -> None:
+    def __init__(self) -> None:
         self.new = gr.Button("New run", elem_id="train-new")
-        self.runs = template(templates, "train-runs", {"runs": []}, "pick")
+        self.runs = template("train-runs", {"runs": []}, "pick")
         with gr.Column(visible=False, elem_id="train-trash") as self.trash:
             self.trash_size = gr.Markdown()
             self.empty = gr.Button("Empty trash", size="sm", elem_id="train-empty-trash")
@@ -44,7 +43,6 @@ class FormParts:
         fields: Sequence[Field],
         presets: Mapping[str, Mapping[str, Any]],
         bases: Sequence[tuple[str, str]],
-        templates: Path,
     ) -> None:
         num_first = sum(field.key in FIRST for field in fields)
 
@@ -66,8 +64,8 @@ class FormParts:
                 )
             with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
                 self.values = inputs(fields[:num_first])
-            self.losses = template(templates, "train-losses", {"losses": []})
-            self.mined = template(templates, "train-mined", {})
+            self.losses = template("train-losses", {"losses": []})
+            self.mined = template("train-mined", {})
             with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
                 with gr.Row(elem_classes="nt-fields"):
                     self.values += inputs(fields[num_first:])
@@ -92,7 +90,7 @@ def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.com
 class RunParts:
     """The open run and its buttons."""
 
-    def __init__(self, templates: Path) -> None:
+    def __init__(self) -> None:
         with gr.Column(visible=False, elem_id="train-watch") as self.column:
             with gr.Row(elem_id="train-buttons"):
                 self.stop = gr.Button("Stop", elem_id="train-stop", size="sm", min_width=90)
@@ -101,7 +99,7 @@ class RunParts:
             self.confirm = lay_out_confirmation(
                 "train", "delete", "Move this run, with all its checkpoints, to the trash?", "Move to trash"
             )
-            self.run = template(templates, "train-run", {})
+            self.run = template("train-run", {})
             self.beside = gr.Dropdown(
                 [],
                 value=[],
@@ -111,4 +109,4 @@ class RunParts:
                 label="Compare its curves with",
                 elem_id="train-beside",
             )
-            self.curves = template(templates, "train-curves", {})
+            self.curves = template("train-curves", {})

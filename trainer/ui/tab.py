@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.registry import pick
-from nt2vr.settings import Settings
+from nt2vr.settings import ASSETS, Settings
 from nt2vr.ui.theme import QUIET
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -44,13 +44,12 @@ class TrainTab:
         # run_id of the open run, "" for the form, None for the default (see `_show`); stored in the browser
         chosen = gr.BrowserState(None, storage_key="nt2vr-run", secret="nt2vr")
         seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
-        templates = self._settings.assets / "ui"
         with gr.Row(elem_id="train"):
             with gr.Column(scale=1, min_width=230, elem_id="train-list"):
-                listed = ListParts(templates)
+                listed = ListParts()
             with gr.Column(scale=5, min_width=500):
-                form = FormParts(self._fields, self._presets, self._bases(None), templates)
-                parts = RunParts(templates)
+                form = FormParts(self._fields, self._presets, self._bases(None))
+                parts = RunParts()
         tab.select(self.on_visit, None, [form.start, listed.empty, note], **QUIET)
         watched = [seen, listed.runs, parts.run, parts.curves, parts.stop, parts.resume, parts.delete]
         everything = [chosen, form.column, parts.column, listed.trash, listed.trash_size, parts.beside, *watched]
@@ -205,7 +204,7 @@ class TrainTab:
 
     def _bases(self, visitor: Visitor) -> list[tuple[str, str]]:
         """List the models to start from: those of the data folder, whose values are paths, only to who may train."""
-        folders = [self._settings.assets / "models"]
+        folders = [ASSETS / "models"]
         if self._permissions.may("train", visitor):
             folders += [self._settings.data_dir / "models", *self._manager.folder.glob("[!.]*/checkpoints")]
         return list(bases(folders).items())

@@ -1,7 +1,6 @@
 """Breakdown below an open report: its components and event."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -16,11 +15,11 @@ SYSTEMS = ("first", "second")  # of the list of queries
 class BreakdownPanel:
     """Which metric is broken down, and the groups; folded."""
 
-    def __init__(self, templates: Path) -> None:
+    def __init__(self) -> None:
         label = "Breakdown: where the two systems differ by more than noise"
         with fold(label, elem_id="evaluate-breakdowns") as self.fold:
             self.measure = gr.Dropdown([HARD_PAIRS], value=HARD_PAIRS, label="Measure", elem_id="evaluate-measure")
-            self.groups = template(templates, "evaluate-breakdown", {})
+            self.groups = template("evaluate-breakdown", {})
 
     def wire(self, load: Callable[[str, Sequence[str]], Report], report: gr.HTML, queries: gr.HTML) -> None:
         """Follow the open report and the two systems whose queries are listed; `load` opens a report by its id."""

@@ -1,6 +1,5 @@
 """The Evaluate tab: starts and follows evaluations, and opens their reports."""
 
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -29,19 +28,16 @@ class EvaluateTab:
     _parts: EvaluateParts
     _review: Review
 
-    def __init__(
-        self, evaluations: Evaluations, galleries: Galleries, media: Media, permissions: Permissions, templates: Path
-    ) -> None:
+    def __init__(self, evaluations: Evaluations, galleries: Galleries, media: Media, permissions: Permissions) -> None:
         """Components are built by `build`."""
         self._evaluations, self._galleries = evaluations, galleries
-        self._permissions, self._templates = permissions, templates
+        self._permissions = permissions
         self._searcher, self._libraries, self._media = galleries.built_in, media.libraries, media
         self._ids = frozenset(video.video_id for video in self._searcher.gallery.videos)
 
     def build(self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         """Lay the tab out and wire it; `returned` is the event of Back and Forward to a place in a report."""
         self._parts = EvaluateParts(
-            self._templates,
             self._searcher.system_names(),
             self._searcher.models.names(),
             data_choices(len(self._ids), self._libraries),

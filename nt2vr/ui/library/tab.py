@@ -34,12 +34,10 @@ class LibraryTab:
 
     _parts: LibraryParts
 
-    def __init__(
-        self, media: Media, indexing: Indexing, permissions: Permissions, roots: Sequence[Path], templates: Path
-    ) -> None:
+    def __init__(self, media: Media, indexing: Indexing, permissions: Permissions, roots: Sequence[Path]) -> None:
         """Components are built by `build`."""
         self._media, self._indexing, self._permissions = media, indexing, permissions
-        self._roots, self._templates = roots, templates
+        self._roots = roots
 
     @property
     def _libraries(self) -> Libraries:
@@ -47,7 +45,7 @@ class LibraryTab:
 
     def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
         """Lay the tab out inside the open tab and wire it."""
-        self._parts = LibraryParts(self._templates, self._models(), self._default_model())
+        self._parts = LibraryParts(self._models(), self._default_model())
         self._wire_form(tab)
         self._wire_open()
         opens(self._parts.open.search.open, self.on_search)

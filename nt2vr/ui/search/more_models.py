@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -34,7 +33,6 @@ class MoreModels:
     searcher: Searcher
     max_columns: int
     permissions: Permissions
-    templates: Path
     _downloads: list[Event] = field(default_factory=list)  # each cancels a download under way
     _systems: gr.Dropdown = field(init=False)
     _note: gr.Markdown = field(init=False)
@@ -45,7 +43,7 @@ class MoreModels:
         self._systems = systems
         offer = gr.Button(f"Add a real CLIP: {OFFERED.name}, {OFFERED.size_mb} MB", visible=False, elem_id="offer")
         with fold("More models", elem_id="more-models"):
-            recommended = template(self.templates, "recommended", recommended_view(self.searcher.models.names()))
+            recommended = template("recommended", recommended_view(self.searcher.models.names()))
             with gr.Row():
                 pretrained = gr.Textbox(
                     RECOMMENDED[0].name,

@@ -1,6 +1,5 @@
 """Examples of covr on the Search tab: a clip of the built-in gallery plus a text."""
 
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,10 +19,10 @@ PICTURE_EXAMPLES = (  # clip and text; in each, the fusion finds more than a mea
 PICTURE_SYSTEMS = ("CLIP", "CLIP fusion", "CLIP parts", "CLIP slerp")  # the stage and phones show the first two
 
 
-def lay_out_picture_examples(templates: Path, searcher: Searcher, media: Media) -> gr.HTML:
+def lay_out_picture_examples(searcher: Searcher, media: Media) -> gr.HTML:
     """Build the examples; its event `open` has a `link`."""
     shown = [shown for clip, text in PICTURE_EXAMPLES if (shown := _shown(clip, text, searcher, media))]
-    return template(templates, "picture-examples", {"examples": shown})
+    return template("picture-examples", {"examples": shown})
 
 
 def _shown(clip: str, text: str, searcher: Searcher, media: Media) -> dict[str, Any]:

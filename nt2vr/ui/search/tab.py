@@ -8,7 +8,6 @@ still hold what they held before: see assets/ui/search.js.
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -21,6 +20,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.recording import Recording
 from nt2vr.search.searcher import CONCURRENT
+from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, wire_indexing
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.answering import Answering, Updates
@@ -57,7 +57,6 @@ class SearchTab:
 
     Attributes:
         decoder: decodes uploads, which are untrusted.
-        templates: folder of the page's templates.
         marked: returns the relevant clips of a judged query, given its name in links, its text and the gallery.
         head: the page's head, which names the gallery.
         trainings: trains models.
@@ -67,7 +66,6 @@ class SearchTab:
     media: Media
     indexing: Indexing
     decoder: Decoder
-    templates: Path
     permissions: Permissions
     head: gr.HTML
     marked: Callable[[str, str, str], Marked]
@@ -85,13 +83,13 @@ class SearchTab:
             Lets an event of another tab open a query here; takes the event and a handler that returns a link's values.
         """
         self._references = References(self.galleries, self.media, self.decoder)
-        self._controls = c = Controls(self.galleries, self.templates, self.media)
+        self._controls = c = Controls(self.galleries, self.media)
         clips = [video.video_id for video in self.galleries.built_in.gallery.videos]
-        recording = Recording.of_gallery(self.templates.parent / "recording.json", clips)
+        recording = Recording.of_gallery(ASSETS / "recording.json", clips)
         self._watch = Watch(self.galleries, self.permissions, self.trainings, recording)
-        self._watch.build(self.templates)
-        more_models = MoreModels(self.galleries.built_in, MAX_COLUMNS, self.permissions, self.templates)
-        self._results = r = Results(more_models, c.systems, self.templates, page)
+        self._watch.build()
+        more_models = MoreModels(self.galleries.built_in, MAX_COLUMNS, self.permissions)
+        self._results = r = Results(more_models, c.systems, page)
         given = self.galleries, self.media, self.indexing, self.permissions, self.marked
         self._answering = Answering(*given, self._references, self._watch, r)
         self._wire_inputs(page)

@@ -6,7 +6,6 @@ Knows of the trainer only what `Trainings` says; the page passes one in.
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -67,9 +66,9 @@ class Watch:
     _watched: gr.State = field(init=False)  # of ticks, of which one under way may overwrite it
     _joins: gr.State = field(init=False)  # id of the run whose column is to join the others with its first checkpoint
 
-    def build(self, templates: Path) -> None:
+    def build(self) -> None:
         """Lay out the panel, empty until a run is under way."""
-        self._panel = template(templates, "watch", {})
+        self._panel = template("watch", {})
         self.timer, self._watched, self._joins = gr.Timer(POLL_S, active=False), gr.State(WatchedRun()), gr.State("")
 
     def wire(self, page: gr.Blocks, controls: Controls, results: Results, quiet: Mapping[str, Any]) -> None:
