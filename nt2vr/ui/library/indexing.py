@@ -19,7 +19,7 @@ from nt2vr.search.galleries import Galleries, systems_of
 from nt2vr.search.systems import System
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.drawings import better_model, drawings_view
-from nt2vr.ui.search.layout import system_choices
+from nt2vr.ui.search.layout import QUIET, system_choices
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
@@ -124,7 +124,6 @@ def wire_indexing(
     panel: gr.HTML,
     timer: gr.Timer,
     ask: gr.Textbox,
-    quiet: Mapping[str, Any],
 ) -> None:
     """Let a panel start and follow the indexing of the library that is searched.
 
@@ -165,6 +164,6 @@ def wire_indexing(
         shown = gr.Dropdown(system_choices(indexing.galleries.built_in.system_names()), value=names, multiselect=True)
         return {}, ended, shown if names else gr.skip(), f"{time.monotonic()}"
 
-    panel.start(on_index, gallery, [panel, timer], **quiet)
-    panel.get(on_get, gallery, [panel, timer], **quiet)
-    timer.tick(on_indexing, [gallery, systems], [panel, timer, systems, ask], queue=False, **quiet)
+    panel.start(on_index, gallery, [panel, timer], **QUIET)
+    panel.get(on_get, gallery, [panel, timer], **QUIET)
+    timer.tick(on_indexing, [gallery, systems], [panel, timer, systems, ask], queue=False, **QUIET)

@@ -7,6 +7,7 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.search.galleries import Galleries
+from nt2vr.search.searcher import CONCURRENT
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import MEANINGS, Marked, short_name
@@ -17,6 +18,9 @@ from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SLIDERS, SearchState
 from nt2vr.ui.theme import TEMPLATES, fold, template
 from nt2vr.world.synonyms import offered_words
 
+# options of events that search: as many run at a time as searches do
+PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
+QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 MENU_BUTTON = (
     '<button type="button" popovertarget="menu" aria-label="More" title="Downloads, keys, models …">⋯</button>'
 )

@@ -17,6 +17,7 @@ from nt2vr.models.recommended import OFFERED, RECOMMENDED, Recommended
 from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
+from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.theme import QUIET, fold, script, template
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
@@ -28,10 +29,9 @@ WHERE = "Models are stored in the data folder. Files are never executed: only th
 
 @dataclass
 class MoreModels:
-    """Panel for adding models; if `max_columns` systems are chosen already, a new model replaces the last."""
+    """Panel for adding models; if MAX_COLUMNS systems are chosen already, a new model replaces the last."""
 
     searcher: Searcher
-    max_columns: int
     permissions: Permissions
     _downloads: list[Event] = field(default_factory=list)  # each cancels a download under way
     _systems: gr.Dropdown = field(init=False)
@@ -85,7 +85,7 @@ class MoreModels:
                 None,
                 [self._added, systems, file, name],
                 [systems, file, name],
-                js=script("addModel", self.max_columns - 1),
+                js=script("addModel", MAX_COLUMNS - 1),
             )
             for event in (downloaded, imported, taken)
         ]

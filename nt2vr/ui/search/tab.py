@@ -19,7 +19,6 @@ from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.recording import Recording
-from nt2vr.search.searcher import CONCURRENT
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, wire_indexing
 from nt2vr.ui.library.media import Media
@@ -27,13 +26,12 @@ from nt2vr.ui.search.answering import Answering, Updates
 from nt2vr.ui.search.clip_panel import ClipPanel
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.search.gallery_view import examples_view, own_examples, status_line
-from nt2vr.ui.search.layout import Controls, Results, gallery_choices, system_choices
+from nt2vr.ui.search.layout import PRIVATE, QUIET, Controls, Results, gallery_choices, system_choices
 from nt2vr.ui.search.map_panel import MapPanel
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.references import References
 from nt2vr.ui.search.state import (
     DEFAULT_QUERY,
-    MAX_COLUMNS,
     NAMES,
     SearchState,
     dropped_systems,
@@ -46,9 +44,6 @@ from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.errors import problem, warn
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions
-
-PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
-QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 
 
 @dataclass
@@ -88,14 +83,14 @@ class SearchTab:
         recording = Recording.of_gallery(ASSETS / "recording.json", clips)
         self._watch = Watch(self.galleries, self.permissions, self.trainings, recording)
         self._watch.build()
-        more_models = MoreModels(self.galleries.built_in, MAX_COLUMNS, self.permissions)
+        more_models = MoreModels(self.galleries.built_in, self.permissions)
         self._results = r = Results(more_models, c.systems, page)
         given = self.galleries, self.media, self.indexing, self.permissions, self.marked
         self._answering = Answering(*given, self._references, self._watch, r)
         self._wire_inputs(page)
         self._wire_search()
         self._wire_clips()
-        self._watch.wire(page, c, r, QUIET)
+        self._watch.wire(page, c, r)
         opens = self._opens(tabs)
         for event in (r.stage.open, c.picture_examples.open):
             opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))
@@ -162,7 +157,7 @@ class SearchTab:
         r.figure.draw(self._answering.on_figure, [r.answer, *parts], r.figure, inputs_kwargs=asked, **PRIVATE)
         settled = [*parts, *r.sliders, c.state]
         answered.success(None, inputs=[r.understood, *parts, c.state], outputs=settled, js="nt2vr.settle")
-        wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask, QUIET)
+        wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask)
 
     def _wire_clips(self) -> None:
         c, r = self._controls, self._results

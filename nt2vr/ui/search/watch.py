@@ -19,7 +19,7 @@ from nt2vr.search.recording import Recording
 from nt2vr.search.systems import System
 from nt2vr.ui.search.column_view import short_name
 from nt2vr.ui.search.epochs import RunColumns, ViewOf, replayed, with_epoch, with_run
-from nt2vr.ui.search.layout import Controls, Results, system_choices
+from nt2vr.ui.search.layout import QUIET, Controls, Results, system_choices
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.theme import template
 from nt2vr.ui.trainings import Training, Trainings
@@ -71,19 +71,19 @@ class Watch:
         self._panel = template("watch", {})
         self.timer, self._watched, self._joins = gr.Timer(POLL_S, active=False), gr.State(WatchedRun()), gr.State("")
 
-    def wire(self, page: gr.Blocks, controls: Controls, results: Results, quiet: Mapping[str, Any]) -> None:
+    def wire(self, page: gr.Blocks, controls: Controls, results: Results) -> None:
         """Wire the sliders of the columns, the panel and the timer."""
         c = controls
-        moved = results.columns.epoch(self.on_epoch, c.systems, c.systems, **quiet)
+        moved = results.columns.epoch(self.on_epoch, c.systems, c.systems, **QUIET)
         for event in (moved.success, results.columns.more):
             event(None, outputs=c.ask, js="nt2vr.ask")
         panel = [self._panel, self.timer, self._watched]
         looked, updated = [c.query, c.systems, results.answer, self._watched, self._joins], [*panel, self._joins]
-        page.load(self.on_visit, c.systems, panel, **quiet)
-        self._panel.start(self.on_start, c.systems, updated, **quiet)
-        self._panel.stop(self.on_stop, [c.systems, self._watched], panel, **quiet)
-        self._panel.join(self.on_join, [c.systems, self._watched], updated, **quiet)
-        self.timer.tick(self.on_tick, looked, [*updated, c.systems, c.ask], queue=False, trigger_mode="once", **quiet)
+        page.load(self.on_visit, c.systems, panel, **QUIET)
+        self._panel.start(self.on_start, c.systems, updated, **QUIET)
+        self._panel.stop(self.on_stop, [c.systems, self._watched], panel, **QUIET)
+        self._panel.join(self.on_join, [c.systems, self._watched], updated, **QUIET)
+        self.timer.tick(self.on_tick, looked, [*updated, c.systems, c.ask], queue=False, trigger_mode="once", **QUIET)
 
     def offers(self, request: gr.Request, gallery: str) -> dict[str, bool]:
         """Say whether to offer this visitor a training, and a recorded one, which is of the built-in gallery."""
