@@ -86,15 +86,13 @@ class Evaluations:
         """
         if not data.name:
             raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")
-        data = self._resolved(data)
         if not systems:
             raise ConfigError("No system is chosen. Choose at least one; controls are added automatically.")
         if (count := len(set(systems))) > MAX_SYSTEMS:
             raise ConfigError(f"Cannot evaluate {count:,} systems at once: choose at most {MAX_SYSTEMS}.")
         names = self._models.names()
         chosen = with_controls([System.named(name, names) for name in systems], self._models)
-        if self._reads(chosen) == FRAMES:
-            data = self._resolved(data)
+        data = self._resolved(data, self._reads(chosen))
 
         def work(progress: Progress) -> str:
             report = self.evaluate(data, chosen, progress)
@@ -125,12 +123,12 @@ class Evaluations:
         benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache)
         return write_submission(benchmark, encoder, system, file, progress)
 
-    def _resolved(self, data: Data) -> Data:
-        """Resolve "~"; name the library that has the same files, if there is one, so that queries open on them."""
+    def _resolved(self, data: Data, reads: frozenset[str]) -> Data:
+        """Resolve "~"; for models that see frames, name a library of the same files, so that queries open on them."""
         if not data.is_path:
             return data
         path = expanded(data.name) if data.name.startswith("~") else Path(data.name)
-        for info in self._libraries.infos() if self._libraries else ():
+        for info in self._libraries.infos() if self._libraries and reads == FRAMES else ():
             source = info.source
             if info.has_captions and source.split == data.split and path.resolve() == source.path:
                 return Data(f"{LIBRARY}{info.id}")
