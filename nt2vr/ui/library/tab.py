@@ -9,7 +9,6 @@ import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.library.info import LibraryInfo
-from nt2vr.library.libraries import Libraries
 from nt2vr.registry import pick
 from nt2vr.ui.library.drawings import drawings_view
 from nt2vr.ui.library.indexing import Indexing
@@ -37,11 +36,7 @@ class LibraryTab:
     def __init__(self, media: Media, indexing: Indexing, permissions: Permissions, roots: Sequence[Path]) -> None:
         """Components are built by `build`."""
         self._media, self._indexing, self._permissions = media, indexing, permissions
-        self._roots = roots
-
-    @property
-    def _libraries(self) -> Libraries:
-        return self._media.libraries
+        self._libraries, self._roots = media.libraries, roots
 
     def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
         """Lay the tab out inside the open tab and wire it."""

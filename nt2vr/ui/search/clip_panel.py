@@ -71,4 +71,4 @@ class ClipPanel:
         film = film_view(answer, video, searcher.gallery.videos)
         tells = self.permissions.may("paths", request) and not self.permissions.space_owner
         view = detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells)
-        return with_second(view, answer, video, urls) if answer.beside else view
+        return with_second(view, answer, video, urls)

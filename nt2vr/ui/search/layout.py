@@ -63,6 +63,7 @@ class Controls:
         state: hidden; see `SearchState.hidden`.
         link: hidden; the link that the page was opened with, for the browser to apply.
         ask: hidden; every change of it starts a search.
+        shown: the components that show a value of SearchState, by its name, in the order of search.js.
     """
 
     def __init__(self, galleries: Galleries, media: Media) -> None:
@@ -115,12 +116,8 @@ class Controls:
             )
         self.ask = gr.Textbox(visible="hidden")  # a State is not in the browser
         self.link, self.state = gr.JSON(visible="hidden"), gr.JSON(start.hidden, elem_id="state", visible="hidden")
-
-    @property
-    def shown(self) -> dict[str, Any]:
-        """The components that show a value of SearchState, by its name, in the order of search.js."""
         components = (self.query, self.gallery, self.systems, self.k, self.reference)
-        return dict(zip(("q", "gallery", "systems", "k", "references"), components, strict=True))
+        self.shown = dict(zip(("q", "gallery", "systems", "k", "references"), components, strict=True))
 
 
 class Results:

@@ -94,7 +94,7 @@ class SearchTab:
         opens = self._opens(tabs)
         for event in (r.stage.open, c.picture_examples.open):
             opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))
-        opens(self._watch.replay, self._watch.replay_link)
+        opens(self._watch.panel.replay, self._watch.replay_link)
         return opens
 
     @property

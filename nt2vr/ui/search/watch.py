@@ -53,6 +53,7 @@ class Watch:
 
     Attributes:
         recording: a training to replay; None if there is none of this gallery.
+        panel: of the run that is training; its event `replay` asks for the recorded one.
         timer: ticks while a run is under way.
     """
 
@@ -61,14 +62,14 @@ class Watch:
     trainings: Trainings
     recording: Recording | None = None
     _kept: KeptRankings = field(default_factory=KeptRankings)
-    _panel: gr.HTML = field(init=False)
+    panel: gr.HTML = field(init=False)
     timer: gr.Timer = field(init=False)
     _watched: gr.State = field(init=False)  # of ticks, of which one under way may overwrite it
     _joins: gr.State = field(init=False)  # id of the run whose column is to join the others with its first checkpoint
 
     def build(self) -> None:
         """Lay out the panel, empty until a run is under way."""
-        self._panel = template("watch", {})
+        self.panel = template("watch", {})
         self.timer, self._watched, self._joins = gr.Timer(POLL_S, active=False), gr.State(WatchedRun()), gr.State("")
 
     def wire(self, page: gr.Blocks, controls: Controls, results: Results) -> None:
@@ -77,12 +78,12 @@ class Watch:
         moved = results.columns.epoch(self.on_epoch, c.systems, c.systems, **QUIET)
         for event in (moved.success, results.columns.more):
             event(None, outputs=c.ask, js="nt2vr.ask")
-        panel = [self._panel, self.timer, self._watched]
+        panel = [self.panel, self.timer, self._watched]
         looked, updated = [c.query, c.systems, results.answer, self._watched, self._joins], [*panel, self._joins]
         page.load(self.on_visit, c.systems, panel, **QUIET)
-        self._panel.start(self.on_start, c.systems, updated, **QUIET)
-        self._panel.stop(self.on_stop, [c.systems, self._watched], panel, **QUIET)
-        self._panel.join(self.on_join, [c.systems, self._watched], updated, **QUIET)
+        self.panel.start(self.on_start, c.systems, updated, **QUIET)
+        self.panel.stop(self.on_stop, [c.systems, self._watched], panel, **QUIET)
+        self.panel.join(self.on_join, [c.systems, self._watched], updated, **QUIET)
         self.timer.tick(self.on_tick, looked, [*updated, c.systems, c.ask], queue=False, trigger_mode="once", **QUIET)
 
     def offers(self, request: gr.Request, gallery: str) -> dict[str, bool]:
@@ -109,11 +110,6 @@ class Watch:
             first, *others = shown["columns"]
             shown["columns"] = [first, replayed(self.recording, rankings, answer, view_of), *others]
         return shown
-
-    @property
-    def replay(self) -> Any:
-        """The event of a click on "replay"."""
-        return self._panel.replay
 
     def replay_link(self, event: gr.EventData) -> dict[str, str]:
         """Return the link of the recorded run for the query on display, or for the first that was recorded."""
