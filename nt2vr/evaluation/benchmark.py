@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress
 
@@ -129,10 +128,6 @@ class Benchmark:
         for query in self.queries:
             if not len(query.relevant):
                 raise ConfigError(f"{self.name} has no relevant video for {quoted(query.text)}. Leave the query out.")
-
-    def gallery_key(self, card: Card) -> str:
-        """Everything that `embed` depends on in a model: models with equal keys share the videos' embeddings."""
-        return card.text_key if self.captions else card.video_key
 
     @property
     def digest(self) -> str:

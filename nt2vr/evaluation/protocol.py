@@ -91,8 +91,8 @@ def evaluate(
         if missing := [system for system in specs if system not in found]:
             progress(0, 0, f"loading {model}")
             encoder = models.load(model)
-            key = benchmark.gallery_key(encoder.card)
-            if key not in videos:
+            key = encoder.card.text_key if benchmark.captions else encoder.card.video_key
+            if key not in videos:  # models with equal keys share them
                 videos = {key: benchmark.embed(encoder, progress)}
             values = ask(encoder, missing, videos[key], benchmark, progress)
             for system, measured in zip(missing, values, strict=True):

@@ -7,13 +7,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 from nt2vr.errors import counted
-from nt2vr.evaluation.reports.compare import first_videos, places_by_difference, titles_of
+from nt2vr.evaluation.reports.compare import WORSENED, first_videos, places_by_difference, titles_of
 from nt2vr.evaluation.reports.facets import facets_of
 from nt2vr.evaluation.reports.report import Report, Row
 from nt2vr.evaluation.reports.review import Remark, Remarks
 from nt2vr.evaluation.reports.tables import by_definition
 from nt2vr.search.answers import Verdict
-from nt2vr.ui.evaluate.report_link import NOTED, ReportLink
+from nt2vr.ui.evaluate.report_link import NOTED, ONLY_WORSENED, ReportLink
 from nt2vr.ui.search.clip_view import MARKS
 from nt2vr.ui.search.column_view import Marked
 
@@ -74,7 +74,7 @@ class Listing:
     def of(cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None) -> "Listing":
         """List the queries that a link asks for; raises ConfigError if the report has no such system."""
         places = places_by_difference(report, link.first, link.second, link.filter(remarks))
-        if link.is_worsened:
+        if link.order in (WORSENED, ONLY_WORSENED):  # it begins with where the second is worse
             places.reverse()
         page = link.page
         if link.query in places:

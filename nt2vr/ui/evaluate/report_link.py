@@ -91,11 +91,6 @@ class ReportLink:
         """The values of the page's filters, in the order of FILTERS."""
         return [bool(self.fails) if name == "fails" else getattr(self, name) or "" for name in FILTERS]
 
-    @property
-    def is_worsened(self) -> bool:
-        """Whether the list begins with where `second` is worse."""
-        return self.order in (WORSENED, ONLY_WORSENED)
-
     def filter(self, remarks: Remarks) -> Filter:
         """Return the queries that the list includes."""
         tagged = [place for place, said in remarks.items() if self.tag in (NOTED, said.tag)]
