@@ -161,7 +161,7 @@ def _row_view(listing: Listing, place: int) -> dict[str, Any]:
         **move_view(row, link.first, link.second),
         "place": place,
         "link": listing.at(place).address,
-        "search": search_link(row.text, picture_systems(listing.report)) if is_covr else "",
+        "search": search_link(row.query.text, picture_systems(listing.report)) if is_covr else "",
         "tag": said.tag,
         "note": said.note,
         "sides": [_side_view(listing, place, row, system) for system in (link.first, link.second)],
@@ -179,17 +179,17 @@ def _row_view(listing: Listing, place: int) -> dict[str, Any]:
 def asked_view(row: Row) -> dict[str, Any]:
     """Show a query with its parts."""
     return {
-        "text": row.text,
-        "kind": KINDS.get(row.kind, row.kind),
-        "wanted": row.wanted or "",
-        "unwanted": list(row.unwanted),
+        "text": row.query.text,
+        "kind": KINDS.get(row.query.kind, row.query.kind),
+        "wanted": row.query.wanted or "",
+        "unwanted": list(row.query.unwanted),
     }
 
 
 def move_view(row: Row, first: str, second: str) -> dict[str, Any]:
     """Say by how many ranks the second system is better (▲) or worse (▼)."""
     before, after = row.ranks[first], row.ranks[second]
-    better = before - after if row.kind != "negated" else after - before
+    better = before - after if row.query.kind != "negated" else after - before
     return {
         "move": f"▲{better:,}" if better > 0 else f"▼{-better:,}" if better < 0 else "=",
         "good": better > 0,
@@ -220,14 +220,14 @@ def counts_text(verdicts: Sequence[Verdict | None]) -> str:
 
 def _right(row: Row) -> str:
     """Describe the listed videos' relation to the query."""
-    if row.kind == "negated":
+    if row.query.kind == "negated":
         return "The video of the original caption, which no longer matches"
     return counted(len(row.relevant), "relevant video")
 
 
 def marks_of(row: Row) -> Marked:
     """Return the clips that Search marks for a query, with their legend."""
-    if row.kind == "negated":
+    if row.query.kind == "negated":
         legend = "the clip of the original caption: it no longer matches and should rank lower"
     else:
         legend = f"relevant in the evaluation ({counted(len(row.relevant), 'clip')})"

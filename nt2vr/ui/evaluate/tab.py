@@ -95,7 +95,7 @@ class EvaluateTab:
             row = report.row(int(place))
         except (Nt2vrError, ValueError, IndexError):
             return Marked()
-        return marks_of(row) if row.text == text and report.source.get("library", "") == gallery else Marked()
+        return marks_of(row) if row.query.text == text and report.source.get("library", "") == gallery else Marked()
 
     def on_visit(self, request: gr.Request) -> list[Any]:
         """List the systems, disable what this visitor may not do, and say why."""
