@@ -92,7 +92,7 @@ class FormParts:
                 )
             self.systems = gr.Dropdown(
                 systems,
-                value=[name for name in DEFAULT_SYSTEMS if name in systems],
+                value=list(DEFAULT_SYSTEMS),
                 multiselect=True,
                 label="Systems",
                 elem_id="evaluate-systems",
@@ -100,7 +100,7 @@ class FormParts:
             )
             self.model = gr.Dropdown(
                 models,
-                value="CLIP" if "CLIP" in models else next(iter(models), None),
+                value="CLIP",
                 label="Model",
                 info="Every way it combines a picture with a text is measured, with each of the two alone as "
                 "controls.",

@@ -27,7 +27,7 @@ PATHS = {  # kind -> the label of its path, and an example
 class NewParts:
     """The form of a new library."""
 
-    def __init__(self, models: Sequence[str], default: str | None) -> None:
+    def __init__(self, models: Sequence[str], default: str) -> None:
         with gr.Column(elem_id="library-form") as self.column:
             self.kind = gr.Radio(list(KINDS), value="uploads", label="What it is made from", elem_id="library-kind")
             self.files = gr.File(
@@ -74,7 +74,7 @@ class NewParts:
 class OpenParts:
     """The open library."""
 
-    def __init__(self, models: Sequence[str], default: str | None) -> None:
+    def __init__(self, models: Sequence[str], default: str) -> None:
         with gr.Column(visible=False, elem_id="library-open") as self.column:
             with gr.Row(elem_id="library-buttons"):
                 self.remove = gr.Button("Remove", elem_id="library-remove", size="sm", min_width=90)
@@ -109,7 +109,7 @@ class LibraryParts:
         seen: what the page last showed of the updates.
     """
 
-    def __init__(self, models: Sequence[str], default: str | None) -> None:
+    def __init__(self, models: Sequence[str], default: str) -> None:
         self.chosen, self.seen = gr.Textbox(visible="hidden"), gr.State()
         self.timer = gr.Timer(POLL_S, active=False)
         with gr.Row(elem_id="library"):
@@ -121,7 +121,7 @@ class LibraryParts:
                 self.open = OpenParts(models, default)
 
 
-def _model_choice(models: Sequence[str], default: str | None, elem_id: str) -> gr.Dropdown:
+def _model_choice(models: Sequence[str], default: str, elem_id: str) -> gr.Dropdown:
     return gr.Dropdown(
         list(models), value=default, label="Model to index with", elem_id=elem_id, scale=3, min_width=200
     )

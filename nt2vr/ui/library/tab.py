@@ -279,9 +279,8 @@ class LibraryTab:
         entries = self._indexing.models.entries()
         return [name for name, entry in entries.items() if entry.kind in ("model", "run")]
 
-    def _default_model(self) -> str | None:
-        names = self._models()
-        return next(iter(self._indexing.models.real_models()), "CLIP" if "CLIP" in names else next(iter(names), None))
+    def _default_model(self) -> str:
+        return next(iter(self._indexing.models.real_models()), "CLIP")
 
     def _knows_only_drawings(self, model: str | None) -> bool:
         return not model or self._indexing.models.knows_only_drawings(model)
