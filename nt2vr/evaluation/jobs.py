@@ -37,12 +37,7 @@ class Evaluations:
     """
 
     def __init__(
-        self,
-        models: Catalog,
-        decoder: Decoder,
-        cache: Cache,
-        folder: Path,
-        libraries: Libraries | None = None,
+        self, models: Catalog, decoder: Decoder, cache: Cache, folder: Path, libraries: Libraries | None = None
     ) -> None:
         self._runner = Runner[str]("evaluation")
         self.archive = Archive(folder / "reports")

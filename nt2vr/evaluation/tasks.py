@@ -114,13 +114,7 @@ def class_benchmark(
 
 
 def _benchmark(
-    name: str,
-    path: Path,
-    videos: Sequence[Video],
-    task: ClassTask,
-    decoder: Decoder,
-    cache: Cache,
-    progress: Progress,
+    name: str, path: Path, videos: Sequence[Video], task: ClassTask, decoder: Decoder, cache: Cache, progress: Progress
 ) -> Benchmark:
     texts, queries, averaged = task
     ids, embed = tuple(video.video_id for video in videos), embed_files(videos, decoder, cache)

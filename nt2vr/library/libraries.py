@@ -17,17 +17,7 @@ from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted
 from nt2vr.files import check_free, check_writable, parse_json, with_schema, without_schema, write_json
 from nt2vr.language.corrections import did_you_mean
 from nt2vr.library.compare import compared
-from nt2vr.library.info import (
-    KINDS,
-    MAX_WINDOW_S,
-    MIN_WINDOW_S,
-    WINDOW_S,
-    Changes,
-    Kind,
-    LibraryInfo,
-    Skipped,
-    Source,
-)
+from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, Kind, LibraryInfo, Skipped, Source
 from nt2vr.library.inventory import Counts, Inventory
 from nt2vr.library.previews import Previews
 from nt2vr.library.sources import allowed_path, is_available, list_files

@@ -39,10 +39,7 @@ class FormParts:
     """
 
     def __init__(
-        self,
-        fields: Sequence[Field],
-        presets: Mapping[str, Mapping[str, Any]],
-        bases: Sequence[tuple[str, str]],
+        self, fields: Sequence[Field], presets: Mapping[str, Mapping[str, Any]], bases: Sequence[tuple[str, str]]
     ) -> None:
         num_first = sum(field.key in FIRST for field in fields)
 

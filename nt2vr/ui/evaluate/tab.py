@@ -38,9 +38,7 @@ class EvaluateTab:
     def build(self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         """Lay the tab out and wire it; `returned` is the event of Back and Forward to a place in a report."""
         self._parts = EvaluateParts(
-            self._searcher.system_names(),
-            self._searcher.models.names(),
-            data_choices(len(self._ids), self._libraries),
+            self._searcher.system_names(), self._searcher.models.names(), data_choices(len(self._ids), self._libraries)
         )
         archive = self._evaluations.archive
         self._review = Review(archive, self._galleries, self._media, self._permissions, self._parts)

@@ -82,10 +82,7 @@ class MoreModels:
         taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
         return [
             event.success(
-                None,
-                [self._added, systems, file, name],
-                [systems, file, name],
-                js=script("addModel", MAX_COLUMNS - 1),
+                None, [self._added, systems, file, name], [systems, file, name], js=script("addModel", MAX_COLUMNS - 1)
             )
             for event in (downloaded, imported, taken)
         ]

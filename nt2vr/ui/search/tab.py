@@ -30,14 +30,7 @@ from nt2vr.ui.search.layout import PRIVATE, QUIET, Controls, Results, gallery_ch
 from nt2vr.ui.search.map_panel import MapPanel
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.references import References
-from nt2vr.ui.search.state import (
-    DEFAULT_QUERY,
-    NAMES,
-    SearchState,
-    dropped_systems,
-    read_chosen,
-    with_clip,
-)
+from nt2vr.ui.search.state import DEFAULT_QUERY, NAMES, SearchState, dropped_systems, read_chosen, with_clip
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.theme import script
 from nt2vr.ui.trainings import Trainings

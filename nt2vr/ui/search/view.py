@@ -72,11 +72,7 @@ def with_corrections(
 
 
 def understood_view(
-    answer: Answer,
-    state: SearchState,
-    asked: Mapping[str, str],
-    parsed: Query,
-    picture: str = "",
+    answer: Answer, state: SearchState, asked: Mapping[str, str], parsed: Query, picture: str = ""
 ) -> dict[str, Any]:
     """Show how a query was understood, and in words what came of it.
 

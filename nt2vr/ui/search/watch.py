@@ -92,13 +92,7 @@ class Watch:
         return {"trains": self.permissions.may("train", request), "replays": replays}
 
     def columns(
-        self,
-        view: Mapping[str, Any],
-        answer: Answer,
-        key: str,
-        question: Question,
-        view_of: ViewOf,
-        is_replayed: bool,
+        self, view: Mapping[str, Any], answer: Answer, key: str, question: Question, view_of: ViewOf, is_replayed: bool
     ) -> dict[str, Any]:
         """Add to a view what `RunColumns.view` does, and the recorded run if it is to be replayed."""
         entries = self._models.entries()

@@ -59,11 +59,7 @@ class ClipFile:
         """
         if encoder.card.head:
             return encoder.pool(self.frame_embeddings(encoder, progress))
-        return embedded_once(
-            self.path,
-            encoder.card,
-            lambda: embed_frames(encoder, self.frames(progress), progress),
-        )
+        return embedded_once(self.path, encoder.card, lambda: embed_frames(encoder, self.frames(progress), progress))
 
     def embeddings_alone(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
         """Return the same embeddings, cached likewise, without keeping the frames."""
