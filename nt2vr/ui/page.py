@@ -124,7 +124,7 @@ def build_page(
                 LibraryTab(media, indexing, permissions, settings.allow_roots).build(opened, opens_queries)
             others.append(opened)
             with gr.Tab("Evaluate", id="evaluate") as opened:
-                evaluate.build(opened, opens_queries, page, all_tabs, tab.returned_to_report)
+                evaluate.build(opened, opens_queries, page, all_tabs, tab.results.understood.report)
             for name, build in tabs.items():
                 with gr.Tab(name, id=name.lower()) as opened:
                     build(opened)
@@ -141,7 +141,7 @@ def build_page(
         def on_tick(gallery: str, request: gr.Request) -> tuple[str, gr.Timer]:
             return status_line(galleries, gallery, request), gr.Timer(active=not searcher.is_ready)
 
-        timer.tick(on_tick, tab.gallery, [head, timer], queue=False, **QUIET)
+        timer.tick(on_tick, tab.controls.gallery, [head, timer], queue=False, **QUIET)
     check_inputs(page)
     tell_errors(page)
     show_progress_where_seen(page)

@@ -48,6 +48,7 @@ class SearchTab:
         marked: returns the relevant clips of a judged query, given its name in links, its text and the gallery.
         head: the page's head, which names the gallery.
         trainings: trains models.
+        controls: laid out by `build`, as `results` are.
     """
 
     galleries: Galleries
@@ -60,8 +61,8 @@ class SearchTab:
     trainings: Trainings
     _watch: Watch = field(init=False)
     _references: References = field(init=False)
-    _controls: Controls = field(init=False)
-    _results: Results = field(init=False)
+    controls: Controls = field(init=False)
+    results: Results = field(init=False)
     _answering: Answering = field(init=False)
 
     def build(self, page: gr.Blocks, tabs: gr.Tabs) -> OpensQueries:
@@ -71,13 +72,13 @@ class SearchTab:
             Lets an event of another tab open a query here; takes the event and a handler that returns a link's values.
         """
         self._references = References(self.galleries, self.media, self.decoder)
-        self._controls = c = Controls(self.galleries, self.media)
+        self.controls = c = Controls(self.galleries, self.media)
         clips = [video.video_id for video in self.galleries.built_in.gallery.videos]
         recording = Recording.of_gallery(ASSETS / "recording.json", clips)
         self._watch = Watch(self.galleries, self.permissions, self.trainings, recording)
         self._watch.build()
         more_models = MoreModels(self.galleries.built_in, self.permissions)
-        self._results = r = Results(more_models, c.systems, page)
+        self.results = r = Results(more_models, c.systems, page)
         given = self.galleries, self.media, self.indexing, self.permissions, self.marked
         self._answering = Answering(*given, self._references, self._watch, r)
         self._wire_inputs(page)
@@ -90,18 +91,13 @@ class SearchTab:
         opens(self._watch.panel.replay, self._watch.replay_link)
         return opens
 
-    @property
-    def returned_to_report(self) -> Any:
-        """The event of Back and Forward to the address of a report, which is not Search's."""
-        return self._results.understood.report
-
     def _asks(self, event: Any) -> None:
         """Search once an event of the server has succeeded."""
-        event.success(None, outputs=self._controls.ask, js="nt2vr.ask")
+        event.success(None, outputs=self.controls.ask, js="nt2vr.ask")
 
     def _wire_inputs(self, page: gr.Blocks) -> None:
         """Wire what leads to a search by a change of `ask`."""
-        c, r = self._controls, self._results
+        c, r = self.controls, self.results
         loaded = [c.link, c.gallery, c.systems, c.examples, self.head]
         restored = page.load(self.on_load, c.ask, loaded, js="nt2vr.settings", **QUIET)
         shown = list(c.shown.values())
@@ -126,7 +122,7 @@ class SearchTab:
             slider.release(None, inputs=[slider, c.state], outputs=[c.state, c.ask], js=moved)
 
     def _wire_search(self) -> None:
-        c, r = self._controls, self._results
+        c, r = self.controls, self.results
         parts, asked = [r.wanted, r.unwanted], {**c.shown, "hidden": c.state}
         asking = (
             *(c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit),
@@ -153,7 +149,7 @@ class SearchTab:
         wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask)
 
     def _wire_clips(self) -> None:
-        c, r = self._controls, self._results
+        c, r = self.controls, self.results
         draw, panel = (
             MapPanel(self.galleries, self.media).on_draw,
             ClipPanel(self.galleries, self.media, self.permissions),
@@ -175,7 +171,7 @@ class SearchTab:
         c.gallery.focus(lambda: gr.Dropdown(gallery_choices(self.galleries)), None, c.gallery, queue=False, **QUIET)
 
     def _opens(self, tabs: gr.Tabs) -> OpensQueries:
-        c, r = self._controls, self._results
+        c, r = self.controls, self.results
         outputs = [*c.shown.values(), c.state, r.answer, tabs, c.examples, self.head]
 
         def opened(link: Mapping[str, str]) -> Updates:
@@ -220,7 +216,7 @@ class SearchTab:
             The values that components show and that are hidden, by name; each menu's choices; and what is said of the
             gallery.
         """
-        c = self._controls
+        c = self.controls
         names = self.galleries.built_in.system_names(link.get("systems", "").split("|"))
         try:
             gallery = self.galleries.key(link.get("gallery", ""))
@@ -249,11 +245,6 @@ class SearchTab:
         }
         return {"shown": shown, "hidden": state.hidden}, choices, about
 
-    @property
-    def gallery(self) -> gr.Dropdown:
-        """The gallery that is searched."""
-        return self._controls.gallery
-
     def on_load(self, remembered: str, request: gr.Request) -> Updates:
         """Read the page's link, or the settings that the browser remembers, for the browser to apply."""
         link = request.query_params
@@ -261,7 +252,7 @@ class SearchTab:
         return {
             **{menu: gr.Dropdown(choice) for menu, choice in choices.items()},
             **about,
-            self._controls.link: values,
+            self.controls.link: values,
         }
 
     def on_like(self, answer: Answer | None, references: dict[str, Any], event: gr.EventData) -> tuple[Any, Any]:
@@ -272,9 +263,9 @@ class SearchTab:
 
     def on_added(self, references: dict[str, Any], event: gr.EventData) -> Updates:
         """Make uploaded pictures and videos references, and search; what is shown stays if one cannot be read."""
-        c, paths = self._controls, event_value(event, "paths", str).split("\n")
+        c, paths = self.controls, event_value(event, "paths", str).split("\n")
         try:
             chosen = self._references.with_uploads(read_chosen(references), paths)
         except Nt2vrError as error:
-            return {self._results.problem: problem(error)}
+            return {self.results.problem: problem(error)}
         return {c.reference: self._references.view(chosen), c.ask: f"{time.monotonic()}"}

@@ -46,7 +46,7 @@ def test_a_measured_report_is_listed_and_read_as_it_was_stored(tmp_path: Path, a
     assert (entry.name, entry.systems) == ("one, picture plus text", systems)
     read = archive.load(report_id)
     assert (read.metrics, read.pictures, read.is_covr) == (report.metrics, ({"path": "a.mp4"},), True)
-    assert read.row(0) == report.row(0) and read.row(0).unwanted == ("the dog",)
+    assert read.row(0).ranks == report.row(0).ranks and read.row(0).query.unwanted == ("the dog",)
     folder = archive.folder / report_id
     assert markdown(read) == (folder / "table.md").read_text() == markdown(report)
     assert set(archive.files(report_id)) == {path.name for path in folder.iterdir()} - {"arrays.npz"}
