@@ -24,6 +24,7 @@ from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.uploads import is_upload
 
 MOST_FOUND = 24  # names listed while typing
+_available = cache(available)
 WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."
 
 
@@ -224,11 +225,6 @@ class MoreModels:
             self._note: f"Added {model}. {remark}",
             self._added: {"model": model, **boxes},
         }
-
-
-@cache
-def _available() -> Sequence[str]:
-    return available()
 
 
 def recommended_view(here: Iterable[str], found: Sequence[str] = ()) -> dict[str, Any]:
