@@ -24,13 +24,12 @@ from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.ui.evaluate.view import day_text, report_view, roles_of
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import QUIET, script
-from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
 HARD_PAIRS = "composed/hard_pairs"  # the system best at these is the first to be compared with the base
 FIRST_KIND = "composed"  # where negation is what the query is about
 Choices = Sequence[tuple[str, str]]
-Updates = dict[Any, Any]  # component -> new value
 
 
 @dataclass

@@ -11,14 +11,14 @@ from nt2vr.search.galleries import Galleries
 from nt2vr.ui.evaluate.layout import BUILT_IN_DATA, COVR, OWN_DATA, SIZES, EvaluateParts, data_choices
 from nt2vr.ui.evaluate.queries_view import marks_of
 from nt2vr.ui.evaluate.report_link import ReportLink
-from nt2vr.ui.evaluate.review import Review, Updates
+from nt2vr.ui.evaluate.review import Review
 from nt2vr.ui.evaluate.view import WORD, reports_view
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.theme import QUIET
 from nt2vr.ui.web.evaluations import start_covr_evaluation, start_evaluation
-from nt2vr.ui.web.inputs import OpensQueries, event_value
+from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
 

@@ -16,12 +16,11 @@ from nt2vr.ui.library.layout import KINDS, PATHS, LibraryParts
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import changes_text, info_view, list_view, posters_view, skipped_view
 from nt2vr.ui.theme import QUIET, script
-from nt2vr.ui.web.inputs import OpensQueries, event_value
+from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.uploads import is_upload
 
 SLOW: dict[str, Any] = {"api_visibility": "private"}
-Updates = dict[Any, Any]  # component -> new value
 
 
 class LibraryTab:
@@ -49,13 +48,9 @@ class LibraryTab:
     def _outputs(self) -> list[Any]:
         """Everything that depends on which library is open, and on the updates under way."""
         p, o = self._parts, self._parts.open
-        panes = [p.chosen, p.form.column, o.column]
-        return [*panes, o.search, o.skipped, o.retry, o.name, o.more, o.model, o.drawings, *self._watched]
-
-    @property
-    def _watched(self) -> list[Any]:
-        p, o = self._parts, self._parts.open
-        return [p.seen, p.timer, p.libraries, o.info, o.update, o.cancel]
+        panes, watched = [p.chosen, p.form.column, o.column], [p.seen, p.timer, p.libraries]
+        opened = [o.search, o.skipped, o.retry, o.name, o.more, o.model, o.drawings, o.info, o.update, o.cancel]
+        return [*panes, *watched, *opened]
 
     def _wire_form(self, tab: gr.Tab) -> None:
         p, form = self._parts, self._parts.form
@@ -119,13 +114,11 @@ class LibraryTab:
         job = now.get(chosen)
         if job is not None and before is not None and before.is_under_way and not job.is_under_way:
             used = next(iter(job.models), None)  # it may have been downloaded for this update
-            model = (
-                {}
-                if self._knows_only_drawings(used)
-                else {self._parts.open.model: gr.Dropdown(self._models(), value=used)}
-            )
-            return self._show(chosen, request) | model
-        return {**dict.fromkeys(self._outputs, gr.skip()), **self._progress(chosen, request)}
+            shown = self._show(chosen, request)
+            if not self._knows_only_drawings(used):
+                shown[self._parts.open.model] = gr.Dropdown(self._models(), value=used)
+            return shown
+        return self._progress(chosen, request)
 
     def on_new(self, request: gr.Request) -> Updates:
         """Show the form."""
@@ -244,7 +237,7 @@ class LibraryTab:
             **self._progress(info.id if info else "", visitor),
         }
         if info is None:
-            return shown | {o.search: {}, o.skipped: {}, o.retry: gr.skip(), o.name: "", o.more: gr.skip()}
+            return shown | {o.search: {}, o.skipped: {}, o.name: ""}
         skipped = self._libraries.skipped(info.id)
         folder = None if self._permissions.may("paths", visitor) else info.source.within or info.source.path
         videos = self._indexing.galleries.searcher(info.id).gallery.videos

@@ -24,10 +24,8 @@ from nt2vr.ui.search.versus import MOST, woven
 from nt2vr.ui.search.view import downloads, offers_view, parts_view, understood_view, with_corrections
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.web.errors import problem
-from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions
-
-Updates = dict[Any, Any]  # component -> its new value
 
 
 @dataclass(frozen=True)
@@ -128,9 +126,8 @@ class Answering:
         asked = SearchState.of_page(**sent)
         searcher = self.galleries.searcher(asked.gallery)
         choices = figure_choices(asked.systems, searcher.system_names(asked.systems))
-        named = event_value(event, "systems", str) or "|".join(asked.systems) * bool(
-            asked.gallery
-        )  # others lack an index
+        indexed = asked.systems if asked.gallery else ()  # others lack an index
+        named = event_value(event, "systems", str) or "|".join(indexed)
         systems = figure_systems(named, asked.systems, choices)
         asked = replace(asked, systems=systems, k=1, versus="")
         state, query, parsed = self._understood(asked, previous, (wanted, unwanted))

@@ -22,7 +22,7 @@ from nt2vr.search.recording import Recording
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, wire_indexing
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.answering import Answering, Updates
+from nt2vr.ui.search.answering import Answering
 from nt2vr.ui.search.clip_panel import ClipPanel
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.search.gallery_view import examples_view, own_examples, status_line
@@ -35,7 +35,7 @@ from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.theme import script
 from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.errors import problem, warn
-from nt2vr.ui.web.inputs import OpensQueries, event_value
+from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions
 
 
