@@ -9,7 +9,7 @@ import gradio as gr
 
 from nt2vr.registry import pick
 from nt2vr.settings import ASSETS, Settings
-from nt2vr.ui.theme import QUIET
+from nt2vr.ui.theme import PRIVATE, QUIET
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
@@ -21,7 +21,6 @@ from trainer.ui.layout import FIRST, MAX_BESIDE, FormParts, ListParts, RunParts
 from trainer.ui.view import comparable, curves_view, mined_view, run_view, runs_view, trash_text, triplets_view
 
 POLL_S = 1.0
-PRIVATE: dict[str, Any] = {"api_visibility": "private"}
 
 
 class TrainTab:

@@ -15,12 +15,10 @@ from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.layout import KINDS, PATHS, LibraryParts
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import changes_text, info_view, list_view, posters_view, skipped_view
-from nt2vr.ui.theme import QUIET, script
+from nt2vr.ui.theme import PRIVATE, QUIET, script
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.uploads import is_upload
-
-SLOW: dict[str, Any] = {"api_visibility": "private"}
 
 
 class LibraryTab:
@@ -63,7 +61,7 @@ class LibraryTab:
         p.timer.tick(self.on_poll, [p.chosen, p.seen], self._outputs, queue=False, trigger_mode="once", **QUIET)
         added = [*self._outputs, form.files, form.name]
         for asked in (form.add.click, form.drawings.get):
-            asked(self.on_add, form.inputs, added, **SLOW)
+            asked(self.on_add, form.inputs, added, **PRIVATE)
         p.new.click(self.on_new, None, self._outputs, **QUIET)
         p.libraries.pick(self.on_pick, None, self._outputs, **QUIET)
 
@@ -73,11 +71,11 @@ class LibraryTab:
         o.drawings.get(self.on_get, p.chosen, self._outputs, **QUIET)
         o.update.click(self.on_update, [p.chosen, o.model], self._outputs, **QUIET)
         o.cancel.click(self.on_cancel, p.chosen, self._outputs, **QUIET)
-        o.check.click(self.on_check, p.chosen, o.info, **SLOW)
-        o.more.upload(self.on_more, [p.chosen, o.more, o.model], self._outputs, **SLOW)
+        o.check.click(self.on_check, p.chosen, o.info, **PRIVATE)
+        o.more.upload(self.on_more, [p.chosen, o.more, o.model], self._outputs, **PRIVATE)
         o.rename.click(self.on_rename, [p.chosen, o.name], self._outputs, **QUIET)
         o.confirm.asked_by(o.remove, p.chosen, (p.new.click, p.libraries.pick))
-        o.confirm.yes.click(self.on_remove, p.chosen, self._outputs, **SLOW)
+        o.confirm.yes.click(self.on_remove, p.chosen, self._outputs, **PRIVATE)
         o.retry.click(self.on_retry, [p.chosen, o.model], self._outputs, **QUIET)
 
     def on_open(self, chosen: str, request: gr.Request) -> Updates:
