@@ -1,24 +1,26 @@
-"""Upper bound for one vector per sentence: `python -m benchmarks.ceiling [FOLDER] [--config FILE]`.
+"""Upper bound for one vector per sentence, and for two: `python -m benchmarks.ceiling [FOLDER] [--config FILE]`.
 
 A text tower maps each sentence to one vector, against a frozen visual tower. This script skips the text tower: it fits
 the vectors of about 700 sentences to the 32,000 training clips directly, by linear probes and by the loss `composed`,
-and searches 1,000 validation clips with them. FOLDER caches the clips (for example a run folder's `.frames`).
+and searches 1,000 validation clips with them. Two vectors, wanted and unwanted, score a clip as `rectified` scores the
+parts of a query; α and τ are fitted for each sentence. FOLDER caches the clips (for example a run folder's `.frames`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn.functional import normalize
+from torch.nn.functional import normalize, relu
 
 from benchmarks.harness import arguments, write_head, write_row
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
-from nt2vr.evaluation.measures import measure_block, summarise
+from nt2vr.evaluation.measures import Exclusions, measure_block, summarise
 from nt2vr.evaluation.protocol import parse_query
 from nt2vr.evaluation.scoring import ask_systems
 from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world.claims import Claim
@@ -29,7 +31,7 @@ from trainer.config_file import load_config
 from trainer.data.clips import ClipLoader
 from trainer.data.videos import embed_once
 from trainer.losses.composed import ComposedLoss
-from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedTruth
+from trainer.losses.embedded import EmbeddedTruth
 
 CONFIG = Path("trainer/configs/clip-neg.json")
 COLUMNS = (
@@ -76,6 +78,8 @@ def main() -> None:
     for weight in HARD_WEIGHTS:
         vectors = fitted(probes[0.5], seen, wanted, unwanted, weight)
         write(f"fitted, hard_weight {weight}", vectors, videos, queries)
+        vectors, exclusions = fitted_pairs(seen, wanted, unwanted, weight)
+        write(f"two fitted, hard_weight {weight}", vectors, videos, queries, exclusions)
 
 
 def claims_of(query: JudgedQuery) -> tuple[Claim, Claim] | None:
@@ -92,39 +96,70 @@ def holding(table: SceneTable, claims: Sequence[tuple[Claim, Claim]]) -> tuple[M
 
 def probed(seen: Vectors, wanted: Mask, unwanted: Mask, alpha: float) -> Vectors:
     """Return linear discriminants (LDA) of wanted minus alpha times unwanted parts: (Q, D), L2-normalised."""
+    return normalize(probe(seen, wanted) - alpha * probe(seen, unwanted), dim=-1).numpy()
+
+
+def probe(seen: Vectors, shown: Mask) -> torch.Tensor:
+    """Return the linear discriminants of (Q, N) `shown`: (Q, D), L2-normalised; 0 for what all clips show."""
     centred = seen - seen.mean(axis=0)
     precision = np.linalg.inv(centred.T @ centred / len(seen) + RIDGE * np.eye(seen.shape[1]))
-
-    def probe(shown: Mask) -> torch.Tensor:
-        means = shown @ centred / np.maximum(shown.sum(axis=1, keepdims=True), 1)
-        found = torch.from_numpy(means @ precision).float()
-        return normalize(found, dim=-1)  # 0 for what all clips show
-
-    return normalize(probe(wanted) - alpha * probe(unwanted), dim=-1).numpy()
+    means = shown @ centred / np.maximum(shown.sum(axis=1, keepdims=True), 1)
+    return normalize(torch.from_numpy(means @ precision).float(), dim=-1)
 
 
 def fitted(start: Vectors, seen: Vectors, wanted: Mask, unwanted: Mask, hard_weight: float) -> Vectors:
     """Minimise `composed` over the vectors, with a new pool of clips per step: (Q, D), L2-normalised."""
-    torch.manual_seed(0)
-    loss = ComposedLoss(hard_weight)
     vectors = torch.nn.Parameter(torch.from_numpy(start.copy()))
-    optimizer = torch.optim.Adam([vectors], RATE)
+    minimise([vectors], lambda clips: normalize(vectors, dim=-1) @ clips.T, seen, wanted, unwanted, hard_weight)
+    return normalize(vectors, dim=-1).detach().numpy()
+
+
+def fitted_pairs(seen: Vectors, wanted: Mask, unwanted: Mask, hard_weight: float) -> tuple[Vectors, list[Exclusion]]:
+    """Likewise fit two vectors, α and τ of each sentence; one that wants nothing starts from its opposite."""
+    avoided, lacks = probe(seen, unwanted), torch.from_numpy(wanted.all(axis=1))
+    sought = torch.where(lacks[:, None], -avoided, probe(seen, wanted))
+    usual = avoided @ torch.from_numpy(seen.mean(axis=0))
+    pair = [torch.nn.Parameter(each) for each in (sought, avoided, torch.ones(len(wanted)), usual)]
+
+    def scores(clips: torch.Tensor) -> torch.Tensor:
+        first, second, alpha, tau = pair
+        excess = relu(normalize(second, dim=-1) @ clips.T - tau[:, None])
+        return normalize(first, dim=-1) @ clips.T - alpha[:, None] * excess
+
+    minimise(pair, scores, seen, wanted, unwanted, hard_weight)
+    first, second, alpha, tau = (each.detach() for each in pair)
+    rows = zip(normalize(second, dim=-1).numpy(), alpha.tolist(), tau.tolist(), strict=True)
+    return normalize(first, dim=-1).numpy(), [Exclusion(row[None], *strength) for row, *strength in rows]
+
+
+def minimise(
+    fitting: Sequence[torch.nn.Parameter],
+    scores: Callable[[torch.Tensor], torch.Tensor],
+    seen: Vectors,
+    wanted: Mask,
+    unwanted: Mask,
+    hard_weight: float,
+) -> None:
+    """Minimise `composed` of the scores (Q, P) of P clips, drawn anew in each step."""
+    torch.manual_seed(0)
+    loss, scale = ComposedLoss(hard_weight), torch.tensor(SCALE)
+    optimizer = torch.optim.Adam(fitting, RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, STEPS)
     clips, has, lacks = torch.from_numpy(seen), torch.from_numpy(wanted), torch.from_numpy(~unwanted)
     for _ in range(STEPS):
         pool = torch.randperm(len(clips))[:POOL]
         truth = EmbeddedTruth(clips[pool], has[:, pool] & lacks[:, pool], has[:, pool] & ~lacks[:, pool])
-        text = normalize(vectors, dim=-1)
         optimizer.zero_grad()
-        loss(EmbeddedBatch(None, text, torch.tensor(SCALE), denied=Denied(text, truth))).backward()  # type: ignore[no-untyped-call]
+        loss.of_scores(scale * scores(truth.pool), truth, scale).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         schedule.step()
-    return normalize(vectors, dim=-1).detach().numpy()
 
 
-def write(name: str, vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQuery]) -> None:
+def write(
+    name: str, vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQuery], exclusions: Exclusions = ()
+) -> None:
     """Search the validation clips and print a table row."""
-    metrics = summarise(queries, measure_block(vectors, videos, queries))
+    metrics = summarise(queries, measure_block(vectors, videos, queries, exclusions=exclusions))
     write_row(name, *(f"{metrics[key]:.3f}" for key in COLUMNS))
 
 

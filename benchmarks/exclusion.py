@@ -16,7 +16,7 @@ from nt2vr.progress import progress_bar
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.chart import short, ticks
 
-MODELS = ("CLIP", "CLIP-snl", "CLIP-bnl", "CLIP-con", "CLIP-neg")
+MODELS = ("CLIP", "CLIP-bnl", "CLIP-con", "CLIP-neg")
 FRONTS: dict[str, Sequence[float]] = {
     "boolean": (0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.65, 0.8, 1, 1.25, 1.5),
     "rectified": (0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3),

@@ -14,7 +14,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.search.searcher import Searcher
 from nt2vr.world.captions import captions
 from nt2vr.world.splits import sample_scenes
-from nt2vr.world.stories import STORIES
+from nt2vr.world.stories import stories
 
 MODEL = "CLIP"
 SYSTEMS = (MODEL, f"{MODEL} boolean", f"{MODEL} drop")
@@ -25,7 +25,7 @@ PARTS = ("understanding the sentence", "text encoding", "rest: strategies, index
 def queries(count: int) -> list[str]:
     """Return distinct negated queries."""
     scenes = sample_scenes("validation", count, seed=0)
-    unwanted = [unwanted for _, unwanted in STORIES]
+    unwanted = [unwanted for _, unwanted in stories()]
     return [f"{captions(scene, 1)[0]} and not {unwanted[i % len(unwanted)]}" for i, scene in enumerate(scenes)]
 
 

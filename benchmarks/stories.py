@@ -8,7 +8,7 @@ from collections import Counter
 
 from benchmarks.harness import app_searcher, arguments, write_head, write_row
 from nt2vr.language.query import Query
-from nt2vr.world.stories import STORIES, story_queries
+from nt2vr.world.stories import stories, story_queries
 from nt2vr.world.truth import judge
 
 SYSTEMS = ("CLIP", "CLIP drop", "CLIP boolean α 0.5", "CLIP-neg reworded", "CLIP-neg")
@@ -21,13 +21,13 @@ def main() -> None:
     counts: dict[str, Counter[str | None]] = {name: Counter() for name in SYSTEMS}
     possible = 0
     with app_searcher() as searcher:
-        for text, (wanted, unwanted) in zip(story_queries(), STORIES, strict=True):
+        for text, (wanted, unwanted) in zip(story_queries(), stories(), strict=True):
             known = Query(text, (wanted,), (unwanted,))
             verdicts = {video.video_id: judge(known, video.scene or {}) for video in searcher.gallery.videos}
             possible += min(K, [*verdicts.values()].count("right"))
             for name, ranking in zip(SYSTEMS, searcher.search(text, SYSTEMS, K).rankings, strict=True):
                 counts[name].update(verdicts[hit.video_id] for hit in ranking.hits)
-    total = K * len(STORIES)
+    total = K * len(stories())
     write_head(f"of {total} clips", "right", "show the unwanted part", "lack the wanted part")
     write_row("possible", f"{100 * possible / total:.0f} %", "–", "–")
     for name, found in counts.items():

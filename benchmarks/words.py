@@ -202,7 +202,7 @@ def main() -> None:
     encoder, scenes = read_checkpoint(flags.checkpoint, settings.device), test_scenes()
     cache = flags.cache or settings.data_dir / "cache"
     clips = ClipFile.of("test", scenes, encoder.num_frames, encoder.card.framing, cache)
-    found = measure(encoder, scenes, clips.embeddings(encoder))
+    found = measure(encoder, scenes, clips.embeddings(encoder, keeps_frames=True))
     if flags.typed.is_file():
         found["typed"] = of_typed(flags.typed, found["precisions"])
     json.dump(found, sys.stdout, indent=1)

@@ -73,6 +73,11 @@ class TrainConfig:
         "freeze the token embeddings that the base has learned; tokens new to it still learn. What is learned about "
         "negation then goes into the layers, and also holds for words that no training sentence negates",
     )
+    keep_head: bool = option(
+        False,
+        "freeze a pooling that the base has learned: clips are then pooled once, before the first step, and "
+        "checkpoints can be searched with the base's index",
+    )
     added_layers: Whole = option(
         0, "layers to add to the base's text transformer, evenly spaced; they have no effect until they learn"
     )
@@ -373,6 +378,8 @@ def _bad_combinations(c: TrainConfig) -> Iterator[str]:
         yield f"{c.monitor} is not measured {'of' if of_fusion else 'without'} a fusion. Set monitor to {named}."
     if c.keep_tokens and not c.base:
         yield "keep_tokens needs a base whose tokens can be frozen. Name one."
+    if c.keep_head and (not c.base or c.train not in ("text", "visual")):
+        yield "keep_head needs a base whose pooling can be frozen while a tower learns. Set base, and train to text."
     if c.added_layers and not (c.base and c.trains_text):
         yield "added_layers needs a base, and a text tower that learns. Set it to 0."
     if c.keep_share != 1 and not set(c.losses) <= {"distill", "composed"}:

@@ -69,7 +69,8 @@ class Learner:
         if config.pooling != "base":
             self.card = replace(self.card, pooling=config.pooling)
         self.pooling = start.pooling
-        self.head = self.pooling if any(True for _ in self.pooling.parameters()) else nn.Identity()
+        self.pooling.requires_grad_(not config.keep_head)
+        self.head = self.pooling if any(p.requires_grad for p in self.pooling.parameters()) else nn.Identity()
         self.words = None if words is None else words.to(self.device)
         self.own = nn.ModuleList([self.pooling] if self.words is None else [self.pooling, self.words])
         self.parameters = [*self.model.parameters(), *self.own.parameters()]

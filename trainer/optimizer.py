@@ -39,7 +39,7 @@ def build_optimizer(model: nn.Module, head: nn.Module, config: TrainConfig) -> t
         {"params": decayed, "weight_decay": config.weight_decay},
         {"params": [p for p in parameters if p.ndim < 2 or p is tokens], "weight_decay": 0.0},
     ]
-    if of_head := list(head.parameters()):
+    if of_head := [p for p in head.parameters() if p.requires_grad]:
         rate = {"lr": config.head_learning_rate or config.learning_rate}
         groups += [
             {"params": [p for p in of_head if p.ndim >= 2], "weight_decay": config.weight_decay, **rate},

@@ -89,7 +89,7 @@ def _benchmark(
 
     def embed(encoder: Encoder, progress: Progress) -> Vectors:
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache)
-        return clips.embeddings(as_scored(encoder), progress)
+        return clips.embeddings(as_scored(encoder), progress, keeps_frames=True)
 
     ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
     return Benchmark(name, ids, queries, embed, source, references, texts)

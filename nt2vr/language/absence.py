@@ -7,7 +7,7 @@ from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.presence import APPEARING, FRAMES, Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wanted import Negation
-from nt2vr.language.wordlists import ROLES, words
+from nt2vr.language.wordlists import listed, words
 
 _LINKING = words("be remain seem appear stay stand")  # a cat remains absent
 _AFTERTHOUGHTS = words("aside excluded excepted omitted removed")
@@ -159,7 +159,7 @@ class Absence:
             return None
         head = phrases.lemma(item.head)
         somebody = (
-            phrases.is_actor(item) or head in ROLES or phrases.tag(item.start) == "PRON"
+            phrases.is_actor(item) or head in listed("roles") or phrases.tag(item.start) == "PRON"
         )  # a kid missing his mom
         is_part = phrases.tag(item.start) in {"DET", "NUM"} or phrases.word(item.head) != head
         if somebody or not is_part or head in _MISSED | _OF_WHOLES:
@@ -187,7 +187,8 @@ class Absence:
         start = self._noun_start(start, end)
         if start >= end and self.phrases.tag(start - 1) == "WH" and start - 1 > first:
             return self._subject(start - 1, first)  # a baby who | is not around
-        if start >= end or self._is_pronoun(start, end) or self.presence.says_nothing(start, end):
+        is_pronoun = end == start + 1 and self.phrases.tag(start) == "PRON"
+        if start >= end or is_pronoun or self.presence.says_nothing(start, end):
             return None
         return Phrase("noun", start, end, end, end - 1)
 
@@ -262,6 +263,3 @@ class Absence:
 
     def _is_verb(self, i: int) -> bool:
         return self.phrases.tag(i) in VERB_TAGS - {"VBG", "VBN"} and self.phrases.tag(i - 1) not in {"DET", "ADJ"}
-
-    def _is_pronoun(self, start: int, end: int) -> bool:
-        return end == start + 1 and self.phrases.tag(start) == "PRON"

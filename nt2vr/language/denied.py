@@ -6,7 +6,7 @@ from nt2vr.language.forms import CueKind, cues
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.presence import SHOWING, Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
-from nt2vr.language.wordlists import ACTORS, words
+from nt2vr.language.wordlists import listed, words
 
 _SIGNS = words(
     "sign signs hint hints trace traces evidence glimpse presence inclusion mention instance image need use help aid"
@@ -85,7 +85,9 @@ class DeniedAfter:
             clause -= 1
         noun = phrases.noun_phrase(verb.object + (phrases.word(verb.object) in _US))
         means_picture = phrases.lemma(verb.head) in _DEPICTING or self.presence.says_nothing(clause, cue)
-        names = noun is not None and (phrases.tag(noun.start) != "PRON" or phrases.word(noun.start) in ACTORS)
+        names = noun is not None and (
+            phrases.tag(noun.start) != "PRON" or phrases.word(noun.start) in listed("actors")
+        )
         return self._specified(noun) if noun and names and means_picture else verb
 
     def _after_frame(self, i: int) -> int:
@@ -105,8 +107,8 @@ class DeniedAfter:
         phrases = self.phrases
         if kind != "without" and phrases.word(cue - 1) != "with":
             return False
-        nouns = [i for i in range(cue) if phrases.tag(i) == "NOUN"]
-        return any(phrases.word(i) in ACTORS for i in nouns) or any(phrases.lemma(i) in ACTORS for i in nouns)
+        nouns = (i for i in range(cue) if phrases.tag(i) == "NOUN")
+        return any({phrases.word(i), phrases.lemma(i)} & listed("actors") for i in nouns)
 
     def _without_predicate(self, noun: Phrase) -> Phrase:
         """Cut off a "present" or "visible" that was taken for the noun: "no person | present"."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from nt2vr.language.wordlists import Runs, lines_of
+from nt2vr.language.wordlists import Runs, lines_of, renamed
 
 CueKind = Literal[
     "not", "no", "without", "nobody", "except", "minus", "order", "absent", "free", "less", "out", "double", "edit"
@@ -47,14 +47,11 @@ class Form(NamedTuple):
 
 # Words that name what is not there. Not here: those whose ending denies nothing to be seen (stainless, wireless), and
 # looks that captions name as such (shirtless, sleeveless, leafless, an unoccupied bench).
-LESS: Mapping[str, str] = dict(
-    pair.split("=")
-    for pair in (
-        "beardless=beard branchless=branches carless=car childless=children cloudless=clouds coatless=coat "
-        "collarless=collar doorless=door driverless=driver hatless=hat helmetless=helmet jacketless=jacket "
-        "maskless=mask moonless=moon peopleless=people riderless=rider shoeless=shoes roofless=roof snowless=snow "
-        "sockless=socks treeless=trees wheelless=wheels windowless=windows"
-    ).split()
+LESS: Mapping[str, str] = renamed(
+    "beard=beardless branches=branchless car=carless children=childless clouds=cloudless coat=coatless "
+    "collar=collarless door=doorless driver=driverless hat=hatless helmet=helmetless jacket=jacketless mask=maskless "
+    "moon=moonless people=peopleless rider=riderless shoes=shoeless roof=roofless snow=snowless socks=sockless "
+    "trees=treeless wheels=wheelless windows=windowless"
 )
 
 

@@ -5,14 +5,9 @@ from typing import Literal
 
 from lemminflect import getAllLemmas, getInflection
 
-from nt2vr.language.wordlists import words
+from nt2vr.language.wordlists import listed
 
 Form = Literal["VB", "VBZ", "VBG", "VBD", "NNS"]  # Penn tags: play, plays, playing, played; dogs
-_FUNCTION_WORDS = words(
-    "a an the this that these those in on at of to from by with without into onto over under near behind beside "
-    "between above below through across along around up down off out and or but while as is are his her their its he "
-    "she it they one two three four five six seven eight nine ten some many several few no not who which"
-)
 _VERB_FORMS: tuple[Form, ...] = ("VBG", "VBZ", "VBD")
 _NUM_WORDS = 10_000  # remembered per kind of look-up; Flickr8k's 40,460 captions need 4,700
 
@@ -59,10 +54,10 @@ def inflect_phrase(phrase: str, form: Form) -> str:
 
 def is_function_word(word: str) -> bool:
     """Return whether a word is an article, a preposition, a pronoun or the like."""
-    return word in _FUNCTION_WORDS
+    return word in listed("function_words")
 
 
 @lru_cache(_NUM_WORDS)
 def is_known(word: str) -> bool:
     """Return whether the dictionary lists a word; words with digits are not words."""
-    return word.isalpha() and (bool(getAllLemmas(word)) or word in _FUNCTION_WORDS)
+    return word.isalpha() and (bool(getAllLemmas(word)) or word in listed("function_words"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nt2vr.language.repairs import HELPERS
 from nt2vr.language.tokens import VERB_TAGS, Token, normalised
-from nt2vr.language.wordlists import ACTORS, words
+from nt2vr.language.wordlists import listed, words
 
 # Verbs that require a place: "sitting on a bench". With other verbs a place is only the setting.
 PLACED = words(
@@ -95,7 +95,7 @@ class Phrases:
 
     def is_actor(self, phrase: Phrase) -> bool:
         """Return whether the phrase names somebody who can act: people, animals, vehicles."""
-        return self.word(phrase.head) in ACTORS or self.lemma(phrase.head) in ACTORS
+        return self.word(phrase.head) in listed("actors") or self.lemma(phrase.head) in listed("actors")
 
     def any_phrase(self, i: int) -> Phrase | None:
         """Return the phrase of any kind that starts at word i."""

@@ -110,8 +110,6 @@ class Presence:
 
     def _closes(self, i: int) -> bool:
         """Return whether a predicate may end before word i: "not visible | on a table", but not "not shown eating"."""
-        tag = self.phrases.tag(i)
-        return tag not in {"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS} or self._is_clause(i)
-
-    def _is_clause(self, i: int) -> bool:
-        return self.phrases.word(i) in {"as", "which"}
+        if self.phrases.word(i) in {"as", "which"}:  # begins a clause
+            return True
+        return self.phrases.tag(i) not in {"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS}

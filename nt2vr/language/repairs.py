@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
 from nt2vr.language.tokens import VERB_TAGS, Lemma
-from nt2vr.language.wordlists import ACTORS, ROLES
+from nt2vr.language.wordlists import listed
 
 HELPERS = {
     **dict.fromkeys(("am", "is", "are", "was", "were", "be", "been", "being", "ai", "'re", "'m"), "be"),
@@ -12,7 +12,6 @@ HELPERS = {
     **dict.fromkeys(("have", "has", "had", "having"), "have"),
 }
 _LIKELY_NATS = 1.0  # margin for nouns in -s that HanTa's lexicon finds about as likely verbs: runs, swims, plays
-_DOERS = ACTORS | ROLES
 _UNKNOWN_NATS = -20.0  # below this HanTa guesses from the ending
 _THINGS_IN_ING = frozenset({"building", "painting"})  # may be nouns even after a noun: "an office building"
 _BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
@@ -96,7 +95,7 @@ class Repairs:
             return None
         for i in range(1, len(words)):
             after = tags[i + 1] if i + 1 < len(words) else ""
-            follows_actor = tags[i] == "NOUN" and lemmas[i - 1]() in _DOERS
+            follows_actor = tags[i] == "NOUN" and lemmas[i - 1]() in listed("actors", "roles")
             if follows_actor and after in {"DET", "PRON", "ADP", "ADV", ""}:
                 if words[i].endswith("ing"):
                     return (i, "VBG") if words[i] not in _THINGS_IN_ING else None

@@ -75,8 +75,3 @@ class Typed:
             ends += [*self.ends[at:start], *[self.ends[max(start, end - 1)]] * len(new)]
             at = end
         return Typed("".join([*text, self.text[at:]]), [*starts, *self.starts[at:]], [*ends, *self.ends[at:]])
-
-
-def pattern(text: str) -> re.Pattern[str]:
-    """Compile a pattern for any letter case."""
-    return re.compile(text, re.IGNORECASE)

@@ -265,9 +265,6 @@ class ScopeFinder:
             and phrases.word(noun.head) in {phrases.word(i) for i in wanted}
         )
 
-    def _is_definite(self, place: int) -> bool:
-        return self.phrases.word(place + 1) == "the"
-
     def _without_setting(self, negation: Negation, found: Sequence[Negation]) -> Negation:
         """Rule 3: assign the place at the end to the wanted or to the unwanted part."""
         last = negation.items[-1] if negation.items else None
@@ -279,7 +276,7 @@ class ScopeFinder:
             last.kind == "noun"
             and (negation.kind in {"no", "nobody"} or self.phrases.word(negation.cue) == "nor")
             and only_after
-            and self._is_definite(last.core)
+            and self.phrases.word(last.core + 1) == "the"
         ):
             return replace(negation, end=last.core)  # there is no bread on | the table, only fruit
         if self._is_mentioned(last.core, wanted):

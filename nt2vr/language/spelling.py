@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from nt2vr.language.wordlists import words
+from nt2vr.language.wordlists import renamed, words
 
 _CUES = words(
     "without except excluding exclude excludes excepting instead neither nothing nobody never lacking missing "
@@ -17,27 +17,16 @@ _WORDS = words(  # of English, one slip away from a cue; a test compares them wi
     "laking larking lacing excerpt notting excluded excerpting neve dint"
 )
 # Two slips, or letters left out on purpose
-_USUAL = {
-    slip: cue
-    for cue, slips in (
-        pair.split("=")
-        for pair in (
-            "interested=intrested,intersted,interrested out=otu,oout "
-            "not=nto,noot nothing=nuthin,nuffin,nufin nobody=nobodys,no1,nooone excluding=exlcudign "
-            "except=exepct,exspect,exepted without=wihtou,withought,whitout,wivout,whitouth,wout "
-            "neither=nethier,niehter,neighter rather=rahter,ratehr,raher,rathr never=nvr,nevr,neva,nver "
-            "other=ohter,otehr,othr only=onli,olny,onyl people=ppl,poeple,peple,peolpe,pepole"
-        ).split()
-    )
-    for slip in slips.split(",")
-}
-_USUAL_CONTRACTED = dict(
-    pair.split("=")
-    for pair in (
-        "dnt=don't, isnot=is not, dosnt=doesn't, dosent=doesn't, dosnot=does not, doesnot=does not, donot=do not, "
-        "dunt=don't, dint=didn't, arnt=aren't, shoudnt=shouldn't, havnt=haven't"
-    ).split(", ")
+_USUAL = renamed(
+    "interested=intrested,intersted,interrested out=otu,oout not=nto,noot nothing=nuthin,nuffin,nufin "
+    "nobody=nobodys,no1,nooone excluding=exlcudign except=exepct,exspect,exepted "
+    "without=wihtou,withought,whitout,wivout,whitouth,wout neither=nethier,niehter,neighter "
+    "rather=rahter,ratehr,raher,rathr never=nvr,nevr,neva,nver other=ohter,otehr,othr only=onli,olny,onyl "
+    "people=ppl,poeple,peple,peolpe,pepole"
 )
+_USUAL_CONTRACTED = renamed(
+    "don't=dnt,dunt doesn't=dosnt,dosent didn't=dint aren't=arnt shouldn't=shoudnt haven't=havnt"
+) | {"isnot": "is not", "dosnot": "does not", "doesnot": "does not", "donot": "do not"}
 _SURE_CHARS = 6  # shorter words have too many neighbours: only swapped or doubled letters count
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

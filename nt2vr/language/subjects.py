@@ -5,7 +5,7 @@ from typing import Literal
 
 from nt2vr.language.inflect import inflect
 from nt2vr.language.phrases import Phrases
-from nt2vr.language.wordlists import ACTORS, ROLES, words
+from nt2vr.language.wordlists import listed, renamed, words
 
 Pronoun = Literal["he", "she", "they", ""]
 
@@ -19,23 +19,10 @@ _OTHERS = words(
     "person child baby adult player singer dancer rider driver chef cook reporter host soldier teacher student model "
     "musician guitarist drummer pianist rapper artist comedian contestant friend teenager toddler"
 )
-_SYNONYMS = {
-    "guy": "man",
-    "gentleman": "man",
-    "male": "man",
-    "lady": "woman",
-    "female": "woman",
-    "someone": "person",
-    "somebody": "person",
-    "mom": "mother",
-    "dad": "father",
-    "kid": "child",
-    "puppy": "dog",
-    "kitten": "cat",
-    "people": "person",
-    "men": "man",
-    "women": "woman",
-}
+_SYNONYMS = renamed(
+    "man=guy,gentleman,male,men woman=lady,female,women person=someone,somebody,people mother=mom father=dad "
+    "child=kid dog=puppy cat=kitten"
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +56,7 @@ def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) ->
     lemma = phrases.lemma(head)
     is_plural = is_plural or is_plural_noun(phrases.word(head), lemma)
     lemma = _SYNONYMS.get(lemma, lemma)
-    if lemma not in ACTORS | ROLES or phrases.tag(head - 1) == "POS":
+    if lemma not in listed("actors", "roles") or phrases.tag(head - 1) == "POS":
         return None
     modifiers = [phrases.word(i) for i in range(start, head) if phrases.tag(i) == "NOUN"]
     if is_plural:

@@ -9,19 +9,18 @@ DET: articles, demonstratives, possessives. WH: who, which, where, and relative 
 possessive 's. OTHER: anything but English (emoji, other scripts).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache, partial
 from math import inf
-from operator import itemgetter
 from typing import Any, Protocol
 
 import nltk
 from HanTa.HanoverTagger import EMPTY, END, START, UNKNOWN, HanoverTagger
 from nltk.tag.perceptron import PerceptronTagger
-from numpy import logaddexp
 
 from nt2vr.language.repairs import HELPERS, Repairs
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS, Lemma, Token, as_tagged, word_spans
+from nt2vr.language.wordlists import renamed
 
 __all__ = ["FINITE_TAGS", "VERB_TAGS", "HantaTagger", "NltkTagger", "Tagger", "Token", "load_tagger"]
 
@@ -32,62 +31,19 @@ _HOPELESS_NATS = 8.0  # a tag this far behind does not win: the tags of 7,703 ca
 _NUM_WORDS = 10_000  # remembered per kind of look-up
 
 _C5_FORMS = {"Z": "VBZ", "B": "VBP", "D": "VBD", "I": "VB", "G": "VBG", "N": "VBN"}
-_C5 = {  # by full tag, otherwise by its first two letters
-    "AT0": "DET",
-    "DPS": "DET",
-    "DT0": "DET",
-    "DTQ": "WH",
-    "AVQ": "WH",
-    "PNQ": "WH",
-    "CJT": "WH",
-    "CRD": "NUM",
-    "ORD": "NUM",
-    "VM0": "MD",
-    "TO0": "TO",
-    "POS": "POS",
-    "XX0": "NEG",
-    "EX0": "PRON",
-    "AJ": "ADJ",
-    "AV": "ADV",
-    "CJ": "CONJ",
-    "NN": "NOUN",
-    "NP": "NOUN",
-    "PN": "PRON",
-    "PR": "ADP",
-    "PU": "PUNCT",
-    **{f"V{verb}{form}": tag for verb in "BDHV" for form, tag in _C5_FORMS.items()},
-}
-_PENN = {  # by full tag, otherwise by its first two letters
-    "DT": "DET",
-    "PDT": "DET",
-    "PRP$": "DET",
-    "RP": "ADV",
-    "IN": "ADP",
-    "CD": "NUM",
-    "CC": "CONJ",
-    "TO": "TO",
-    "POS": "POS",
-    "PRP": "PRON",
-    "EX": "PRON",
-    "NN": "NOUN",
-    "JJ": "ADJ",
-    "RB": "ADV",
-    "WD": "WH",
-    "WP": "WH",
-    "WR": "WH",
-    **{tag: tag for tag in VERB_TAGS},
-}
+_C5 = {f"V{verb}{form}": tag for verb in "BDHV" for form, tag in _C5_FORMS.items()} | renamed(
+    "DET=AT0,DPS,DT0 WH=DTQ,AVQ,PNQ,CJT NUM=CRD,ORD MD=VM0 TO=TO0 POS=POS NEG=XX0 PRON=EX0,PN ADJ=AJ ADV=AV CONJ=CJ "
+    "NOUN=NN,NP ADP=PR PUNCT=PU"
+)  # by full tag, otherwise by its first two letters
+_PENN = {tag: tag for tag in VERB_TAGS} | renamed(
+    "DET=DT,PDT,PRP$ ADV=RP,RB ADP=IN NUM=CD CONJ=CC TO=TO POS=POS PRON=PRP,EX NOUN=NN ADJ=JJ WH=WD,WP,WR"
+)  # likewise
 _PENN_TO_C5 = {tag: f"VV{form}" for form, tag in _C5_FORMS.items()} | {"NN": "NN1", "NNS": "NN2"}
-_BY_WORD = {
-    **dict.fromkeys(("not", "n't", "nt", "never"), "NEG"),
-    **dict.fromkeys(("and", "or", "nor", "but", "while", "whilst"), "CONJ"),
-    **dict.fromkeys(("a", "an", "the", "no", "any", "every", "several"), "DET"),
-    **dict.fromkeys(("without", "w/o", "with"), "ADP"),
-    **dict.fromkeys(("who", "which", "where"), "WH"),
-    **dict.fromkeys(("i", "nobody", "none", "nothing", "anything", "anyone", "everything"), "PRON"),
-    **dict.fromkeys(("please", "really", "nowhere"), "ADV"),
-    **dict.fromkeys(("-free", "non-", "non"), "ADJ"),
-}
+_BY_WORD = renamed(
+    "NEG=not,n't,nt,never CONJ=and,or,nor,but,while,whilst DET=a,an,the,no,any,every,several ADP=without,w/o,with "
+    "WH=who,which,where PRON=i,nobody,none,nothing,anything,anyone,everything ADV=please,really,nowhere "
+    "ADJ=-free,non-,non"
+)
 _CLITICS = {"s": "'s", "re": "'re", "m": "'m", "ll": "'ll", "ve": "'ve"}  # datasets drop apostrophes: "it s", "we re"
 
 
@@ -112,80 +68,28 @@ def load_tagger() -> Tagger:
 class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
     """HanTa with the same answers in less time, but for long words, of which only the end is analysed.
 
-    Words that its lexicon lacks are split into morphemes, where most splits are hopeless, and are remembered; the best
-    tags of a sentence are sought among the tags of its words instead of all 64.
+    Words that its lexicon lacks are remembered; the best tags of a sentence are sought among the tags of its words
+    instead of all 64.
     """
 
     def __init__(self) -> None:
         """Load the model, 0.1 s."""
         super().__init__("morphmodel_en.pgz")
-        self._morphemes: dict[str, dict[int, float]] = {}  # morpheme -> log-probability per tag
-        for tag, chances in self.LP_m_t.items():
-            for morpheme, chance in chances.items():
-                self._morphemes.setdefault(morpheme, {})[tag] = chance
-        self._following = {state: dict(followers) for state, followers in self.LP_trans_nonfinal.items()}
-        self._suffixes = {suffix for chances in self.LP_s_t.values() for suffix in chances}
-        self._guesses = lru_cache(_NUM_WORDS)(self._guess)
         self._tags = lru_cache(_NUM_WORDS)(self._find_tags)
         self.analyze_forward = lru_cache(_NUM_WORDS)(self._analyze_forward)
-
-    def _guess(self, suffix: str, size: int, word_length: int) -> dict[int, float]:
-        """Return the log-probabilities of an unknown morpheme, by its suffix and its length."""
-        morpheme = "\0" * (size - len(suffix)) + suffix  # in no lexicon
-        tags = (tag for tag in self.LP_hapax_t if tag in self.LP_s_t)
-        return {tag: float(self.lp_m_t(morpheme, tag, word_length, False)) for tag in tags}
-
-    def _chances(self, morpheme: str, word_length: int) -> dict[int, float]:
-        """Return the log-probabilities of a morpheme per tag."""
-        size, known = len(morpheme), self._morphemes.get(morpheme, {})
-        if word_length >= 4 and size <= 2:
-            return known
-        start = max(1, size - 4)
-        while start < size and morpheme[start:] not in self._suffixes:
-            start += 1
-        guesses = self._guesses(morpheme[start:], size, size if word_length == size else 0)
-        return {**guesses, **known} if known else guesses
 
     def _analyze_forward(self, word: str) -> list[tuple[int, float]]:
         """Return the tags of a word that is not in the lexicon, with their log-probabilities, best first."""
         if _is_long_compound(word):
             return self._analyze_compound(word.rpartition("-")[2])
-        word = word[-_MAX_ANALYSED_CHARS:]
-        length = len(word)
-        rows: list[dict[tuple[int, int], float]] = [{(EMPTY, START): 0.0}, *({} for _ in word)]
-        for i, row in enumerate(rows[:-1]):
-            lowest = sorted(row.values())[-4] - 1 if len(row) > 3 else -inf
-            states = [(state, value) for state, value in row.items() if value >= lowest]
-            for j in range(i + 1, length + 1) if states else ():
-                if chances := self._chances(word[i:j], length):
-                    self._step(states, chances, rows[j])
-        last: dict[tuple[int, int], float] = {}
-        for state, value in rows[-1].items():
-            for tag, chance in self.LP_trans_final.get(state, ()):
-                last[state[1], tag] = max(last.get((state[1], tag), -1e6), value + chance)
-        ends: dict[int, float] = {}
-        for (_, tag), value in last.items():
-            ends[-tag] = float(logaddexp(ends[-tag], value)) if -tag in ends else value
-        return sorted(ends.items(), key=itemgetter(1), reverse=True) or [(UNKNOWN, 0.0)]
+        tags: list[tuple[int, float]] = super().analyze_forward(word[-_MAX_ANALYSED_CHARS:])
+        return tags
 
     def _analyze_compound(self, last: str) -> list[tuple[int, float]]:
         """Return the tags of a compound by its last part: "chocolate-|topped", "merry-go-|round"."""
         found = self.cache[last] if last in self.cache else self.analyze_forward(last)
         tags = [(tag, value) for tag, value in found if self.int2tag[tag] in {"NN1", "NN2", "VVG", "AJ0"}]
         return tags or [(self.tag2int["AJ0"], -18.0)]
-
-    def _step(
-        self,
-        states: Sequence[tuple[tuple[int, int], float]],
-        chances: Mapping[int, float],
-        row: dict[tuple[int, int], float],
-    ) -> None:
-        for state, value in states:
-            following = self._following.get(state, {})
-            for tag in chances if len(chances) < len(following) else following:
-                total = value + following.get(tag, -inf) + chances.get(tag, -inf)
-                if total > row.get((state[1], tag), -1e6):
-                    row[state[1], tag] = total
 
     def _find_tags(self, word: str, casesensitive: bool) -> dict[int, float]:
         tags = dict(self._tag_word(word, cutoff=5, casesensitive=casesensitive, conditional=True))

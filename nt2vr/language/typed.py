@@ -1,31 +1,124 @@
 """Typed text as the rules read it: operators spelt out, misspelt contractions mended, requests and fillers left out.
 
-What is denied is decided by `nt2vr.language.scope`, not here.
+The rewritings are in `assets/language/rewriting.toml`. What is denied is decided by `nt2vr.language.scope`, not here.
 """
 
 import re
+import tomllib
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
 
-from nt2vr.language.asking import FILLERS, REQUEST
-from nt2vr.language.choices import CHOICES
-from nt2vr.language.operators import IS_OPERATOR, OPERATORS, SPELLING
-from nt2vr.language.rewriting import Step, Typed, pattern
-from nt2vr.language.spelling import contraction
+from nt2vr.language.rewriting import Step, Typed
+from nt2vr.language.spelling import contraction, cue_of
+from nt2vr.language.wordlists import text_of
 
 
 def read_typed(text: str) -> Typed:
     """Return the text to take apart: `text` itself in most cases, and wherever nothing else would be left."""
     typed = Typed.of(text)
-    if IS_OPERATOR.search(text):
-        typed = typed.rewritten(OPERATORS)
-    typed = typed.rewritten((_CONTRACTED, *SPELLING))
-    said = typed.rewritten((*FILLERS, *CHOICES, REQUEST))
+    if _part("OPERATOR").search(text):
+        typed = typed.rewritten(_steps("operators"))
+    typed = typed.rewritten(_steps("spelling"))
+    said = typed.rewritten((*_steps("fillers"), *_steps("choices"), *_steps("requests")))
     return said if said.text.strip(" .,;:!?") else typed
 
 
-def _mended(match: re.Match[str]) -> str | None:
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(text_of("rewriting.toml"))
+
+
+@cache
+def _steps(name: str) -> tuple[Step, ...]:
+    return tuple(Step(_compiled(pieces), _FUNCTIONS.get(new, new)) for new, *pieces in _table()[name])
+
+
+@cache
+def _part(name: str) -> re.Pattern[str]:
+    return _compiled(_table()["parts"][name])
+
+
+def _compiled(pieces: Iterable[str]) -> re.Pattern[str]:
+    """Compile a pattern for any letter case."""
+    return re.compile(_filled(pieces), re.IGNORECASE)
+
+
+def _filled(pieces: Iterable[str]) -> str:
+    """Join the pieces of a pattern, and fill in the parts that it names."""
+    parts = _table()["parts"]
+    return re.sub(r"\{([A-Z_]+)\}", lambda match: _filled(parts[match[1]]), "".join(pieces))
+
+
+def _before(match: re.Match[str], num_chars: int = 80) -> str:
+    """Return the text before a match, as far as it matters."""
+    return match.string[max(0, match.start() - num_chars) : match.start()]
+
+
+def _contraction(match: re.Match[str]) -> str | None:
     return contraction(match[0].lower().replace("\u2019", "'"))
 
 
-_CONTRACTED = Step(
-    pattern(r"\b[a-z]{1,8}?(?:['\u2019\u00b4`;]{1,2}[a-z]{0,2}|tn|t(?!['\u2019\u00b4`;]))(?!\w)"), _mended
-)
+def _cue(match: re.Match[str]) -> str | None:
+    """Return the cue that a word is a misspelling of, if any."""
+    word = match[0].lower()
+    return cue if (cue := cue_of(word)) != word else None
+
+
+def _listed(match: re.Match[str]) -> str | None:
+    """Return the conjunction for a mark in a denied list: "no cars/trucks", "no dogs & cats"."""
+    before = _before(match)
+    if not _part("CUE_BEFORE").search(before) or before.endswith((" and", " but", " as well")):
+        return None
+    return " or " if match[0] == "/" else " and "
+
+
+def _expected(match: re.Match[str]) -> str | None:
+    """Return "except" for an "expect" after "all animals"."""
+    return "except" if _part("QUANTIFIED").search(_before(match, 60)) else None
+
+
+def _rather(match: re.Match[str]) -> str | None:
+    """Return "rather than" for the joint of "I prefer tea to coffee"."""
+    chosen = list(_part("CHOICE").finditer(match.string, max(0, match.start() - 80), match.start()))
+    between = match.string[chosen[-1].end() : match.start()] if chosen else ""
+    return "rather than" if between and not re.search(r"[.;?!]|\b(?:to|over|than|instead|not)\b", between) else None
+
+
+def _chosen(match: re.Match[str]) -> str | None:
+    """Return nothing but punctuation for "I'd rather see" where "rather than" follows."""
+    follows = "rather than " in match.string[match.end() : match.end() + 80]
+    return match[0][: 2 * (match[0][0] in ".;,!?")] if follows else None
+
+
+def _named(match: re.Match[str]) -> str | None:
+    """Return the noun of a contrast's "one": "not a young woman, an old one"."""
+    found = _part("CONTRAST").search(match.string, max(0, match.start() - 80), match.end())
+    return found[1] or found[2] if found else None
+
+
+def _judged(match: re.Match[str]) -> str | None:
+    """Return "no running" for "running? no", if something else gets a yes, and for "cat: no"."""
+    if not _part("APPROVES").search(match.string) and not re.search("[:=]", match[0]):
+        return None
+    return f"{match[1]}," if match[2][0] in "yY" else f"no {match[1]},"
+
+
+def _corrected(match: re.Match[str]) -> str | None:
+    """Return "no cat," for the start of "a cat, no wait, a dog"; a denial corrected stays as it is."""
+    is_denial = _part("DENIAL").search(match[1]) or match[1].lower() in {"sorry", "wait", "oops"}
+    return None if is_denial else f"no {match[1]}, "
+
+
+def _new_clause(match: re.Match[str]) -> str:
+    """Return what separates the rest from the words before the request."""
+    return "; " if match.start() else ""
+
+
+_FUNCTIONS: dict[str, Callable[[re.Match[str]], str | None]] = {
+    f"{function.__name__.strip('_')}()": function
+    for function in (
+        *(_contraction, _cue, _listed, _expected, _rather),
+        *(_chosen, _named, _judged, _corrected, _new_clause),
+    )
+}

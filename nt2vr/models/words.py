@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from nt2vr.errors import CheckpointError, reason_of
+from nt2vr.language.wordlists import listed
 from nt2vr.models.card import MAX_HEAD, WORDS, Card
 from nt2vr.models.temporal import Space, joined, shapes_of
 
@@ -23,16 +24,6 @@ START, END, UNKNOWN = 1, 2, 3  # rows of the GRU's embedding; 0 is padding, and 
 SPECIAL = 4
 MAX_READ = 200  # words of a text
 BETWEEN = re.compile("[^A-Za-z0-9]+")
-# stopwords_en.txt of W2VV++ and SEA: with no, nor, not and what is left of "don't", but without "without" and "never"
-STOP_WORDS = frozenset(
-    "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers "
-    "herself it its itself they them their theirs themselves what which who whom this that these those am is are "
-    "was were be been being have has had having do does did doing a an the and but if or because as until while of "
-    "at by for with about against between into through during before after above below to from up down in out on "
-    "off over under again further then once here there when where why how all any both each few more most other "
-    "some such no nor not only own same so than too very s t can will just don should now d ll m o re ve y ain aren "
-    "couldn didn doesn hadn hasn haven isn ma mightn mustn needn shan shouldn wasn weren won wouldn".split()
-)
 
 
 def words_of(text: str) -> list[str]:
@@ -42,7 +33,7 @@ def words_of(text: str) -> list[str]:
 
 def content_of(text: str) -> list[str]:
     """Return the words of a text without stop words, among which are no, nor, not and what is left of don't."""
-    return [word for word in words_of(text) if word not in STOP_WORDS]
+    return [word for word in words_of(text) if word not in listed("stop_words")]
 
 
 @dataclass(frozen=True)
@@ -151,7 +142,7 @@ class Words(nn.Module):
     def knows(self, word: str) -> bool:
         """Return True if no part of a word is unknown to all encoders; stop words are known."""
         parts = words_of(word)
-        tables = (self._bow, self._gru, self._vectors, STOP_WORDS)
+        tables = (self._bow, self._gru, self._vectors, listed("stop_words"))
         return bool(parts) and all(any(part in table for table in tables) for part in parts)
 
 

@@ -5,17 +5,10 @@ from nt2vr.language.inflect import inflect
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.subjects import is_plural_noun
 from nt2vr.language.tagger import VERB_TAGS
-from nt2vr.language.wordlists import MASS_NOUNS, words
+from nt2vr.language.wordlists import listed, renamed, words
 
 _CUES = words("not n't nt never no without w/o nobody none nothing neither nor noone cannot")
-_POSITIVE = {
-    "nobody": "somebody",
-    "noone": "someone",
-    "none": "some",
-    "nothing": "something",
-    "neither": "both",
-    "nor": "and",
-}
+_POSITIVE = renamed("somebody=nobody someone=noone some=none something=nothing both=neither and=nor")
 _CLIPPED = {"ca": "can", "wo": "will", "ai": "is", "sha": "shall"}  # of can't, won't, ain't, shan't
 
 
@@ -89,6 +82,7 @@ def _article(phrases: Phrases, i: int) -> str:
     if noun is None or noun.head == i:
         return ""
     word, lemma = phrases.word(noun.head), phrases.lemma(noun.head)
-    if lemma in MASS_NOUNS or word in MASS_NOUNS or is_plural_noun(word, lemma) or phrases.tag(noun.head) != "NOUN":
+    is_mass = not listed("mass_nouns").isdisjoint((word, lemma))
+    if is_mass or is_plural_noun(word, lemma) or phrases.tag(noun.head) != "NOUN":
         return ""
     return "an" if phrases.word(i + 1)[0] in "aeiou" else "a"

@@ -20,7 +20,7 @@ from nt2vr.language.phrases import Phrases
 from nt2vr.language.query import Span, split_query
 from nt2vr.language.subjects import Subject, also_called, is_plural_noun
 from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS
-from nt2vr.language.wordlists import ACTORS, ROLES
+from nt2vr.language.wordlists import listed
 from nt2vr.querygen.actions import actions
 from nt2vr.querygen.affirmer import affirm
 from nt2vr.querygen.composer import fill_template
@@ -339,7 +339,9 @@ def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
 
 def _may_act(phrases: Phrases, first: int, last: int) -> bool:
     lemma = phrases.lemma(last)
-    return phrases.tag(first) == "NOUN" or lemma in ACTORS | ROLES or is_plural_noun(phrases.word(last), lemma)
+    return (
+        phrases.tag(first) == "NOUN" or lemma in listed("actors", "roles") or is_plural_noun(phrases.word(last), lemma)
+    )
 
 
 def _list_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:

@@ -19,7 +19,7 @@ from nt2vr.language.inflect import inflect, verb_of
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.subjects import is_plural_noun, is_third_person
 from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS, HantaTagger, Token
-from nt2vr.language.wordlists import ACTORS, ROLES, words
+from nt2vr.language.wordlists import listed, words
 from nt2vr.querygen.affirmer import affirm
 
 # Nouns for the video itself, and verbs too uninformative to deny
@@ -158,7 +158,7 @@ def _follows_one(phrases: Phrases, i: int, after_colour: bool) -> bool:
         return after in {"DET", "ADP", "ADV"}
     if phrases.tag(i - 1) != "NOUN" or is_plural_noun(before, phrases.lemma(i - 1)):
         return False
-    acts = before in ACTORS | ROLES or before.endswith(_AGENTS)
+    acts = before in listed("actors", "roles") or before.endswith(_AGENTS)
     return after == "DET" or (acts and after in {"ADP", "ADV"} and phrases.word(i + 1) != "of")
 
 
@@ -170,7 +170,7 @@ def _follows_many(phrases: Phrases, i: int) -> bool:
     if after in {"each", "together", "along"} or phrases.tag(i + 1) == "DET":
         return is_plural_noun(phrases.word(i - 1), lemma) or after in {"each", "together"}
     is_object = phrases.tag(i + 1) == "NOUN" and is_plural_noun(after, phrases.lemma(i + 1))
-    return is_object and lemma in ACTORS and is_plural_noun(phrases.word(i - 1), lemma)
+    return is_object and lemma in listed("actors") and is_plural_noun(phrases.word(i - 1), lemma)
 
 
 def _auxiliary(phrases: Phrases, i: int) -> _Edit | None:

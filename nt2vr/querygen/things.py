@@ -5,17 +5,8 @@ from typing import NamedTuple
 
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.subjects import COLLECTIVES, also_called, is_plural_noun
-from nt2vr.language.wordlists import MASS_NOUNS, words
+from nt2vr.language.wordlists import listed, words
 
-# Nouns for a place in the picture, an amount or the video itself
-_VAGUE = words(
-    "thing something anything someone everything way kind type sort front side top bottom back middle center end edge "
-    "corner part area lot bit bunch couple pair number amount time day time background foreground distance video clip "
-    "footage scene camera picture image photo view shot screen movie film show one other another each two three four "
-    "many few different various left right line row order place action style name game turn look fun use air"
-)
-# Mass nouns only as places or in idioms: "on stage", "in bed", "on tv"
-_BARE_PLACES = words("stage camera front top tv television bed work school church land space")
 _ARTICLES = words("a an the")
 _MOST_WORDS = 5
 
@@ -43,7 +34,7 @@ def things(phrases: Phrases) -> Iterator[Thing]:
         if noun is None:
             i += 1
             continue
-        if phrases.word(noun.head + 1) == "of" and phrases.lemma(noun.head) in COLLECTIVES | _VAGUE:
+        if phrases.word(noun.head + 1) == "of" and phrases.lemma(noun.head) in COLLECTIVES | listed("vague_nouns"):
             i = noun.head + 2  # a group of | people
             continue
         if thing := _thing(phrases, noun):
@@ -58,14 +49,15 @@ def _thing(phrases: Phrases, noun: Phrase) -> Thing | None:
     while phrases.tag(first) in {"DET", "NUM"}:
         first += 1
     said = phrases.words[first : noun.end]
-    if phrases.tag(noun.head) != "NOUN" or {lemma, head} & _VAGUE or len(said) > _MOST_WORDS or not head.isalpha():
+    is_vague = not listed("vague_nouns").isdisjoint((lemma, head))
+    if phrases.tag(noun.head) != "NOUN" or is_vague or len(said) > _MOST_WORDS or not head.isalpha():
         return None
     if any(phrases.tag(j) not in {"NOUN", "ADJ", "POS", "ADP", "DET", "VBG", "VBN"} for j in range(first, noun.end)):
         return None
     bare = " ".join(said).replace(" '", "'")
     is_plural = is_plural_noun(head, lemma)
     article = phrases.word(noun.start) if first == noun.start + 1 else ""
-    if article not in _ARTICLES and not (is_plural or {lemma, head} & (MASS_NOUNS - _BARE_PLACES)):
+    if article not in _ARTICLES and not (is_plural or {lemma, head} & (listed("mass_nouns") - listed("bare_places"))):
         return None
     text = f"{article} {bare}" if article in _ARTICLES else bare
     modifiers = frozenset(phrases.word(j) for j in range(first, noun.end) if j != noun.head)

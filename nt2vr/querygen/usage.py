@@ -3,8 +3,8 @@
 from collections import Counter, defaultdict
 
 from nt2vr.language.subjects import Subject
+from nt2vr.language.wordlists import listed
 from nt2vr.querygen.actions import Action
-from nt2vr.querygen.verb_phrases import LIGHT_VERBS
 
 Key = tuple[str, ...]
 
@@ -51,7 +51,7 @@ class Usage:
             for who in (subject, subject.generic):
                 found = {text: n for text, n in texts.get((who, key), {}).items() if agrees(subject, text)}
                 usual = texts is self._texts or len(self._shown_by[who, key]) >= _MIN_BARE
-                spoken = key in self._complete and sum(found.values()) >= (2 if key[0] in LIGHT_VERBS else 1)
+                spoken = key in self._complete and sum(found.values()) >= (2 if key[0] in listed("light_verbs") else 1)
                 if usual and spoken:
                     return min(found, key=lambda text: (-found[text], text))
         return ""

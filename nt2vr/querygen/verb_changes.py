@@ -15,10 +15,10 @@ from nt2vr.language.inflect import Form, inflect, is_noun, verb_of
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.subjects import COLLECTIVES, named
 from nt2vr.language.tokens import VERB_TAGS
-from nt2vr.language.wordlists import ACTORS, ROLES, words
+from nt2vr.language.wordlists import listed, words
 from nt2vr.querygen.negator import TAKEN_FOR_VERBS, caption_tagger
 from nt2vr.querygen.related import related
-from nt2vr.querygen.verb_phrases import INTRANSITIVE, TRANSITIVE, is_bare_noun, is_complete
+from nt2vr.querygen.verb_phrases import is_bare_noun, is_complete, needs_object
 from nt2vr.querygen.written import groups_in
 
 Rule = Literal["rules", "antonym", "random"]
@@ -26,12 +26,6 @@ MOST = 10  # changed captions per caption
 LEAST_SEEN = 2  # captions that a verb must have with an object
 _FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD", "VBP": "VB"}
 _PARTICLES = words("up down off out away over around along together back")
-# Verbs of the caption or the video itself, and verbs that only introduce another one
-_NOT_DEEDS = words(
-    "show see have feature include be display depict contain let help seem appear start begin try stop continue keep "
-    "go come get do happen involve consist mean clothe imagine "
-    "ask know think wonder say tell"
-)
 _MEASURES = words("kind type sort piece lot bowl glass cup plate couple slice pair bit bunch")
 _TAKEN_FOR_VERBS = words("molding meeting clothing")
 _BEFORE_NOUNS = frozenset({"DET", "ADJ", "NUM", "POS", "NOUN"})
@@ -39,23 +33,6 @@ _BEFORE_NOUNS = frozenset({"DET", "ADJ", "NUM", "POS", "NOUN"})
 _DIRECTIONS = words("into onto to toward towards out off down up through across away over from")
 _TARGETS = words("at to for")  # after a particle: looks down at her cast
 _TAKES_CLAUSE = words("watch hear feel help film record catch find")
-# Verbs that captions use without an object, but should not
-_INCOMPLETE = words("chop slice peel cut mix stir pour throw pass flip roll hit kick address attack receive listen")
-# Verbs that are often true next to the one they would replace, or that say little, or that lack a further part
-_NOT_NEW = _NOT_DEEDS | words(
-    "hold use look stand wear touch move do perform make take put place set give enjoy love like want need work act "
-    "pose participate compete practice practise demonstrate present feature face sit interact engage describe handle "
-    "lead bring send turn lay leave allow cause manage prepare operate review call name base relate hang surround "
-    "point tell say ask know think feel create find discuss speak talk explain mention shoot record film play fail "
-    "attempt provide match cast"
-)
-_ANTONYMS = (
-    "open close, push pull, throw catch, enter leave, climb descend, lift drop, raise lower, laugh cry, stand sit, "
-    "walk run, arrive leave, start stop, buy sell, win lose, fill empty, build destroy, wake sleep, love hate, "
-    "teach learn, give take, rise fall, load unload, lock unlock, wrap unwrap, pack unpack, fold unfold, ask answer, "
-    "attack defend, add remove, accelerate brake, float sink, inhale exhale, dress undress, save kill, whisper shout, "
-    "smile frown, plug unplug, cover uncover, tie untie, hide find, freeze melt, break repair, speak listen"
-)
 
 
 class Frame(NamedTuple):
@@ -136,7 +113,7 @@ def _frames(phrases: Phrases) -> list[Frame]:
 def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
     start, kind = chunk.start, after.kind if after else ""
     form, verb = _FORMS.get(phrases.tag(start)), verb_of(phrases.word(start))
-    if form is None or not verb or verb in _NOT_DEEDS or not is_complete(phrases, chunk, kind):
+    if form is None or not verb or verb in listed("no_deeds") or not is_complete(phrases, chunk, kind):
         return None
     is_modifier = phrases.tag(start - 1) in {"DET", "ADJ", "NUM", "POS", "VBG"}  # a racing game, watching racing cars
     if is_modifier or inflect(verb, form) != phrases.word(start):  # or a slip, or a noun taken for a verb
@@ -149,14 +126,14 @@ def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
     preposition = ""
     if phrases.tag(place) == "ADP" or phrases.word(place) in _PARTICLES:
         preposition, place = phrases.word(place), place + 1
-        if preposition not in _PARTICLES and verb in TRANSITIVE:
+        if preposition not in _PARTICLES and needs_object(verb):
             return None  # the picture he was making in a game
     noun = phrases.noun_phrase(place) if place < chunk.end else None
     lemma, rest, is_bare = "", [preposition], False
     if noun is None:
         is_open = phrases.tag(place - 1) == "ADP" and place < len(phrases.tokens)
         is_aimed = bool(preposition) and phrases.word(place) in _TARGETS
-        if is_open or is_aimed or _shares_object(phrases, place) or kind == "VP" or verb in TRANSITIVE:
+        if is_open or is_aimed or _shares_object(phrases, place) or kind == "VP" or needs_object(verb):
             return None  # starts singing; the cake they cut; talks about | cooking
     else:
         following = phrases.tag(noun.end)
@@ -197,7 +174,7 @@ def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
 
 
 def _follows_thing(phrases: Phrases, i: int) -> bool:
-    return phrases.tag(i - 1) == "NOUN" and phrases.lemma(i - 1) not in ACTORS | ROLES
+    return phrases.tag(i - 1) == "NOUN" and phrases.lemma(i - 1) not in listed("actors", "roles")
 
 
 def _shares_object(phrases: Phrases, i: int) -> bool:
@@ -286,13 +263,13 @@ class VerbChanges:
     def _others(self, frame: Frame, own: set[str], rule: Rule) -> Mapping[str, int]:
         """Return verbs that can stand for the one of a frame, with their counts."""
         if rule == "antonym":
-            pairs = (pair.split() for pair in _ANTONYMS.split(", "))
-            return {other: 1 for pair in pairs for verb, other in (pair, pair[::-1]) if verb == frame.verb}
+            pairs = (pair for pair in groups_in("antonyms.txt") if frame.verb in pair)
+            return {other: 1 for pair in pairs for other in pair if other != frame.verb}
         if rule == "random":
             return {verb: count for verb, count in self._verbs.items() if verb != frame.verb}
-        unfit = _NOT_NEW
+        unfit = listed("no_deeds", "not_new")
         if not frame.preposition:
-            unfit = unfit | (INTRANSITIVE | {"dance"} if frame.noun else _INCOMPLETE)
+            unfit |= listed("intransitive_verbs") | {"dance"} if frame.noun else listed("incomplete_alone")
         alike = frozenset().union(*(_alike(verb) for verb in own))
         seen, done = self._seen[frame.preposition, frame.noun], self._done[frame.subject]
         return {

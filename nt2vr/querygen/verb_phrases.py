@@ -12,49 +12,10 @@ from nt2vr.language.chunks import Chunk
 from nt2vr.language.inflect import verb_of
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.subjects import is_plural_noun
-from nt2vr.language.wordlists import MASS_NOUNS, words
+from nt2vr.language.wordlists import listed, words
 
 _PARTICLES = words("up down off out around away over along together back outside upside")
-_EMPTY_WORDS = words(
-    "mans womans mens childrens peoples like as then also there here both so very too just only now first next "
-    "still instead else even"
-)
-# Verbs of invisible actions, or of the video itself; the paper's code skips similar ones
-_UNSEEN = words(
-    "talk speak say tell discuss explain describe argue show display wear narrate commentate mention introduce "
-    "instruct present demonstrate review ask answer discus name think know image feel believe see hear include "
-    "contain feature matter imagine care ring remember mean cause happen exist belong represent consist call regard "
-    "admire wish hope love like kid lap interest amaze refresh match"
-)
-# Verbs whose meaning is all in their object
-LIGHT_VERBS = words(
-    "do have make get go give take put use perform be let seem appear start begin try want keep need attempt manage "
-    "decide plan pretend refuse continue"
-)
-# Verbs that require an object: "a man holds" says nothing
-TRANSITIVE = (LIGHT_VERBS - {"perform"}) | words(
-    "hold cover bring send add cut apply carry throw pick prepare record host lift pull push open hug chase follow "
-    "create build set leave touch move turn remove place attach press pass kill like love enjoy lose win meet call "
-    "catch strap reach grip help check test handle grab raise lead lower close feed drop fill fix share join hit "
-    "kick film shoot face line beat polish release"
-)
-# Verbs that take no object: "looking a car" is a slip
-INTRANSITIVE = words(
-    "look listen sit stand fall arrive laugh smile crawl sleep talk lie go come wait participate compete"
-)
 _COMPOUND_NOUNS = frozenset({"food coloring", "food colouring", "zip lining", "beat boxing"})  # no deeds
-# Verbs too vague without an object or a place
-_WEAK_ALONE = words(
-    "stand sit look work play watch listen interact come go move act care wait participate lay lie site attend pose "
-    "use gather enter practice practise arrive appear change continue stay remain operate engage try learn help "
-    "ride compete teach read pass point hang reach turn meet return visit walk check knock lead face reply respond "
-    "react flip part function mess pour stuff rule miss pack land rest relax live sell buy shop model star portray "
-    "advertise describe"
-)
-_NO_CONTENT = words(
-    "thing something someone somebody other another people person man woman way lot bit kind type front side top "
-    "end each one two three time number some various different many new video scene camera background"
-)
 _MOST_WORDS = 8  # longer phrases read badly in a template
 
 
@@ -84,6 +45,11 @@ def verb_phrases(phrases: Phrases, chunk: Chunk, after: str) -> Iterator[VerbPhr
                 yield phrase
 
 
+def needs_object(verb: str) -> bool:
+    """Return whether a verb requires an object: "a man holds" says nothing."""
+    return verb in listed("transitive_verbs", "light_verbs") and verb != "perform"
+
+
 def is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
     """Return whether a chunk is a verb phrase that is not cut off, passive or an infinitive."""
     start, end = chunk.start, chunk.end
@@ -106,8 +72,8 @@ def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is
     if end - start > _MOST_WORDS or _is_vague(phrases, verb, rest):
         return None
     compared = [i for i in rest if phrases.tag(i) not in {"DET", "POS"}]
-    content = {phrases.lemma(i) for i in compared if phrases.tag(i) in {"NOUN", "ADJ", "NUM"}} - _NO_CONTENT
-    if verb not in LIGHT_VERBS:
+    content = {phrases.lemma(i) for i in compared if phrases.tag(i) in {"NOUN", "ADJ", "NUM"}} - listed("no_content")
+    if verb not in listed("light_verbs"):
         content |= {verb}
     if not content:
         return None
@@ -124,15 +90,15 @@ def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is
 
 def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
     """Return whether a verb with the words `rest` after it means little without its caption."""
-    if not verb or verb in _UNSEEN:
+    if not verb or verb in listed("unseen_verbs"):
         return True
     if not rest:
-        return verb in TRANSITIVE | _WEAK_ALONE
-    if phrases.tag(rest[0]) == "ADP" and verb in TRANSITIVE:
+        return needs_object(verb) or verb in listed("weak_alone")
+    if phrases.tag(rest[0]) == "ADP" and needs_object(verb):
         return True
-    if phrases.tag(rest[0]) in {"DET", "ADJ", "NUM", "NOUN"} and verb in INTRANSITIVE:
+    if phrases.tag(rest[0]) in {"DET", "ADJ", "NUM", "NOUN"} and verb in listed("intransitive_verbs"):
         return True
-    return any(phrases.tag(i) in {"PRON", "OTHER"} or phrases.word(i) in _EMPTY_WORDS for i in rest)
+    return any(phrases.tag(i) in {"PRON", "OTHER"} or phrases.word(i) in listed("empty_words") for i in rest)
 
 
 def _describes_noun(phrases: Phrases, i: int) -> bool:
@@ -145,7 +111,7 @@ def _describes_noun(phrases: Phrases, i: int) -> bool:
 
 def is_bare_noun(phrases: Phrases, start: int, i: int) -> bool:
     """Return whether word i heads a singular count noun phrase without an article."""
-    if phrases.tag(i) != "NOUN" or phrases.tag(i + 1) == "NOUN" or phrases.lemma(i) in MASS_NOUNS:
+    if phrases.tag(i) != "NOUN" or phrases.tag(i + 1) == "NOUN" or phrases.lemma(i) in listed("mass_nouns"):
         return False
     if is_plural_noun(phrases.word(i), phrases.lemma(i)) or phrases.word(i).endswith("ing"):
         return False

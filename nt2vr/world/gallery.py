@@ -23,7 +23,7 @@ from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import render
 from nt2vr.world.scenes import Scene
 from nt2vr.world.staging import showing, stream_staged
-from nt2vr.world.stories import STORIES
+from nt2vr.world.stories import stories
 from nt2vr.world.things import things
 from nt2vr.world.truth import read_asked
 
@@ -64,7 +64,7 @@ def _names_in(scene: Scene) -> set[str]:
 def choose_scenes() -> list[Scene]:
     """Choose distinct test scenes: of each story, half with the unwanted part and half without, then of each thing."""
     chosen = _Chosen()
-    for wanted, unwanted in STORIES:
+    for wanted, unwanted in stories():
         asked, denied = read_asked(wanted), read_asked(unwanted)
         if asked is None or denied is None:
             raise ValueError(f"The story {wanted!r}, {unwanted!r} cannot be read.")

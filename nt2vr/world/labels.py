@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from functools import cache
-from itertools import chain
 from typing import NamedTuple
 
 from nt2vr.language.inflect import inflect_phrase
@@ -10,7 +9,7 @@ from nt2vr.world.claims import Claim, Who
 from nt2vr.world.deeds import deeds
 from nt2vr.world.nouns import meanings
 from nt2vr.world.places import places
-from nt2vr.world.things import kinds, things
+from nt2vr.world.things import all_nouns, things
 from nt2vr.world.truth import read_claim
 
 
@@ -28,8 +27,7 @@ def labels() -> tuple[Label, ...]:
 
 
 def _of_things() -> Iterator[Label]:
-    groups = (*(thing.nouns for thing in things().values()), *kinds().values())
-    for noun in chain.from_iterable(groups):
+    for noun in all_nouns():
         if noun.word in meanings():
             yield Label((noun.word, noun.with_article()), Claim((Who(meanings()[noun.word]),)))
 

@@ -14,7 +14,7 @@ from nt2vr.world.claims import Act
 from nt2vr.world.deeds import deeds
 from nt2vr.world.nouns import NUMBERS, SIZES, meanings
 from nt2vr.world.places import places
-from nt2vr.world.things import COLOURS, Names, kinds, read_table, things, those
+from nt2vr.world.things import COLOURS, Names, all_nouns, read_table, those
 from nt2vr.world.wording import persons
 
 NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
@@ -98,8 +98,7 @@ def _doers() -> Iterator[tuple[str, Meaning]]:
 
 
 def _nouns() -> Iterator[tuple[str, Meaning]]:
-    nouns = [noun for group in (*(thing.nouns for thing in things().values()), *kinds().values()) for noun in group]
-    nouns = [noun for noun in nouns if noun.word in meanings()]
+    nouns = [noun for noun in all_nouns() if noun.word in meanings()]
     yield from ((noun.plural, Meaning("noun", meanings()[noun.word], plural=True)) for noun in nouns)
     yield from ((noun.word, Meaning("noun", meanings()[noun.word])) for noun in nouns)
 
@@ -163,6 +162,4 @@ def ambiguous() -> frozenset[str]:
     """Nouns that are verbs as well: "fish", "pets"."""
     verbs = {phrase for deed in deeds().values() for phrase in deed.phrases}
     words = {word for phrase in verbs for word in (phrase.split()[0], inflect_phrase(phrase.split()[0], "VBZ"))}
-    plurals = {noun.plural for thing in things().values() for noun in thing.nouns}
-    plurals |= {noun.plural for nouns in kinds().values() for noun in nouns}
-    return frozenset(words & {*meanings(), *plurals})
+    return frozenset(words & {*meanings(), *(noun.plural for noun in all_nouns())})

@@ -3,8 +3,7 @@
 Eight kinds: "negated", a caption with a verb or a "with" denied; "composed", A and not B; "without", A without a thing
 N; "list", A without two; "not", B alone denied; "except", a kind without one of it; "place", A but not there; "typed",
 "composed" or "without" as people type them. A denial applies to everybody in the clip: "a man sings and does not
-dance" requires that nobody dances. "idiom" denies nothing. The forms of `assets/world/denials.tsv` marked "test" are
-never trained on.
+dance" requires that nobody dances. "idiom" denies nothing. The forms are in `assets/world/denials.tsv`.
 """
 
 import random
@@ -16,7 +15,7 @@ from typing import Literal
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.subjects import Subject
 from nt2vr.querygen.denials import Denial
-from nt2vr.querygen.idioms import TRAINED, Wordings, draw_idiom
+from nt2vr.querygen.idioms import draw_idiom
 from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
 from nt2vr.querygen.things import Thing as NamedThing
 from nt2vr.querygen.wordings import word
@@ -25,11 +24,10 @@ from nt2vr.world.nouns import Phrase, draw_phrase, meanings
 from nt2vr.world.places import places
 from nt2vr.world.scene_caption import SceneCaption, joined
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.things import Noun, kinds, read_table, things
+from nt2vr.world.things import Noun, read_table, words_of_kind
 from nt2vr.world.wording import FORMS, conjugate, draw_deed
 
 SceneDenialKind = Literal["negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"]
-Use = Literal["train", "test"]
 TEMPLATE_SHARE = 0.5  # of "A and not B": by nT2VR's twelve templates, otherwise in free forms
 
 
@@ -100,9 +98,9 @@ class Said:
 
 
 @cache
-def forms(slot: str, use: Use) -> tuple[str, ...]:
-    """Sentence patterns of one slot, for training or for tests only."""
-    return tuple(row["form"] for row in read_table("denials") if (row["slot"], row["use"]) == (slot, use))
+def forms(slot: str) -> tuple[str, ...]:
+    """Sentence patterns of one slot."""
+    return tuple(row["form"] for row in read_table("denials") if row["slot"] == slot)
 
 
 def _fields(*denied: Named | Done) -> dict[str, str]:
@@ -118,10 +116,10 @@ def _fields(*denied: Named | Done) -> dict[str, str]:
 
 
 def deny(
-    kind: SceneDenialKind, slot: str, wanted: Said, denied: Sequence[Named | Done], rng: random.Random, use: Use
+    kind: SceneDenialKind, slot: str, wanted: Said, denied: Sequence[Named | Done], rng: random.Random
 ) -> SceneDenial:
     """Fill a form of a slot: A without things or deeds, or one of them alone if A is empty."""
-    form = rng.choice(forms(slot, use))
+    form = rng.choice(forms(slot))
     if isinstance(denied[0], Named) and denied[0].noun.number == "many":
         form = form.replace("there is", "there are").replace("{N} is", "{N} are")
     unwanted = " or ".join(each.doing if isinstance(each, Done) else each.text for each in denied)
@@ -129,29 +127,27 @@ def deny(
     return SceneDenial(kind, text, wanted.text, unwanted, wanted.claim, tuple(each.claim for each in denied))
 
 
-def deny_place(wanted: Said, place: str, rng: random.Random, use: Use) -> SceneDenial:
+def deny_place(wanted: Said, place: str, rng: random.Random) -> SceneDenial:
     """Build "A but not at the beach"."""
     where = rng.choice(places()[place].phrases)
-    text = rng.choice(forms("place", use)).format(A=wanted.text, P=where)
+    text = rng.choice(forms("place")).format(A=wanted.text, P=where)
     return SceneDenial("place", text, wanted.text, where, wanted.claim, (Claim(places=frozenset((place,))),))
 
 
-def deny_one_of(kind: str, member: Named, rng: random.Random, use: Use) -> SceneDenial:
+def deny_one_of(kind: str, member: Named, rng: random.Random) -> SceneDenial:
     """Build "any bird except a penguin"."""
-    noun = (things()[kind].nouns if kind in things() else kinds()[kind])[0]
-    text = rng.choice(forms("except", use)).format(
-        k=noun.word, K=noun.with_article(), N=member.text, ns=member.noun.plural
-    )
+    noun = words_of_kind(kind)[0]
+    text = rng.choice(forms("except")).format(k=noun.word, K=noun.with_article(), N=member.text, ns=member.noun.plural)
     wanted = Claim((Who(meanings()[noun.word]),))
     return SceneDenial("except", text, noun.with_article(), member.text, wanted, (member.claim,))
 
 
-def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: random.Random, use: Use) -> SceneDenial:
+def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: random.Random) -> SceneDenial:
     """Build "A and not B", by one of nT2VR's twelve templates (the six with a pronoun are for people) or freely."""
     claim = Claim((Who(subject.who.names, (wanted.act,), subject.who.colour, subject.who.size),))
-    if use == "test" or rng.random() >= TEMPLATE_SHARE:
+    if rng.random() >= TEMPLATE_SHARE:
         said = Said(f"{subject.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}", claim)
-        return deny("composed", "deed", said, (unwanted,), rng, use)
+        return deny("composed", "deed", said, (unwanted,), rng)
     template = rng.choice(WITH_PRONOUN + WITHOUT_PRONOUN if subject.pronoun in ("he", "she") else WITHOUT_PRONOUN)
     fields = {
         "S": subject.text,
@@ -191,9 +187,7 @@ def type_out(first: SceneDenial, second: SceneDenial, rng: random.Random) -> Sce
     return replace(first, kind="typed", text=text)
 
 
-def idiom(
-    caption: SceneCaption, figure: Figure, deed: Deed, scene: Scene, rng: random.Random, wordings: Wordings = TRAINED
-) -> SceneDenial:
+def idiom(caption: SceneCaption, figure: Figure, deed: Deed, scene: Scene, rng: random.Random) -> SceneDenial:
     """Build a sentence that denies nothing: of a caption, of a figure with its deed, or of a figure."""
     phrase = draw_phrase(figure, rng)
     words, act = draw_deed(deed, scene.figures, rng)
@@ -204,9 +198,9 @@ def idiom(
     while found is None:
         match rng.choice(("caption", "deed", "thing")):
             case "caption":
-                found, claim = draw_idiom(caption.text, (), (), rng, wordings), caption.claim
+                found, claim = draw_idiom(caption.text, (), (), rng), caption.claim
             case "deed":
-                found, claim = draw_idiom("", ((subject, words),), (), rng, wordings), doing
+                found, claim = draw_idiom("", ((subject, words),), (), rng), doing
             case _:
-                found, claim = draw_idiom("", (), (named,), rng, wordings), Claim((phrase.who,))
+                found, claim = draw_idiom("", (), (named,), rng), Claim((phrase.who,))
     return SceneDenial("idiom", found.text, found.meaning, "", claim, ())

@@ -7,7 +7,7 @@ from typing import Literal
 
 from nt2vr.world.claims import Who
 from nt2vr.world.scenes import Figure
-from nt2vr.world.things import Names, Noun, Thing, kinds, things
+from nt2vr.world.things import Names, Noun, Thing, things, words_of_kind
 
 USUAL_SHARE, OTHER_SHARE = 0.6, 0.26  # of mentions: by the usual name, by another name; the rest by a kind
 BARE_PLURAL_SHARE = 0.25  # of mentions of several: "dogs" instead of "two dogs"
@@ -35,7 +35,7 @@ def meanings() -> dict[str, Names]:
         for noun in thing.nouns:
             found.setdefault(noun.word, set()).add(name)
         for kind in thing.kinds:
-            for noun in things()[kind].nouns[:1] if kind in things() else kinds()[kind]:
+            for noun in words_of_kind(kind):
                 found.setdefault(noun.word, set()).add(name)
     return {word: frozenset(names) for word, names in found.items()}
 
@@ -43,11 +43,7 @@ def meanings() -> dict[str, Names]:
 @cache
 def _words(thing: Thing, countable: bool) -> tuple[tuple[Noun, ...], tuple[Noun, ...], tuple[Noun, ...]]:
     """Return the usual name, the others and those of kinds; `countable` leaves out "coffee" and "scissors"."""
-    of_kinds = [
-        noun
-        for kind in sorted(thing.kinds)
-        for noun in (things()[kind].nouns[:1] if kind in things() else kinds()[kind])
-    ]
+    of_kinds = (noun for kind in sorted(thing.kinds) for noun in words_of_kind(kind))
     some = (thing.nouns[:1], thing.nouns[1:], of_kinds)
     usual, others, general = (tuple(noun for noun in group if noun.number == "one" or not countable) for group in some)
     return usual, others, general

@@ -13,7 +13,6 @@ class Place:
     Attributes:
         phrases: each with its preposition, the usual one first.
         tags: what may be done there; see `DeedKind.where`.
-        colours: of the sky or wall, and of the ground or floor, by day.
         shows: things of the backdrop and how many of each, seen in every clip of the place.
         found: names of further things that may be there.
     """
@@ -22,7 +21,6 @@ class Place:
     phrases: tuple[str, ...]
     indoors: bool
     tags: Names
-    colours: tuple[str, str]
     shows: tuple[tuple[str, int], ...]
     found: tuple[str, ...]
 
@@ -32,14 +30,12 @@ def places() -> dict[str, Place]:
     """All places by name."""
     found = {}
     for row in read_table("places"):
-        sky, ground = row["colours"].split()
         shows = tuple(part.partition(":") for part in row["shows"].split(",") if part)
         found[row["name"]] = Place(
             name=row["name"],
             phrases=tuple(row["phrases"].split("|")),
             indoors=row["setting"] == "indoors",
             tags=frozenset(row["tags"].split(",")),
-            colours=(sky, ground),
             shows=tuple((thing, int(number)) for thing, _, number in shows),
             found=those(tuple(row["found"].split(","))),
         )

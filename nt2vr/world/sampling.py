@@ -133,7 +133,7 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: random.Random)
 
 def sample_scene(rng: random.Random, place: Place | None = None) -> Scene:
     """Draw one valid scene of any split, at a place if one is given."""
-    place = place or rng.choice(_places())
+    place = place or rng.choice(tuple(places().values()))
     night = not place.indoors and rng.random() < NIGHT_SHARE
     persons, animals, others = cast_at(place.name)
     num_actors = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)[0]
@@ -181,8 +181,3 @@ def _varied(figures: Sequence[Figure], rng: random.Random) -> Iterator[Figure]:
         room -= count - 1
         is_sized = role not in ("person", "sky", "building") and rng.random() < SIZED_SHARE
         yield replace(figure, count=count, size=rng.choice(("big", "small")) if is_sized else "")
-
-
-@cache
-def _places() -> tuple[Place, ...]:
-    return tuple(places().values())

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.querygen.idioms import TRAINED, UNSEEN
 from nt2vr.world.captions import describe
 from nt2vr.world.claims import Claim, seen_in
 from nt2vr.world.negation import (
@@ -16,7 +15,6 @@ from nt2vr.world.negation import (
     Said,
     SceneDenial,
     SceneDenialKind,
-    Use,
     compose,
     deny,
     deny_one_of,
@@ -30,7 +28,7 @@ from nt2vr.world.places import places
 from nt2vr.world.sampling import sample_scene
 from nt2vr.world.scenes import Scene, main_deeds
 from nt2vr.world.table import SceneTable
-from nt2vr.world.things import kinds, things
+from nt2vr.world.things import things, words_of_kind
 from nt2vr.world.wording import FORMS, conjugate, draw_deed
 
 DEED_SHARE = 0.6  # of "not B": B is a deed, otherwise a thing
@@ -42,9 +40,9 @@ NEAR_TRIES, TRIES = 12, 60  # scenes drawn to find a B that occurs together with
 class SceneDenials:
     """Negated sentences for known scenes."""
 
-    def __init__(self, scenes: Sequence[Scene], use: Use = "train") -> None:
-        """Prepare sentences for, and search in, these scenes; `use` chooses the forms."""
-        self._scenes, self._use = scenes, use
+    def __init__(self, scenes: Sequence[Scene]) -> None:
+        """Prepare sentences for, and search in, these scenes."""
+        self._scenes = scenes
         self.table = SceneTable(scenes)
 
     def fitting(self, sentence: SceneDenial) -> NDArray[np.bool_]:
@@ -76,14 +74,14 @@ class SceneDenials:
                 return self._composed(row, rng)
             case "without":
                 said = self._said(scene, rng)
-                return deny(kind, "thing", said, self._absent(row, said.claim, rng, Named, 1), rng, self._use)
+                return deny(kind, "thing", said, self._absent(row, said.claim, rng, Named, 1), rng)
             case "list":
                 said = self._said(scene, rng)
                 sort, slot = (Done, "two deeds") if rng.random() < TWO_DEEDS_SHARE else (Named, "two things")
-                return deny(kind, slot, said, self._absent(row, said.claim, rng, sort, 2), rng, self._use)
+                return deny(kind, slot, said, self._absent(row, said.claim, rng, sort, 2), rng)
             case "not":
                 sort, slot = (Done, "no deed") if rng.random() < DEED_SHARE else (Named, "no thing")
-                return deny(kind, slot, Said("", Claim()), self._absent(row, Claim(), rng, sort, 1), rng, self._use)
+                return deny(kind, slot, Said("", Claim()), self._absent(row, Claim(), rng, sort, 1), rng)
             case "except":
                 return self._except(row, rng)
             case "place":
@@ -95,9 +93,8 @@ class SceneDenials:
                 actor = rng.choice([figure for figure in scene.figures if main_deeds(figure)] or [None])
                 if actor is None:
                     return self.draw(row, "without", rng)
-                wordings = TRAINED if self._use == "train" else UNSEEN
                 deed = rng.choice(main_deeds(actor))
-                return idiom(describe(scene, rng), actor, deed, scene, rng, wordings)
+                return idiom(describe(scene, rng), actor, deed, scene, rng)
 
     def negated(self, row: int, rng: random.Random) -> SceneDenial | None:
         """Deny one thing in the caption that `describe` draws from an equal generator; None if nothing can be."""
@@ -129,18 +126,13 @@ class SceneDenials:
         phrase = draw_phrase(figure, rng, 0.2)
         claim = Claim((replace(phrase.who, acts=(act,)),))
         (unwanted,) = self._absent(row, claim, rng, Done, 1, figure.kind.role)
-        return compose(phrase, Done(words, act), unwanted, rng, self._use)  # type: ignore[arg-type]
+        return compose(phrase, Done(words, act), unwanted, rng)  # type: ignore[arg-type]
 
     def _except(self, row: int, rng: random.Random) -> SceneDenial:
         """Draw "any K but N" for a kind that the scene shows and a member that it does not."""
         scene = self._scenes[row]
         shown = {figure.thing for figure in seen_in(scene)}
-        of = [
-            kind
-            for name in sorted(shown)
-            for kind in sorted(things()[name].kinds)
-            if kind in things() or kinds()[kind]
-        ]
+        of = [kind for name in sorted(shown) for kind in sorted(things()[name].kinds) if words_of_kind(kind)]
         rng.shuffle(of)
         for kind in of:
             members = sorted(name for name, thing in things().items() if kind in thing.kinds)
@@ -148,7 +140,7 @@ class SceneDenials:
             for name in members:
                 noun = things()[name].nouns[0]
                 if not meanings()[noun.word] & shown:
-                    return deny_one_of(kind, Named(noun), rng, self._use)
+                    return deny_one_of(kind, Named(noun), rng)
         return self.draw(row, "without", rng)
 
     def _place(self, row: int, rng: random.Random) -> SceneDenial:
@@ -159,7 +151,7 @@ class SceneDenials:
         claim = Claim((phrase.who,))
         near = [other.place for other in self._others(row, claim, rng) if other.place != scene.place]
         place = near[0] if near else rng.choice([name for name in places() if name != scene.place])
-        return deny_place(Said(phrase.text, claim), place, rng, self._use)
+        return deny_place(Said(phrase.text, claim), place, rng)
 
     def _absent(
         self, row: int, wanted: Claim, rng: random.Random, sort: type[Named] | type[Done], count: int, role: str = ""

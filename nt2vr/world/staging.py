@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 from nt2vr.world.claims import Act, Claim, Who
-from nt2vr.world.deeds import ENTER, LEAVE, WEAR, DeedKind, deeds
+from nt2vr.world.deeds import ENTER, LEAVE, WEAR, deeds
 from nt2vr.world.places import Place, places
 from nt2vr.world.sampling import draw_actor, draw_colour, sample_scene
 from nt2vr.world.scenes import BY_DAY, BY_NIGHT, MOST_FIGURES, Deed, Figure, Scene, SceneSplit, problems
@@ -127,10 +127,6 @@ def _deed(
         return Deed(kind.verb, rng.choice(others)) if others else None
     if not kind.objects:
         return Deed(kind.verb)
-    objects = _objects(act, kind)
+    objects = act.objects & kind.objects if act.objects else kind.objects
     thing = rng.choice(sorted(objects)) if objects else ""
     return Deed(kind.verb, thing, colour=act.colour or draw_colour(thing, rng)) if thing else None
-
-
-def _objects(act: Act, kind: DeedKind) -> Names:
-    return act.objects & kind.objects if act.objects else kind.objects

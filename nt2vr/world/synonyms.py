@@ -8,15 +8,14 @@ from functools import cache
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.world.deeds import deeds
 from nt2vr.world.places import places
-from nt2vr.world.things import kinds, read_table, things
+from nt2vr.world.things import all_nouns, kinds, read_table, things
 
 _SHORT = 2  # letters of words not worth offering
 
 
 def offered_words() -> list[str]:
     """Return the words of the captions for people to choose from, verbs in their -ing form, in alphabetical order."""
-    named = (*(thing.nouns for thing in things().values()), *kinds().values())
-    nouns = [noun.word for group in named for noun in group]
+    nouns = [noun.word for noun in all_nouns()]
     doing = [inflect_phrase(phrase, "VBG").replace("{o}", "") for deed in deeds().values() for phrase in deed.phrases]
     where = [phrase for place in places().values() for phrase in place.phrases]
     return sorted({word for phrase in (*nouns, *doing, *where) for word in phrase.split() if len(word) > _SHORT})

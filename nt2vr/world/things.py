@@ -7,6 +7,7 @@ written "~coffee" if it takes no article and "=scissors" if it is a plural.
 import csv
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import chain
 from typing import Literal
 
 from nt2vr.language.inflect import inflect
@@ -61,16 +62,6 @@ class Thing:
     role: Role
     held: str
     tint: str
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Words for it in the singular, the usual one first."""
-        return tuple(noun.word for noun in self.nouns)
-
-    @property
-    def plural(self) -> str:
-        """The plural of its usual name."""
-        return self.nouns[0].plural
 
     @cached_property
     def is_a(self) -> Names:
@@ -130,6 +121,17 @@ def things() -> dict[str, Thing]:
 def kinds() -> dict[str, tuple[Noun, ...]]:
     """Words for kinds that are no things themselves; some kinds only serve the slots of deeds and have none."""
     return {row["kind"]: _nouns(row["names"], row["plural"]) for row in read_table("kinds")}
+
+
+def words_of_kind(kind: str) -> tuple[Noun, ...]:
+    """Words for a kind: of one that is a thing itself, only the usual one."""
+    return things()[kind].nouns[:1] if kind in things() else kinds()[kind]
+
+
+@cache
+def all_nouns() -> tuple[Noun, ...]:
+    """Words for all things, then for all kinds."""
+    return tuple(chain(*(thing.nouns for thing in things().values()), *kinds().values()))
 
 
 @cache

@@ -16,6 +16,7 @@ CLAIMS = {  # query -> per system, of 8 clips: right, violations, misses; as far
     "a boat but not on the lake": ({"right": 8}, {"right": 8}),
     "a fish but not a shark": ({"right": 4}, {"miss": 8}),
     "neither a man nor a dog": ({"violation": 4}, {"right": 8}),
+    "an animal goes away": ({"right": 2}, {"right": 8}),
     "a man is playing the guitar and not singing": ({"miss": 6, "violation": 0}, {"miss": 7, "violation": 0}),
     "not dancing": ({}, {"right": 8}),
     "any vehicle except a car": ({"violation": 7}, {"right": 8}),
@@ -24,11 +25,13 @@ TAKEN = {  # query -> per system, the number of the line that it takes for the c
     "a man is singing and not playing the guitar": ([0, 1], ["miss", "right"]),
     "a robot": ([0, 1], ["right", "violation", "miss"]),
     "a dog chasing a cat": ([0, 1], ["right", "miss"]),
+    "an alien dances, then sits": ([1, 0], ["right", "miss"]),
+    "a boy is throwing a ball": ([1, 0], ["right", "miss", "miss"]),
 }
 
 
-def test_there_are_fourteen_stories_each_with_two_systems_and_a_note() -> None:
-    assert len(STORIES) == 14
+def test_there_are_seventeen_stories_each_with_two_systems_and_a_note() -> None:
+    assert len(STORIES) == 17
     assert {story["query"] for story in STORIES if "match" not in story} == set(CLAIMS)
     assert {story["query"] for story in STORIES if "match" in story} == set(TAKEN)
     assert all(len(story["systems"]) == 2 and story["k"] == 8 and story["note"] for story in STORIES)
@@ -53,5 +56,7 @@ def test_a_story_shows_what_its_note_claims(story: dict[str, object], running_ap
         assert {verdict: found.count(verdict) for verdict in claimed} == claimed
     if story["query"] == "a man with a hat":
         assert [len(each["shared"]) for each in answer["overlap"]] == [8, 0]
+    if story["query"] == "an animal goes away":
+        assert [len(each["shared"]) for each in answer["overlap"]] == [5, 0]
     if story["query"] == "not dancing":
         assert verdicts[0] == []  # nothing is left to search for

@@ -16,7 +16,7 @@ from tests.conftest import RunningApp
 pytestmark = pytest.mark.browser
 
 WAIT_MS = 120_000  # the models must be loaded, and the gallery embedded
-LEFT_OUT = ("CLIP*", "CLIP-snl")  # of the systems offered; the others are loaded for the search already
+LEFT_OUT = ("CLIP*", "CLIP-con")  # of the systems offered; the others are loaded for the search already
 
 
 def open_tab(page: Page) -> None:

@@ -130,10 +130,10 @@ def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
 
     page.keyboard.press("g")
     figure = page.get_by_role("dialog", name="a dog, no cat")
-    usual = ["CLIP", "CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg", "CLIPboolean"]
+    usual = ["CLIP", "CLIP*", "CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIPboolean"]
     expect(figure.locator("li h3")).to_have_text(usual)
-    figure.get_by_role("button", name="CLIP-snl").click()
-    expect(figure.locator("li h3")).to_have_text([name for name in usual if name != "CLIP-snl"])
+    figure.get_by_role("button", name="CLIP-con").click()
+    expect(figure.locator("li h3")).to_have_text([name for name in usual if name != "CLIP-con"])
     with page.expect_download() as slide:
         figure.get_by_role("button", name="Save as SVG").click()
     drawn = slide.value.path().read_text()

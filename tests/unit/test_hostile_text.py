@@ -97,12 +97,13 @@ REMEMBERED = {  # functions whose arguments are few, whatever is sent
     "_report_taken": "models of plug-ins",
     "gflops_per_second": "devices",
     **dict.fromkeys(("groups_in", "wordings_in"), "files of wordings"),
+    **dict.fromkeys(("_steps", "_part"), "rewritings of typed text"),
     **dict.fromkeys(("deeds_at", "_backdrop", "props_at", "_choices"), "places of the world and what is there"),
     **dict.fromkeys(
         ("those", "cast_at", "_ordered", "_rarity", "_uses", "_words", "forms"), "words of its data files"
     ),
     **dict.fromkeys(("_flat", "picture", "_squashed", "drawing", "ink", "look", "with_body"), "its pictures"),
-    **dict.fromkeys(("_split", "with_mood", "grip", "grip_of", "body_of", "seat", "poses"), "its figures"),
+    **dict.fromkeys(("_split", "with_mood", "grip", "body_of", "seat", "poses"), "its figures"),
     **dict.fromkeys(("spots", "headings"), "its motions, each with 8 steps"),
 }
 

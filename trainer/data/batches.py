@@ -19,7 +19,7 @@ from trainer.data.verbs import fixed_key
 from trainer.distributed import share, stripe
 
 MAX_LABELS = 256  # per step
-ORDERED_PAIRS = 64  # per step: as many sentences as a batch of 128 has captions
+ORDERED_PAIRS = 96  # per step: half again as many sentences as a batch of 128 has captions
 
 
 class Draw(NamedTuple):

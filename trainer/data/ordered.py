@@ -18,7 +18,7 @@ from nt2vr.world.scenes import Figure, Scene, main_deeds
 from nt2vr.world.things import Noun, things
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
 
-MOTION_SHARE = 0.5  # of the pairs
+MOTION_SHARE = 1 / 3  # of the pairs
 Shown = list[tuple[int, int]]  # a clip and the number of its frame, per frame
 
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from nt2vr.datasets.features import BigFile
 from nt2vr.errors import ConfigError, reason_of
-from nt2vr.models.words import STOP_WORDS, Vocabulary, Words, words_of
+from nt2vr.language.wordlists import listed
+from nt2vr.models.words import Vocabulary, Words, words_of
 from nt2vr.settings import resolve_path
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
@@ -32,7 +33,7 @@ def words_for(config: TrainConfig, clips: Clips) -> Words | None:
     texts = [words_of(text) for text in captions_to_count(config, clips)]
     counts = Counter(word for text in texts for word in text)
     frequent = [word for word, count in counts.most_common() if count >= settings.least]
-    bow = [word for word in frequent if word not in STOP_WORDS]
+    bow = [word for word in frequent if word not in listed("stop_words")]
     if not bow:
         raise ConfigError(f"No word occurs {settings.least} times in the captions. Lower words.least.")
     if settings.vectors:

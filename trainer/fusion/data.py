@@ -117,7 +117,7 @@ def load_families(
     files = [stored([family.reference for family in block], 1) for block in blocks]
     clip_files = [stored(_clips_of(block), FRAMES) for block in blocks]
     pictures, clips = (
-        np.concatenate([file.embeddings_alone(encoder, progress) for file in some]) for some in (files, clip_files)
+        np.concatenate([file.embeddings(encoder, progress) for file in some]) for some in (files, clip_files)
     )
     frames = [_frame_embeddings(encoder, file.frames(progress)) for file in clip_files if with_frames]
     table = WishTable([*scenes, *references])

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from trainer.losses.embedded import EmbeddedBatch, given
+from trainer.losses.embedded import EmbeddedBatch, EmbeddedTruth, given
 from trainer.options import option
 
 
@@ -34,11 +34,14 @@ class ComposedLoss:
         denied = given(batch.denied)
         truth = given(denied.truth)
         scale = batch.logit_scale.detach()
-        scores = scale * denied.text @ truth.pool.T  # (B, P)
+        return self.of_scores(scale * denied.text @ truth.pool.T, truth, scale)
+
+    def of_scores(self, scores: Tensor, truth: EmbeddedTruth, scale: Tensor) -> Tensor:
+        """Return the loss of (B, P) scores, however they come about."""
         usable = truth.fitting.any(dim=1) & ~truth.fitting.all(dim=1)  # (B,)
         scores, fitting, both = scores[usable], truth.fitting[usable], truth.both[usable]
         if not len(scores):
-            return denied.text.sum() * 0.0
+            return scores.sum()
         loss = contrast(scores, fitting)
         if not self.hard_weight or not both.any():
             return loss

@@ -94,9 +94,9 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
         framing = encoder.card.framing
-        pictures = ClipFile.of(split, references, 1, framing, cache).embeddings_alone(encoder, progress)
+        pictures = ClipFile.of(split, references, 1, framing, cache).embeddings(encoder, progress)
         videos = ClipFile.of(split, clips, encoder.num_frames, framing, cache)
-        return EmbeddedMedia(pictures, videos.embeddings_alone(as_scored(encoder), progress))
+        return EmbeddedMedia(pictures, videos.embeddings(as_scored(encoder), progress))
 
     return CovrBenchmark(
         name=WORLD if split == "test" else f"{WORLD}, {split}",

@@ -13,9 +13,9 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.picture import write_jpeg
-from nt2vr.models.framing import DEFAULT_SIZE, Framing
+from nt2vr.models.framing import DEFAULT_SIZE
 from nt2vr.ui.evaluate.queries_view import picture_systems
-from nt2vr.world.drawn.render import draw_clip
+from nt2vr.world.drawn.render import render
 from nt2vr.world.scenes import Scene
 
 
@@ -51,5 +51,5 @@ def _drawn(scene: Mapping[str, Any]) -> Path:
     path = Path(get_upload_folder()) / name / "reference.jpg"
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.is_file():
-        write_jpeg(draw_clip(Scene.from_dict(scene), 1, Framing(DEFAULT_SIZE))[0], path)
+        write_jpeg(render(Scene.from_dict(scene), DEFAULT_SIZE, 1)[0], path)
     return path

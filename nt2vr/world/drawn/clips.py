@@ -19,7 +19,7 @@ from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.world.drawn.frame_file import embed_frames, embedded_once, read_frames, write_frames
-from nt2vr.world.drawn.render import draw_clip
+from nt2vr.world.drawn.render import render
 from nt2vr.world.scenes import Scene, SceneSplit
 
 LOOK = 2  # cache version: raise it when scenes are drawn differently
@@ -52,20 +52,22 @@ class ClipFile:
             frames = np.load(self.path, mmap_mode="r")
         return frames
 
-    def embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
-        """Return the clips' L2-normalised embeddings (N, D), cached next to the frames per visual tower.
+    def embeddings(
+        self, encoder: Encoder, progress: Progress = silent, keeps_frames: bool = False
+    ) -> NDArray[np.float32]:
+        """Return the clips' L2-normalised embeddings (N, D), cached per visual tower, next to the frames if kept.
 
         A pooling that learns pools `frame_embeddings`.
         """
         if encoder.card.head:
             return encoder.pool(self.frame_embeddings(encoder, progress))
-        return embedded_once(self.path, encoder.card, lambda: embed_frames(encoder, self.frames(progress), progress))
 
-    def embeddings_alone(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
-        """Return the same embeddings, cached likewise, without keeping the frames."""
-        if encoder.card.head:
-            return self.embeddings(encoder, progress)
-        return embedded_once(self.path, encoder.card, lambda: self._embed(encoder, True, progress))
+        def embed() -> NDArray[np.float32]:
+            if keeps_frames:
+                self.frames(progress)
+            return self._embed(encoder, True, progress)
+
+        return embedded_once(self.path, encoder.card, embed)
 
     def frame_embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
         """Return what `Encoder.pool` takes (N, F, D), cached once for all poolings, without keeping the frames."""
@@ -106,4 +108,4 @@ class ClipFile:
 
 def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray[np.uint8]:
     """Draw clips: (N, F, S, S, 3)."""
-    return np.stack([draw_clip(scene, num_frames, framing) for scene in scenes])
+    return np.stack([render(scene, framing.size, num_frames) for scene in scenes])

@@ -103,10 +103,14 @@ def head_size(child: bool) -> float:
     return 1.4 if child else 1.2
 
 
-@cache
 def grip_of(thing: str) -> str:
     """Return the grip that a thing has of its own, or ""."""
     return str(_table()["held"].get(thing, ""))
+
+
+def grip_in(hand: str) -> str:
+    """Return the usual grip of a way to hold things, such as "at mouth", or ""."""
+    return str(_table()["hands"].get(hand, ""))
 
 
 @cache
@@ -152,7 +156,6 @@ class Grip:
     hands: tuple[str, ...] = ("near",)  # those that hold it
     offsets: tuple[Point, ...] = ((0, 0), (0, 0))  # of the hands from the thing
     behind: bool = False  # the doll hides the thing
-    over: bool = False  # the thing hides the near arm too
     stands: bool = False  # the thing stands on the ground
 
 

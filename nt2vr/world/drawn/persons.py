@@ -11,6 +11,7 @@ from nt2vr.world.drawn.dolls import (
     Placement,
     Pose,
     grip,
+    grip_in,
     grip_of,
     head_of,
     head_size,
@@ -26,19 +27,6 @@ from nt2vr.world.drawn.sprites import drawing, ink
 from nt2vr.world.scenes import Deed, Figure
 from nt2vr.world.things import Thing, things
 
-GRIPS = {
-    "at mouth": "mouth",
-    "in hand": "hand",
-    "both hands": "both",
-    "in front": "both",
-    "at ear": "ear",
-    "at face": "eye",
-    "above head": "up",
-    "on ground": "ground",
-    "ahead": "ahead",
-    "behind": "pull",
-    "leash": "leash",
-}
 BALL = "1F534"
 LARGER, OUTWARD, LONG = 1.45, 1.2, 50  # things in hands, unless long, than in their grips: to be recognised
 
@@ -139,7 +127,8 @@ def _grip_for(deed: Deed, thing: Thing | None, posture: str) -> Grip | None:
         return grip("both")
     if kind.hand == "none" and kind.shows:
         return grip("hand")
-    return grip(GRIPS[kind.hand]) if kind.hand in GRIPS else None
+    usual = grip_in(kind.hand)
+    return grip(usual) if usual else None
 
 
 def _paint_held(

@@ -5,7 +5,6 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from nt2vr.models.framing import Framing
 from nt2vr.world.deeds import DeedKind
 from nt2vr.world.drawn.actors import Stand, extent, paint, placed
 from nt2vr.world.drawn.backdrops import VARIANTS, backdrop
@@ -20,7 +19,10 @@ FINER = 2  # frames are painted larger, then reduced, which smooths lines
 
 
 def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
-    """Return (F, size, size, 3) uint8 RGB frames, evenly spaced over the clip."""
+    """Return (F, size, size, 3) uint8 RGB frames, evenly spaced over the clip.
+
+    To draw at an encoder's size at once is twice as fast as to draw and `fit` frames.
+    """
     at = size * FINER
     ground = backdrop(scene.place, scene.night, scene.seed % VARIANTS, at)
     everybody = [replace(each, stand=_enlarged(each.stand, at / SIZE)) for each in lay_out(scene)]
@@ -30,11 +32,6 @@ def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
         _paint_step(canvas, everybody, int((index + 0.5) * STEPS / frames))
         drawn[index] = cv2.resize(canvas.pixels, (size, size), interpolation=cv2.INTER_AREA)
     return drawn
-
-
-def draw_clip(scene: Scene, num_frames: int, framing: Framing) -> Image:
-    """Draw the frames of a clip for an encoder, at its size at once: twice as fast as to draw and `fit` them."""
-    return render(scene, framing.size, num_frames)
 
 
 def _enlarged(stand: Stand, factor: float) -> Stand:

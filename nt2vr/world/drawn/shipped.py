@@ -24,7 +24,7 @@ from nt2vr.progress import Progress, silent
 from nt2vr.settings import ASSETS
 from nt2vr.world.drawn import clips
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.drawn.render import draw_clip
+from nt2vr.world.drawn.render import render
 from nt2vr.world.scenes import Scene, SceneSplit
 from nt2vr.world.splits import sample_scenes
 
@@ -55,7 +55,7 @@ class UndrawnClips:
     def __getitem__(self, index: Any) -> NDArray[np.uint8]:
         file = self.file
         if isinstance(index, int) and not file.path.is_file():
-            return draw_clip(file.scenes[index], file.num_frames, file.framing)
+            return render(file.scenes[index], file.framing.size, file.num_frames)
         read: NDArray[np.uint8] = file.frames()[index]
         return read
 
@@ -63,11 +63,11 @@ class UndrawnClips:
         """Return the embeddings: (N, D), L2-normalised. Clips are drawn only if theirs do not ship."""
         found = _shipped(self.file, encoder)
         if found is None:
-            return self.file.embeddings_alone(encoder, progress)
+            return self.file.embeddings(encoder, progress)
         if missing := [scene for scene, row in zip(self.file.scenes, found, strict=True) if np.isnan(row[0])]:
             file = self.file
             rest = ClipFile.of("train", missing, file.num_frames, file.framing, file.path.parent)
-            found[np.isnan(found[:, 0])] = rest.embeddings_alone(encoder, progress)
+            found[np.isnan(found[:, 0])] = rest.embeddings(encoder, progress)
         return found
 
 
@@ -110,7 +110,7 @@ def main() -> None:
     scenes = [scene for split, count in SHIPPED.items() for scene in sample_scenes(split, count, 0)]
     with TemporaryDirectory() as folder:
         drawn = ClipFile.of("train", scenes, encoder.num_frames, encoder.card.framing, Path(folder))
-        embeddings = drawn.embeddings_alone(encoder).astype(np.float16)
+        embeddings = drawn.embeddings(encoder).astype(np.float16)
     FILE.parent.mkdir(exist_ok=True)
     keys = _keys(scenes, encoder.num_frames, encoder.card.framing)
     with atomic_write(FILE) as partial, partial.open("wb") as file:

@@ -103,6 +103,8 @@ def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.M
         ({"train": "text"}, "needs a base whose visual tower"),
         ({"train": "visual"}, "needs a base whose text tower"),
         ({"keep_tokens": True}, "needs a base whose tokens"),
+        ({"keep_head": True, "base": "x", "train": "head"}, "needs a base whose pooling can be frozen while"),
+        ({"keep_head": True}, "needs a base whose pooling can be frozen while"),
         ({"added_layers": -1, "base": "x"}, "added_layers must not be below 0"),
         ({"data": ""}, "Enter world, or the path"),
         ({"num_captions": 40_000}, "num_captions is for datasets and at least batch_size"),

@@ -112,6 +112,26 @@ def test_the_pooling_learns_with_the_towers_that_are_chosen(train_: Any, pooling
     assert any(not torch.equal(value, head[name]) for name, value in learner.pooling.state_dict().items())
 
 
+def test_a_pooling_that_is_kept_pools_the_clips_once_and_stays_as_it_is(config: TrainConfig, tmp_path: Path) -> None:
+    run, clips = RunFolder(tmp_path / "head"), ordered(48, 0)
+    run.path.mkdir()
+    assert train(Learner(replace(config, epochs=1)), run, clips, ordered(12, 1)) == "finished"
+    kept = replace(config, base=str(run.checkpoint(1)), train="text", keep_head=True, num_frames=2, pooling="base")
+    learner = Learner(kept)
+    prepare(learner, clips, lambda: False)
+    base = read_checkpoint(run.checkpoint(1))
+    frames = base.encode_frames(np.array(clips.frames).reshape(-1, 64, 64, 3)).reshape(48, 2, -1)
+    assert learner.videos is not None
+    np.testing.assert_allclose(learner.videos, base.pool(frames), atol=1e-6)
+    learner.start_epoch()
+    for batch in epoch_batches(clips, kept, 1):
+        learner.step([batch])
+    assert learner.encoder().card.head == base.card.head != {}
+    assert learner.encoder().text_fingerprint != base.text_fingerprint
+    with pytest.raises(ConfigError, match="keep_head to false"):
+        Learner(replace(kept, losses={"order": {}}))
+
+
 def test_the_pooling_has_a_learning_rate_of_its_own(config: TrainConfig) -> None:
     learner = Learner(replace(config, learning_rate=1e-4, head_learning_rate=1e-2, warmup_steps=0))
     rates = {id(p): group["lr"] for group in learner.optimizer.param_groups for p in group["params"]}
@@ -185,7 +205,7 @@ def test_the_loss_order_trains_what_knows_the_order_over_a_frozen_tower(config: 
     assert 0 < learner.step([batch])["order"] < np.inf
     assert any(not torch.equal(one, other) for one, other in zip(before, learner.pooling.parameters(), strict=True))
     for changes in ({"pooling": "mean"}, {"pooling": "attention"}, {"train": "all", "frames_per_step": 2}):
-        with pytest.raises(ConfigError, match="order needs a frozen visual tower and a pooling that knows the order"):
+        with pytest.raises(ConfigError, match="order needs a frozen visual tower and a pooling that learns the order"):
             Learner(replace(config, **changes))
     with pytest.raises(ConfigError, match="order must know which clips a sentence is right for"):
         check_data(replace(config, data=str(tmp_path)), learner.losses.users)

@@ -12,7 +12,7 @@ from PIL import Image
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.settings import ASSETS
-from nt2vr.world.drawn.render import draw_clip
+from nt2vr.world.drawn.render import render
 from trainer.config import TrainConfig
 from trainer.config_file import load_config
 from trainer.data.videos import embed_clips
@@ -41,7 +41,7 @@ def test_a_preview_shows_eight_quadruples_as_a_plain_loop_mines_them(config: Tra
     view = mined_view(found, clips)
     assert clips.path and not clips.path.is_file()  # the other 384 clips are not drawn
     shown = Image.open(io.BytesIO(base64.b64decode(view["mined"][0]["distractor"].partition(",")[2])))
-    drawn = draw_clip(clips.sentences.scenes[found[0].distractor], config.num_frames, config.framing)  # type: ignore[attr-defined]
+    drawn = render(clips.sentences.scenes[found[0].distractor], config.framing.size, config.num_frames)  # type: ignore[attr-defined]
     difference = np.abs(np.asarray(shown, float) - drawn[len(drawn) // 2])
     assert difference.mean() < 6  # of 255: JPEG
 

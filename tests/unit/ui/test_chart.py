@@ -53,13 +53,13 @@ def test_labels_of_coinciding_points_do_not_overlap() -> None:
 
 def test_a_label_changes_sides_if_a_point_is_in_its_way() -> None:
     corners = [Point("low", 0, 0), Point("high", 1, 100)]
-    alone = points_chart([*corners, Point("CLIP-snl", 0.6, 50)], "x", "y")["points"][-1]
-    beside = points_chart([*corners, Point("CLIP-snl", 0.6, 50), Point("CLIP-bnl", 0.55, 51)], "x", "y")["points"]
+    alone = points_chart([*corners, Point("CLIP-con", 0.6, 50)], "x", "y")["points"][-1]
+    beside = points_chart([*corners, Point("CLIP-con", 0.6, 50), Point("CLIP-bnl", 0.55, 51)], "x", "y")["points"]
     assert (alone["anchor"], beside[2]["anchor"], beside[3]["anchor"]) == ("end", "start", "end")
 
 
 def test_a_label_without_a_free_side_passes_above_the_point_in_its_way() -> None:
-    points = [Point("low", 0, 0), Point("high", 1, 100), Point("CLIP-snl", 0.05, 50), Point("CLIP-bnl", 0.15, 48)]
+    points = [Point("low", 0, 0), Point("high", 1, 100), Point("CLIP-con", 0.05, 50), Point("CLIP-bnl", 0.15, 48)]
     name, other = points_chart(points, "x", "y")["points"][2:]
     assert name["anchor"] == "start"
     assert float(other["y"]) - float(name["label_y"]) == pytest.approx(12)

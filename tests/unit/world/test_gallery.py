@@ -30,7 +30,7 @@ from nt2vr.world.gallery import (
 )
 from nt2vr.world.scenes import Scene
 from nt2vr.world.splits import sample_scenes
-from nt2vr.world.stories import STORIES
+from nt2vr.world.stories import stories
 from nt2vr.world.things import things
 from nt2vr.world.truth import judge
 from tests.paths import ROOT
@@ -50,7 +50,7 @@ def scenes(gallery: Gallery) -> list[Scene]:
 
 
 def test_the_manifest_lists_the_files(gallery: Gallery) -> None:
-    assert CLIPS_PER_STORY * len(STORIES) < len(gallery.videos) < 700
+    assert CLIPS_PER_STORY * len(stories()) < len(gallery.videos) < 700
     assert {video.path for video in gallery.videos} == set((FOLDER / "clips").iterdir())
 
 
@@ -89,7 +89,7 @@ def test_scenes_are_distinct_test_scenes(scenes: list[Scene]) -> None:
 
 
 def test_half_of_a_storys_clips_show_the_unwanted_part(gallery: Gallery) -> None:
-    for number, (wanted, unwanted) in enumerate(STORIES):
+    for number, (wanted, unwanted) in enumerate(stories()):
         query, first = Query("", (wanted,), (unwanted,)), number * CLIPS_PER_STORY
         videos = gallery.videos[first : first + CLIPS_PER_STORY]
         assert Counter(judge(query, video.scene or {}) for video in videos) == {"right": 4, "violation": 4}, wanted
@@ -97,7 +97,7 @@ def test_half_of_a_storys_clips_show_the_unwanted_part(gallery: Gallery) -> None
 
 def test_every_story_has_enough_relevant_and_violating_clips(gallery: Gallery) -> None:
     """Whoever searches a story finds at least four clips on either side among all."""
-    for wanted, unwanted in STORIES:
+    for wanted, unwanted in stories():
         verdicts = Counter(judge(Query("", (wanted,), (unwanted,)), video.scene or {}) for video in gallery.videos)
         assert verdicts["right"] >= 4
         assert verdicts["violation"] >= 4

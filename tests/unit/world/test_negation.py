@@ -23,7 +23,7 @@ KINDS: tuple[SceneDenialKind, ...] = ("negated", "composed", "without", "list", 
 
 def test_composed_sentences_follow_the_twelve_templates() -> None:
     rng = random.Random(0)
-    texts = {compose(draw_phrase(MAN, rng), SINGING, DANCING, rng, "train").text for _ in range(4000)}
+    texts = {compose(draw_phrase(MAN, rng), SINGING, DANCING, rng).text for _ in range(4000)}
     for text in (
         "a man sings and he doesn't dance",
         "a man does not dance and he sings",
@@ -39,11 +39,7 @@ def test_composed_sentences_follow_the_twelve_templates() -> None:
         assert text in texts, text
     assert len(set(WITH_PRONOUN + WITHOUT_PRONOUN)) == 10  # the paper's two sets share two
     dog = Figure("dog", "brown", deeds=(Deed("run"),))
-    words = {
-        word
-        for _ in range(300)
-        for word in compose(draw_phrase(dog, rng), SINGING, DANCING, rng, "train").text.split()
-    }
+    words = {word for _ in range(300) for word in compose(draw_phrase(dog, rng), SINGING, DANCING, rng).text.split()}
     assert not words & {"he", "she"}
 
 
@@ -51,7 +47,7 @@ def test_a_denial_applies_to_everybody() -> None:
     man = Who(frozenset({"man"}), (SINGING.act,))
     scenes = [Scene("stage", False, some) for some in ((MAN,), (MAN, WOMAN), (WOMAN,))]
     rng = random.Random(0)
-    while (sentence := compose(draw_phrase(MAN, rng), SINGING, DANCING, rng, "train")).wanted_claim != Claim((man,)):
+    while (sentence := compose(draw_phrase(MAN, rng), SINGING, DANCING, rng)).wanted_claim != Claim((man,)):
         pass
     assert [sentence.fits(scene) for scene in scenes] == [True, False, False]
     table = SceneDenials(scenes)

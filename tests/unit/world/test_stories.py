@@ -7,7 +7,7 @@ import pytest
 from nt2vr.api import understand
 from nt2vr.world.scenes import Deed, Figure, Scene, problems
 from nt2vr.world.staging import showing, stream_staged
-from nt2vr.world.stories import STORIES, story_queries
+from nt2vr.world.stories import stories, story_queries
 from nt2vr.world.truth import judge, read_claim
 
 PENGUIN = Figure("penguin", deeds=(Deed("walk"),))
@@ -17,8 +17,8 @@ DOG = Figure("dog", "brown", deeds=(Deed("run"),))
 
 
 def test_the_sixty_stories_are_distinct_and_their_queries_are_read_as_they_are_meant() -> None:
-    assert len(set(STORIES)) == 60
-    for (wanted, unwanted), text in zip(STORIES, story_queries(), strict=True):
+    assert len(set(stories())) == 60
+    for (wanted, unwanted), text in zip(stories(), story_queries(), strict=True):
         query = understand(text)
         asked, denied = ([read_claim(part) for part in parts] for parts in (query.wanted, query.unwanted))
         assert (asked, denied) == ([read_claim(wanted)], [read_claim(unwanted)]), text
@@ -45,7 +45,7 @@ def test_the_truth_of_stories(query: str, scene: Scene, verdict: str) -> None:
     assert judge(understand(query), scene.to_dict()) == verdict
 
 
-@pytest.mark.parametrize(("wanted", "unwanted"), STORIES[::12])
+@pytest.mark.parametrize(("wanted", "unwanted"), stories()[::12])
 def test_clips_of_a_story_show_what_it_says(wanted: str, unwanted: str) -> None:
     asked, denied = read_claim(wanted), read_claim(unwanted)
     assert asked and denied

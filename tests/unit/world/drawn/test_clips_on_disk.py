@@ -86,7 +86,7 @@ def test_all_poolings_that_learn_pool_frames_that_were_encoded_once(tmp_path: Pa
     two: Any = second
     frames = clips(tmp_path).frame_embeddings(one)
     assert frames.shape == (3, 2, 2)
-    np.testing.assert_array_equal(clips(tmp_path).embeddings_alone(one), pool_by_mean(frames))
+    np.testing.assert_array_equal(clips(tmp_path).embeddings(one), pool_by_mean(frames))
     np.testing.assert_array_equal(clips(tmp_path).embeddings(two), pool_by_mean(frames))
     assert (first.encoded, second.encoded) == (6, 0)
     assert not clips(tmp_path).path.exists()  # frames are not kept
