@@ -22,7 +22,7 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.querygen.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.search.systems import System
-from nt2vr.settings import Settings, prepare_environment
+from nt2vr.settings import ASSETS, Settings, prepare_environment
 from nt2vr.world.captions import describe
 from nt2vr.world.claims import Claim
 from nt2vr.world.drawn.clips import ClipFile
@@ -42,7 +42,7 @@ def main() -> None:
     checkpoints = parser.parse_args().checkpoints
     prepare_environment()
     settings = Settings.read()
-    models = Catalog([settings.assets / "models"], settings.device)
+    models = Catalog([ASSETS / "models"], settings.device)
     scenes = sample_scenes("validation", NUM_CLIPS, 0)
     table = SceneTable(scenes)
     captions = [describe(scene, random.Random(f"free {row}")).text for row, scene in enumerate(scenes)]

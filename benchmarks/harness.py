@@ -71,7 +71,7 @@ def built_in_gallery() -> Gallery:
 def app_models(runs: Path | None = None) -> Catalog:
     """Return the models of the app: shipped and downloaded, and those of a folder of runs."""
     settings = Settings.read()
-    return Catalog([settings.assets / "models", settings.data_dir / "models"], settings.device, runs)
+    return Catalog([ASSETS / "models", settings.data_dir / "models"], settings.device, runs)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
-from nt2vr.settings import Settings, prepare_environment
+from nt2vr.settings import ASSETS, Settings, prepare_environment
 
 FOOTAGE = Path(gradio.__file__).parent / "media_assets" / "videos"
 SHORT = ("b.mp4", "muted_b.mp4", "b.avi")  # 480 x 270, 5 s
@@ -111,7 +111,7 @@ def write_videos(folder: Path, count: int) -> None:
 def load(name: str, settings: Settings, folder: Path) -> Encoder:
     """Load a model of the app's, or build the one with random weights."""
     if name != RANDOM:
-        return Catalog([settings.assets / "models", settings.data_dir / "models"], settings.device).load(name)
+        return Catalog([ASSETS / "models", settings.data_dir / "models"], settings.device).load(name)
     import open_clip  # noqa: PLC0415
 
     config = open_clip.get_model_config("ViT-B-32")

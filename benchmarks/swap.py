@@ -24,7 +24,7 @@ from nt2vr.models.checkpoint import read_configs, read_model, write_checkpoint
 from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.pooling import new_pooling
 from nt2vr.search.searcher import Searcher
-from nt2vr.settings import Settings, prepare_environment
+from nt2vr.settings import ASSETS, Settings, prepare_environment
 
 RUN = "run"
 PATIENCE_S = 120
@@ -75,7 +75,7 @@ def main() -> None:
     repeat = parser.parse_args().repeat
     prepare_environment()
     settings = Settings.read()
-    base = settings.assets / "models" / "clip"
+    base = ASSETS / "models" / "clip"
     gallery = built_in_gallery()
     rows: dict[str, Any] = {}
     with TemporaryDirectory() as parent, Decoder() as decoder, Cache(Path(parent) / "cache") as cache:

@@ -43,7 +43,7 @@ from nt2vr.files import atomic_write
 from nt2vr.language.wordlists import words
 from nt2vr.models.card import Card
 from nt2vr.models.pooling import Mean
-from nt2vr.progress import never, silent
+from nt2vr.progress import silent
 from nt2vr.querygen.denials import Denial
 from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.search.systems import System
@@ -171,7 +171,7 @@ def halves_of(data: Path, out: Path) -> Iterator[Half]:
         benchmark = words_benchmark(f"MSR-VTT1k {name}", videos, SEED, out / "queries", name.endswith("one caption"))
         stored = out / f"gallery-{name}-{benchmark.digest}.npy"
         if not stored.exists():
-            np.save(stored, benchmark.embed(encoder, silent, never))
+            np.save(stored, benchmark.embed(encoder, silent))
         videos = np.load(stored)
         yield Half(name, benchmark, videos, *ask(encoder, [System(encoder.name, "drop")], videos, benchmark))
 

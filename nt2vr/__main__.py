@@ -79,7 +79,7 @@ def _run(arguments: list[str]) -> int:
         return 0
     parser, command = _parser(arguments[0])
     options = parser.parse_args(arguments, Namespace(build_trainer=build_trainer))
-    status: int = command.run(options)
+    status: int = command.run(options) or 0  # only those of the trainer return one
     return status
 
 

@@ -14,7 +14,7 @@ from nt2vr.language.tagger import load_tagger
 from nt2vr.models.card import CARD
 from nt2vr.models.card import Card as Card
 from nt2vr.models.encoder import Encoder as Encoder
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, ShouldStop, silent, stoppable
 from nt2vr.python.arguments import Systems, expect, expect_path, named_systems
 from nt2vr.python.evaluation import Evaluation
 from nt2vr.python.model import Model
@@ -85,7 +85,7 @@ def evaluate(
     data_dir: str | Path | None = None,
     device: str | None = None,
     progress: Progress = silent,
-    should_stop: ShouldStop = never,
+    should_stop: ShouldStop = lambda: False,
 ) -> Evaluation:
     """Evaluate systems, and the zero-shot base and `drop` as controls, on a benchmark; results are cached.
 
@@ -108,7 +108,7 @@ def evaluate(
         chosen = [System.named(each, names) for each in listed]
         data = data if isinstance(data, Data) else Data(str(data))
         controlled = with_controls(chosen, services.models)
-        return Evaluation(services.evaluations.evaluate(data, controlled, progress, should_stop))
+        return Evaluation(services.evaluations.evaluate(data, controlled, stoppable(progress, should_stop)))
 
 
 def evaluate_covr(
@@ -121,7 +121,7 @@ def evaluate_covr(
     """Evaluate covr, retrieval by a picture plus a text; the Evaluate tab lists the report."""
     encoder = load_model(model, data_dir, device).encoder
     with closing(Services(_settings(data_dir, device))) as services:
-        report = services.evaluations.evaluate_covr(data, encoder, progress, never)
+        report = services.evaluations.evaluate_covr(data, encoder, progress)
         services.evaluations.archive.add(report)
     return Evaluation(report)
 

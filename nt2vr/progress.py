@@ -20,17 +20,24 @@ T = TypeVar("T")
 State = Literal["waiting", "running", "stopping", "finished", "stopped", "failed"]
 MIN_RATE_S = 1.0  # before a rate is shown
 
-Progress = Callable[[int, int, str], None]  # steps done, steps in total (0: not known yet), what is being done
-ShouldStop = Callable[[], bool]  # polled between steps
+# called between steps: steps done, in total (0: not known yet), what is being done; an InterruptedError stops the work
+Progress = Callable[[int, int, str], None]
+ShouldStop = Callable[[], bool]
 
 
 def silent(done: int, total: int, doing: str) -> None:
     """Report to nobody."""
 
 
-def never() -> bool:
-    """Never stop."""
-    return False
+def stoppable(progress: Progress, should_stop: ShouldStop) -> Progress:
+    """Return a callable that passes progress on, and stops the work once `should_stop` returns True."""
+
+    def report(done: int, total: int, doing: str) -> None:
+        if should_stop():
+            raise InterruptedError
+        progress(done, total, doing)
+
+    return report
 
 
 def percent_text(done: float, total: float) -> str:
@@ -45,17 +52,9 @@ def duration_text(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
 
 
-def tracked(
-    items: Iterable[T], total: int, doing: str, progress: Progress = silent, should_stop: ShouldStop = never
-) -> Iterator[T]:
-    """Yield items, reporting each when the consumer asks for the next.
-
-    Raises:
-        InterruptedError: once `should_stop` returns True.
-    """
+def tracked(items: Iterable[T], total: int, doing: str, progress: Progress = silent) -> Iterator[T]:
+    """Yield items, reporting each when the consumer asks for the next."""
     for done, item in enumerate(items, start=1):
-        if should_stop():
-            raise InterruptedError
         yield item
         progress(done, total, doing)
 
@@ -76,7 +75,7 @@ def progress_bar(also: Progress = silent) -> Iterator[Progress]:
         yield show
 
 
-Work = Callable[[Progress, ShouldStop], T]  # raises InterruptedError once it should stop
+Work = Callable[[Progress], T]
 
 
 @dataclass(frozen=True)
@@ -189,7 +188,10 @@ class Runner(Generic[T]):
     def _end(self, number: int, work: Work[T]) -> Job[T]:
         """Do the work and return the ended job; any error ends the job, never the app."""
         try:
-            changes: dict[str, Any] = {"result": work(self._progress(number), self._stop.is_set), "state": "finished"}
+            changes: dict[str, Any] = {
+                "result": work(stoppable(self._progress(number), self._stop.is_set)),
+                "state": "finished",
+            }
         except InterruptedError:
             changes = {"state": "stopped"}
         except Nt2vrError as error:

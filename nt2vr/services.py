@@ -13,7 +13,7 @@ from nt2vr.media.gallery import load_gallery
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.index import Milvus, is_address
-from nt2vr.settings import Settings
+from nt2vr.settings import ASSETS, Settings
 from nt2vr.world.edits.edits import judge_video
 from nt2vr.world.synonyms import synonyms
 
@@ -53,7 +53,7 @@ class Services:
     @cached_property
     def galleries(self) -> Galleries:
         """Searchers of the built-in gallery and the libraries."""
-        gallery = load_gallery(self.settings.assets / "gallery" / "gallery.jsonl")
+        gallery = load_gallery(ASSETS / "gallery" / "gallery.jsonl")
         parts = (self.models, gallery, self.decoder, self.cache, judge_video, synonyms(), self.libraries)
         return Galleries(*parts, self._index)
 
@@ -68,9 +68,7 @@ class Services:
 
     @cached_property
     def evaluations(self) -> Evaluations:
-        return Evaluations(
-            self.models, self.decoder, self.cache, self.evaluation_folder, self.settings.assets, self.libraries
-        )
+        return Evaluations(self.models, self.decoder, self.cache, self.evaluation_folder, self.libraries)
 
     def close(self) -> None:
         self._opened.close()

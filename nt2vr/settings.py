@@ -46,7 +46,6 @@ class Settings:
         port: port to listen on; None takes the first free one from 7860.
         index: name or address of the index, as for `Services`; empty for the default.
         index_token: what a vector database asks for: "user:password", or an API key.
-        assets: the shipped gallery, models and page templates.
         models: pre-trained models of open_clip to download at the start, in the background.
         rules: action to rule, where the environment sets one; see `nt2vr.ui.web.permissions`.
         owner_token: what proves that a visitor is the owner; empty takes the data folder's.
@@ -66,7 +65,6 @@ class Settings:
     port: int | None = None
     index: str = ""
     index_token: str = field(default="", repr=False)
-    assets: Path = ASSETS
     models: tuple[str, ...] = ()
     rules: Mapping[str, str] = field(default_factory=dict)
     owner_token: str = field(default="", repr=False)

@@ -21,7 +21,7 @@ from tqdm import tqdm
 from nt2vr.errors import ConfigError, Nt2vrError, RunError
 from nt2vr.files import is_disk_full
 from nt2vr.models.card import read_card
-from nt2vr.progress import Progress, silent
+from nt2vr.progress import Progress, silent, stoppable
 from nt2vr.settings import prepare_environment, process_rank, use_device
 from trainer.changes import parse_change
 from trainer.config import TrainConfig
@@ -242,7 +242,7 @@ def _train(
     check_data(config, start.losses.users)
     logger.info("Preparing clips for %s.", config.name)
     with in_turn():
-        loader = ClipLoader(config, cache, start.losses.needs, stop.is_set, progress)
+        loader = ClipLoader(config, cache, start.losses.needs, stoppable(progress, stop.is_set))
         clips, validation = loader.load("train"), loader.load("validation")
     num_captions = min(config.num_captions, clips.num_captions)  # a dataset may have fewer than configured
     words = words_for(config, clips)

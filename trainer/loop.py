@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from tqdm import tqdm
 
 from nt2vr.models.checkpoint import read_model
-from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.progress import Progress, ShouldStop, silent, stoppable, tracked
 from nt2vr.querygen.denials import Denial
 from trainer.data.batches import draw_sentence, epoch_batches
 from trainer.data.clips import Clips
@@ -38,7 +38,7 @@ def train(
     run: RunFolder,
     clips: Clips,
     validation: Clips,
-    should_stop: ShouldStop = never,
+    should_stop: ShouldStop = lambda: False,
     progress: Progress = silent,
 ) -> State:
     """Train to the end of the learner's config, with a checkpoint per epoch; resume from the saved state, if any.
@@ -144,7 +144,7 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
         return
     with in_turn():
         if clips.has_videos:
-            videos = embed_once(learner.frozen_encoder(), clips, should_stop, progress)
+            videos = embed_once(learner.frozen_encoder(), clips, stoppable(progress, should_stop))
             learner.use_videos(videos)
             videos = mean_of_frames(videos)
         if learner.losses.needs & {"parts", "distractors"}:

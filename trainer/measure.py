@@ -17,7 +17,7 @@ from nt2vr.evaluation.protocol import ask
 from nt2vr.models.card import write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import never, silent
+from nt2vr.progress import silent
 from nt2vr.search.systems import System
 from trainer.data.clips import world_clips
 from trainer.data.videos import embed_clips
@@ -28,7 +28,7 @@ logger = logging.getLogger("trainer.measure")
 def measure(encoder: Encoder, cache: Path) -> dict[str, float]:
     """Compute the evaluation's measures on test clips, for the model and for an oracle with the same captions."""
     benchmark = world_benchmark(cache, num_pairs=0)
-    (measured,) = ask(encoder, [System(encoder.name)], benchmark.embed(encoder, silent, never), benchmark)
+    (measured,) = ask(encoder, [System(encoder.name)], benchmark.embed(encoder, silent), benchmark)
     groups = {
         "test": summarise(benchmark.queries, measured),
         "oracle": benchmark.references["oracle"],

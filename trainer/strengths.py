@@ -19,7 +19,7 @@ from nt2vr.evaluation.protocol import ask
 from nt2vr.models.card import write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import never, silent
+from nt2vr.progress import silent
 from nt2vr.search.exclusion import averaged
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.search.systems import System
@@ -43,7 +43,7 @@ def validation_queries(cache: Path, num_clips: int = NUM_CLIPS) -> Benchmark:
 
 def choose(encoder: Encoder, benchmark: Benchmark) -> dict[str, float]:
     """Return the best strength of each strategy in GRIDS, by its key in a card, and log what each strength gets."""
-    videos, best = benchmark.embed(encoder, silent, never), dict[str, float]()
+    videos, best = benchmark.embed(encoder, silent), dict[str, float]()
     for strategy, strengths in GRIDS.items():
         _, best[STRENGTHS[strategy].word] = _best(encoder, strategy, strengths, videos, benchmark)
     return best | choose_rectified(encoder, videos, benchmark)

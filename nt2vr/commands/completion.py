@@ -7,9 +7,10 @@ the words of today into the script.
 import json
 import shlex
 import sys
-from argparse import Action, ArgumentParser, Namespace, _SubParsersAction
-from collections.abc import Callable, Iterable, Iterator
+from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from nt2vr.errors import Nt2vrError
@@ -27,11 +28,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     from argcomplete.shell_integration import shellcode
 
     sys.stdout.write(shellcode(["nt2vr"], shell=options.shell))
-    return 0
 
 
 def complete(
@@ -51,47 +51,32 @@ def complete(
     except ValueError:  # a quotation that is still open
         words = line.split()
     parser, _ = parser_of(next((word for word in words[1:] if word[0] != "-"), "serve"))
-    for each in _with_subparsers(parser):
-        for action in each._actions:
-            action.completer = _Names(each.prog, action, presets)  # type: ignore[attr-defined]
-    argcomplete.autocomplete(parser, always_complete_options=False)
+    names: Any = partial(_names, presets)
+    argcomplete.autocomplete(parser, always_complete_options=False, default_completer=names)
 
 
-def _with_subparsers(parser: ArgumentParser) -> Iterator[ArgumentParser]:
-    yield parser
-    for action in parser._actions:
-        if isinstance(action, _SubParsersAction):
-            for each in action.choices.values():
-                yield from _with_subparsers(each)
+def _names(
+    presets: Callable[[], list[str]], prefix: str, action: Action, parser: ArgumentParser, parsed_args: Namespace
+) -> Iterable[str]:
+    """Return the names that an argument without choices takes, and paths where it takes these."""
+    what, prog, data_dir = action.dest, parser.prog, getattr(parsed_args, "data_dir", None)
+    with suppress(Nt2vrError, OSError):
+        if what == "name" and prog.endswith("models get"):
+            from nt2vr.models.recommended import RECOMMENDED
 
-
-class _Names:
-    """Names that an argument takes, for argcomplete; paths where it takes these."""
-
-    def __init__(self, prog: str, action: Action, presets: Callable[[], list[str]]) -> None:
-        self._prog, self._action, self._presets = prog, action, presets
-
-    def __call__(self, prefix: str, parsed_args: Namespace, **_: object) -> Iterable[str]:
-        what, data_dir = self._action.dest, getattr(parsed_args, "data_dir", None)
-        if self._action.choices is not None:
-            return map(str, self._action.choices)
-        with suppress(Nt2vrError, OSError):
-            if what == "name" and self._prog.endswith("models get"):
-                from nt2vr.models.recommended import RECOMMENDED
-
-                return [model.name for model in RECOMMENDED]
-            if (what == "name" and " library " in self._prog) or what == "library":
-                return _libraries(data_dir)
-            if what in ("model", "checkpoint") or (what == "name" and " models " in self._prog):
-                return _models(data_dir)
-            if what == "systems":
-                last = prefix.rpartition(",")[2].lstrip()
-                return [f"{prefix.removesuffix(last)}{name}" for name in _models(data_dir)]
-            if what == "config":
-                return [*self._presets(), *_paths(prefix)]
-            if what == "data":
-                return [*DATA, *(f"library:{name}" for name in _libraries(data_dir)), *_paths(prefix)]
-        return _paths(prefix)
+            return [model.name for model in RECOMMENDED]
+        if (what == "name" and " library " in prog) or what == "library":
+            return _libraries(data_dir)
+        if what in ("model", "checkpoint") or (what == "name" and " models " in prog):
+            return _models(data_dir)
+        if what == "systems":
+            last = prefix.rpartition(",")[2].lstrip()
+            return [f"{prefix.removesuffix(last)}{name}" for name in _models(data_dir)]
+        if what == "config":
+            return [*presets(), *_paths(prefix)]
+        if what == "data":
+            return [*DATA, *(f"library:{name}" for name in _libraries(data_dir)), *_paths(prefix)]
+    return _paths(prefix)
 
 
 def _paths(prefix: str) -> Iterable[str]:

@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_flags(parser)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     from nt2vr.api import evaluate_covr, submit_covr
     from nt2vr.evaluation.covr.sources import CovrData
     from nt2vr.evaluation.reports.formats import published_markdown
@@ -55,8 +55,7 @@ def run(options: Namespace) -> int:
             sys.stdout.writelines(f"{file}\n" for file in files)
             if len(files) > 1:  # CIRR's, whose figures are told by its server
                 sys.stdout.write("\n" + published_markdown("CIRR, test"))
-            return 0
+            return
         evaluation = evaluate_covr(options.model, data, options.data_dir, options.device, progress)
     sys.stderr.writelines(f"{line}\n" for line in evaluation.report.source.get("remarks", ()))
     sys.stdout.write(evaluation.table)
-    return 0

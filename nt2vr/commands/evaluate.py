@@ -47,7 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_flags(parser)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     if options.out:
         check_writable(options.out)
     if options.clips is not None and options.clips < 1:
@@ -64,4 +64,3 @@ def run(options: Namespace) -> int:
     report = evaluation.report
     sys.stderr.writelines(f"{line}\n" for line in (*report.source.get("remarks", ()), *report.notes))
     sys.stdout.write(f"{json.dumps(evaluation.metrics, indent=2)}\n" if options.json else evaluation.table)
-    return 0

@@ -44,15 +44,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_flags(parser)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     models, file = Catalog.of(Settings.read(options.data_dir, options.device)), expanded(options.file)
     check_model_name(options.name or file.stem)
     if file.suffix.lower() == ".npz":
         name = checked_name(options.name or file.stem, models)
         card = write_embeddings(file, new_folder(name, models), name)
         sys.stdout.write(f"{name} is in {models.home}. It knows {card.queries} queries.\n")
-        return 0
+        return
     told = ImportOptions(**{each.name: getattr(options, each.name) for each in fields(ImportOptions)})
     imported = import_checkpoint(file, models, told)
     sys.stdout.write(f"{imported.name} is in {models.home}. {imported.remark}\n")
-    return 0

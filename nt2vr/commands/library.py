@@ -72,7 +72,7 @@ def add_arguments(parser: ArgumentParser) -> None:
             add_index_flag(action)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     from nt2vr.services import Services
 
     services = Services(Settings.read(options.data_dir, options.device, index=getattr(options, "index", None)))
@@ -91,7 +91,6 @@ def run(options: Namespace) -> int:
     else:
         with closing(services):
             _update(services, options)
-    return 0
 
 
 def _update(services: "Services", options: Namespace) -> None:

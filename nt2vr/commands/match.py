@@ -31,14 +31,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_flags(parser)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     from nt2vr.api import open_searcher
 
     with open_searcher(options.data_dir, options.device, options.library) as searcher:
         found = searcher.match(options.shown, options.lines, options.systems.split(","), options.alpha)
     lines = [json.dumps(found.as_dict(), ensure_ascii=False, indent=2)] if options.json else match_lines(found)
     sys.stdout.writelines(f"{line}\n" for line in lines)
-    return 0
 
 
 def match_lines(found: "Match") -> Iterator[str]:

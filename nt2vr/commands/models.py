@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         add_flags(action)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     catalog = Catalog.of(Settings.read(options.data_dir, options.device))
     if options.action == "list":
         here, elsewhere = _here(catalog, options.words), _elsewhere(catalog, options.words)
@@ -39,7 +39,6 @@ def run(options: Namespace) -> int:
     else:
         catalog.remove(options.name)
         sys.stdout.write(f"{options.name} is removed.\n")
-    return 0
 
 
 def _announce(text: str) -> None:

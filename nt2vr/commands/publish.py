@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="list the files and upload nothing")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     if bool(options.repository) == bool(options.folder):
         raise ConfigError("Name a Space, OWNER/NAME, or a --folder to write its files to: one of the two.")
     if options.repository:
@@ -46,4 +46,3 @@ def run(options: Namespace) -> int:
         sys.stdout.write(f"{options.folder} has the Space, {total}. {NEXT}\n")
     else:
         sys.stdout.write(f"{publish(options.repository, files, options.private)}\n")
-    return 0

@@ -17,7 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_flags(parser)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     catalog = Catalog.of(Settings.read(options.data_dir, options.device))
 
     def checked(name: str) -> str:
@@ -27,4 +27,3 @@ def run(options: Namespace) -> int:
     with progress_bar() as progress:
         name = pull(options.repository, catalog.home, checked, options.name, progress)
     sys.stdout.write(f"{name} is in {catalog.home}.\n")
-    return 0

@@ -7,7 +7,7 @@ from nt2vr.files import expanded
 from nt2vr.hub.models import push
 from nt2vr.models.card import CARD
 from nt2vr.models.catalog import Catalog
-from nt2vr.settings import Settings, add_flags
+from nt2vr.settings import ASSETS, Settings, add_flags
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,14 +20,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_flags(parser)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     settings = Settings.read(options.data_dir, options.device)
     folder = expanded(options.checkpoint)
     if not (folder / CARD).is_file():
         catalog = Catalog.of(settings)
         names = {name.casefold(): name for name in catalog.names()}
         folder = catalog.folder(names.get(options.checkpoint.casefold(), options.checkpoint))
-    shipped = folder.absolute().is_relative_to(settings.assets.absolute())
+    shipped = folder.absolute().is_relative_to(ASSETS.absolute())
     address = push(folder, options.repository, options.private, options.licence or ("mit" if shipped else ""))
     sys.stdout.write(f"{address}\n")
-    return 0

@@ -73,10 +73,9 @@ def _add_chat(parser: ArgumentParser) -> None:
     parser.add_argument("--chat-model", default="", metavar="NAME", help="name of the endpoint's model")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Build query sets and print their sizes, or split sentences; all output is JSON lines."""
     options.action(options)
-    return 0
 
 
 def _build(options: Namespace) -> None:

@@ -43,7 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_index_flag(parser)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     from nt2vr.api import open_searcher, overlap
 
     systems = options.systems.split(",")
@@ -66,7 +66,6 @@ def run(options: Namespace) -> int:
             lines += [""] if shared else []
             lines += [f"{each.system}: {len(each.shared)} of the first {each.k} are the same" for each in shared]
     sys.stdout.writelines(f"{line}\n" for line in lines)
-    return 0
 
 
 def query_lines(answer: "Answer") -> Iterator[str]:

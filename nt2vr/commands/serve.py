@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--mcp", action="store_true", help="let agents search, at /gradio_api/mcp/ (default: off)")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     logging.getLogger().setLevel(logging.WARNING)  # not INFO: open_clip logs each loading step to the root
     logging.getLogger("nt2vr").setLevel(logging.INFO)
     settings = Settings.read(
@@ -57,7 +57,6 @@ def run(options: Namespace) -> int:
         serve(settings, permissions, tabs, trainings, options.mcp)  # enables it
     finally:
         gc.enable()
-    return 0
 
 
 def check_address(host: str, port: int | None) -> None:

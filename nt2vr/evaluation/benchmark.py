@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, ShouldStop
+from nt2vr.progress import Progress
 
 QueryKind = Literal[
     "original",
@@ -31,7 +30,7 @@ QUESTIONS = frozenset({"choice", "pair", "class", "negated class"})  # kinds tha
 NO_CAPTION = -1
 Rows = NDArray[np.int32]  # (n,), row numbers of a benchmark's videos
 Vectors = NDArray[np.float32]  # (N, D)
-Embed = Callable[[Encoder, Progress, ShouldStop], Vectors]
+Embed = Callable[[Encoder, Progress], Vectors]
 CUE = re.compile(
     r"\b(?:no one|nobody|nothing|none|never|neither|nor|without|cannot|not|no|except|rather than|instead of)\b"
     r"|n['\u2019]t\b",
@@ -129,10 +128,6 @@ class Benchmark:
         for query in self.queries:
             if not len(query.relevant):
                 raise ConfigError(f"{self.name} has no relevant video for {quoted(query.text)}. Leave the query out.")
-
-    def gallery_key(self, card: Card) -> str:
-        """Everything that `embed` depends on in a model: models with equal keys share the videos' embeddings."""
-        return card.text_key if self.captions else card.video_key
 
     @property
     def digest(self) -> str:

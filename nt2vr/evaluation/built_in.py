@@ -19,7 +19,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import as_scored
-from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.progress import Progress, silent, tracked
 from nt2vr.querygen.denials import Denial
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.altered import shown_classes
@@ -43,7 +43,6 @@ def world_benchmark(
     seed: int = SEED,
     split: SceneSplit = "test",
     progress: Progress = silent,
-    should_stop: ShouldStop = never,
     num_pairs: int = PAIRS,
 ) -> Benchmark:
     """Build a benchmark of held-out scenes.
@@ -56,7 +55,7 @@ def world_benchmark(
     """
     scenes = sample_scenes(split, num_clips, seed)
     captions = captions_of(scenes)
-    queries = world_queries([caption.text for caption in captions], SceneDenials(scenes), progress, should_stop)
+    queries = world_queries([caption.text for caption in captions], SceneDenials(scenes), progress)
     texts, pairs = fold_questions(scenes, captions, num_pairs)
     return _benchmark(
         WORLD if split == "test" else f"{WORLD}, {split}",
@@ -88,17 +87,15 @@ def _benchmark(
 ) -> Benchmark:
     split = scenes[0].split
 
-    def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
+    def embed(encoder: Encoder, progress: Progress) -> Vectors:
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache)
-        return clips.embeddings(as_scored(encoder), progress, should_stop, keeps_frames=True)
+        return clips.embeddings(as_scored(encoder), progress, keeps_frames=True)
 
     ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
     return Benchmark(name, ids, queries, embed, source, references, texts)
 
 
-def gallery_benchmark(
-    gallery: Gallery, decoder: Decoder, cache: Cache, progress: Progress = silent, should_stop: ShouldStop = never
-) -> Benchmark:
+def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache, progress: Progress = silent) -> Benchmark:
     """Build the same kind of benchmark from a gallery with known scenes, such as the shipped one.
 
     Raises:
@@ -110,13 +107,9 @@ def gallery_benchmark(
     return Benchmark(
         name=gallery.name,
         video_ids=tuple(video.video_id for video in videos),
-        queries=world_queries([caption.text for caption in captions], SceneDenials(scenes), progress, should_stop),
+        queries=world_queries([caption.text for caption in captions], SceneDenials(scenes), progress),
         embed=embed_files(videos, decoder, cache, gallery.key),
-        source={
-            "data": gallery.name,
-            "clips": len(videos),
-            "content": content_of(videos, cache, progress, should_stop),
-        },
+        source={"data": gallery.name, "clips": len(videos), "content": content_of(videos, cache, progress)},
         references={"oracle": oracle_metrics(scenes, captions)} if scenes else {},
     )
 
@@ -131,7 +124,7 @@ def _generator(row: int) -> random.Random:
 
 
 def world_queries(
-    captions: Sequence[str], sentences: SceneDenials, progress: Progress = silent, should_stop: ShouldStop = never
+    captions: Sequence[str], sentences: SceneDenials, progress: Progress = silent
 ) -> tuple[JudgedQuery, ...]:
     """Generate queries per scene: its caption, its caption with one thing denied, and one of each negated kind.
 
@@ -146,7 +139,7 @@ def world_queries(
         if negated := sentences.negated(row, _generator(row)):
             queries.append(_judged(negated, (row,), original=row))
     draws = list(product(NEGATED_KINDS, range(len(captions))))
-    for kind, row in tracked(draws, len(draws), "writing queries", progress, should_stop):
+    for kind, row in tracked(draws, len(draws), "writing queries", progress):
         sentence = sentences.draw(row, kind, _generator(row))
         fitting, both = sentences.fitting(sentence), sentences.showing_both(sentence)
         if sentence.kind == kind and fitting.any() and both.any():  # scenes of vehicles allow no composed query

@@ -12,7 +12,7 @@ from nt2vr.evaluation.media import content_of, embed_features, embed_files
 from nt2vr.evaluation.reports.published import RELEASED
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 from nt2vr.querygen.absences import AbsenceQuery
 from nt2vr.querygen.composer import ComposedQuery
 from nt2vr.querygen.query_sets import Caption, QuerySets
@@ -32,7 +32,6 @@ def captioned_benchmark(
     decoder: Decoder,
     cache: Cache,
     progress: Progress = silent,
-    should_stop: ShouldStop = never,
     features: Mapping[str, Features] = NO_FEATURES,
     has_files: bool = True,
 ) -> Benchmark:
@@ -49,7 +48,7 @@ def captioned_benchmark(
     source = {
         "data": dataset.name,
         "split": dataset.split,
-        **({"content": content_of(dataset.videos, cache, progress, should_stop)} if has_files else {}),
+        **({"content": content_of(dataset.videos, cache, progress)} if has_files else {}),
         **({"features": {name: each.digest for name, each in sorted(features.items())}} if features else {}),
         "remarks": [*dataset.remarks, *remarks],
         **({RELEASED: list(sets.released)} if sets.released else {}),

@@ -31,11 +31,7 @@ def choices_of(questions: Sequence[JudgedQuery], texts: Sequence[str]) -> tuple[
 
 
 def measure_choices(
-    vectors: Vectors,
-    videos: Vectors,
-    questions: Sequence[JudgedQuery],
-    places: Rows,
-    exclusions: Exclusions = (),
+    vectors: Vectors, videos: Vectors, questions: Sequence[JudgedQuery], places: Rows, exclusions: Exclusions = ()
 ) -> Measured:
     """Rank each question's correct answer among its answers; ties count against the model.
 

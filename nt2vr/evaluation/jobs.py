@@ -21,9 +21,8 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Job, Progress, Runner, ShouldStop, silent
+from nt2vr.progress import Job, Progress, Runner, silent
 from nt2vr.search.systems import System
-from nt2vr.settings import ASSETS
 from nt2vr.world import WORLD
 
 BUILT_IN = (WORLD, GALLERY)
@@ -38,18 +37,12 @@ class Evaluations:
     """
 
     def __init__(
-        self,
-        models: Catalog,
-        decoder: Decoder,
-        cache: Cache,
-        folder: Path,
-        assets: Path = ASSETS,
-        libraries: Libraries | None = None,
+        self, models: Catalog, decoder: Decoder, cache: Cache, folder: Path, libraries: Libraries | None = None
     ) -> None:
         self._runner = Runner[str]("evaluation")
         self.archive = Archive(folder / "reports")
         self._models, self._decoder, self._cache = models, decoder, cache
-        self._folder, self._assets, self._libraries = folder, assets, libraries
+        self._folder, self._libraries = folder, libraries
         self._built: dict[Data, Benchmark] = {}
 
     @property
@@ -70,10 +63,10 @@ class Evaluations:
         """
         self._models.find(model)
 
-        def work(progress: Progress, should_stop: ShouldStop) -> str:
+        def work(progress: Progress) -> str:
             progress(0, 0, f"loading {model}")
             encoder = self._models.load(model)
-            return self.archive.add(self.evaluate_covr(data, encoder, progress, should_stop))
+            return self.archive.add(self.evaluate_covr(data, encoder, progress))
 
         return self._runner.run(work, f"{data.name}, {data.split}, picture plus text", [model])
 
@@ -88,35 +81,33 @@ class Evaluations:
         """
         if not data.name:
             raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")
-        data = self._resolved(data)
         if not systems:
             raise ConfigError("No system is chosen. Choose at least one; controls are added automatically.")
         if (count := len(set(systems))) > MAX_SYSTEMS:
             raise ConfigError(f"Cannot evaluate {count:,} systems at once: choose at most {MAX_SYSTEMS}.")
         names = self._models.names()
         chosen = with_controls([System.named(name, names) for name in systems], self._models)
-        if self._reads(chosen) == FRAMES:
-            data = self._resolved(data)
+        data = self._resolved(data, self._reads(chosen))
 
-        def work(progress: Progress, should_stop: ShouldStop) -> str:
-            report = self.evaluate(data, chosen, progress, should_stop)
+        def work(progress: Progress) -> str:
+            report = self.evaluate(data, chosen, progress)
             progress(0, 0, "writing the report")
             return self.archive.add(report)
 
         return self._runner.run(work, data.name, [system.name for system in chosen])
 
-    def evaluate(self, data: Data, systems: Sequence[System], progress: Progress, should_stop: ShouldStop) -> Report:
+    def evaluate(self, data: Data, systems: Sequence[System], progress: Progress) -> Report:
         """Evaluate systems in this thread, and return the report without archiving it."""
-        benchmark = self._benchmark(data, self._reads(systems), progress, should_stop)
-        return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress, should_stop)
+        benchmark = self._benchmark(data, self._reads(systems), progress)
+        return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress)
 
     def _reads(self, systems: Sequence[System]) -> frozenset[str]:
         return frozenset(self._models.card(system.model).features for system in systems)
 
-    def evaluate_covr(self, data: CovrData, encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Report:
+    def evaluate_covr(self, data: CovrData, encoder: Encoder, progress: Progress) -> Report:
         """Evaluate pictures plus texts in this thread, and return the report without archiving it."""
         benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache)
-        return covr_report(benchmark, encoder, progress, should_stop)
+        return covr_report(benchmark, encoder, progress)
 
     def submit_covr(
         self, data: CovrData, encoder: Encoder, system: str, file: Path, progress: Progress = silent
@@ -127,25 +118,23 @@ class Evaluations:
         benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache)
         return write_submission(benchmark, encoder, system, file, progress)
 
-    def _resolved(self, data: Data) -> Data:
-        """Resolve "~"; name the library that has the same files, if there is one, so that queries open on them."""
+    def _resolved(self, data: Data, reads: frozenset[str]) -> Data:
+        """Resolve "~"; for models that see frames, name a library of the same files, so that queries open on them."""
         if not data.is_path:
             return data
         path = expanded(data.name) if data.name.startswith("~") else Path(data.name)
-        for info in self._libraries.infos() if self._libraries else ():
+        for info in self._libraries.infos() if self._libraries and reads == FRAMES else ():
             source = info.source
             if info.has_captions and source.split == data.split and path.resolve() == source.path:
                 return Data(f"{LIBRARY}{info.id}")
         return replace(data, name=str(path)) if data.name.startswith("~") else data
 
-    def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress, should_stop: ShouldStop) -> Benchmark:
+    def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress) -> Benchmark:
         """Load a benchmark; built-in ones are cached: the world's 10,000 queries take 5 s."""
         if data in self._built and reads == FRAMES:
             return self._built[data]
         progress(0, 0, "reading the data")
-        benchmark = load_benchmark(
-            data, self._folder, self._decoder, self._cache, progress, should_stop, self._assets, self._libraries, reads
-        )
+        benchmark = load_benchmark(data, self._folder, self._decoder, self._cache, progress, self._libraries, reads)
         if data.name in BUILT_IN:
             self._built[data] = benchmark
         return benchmark

@@ -14,7 +14,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import QUERY_SCORED
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.progress import Progress, silent, tracked
 from nt2vr.search.embedded import embed_gallery
 
 logger = logging.getLogger(__name__)
@@ -34,14 +34,12 @@ def embed_files(
     """
     rows = {video.video_id: row for row, video in enumerate(videos)}
 
-    def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
+    def embed(encoder: Encoder, progress: Progress) -> Vectors:
         def report(done: int, total: int, doing: str) -> None:
             progress(done, total, f"{doing}, {encoder.name}")
 
         gallery = Gallery("evaluation", tuple(videos), key)
-        embedded = embed_gallery(gallery, encoder, decoder, cache, report, should_stop)
-        if should_stop():
-            raise InterruptedError
+        embedded = embed_gallery(gallery, encoder, decoder, cache, report)
         for video_id, reason in embedded.skipped:
             logger.warning("Ranked last because it cannot be read: %s: %s", video_id, reason)
         if not embedded.gallery.videos:
@@ -64,9 +62,9 @@ def embed_features(videos: Sequence[Video], known: Mapping[str, Features], other
         otherwise: embeds the videos under a model that sees frames.
     """
 
-    def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
+    def embed(encoder: Encoder, progress: Progress) -> Vectors:
         if not encoder.card.features:
-            return otherwise(encoder, progress, should_stop)
+            return otherwise(encoder, progress)
         features, width = known[encoder.card.features], getattr(encoder, "frame_dim", 0)
         if features.size != width:
             raise DatasetError(
@@ -82,12 +80,10 @@ def embed_features(videos: Sequence[Video], known: Mapping[str, Features], other
     return embed
 
 
-def content_of(
-    videos: Sequence[Video], cache: Cache, progress: Progress = silent, should_stop: ShouldStop = never
-) -> str:
+def content_of(videos: Sequence[Video], cache: Cache, progress: Progress = silent) -> str:
     """Return a hash of the contents of all files; unreadable ones count as empty."""
     content = blake2b(digest_size=12)
-    for video in tracked(videos, len(videos), "checking files", progress, should_stop):
+    for video in tracked(videos, len(videos), "checking files", progress):
         try:
             content.update(cache.content_hash(video.path).encode())
         except MediaError:

@@ -15,7 +15,7 @@ import numpy as np
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, row_array
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import as_scored
-from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.progress import Progress, silent, tracked
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.claims import Act, Claim, Who
 from nt2vr.world.deeds import DeedKind, deeds, deeds_at
@@ -76,16 +76,10 @@ def _brief(scene: Scene, name: str, start: float) -> Scene:
     return replace(scene, figures=tuple(figures))
 
 
-def moment_benchmark(
-    cache: Path,
-    num_clips: int,
-    seed: int,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
-) -> Benchmark:
+def moment_benchmark(cache: Path, num_clips: int, seed: int, progress: Progress = silent) -> Benchmark:
     """Build a search for each of the sentences among all clips; every clip for which it holds is right."""
     drawn = islice(moments("test", seed), num_clips)
-    found = list(tracked(drawn, num_clips, "staging scenes", progress, should_stop))
+    found = list(tracked(drawn, num_clips, "staging scenes", progress))
     scenes = [moment.scene for moment in found]
     table, claims = SceneTable(scenes), {moment.text: moment.claim for moment in found}
     queries = [
@@ -93,9 +87,9 @@ def moment_benchmark(
         for text, claim in claims.items()
     ]
 
-    def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
+    def embed(encoder: Encoder, progress: Progress) -> Vectors:
         file = ClipFile.of("test", scenes, encoder.num_frames, encoder.card.framing, cache)
-        return as_scored(encoder).pool(file.frame_embeddings(encoder, progress, should_stop))
+        return as_scored(encoder).pool(file.frame_embeddings(encoder, progress))
 
     source = {"data": f"{NAME}, moments", "split": "test", "clips": num_clips, "seed": seed, "look": LOOK}
     ids = tuple(f"moment-{row:05d}" for row in range(num_clips))

@@ -15,7 +15,7 @@ import numpy as np
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, row_array
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import as_scored
-from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.progress import Progress, silent, tracked
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.claims import Act, Claim, Order, Who
 from nt2vr.world.deeds import deeds, deeds_at
@@ -68,16 +68,10 @@ def _stage(claim: Claim, other: Claim, split: SceneSplit, rng: random.Random) ->
     return next((scene for scene in drawn if scene and scene.split == split and not other.holds(scene)), None)
 
 
-def order_benchmark(
-    cache: Path,
-    num_pairs: int,
-    seed: int,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
-) -> Benchmark:
+def order_benchmark(cache: Path, num_pairs: int, seed: int, progress: Progress = silent) -> Benchmark:
     """Build two questions per sentence: which of two clips is right, as filmed, and with their frames shuffled?"""
     drawn = islice(ordered_pairs("test", seed), num_pairs)
-    pairs = list(tracked(drawn, num_pairs, "staging scenes", progress, should_stop))
+    pairs = list(tracked(drawn, num_pairs, "staging scenes", progress))
     scenes = [scene for pair in pairs for scene in pair.scenes]
     queries = [
         JudgedQuery("picture", text, row_array((start + row,)), row_array((start + (row ^ 1),)), group=group)
@@ -85,9 +79,9 @@ def order_benchmark(
         for row, text in enumerate(text for pair in pairs for text in pair.texts)
     ]
 
-    def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
+    def embed(encoder: Encoder, progress: Progress) -> Vectors:
         file = ClipFile.of("test", scenes, encoder.num_frames, encoder.card.framing, cache)
-        frames, scored = file.frame_embeddings(encoder, progress, should_stop), as_scored(encoder)
+        frames, scored = file.frame_embeddings(encoder, progress), as_scored(encoder)
         order = np.random.default_rng(seed).random(frames.shape[:2]).argsort(axis=1)[..., None]
         shuffled = np.take_along_axis(frames, order, axis=1)
         return np.concatenate([scored.pool(frames), scored.pool(shuffled)])

@@ -19,7 +19,7 @@ from nt2vr.language.query import Query, understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import BUILT_IN
 from nt2vr.search.systems import System, check_strategy
 
@@ -64,7 +64,6 @@ def evaluate(
     models: Models,
     store: ResultStore | None = None,
     progress: Progress = silent,
-    should_stop: ShouldStop = never,
 ) -> Report:
     """Evaluate systems on a benchmark, one model at a time.
 
@@ -73,7 +72,7 @@ def evaluate(
         store: earlier results to reuse; new ones are added after each model.
 
     Raises:
-        InterruptedError: if `should_stop` returned True; results of finished models are in `store`.
+        InterruptedError: if `progress` raises it; results of finished models are in `store`.
         ConfigError: if a model does not exist.
         CheckpointError: if a model cannot be loaded.
     """
@@ -92,10 +91,10 @@ def evaluate(
         if missing := [system for system in specs if system not in found]:
             progress(0, 0, f"loading {model}")
             encoder = models.load(model)
-            key = benchmark.gallery_key(encoder.card)
-            if key not in videos:
-                videos = {key: benchmark.embed(encoder, progress, should_stop)}
-            values = ask(encoder, missing, videos[key], benchmark, progress, should_stop)
+            key = encoder.card.text_key if benchmark.captions else encoder.card.video_key
+            if key not in videos:  # models with equal keys share them
+                videos = {key: benchmark.embed(encoder, progress)}
+            values = ask(encoder, missing, videos[key], benchmark, progress)
             for system, measured in zip(missing, values, strict=True):
                 found[system] = Result(system.name, specs[system], measured)
                 if (kept := _kept(system, store)) is not None:
@@ -109,12 +108,7 @@ def _kept(system: System, store: ResultStore | None) -> ResultStore | None:
 
 
 def ask(
-    encoder: Encoder,
-    systems: Sequence[System],
-    videos: Vectors,
-    benchmark: Benchmark,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
+    encoder: Encoder, systems: Sequence[System], videos: Vectors, benchmark: Benchmark, progress: Progress = silent
 ) -> list[Measured]:
     """Measure strategies of one model in bounded memory, encoding each text once per block.
 
@@ -129,8 +123,6 @@ def ask(
     for start, block in _blocks(queries):
 
         def step(share: float, start: int = start, size: int = len(block)) -> None:
-            if should_stop():
-                raise InterruptedError
             progress(start + int(share * size), len(queries), doing)
 
         step(0)

@@ -34,16 +34,12 @@ class Asked(NamedTuple):
     exclusions: Sequence[Exclusion | None]  # Q, what is taken from the scores of a vector, and how frames are weighed
 
 
-def no_step(share: float) -> None:
-    """Report to nobody."""
-
-
 def ask_systems(
     encoder: Encoder,
     systems: Sequence[System],
     queries: Sequence[JudgedQuery],
     understand: Understand,
-    step: Step = no_step,
+    step: Step = lambda _: None,
     averaged: Mapping[str, Sequence[str]] = NOTHING,
 ) -> list[Asked]:
     """Compute what a model's systems search for, encoding each text once.

@@ -22,7 +22,7 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
-from nt2vr.progress import Progress, ShouldStop
+from nt2vr.progress import Progress
 from nt2vr.querygen.build import cached_query_sets
 from nt2vr.querygen.query_sets import CaptionedVideos, QuerySets
 from nt2vr.settings import ASSETS
@@ -78,8 +78,6 @@ def load_benchmark(
     decoder: Decoder,
     cache: Cache,
     progress: Progress,
-    should_stop: ShouldStop,
-    assets: Path = ASSETS,
     libraries: Libraries | None = None,
     reads: Set[str] = FRAMES,
 ) -> Benchmark:
@@ -105,28 +103,28 @@ def load_benchmark(
             "captioned dataset that has them, or other models."
         )
     if data.name == WORLD:
-        return world_benchmark(folder, data.clips, data.seed, progress=progress, should_stop=should_stop)
+        return world_benchmark(folder, data.clips, data.seed, progress=progress)
     if data.name == GALLERY:
-        gallery = load_gallery(assets / "gallery" / "gallery.jsonl")
-        return gallery_benchmark(gallery, decoder, cache, progress, should_stop)
+        gallery = load_gallery(ASSETS / "gallery" / "gallery.jsonl")
+        return gallery_benchmark(gallery, decoder, cache, progress)
     if data.name == CLASSES + WORLD:
         if data.prompts:
             raise ConfigError("The classes of the built-in world have sentences of their own. Leave out the prompts.")
         return shown_benchmark(folder, data.clips, data.seed)
     if data.name == ORDER:
-        return order_benchmark(folder, data.clips // 2, data.seed, progress=progress, should_stop=should_stop)
+        return order_benchmark(folder, data.clips // 2, data.seed, progress=progress)
     if data.name == MOMENT:
-        return moment_benchmark(folder, data.clips, data.seed, progress=progress, should_stop=should_stop)
+        return moment_benchmark(folder, data.clips, data.seed, progress=progress)
     if data.name.startswith(CLASSES):
         place = expanded(data.name.removeprefix(CLASSES))
-        return class_benchmark(place, decoder, cache, progress, should_stop, data.prompts)
+        return class_benchmark(place, decoder, cache, progress, data.prompts)
     if in_words(data.name):
         prefix, _, path = data.name.partition(":")
         videos, one = read_words(path, data.split), prefix + ":" == ONE_CAPTION
-        return words_benchmark(Path(path).stem, videos, data.seed, folder, one, progress, should_stop)
+        return words_benchmark(Path(path).stem, videos, data.seed, folder, one, progress)
     _check_there(data.name, libraries)
     if is_task(Path(data.name)):
-        return task_benchmark(Path(data.name), decoder, cache, progress, should_stop, data.prompts)
+        return task_benchmark(Path(data.name), decoder, cache, progress, data.prompts)
     library, has_files = None, bool(reads & FRAMES)
     if libraries is not None and data.name.startswith(LIBRARY):
         library = libraries.find(data.name.removeprefix(LIBRARY))
@@ -140,8 +138,8 @@ def load_benchmark(
         sets = QuerySets.read(data.queries)
     else:
         captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
-        sets = cached_query_sets(captions, data.seed, folder, progress, should_stop)
-    benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, should_stop, features, has_files)
+        sets = cached_query_sets(captions, data.seed, folder, progress)
+    benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, features, has_files)
     kinds = ("original", "negated", "composed")
     if data.queries and (absent := [kind for kind in kinds if not getattr(sets, kind)]):
         remark = f"{data.queries.name} has no {' and no '.join(absent)} queries; nothing is measured on them."

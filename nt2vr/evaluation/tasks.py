@@ -20,13 +20,13 @@ from pathlib import Path
 from nt2vr.datasets.files import Files, stem
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, QueryKind, cue_of, row_array
-from nt2vr.evaluation.classes import Averaged, Prompts, class_files, class_questions
+from nt2vr.evaluation.classes import Averaged, ClassTask, Prompts, class_files, class_questions
 from nt2vr.evaluation.foils import Foils, adapted, foil_files, read_foils
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 
 MEDIA = (  # columns that name the file; the first that is there
     *("image_path", "filepath", "video_path", "path"),
@@ -51,12 +51,7 @@ def is_task(path: Path) -> bool:
 
 
 def task_benchmark(
-    path: Path,
-    decoder: Decoder,
-    cache: Cache,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
-    prompts: str = "",
+    path: Path, decoder: Decoder, cache: Cache, progress: Progress = silent, prompts: str = ""
 ) -> Benchmark:
     """Read a task.
 
@@ -98,24 +93,11 @@ def task_benchmark(
         raise ConfigError(f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py.") from error
     if prompts and not has_classes:
         raise ConfigError(f"{path} has no classes. Leave out the prompts.")
-    return Benchmark(
-        name,
-        tuple(video.video_id for video in videos),
-        queries,
-        embed_files(videos, decoder, cache),
-        {"data": str(path), "content": content_of(videos, cache, progress, should_stop)},
-        texts=texts,
-        averaged=averaged,
-    )
+    return _benchmark(name, path, videos, (texts, queries, averaged), decoder, cache, progress)
 
 
 def class_benchmark(
-    folder: Path,
-    decoder: Decoder,
-    cache: Cache,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
-    prompts: str = "",
+    folder: Path, decoder: Decoder, cache: Cache, progress: Progress = silent, prompts: str = ""
 ) -> Benchmark:
     """Read a folder per class, or several data sets of such folders.
 
@@ -126,17 +108,18 @@ def class_benchmark(
         raise ConfigError(f"{folder} is no folder. Name one that has a folder per class.")
     folder = folder.absolute()
     files = class_files(folder)
-    texts, queries, averaged = class_questions([each[1:] for each in files], Prompts.read(prompts, folder))
+    task = class_questions([each[1:] for each in files], Prompts.read(prompts, folder))
     videos = [Video(file.relative_to(folder).as_posix(), file) for file, _, _ in files]
-    return Benchmark(
-        folder.name,
-        tuple(video.video_id for video in videos),
-        queries,
-        embed_files(videos, decoder, cache),
-        {"data": str(folder), "content": content_of(videos, cache, progress, should_stop)},
-        texts=texts,
-        averaged=averaged,
-    )
+    return _benchmark(folder.name, folder, videos, task, decoder, cache, progress)
+
+
+def _benchmark(
+    name: str, path: Path, videos: Sequence[Video], task: ClassTask, decoder: Decoder, cache: Cache, progress: Progress
+) -> Benchmark:
+    texts, queries, averaged = task
+    ids, embed = tuple(video.video_id for video in videos), embed_files(videos, decoder, cache)
+    source = {"data": str(path), "content": content_of(videos, cache, progress)}
+    return Benchmark(name, ids, queries, embed, source, texts=texts, averaged=averaged)
 
 
 def _videos(lines: Lines, folder: Path) -> tuple[list[Video], list[int]]:

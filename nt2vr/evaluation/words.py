@@ -20,7 +20,7 @@ from nt2vr.evaluation.benchmark import NO_CAPTION, Benchmark, Embed, JudgedQuery
 from nt2vr.evaluation.captioned import judged_composed, judged_queries
 from nt2vr.files import expanded
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 from nt2vr.querygen.build import cached_absences, cached_query_sets
 from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
 
@@ -53,13 +53,7 @@ def read_words(path: str, split: Split) -> CaptionedVideos:
 
 
 def words_benchmark(
-    name: str,
-    videos: CaptionedVideos,
-    seed: int,
-    folder: Path,
-    one_caption: bool = False,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
+    name: str, videos: CaptionedVideos, seed: int, folder: Path, one_caption: bool = False, progress: Progress = silent
 ) -> Benchmark:
     """Build a benchmark of captions.
 
@@ -74,8 +68,8 @@ def words_benchmark(
     """
     captions = {video_id: tuple(texts) for video_id, texts in videos.captions.items() if texts}
     row_of = {video_id: row for row, video_id in enumerate(captions)}
-    sets = cached_query_sets(videos, seed, folder, progress, should_stop)
-    absences = cached_absences(videos, seed, folder, progress, should_stop)
+    sets = cached_query_sets(videos, seed, folder, progress)
+    absences = cached_absences(videos, seed, folder, progress)
     queries, remarks = judged_queries(sets, row_of)
     queries = (*queries, *(judged_composed(query, row_of) for query in absences))
     words = _Words.of(captions, seed, 1 if one_caption else None)
@@ -171,12 +165,10 @@ class _Words:
     def embed(self) -> Embed:
         """Return a function computing one unit vector per row under a model."""
 
-        def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
+        def embed(encoder: Encoder, progress: Progress) -> Vectors:
             embeddings = np.empty((len(self.texts), encoder.embed_dim), np.float32)
             used = sorted({place for places in self.rows for place in places})
             for start in range(0, len(used), CHUNK):
-                if should_stop():
-                    raise InterruptedError
                 progress(start, len(used), f"captions, {encoder.name}")
                 chunk = used[start : start + CHUNK]
                 embeddings[chunk] = encoder.encode_text([self.texts[place] for place in chunk])

@@ -159,11 +159,11 @@ class Inventory:
         with self._transaction() as database:
             database.executemany("INSERT OR REPLACE INTO skipped_clips VALUES (?, ?, ?)", list(skipped))
 
-    def retry(self) -> int:
-        """Have skipped files and clips read again; return their number."""
+    def retry(self) -> None:
+        """Have skipped files and clips read again."""
         with self._transaction() as database:
-            files = database.execute("UPDATE files SET state = 'new', reason = '' WHERE state = 'skipped'").rowcount
-            return files + database.execute("DELETE FROM skipped_clips").rowcount
+            database.execute("UPDATE files SET state = 'new', reason = '' WHERE state = 'skipped'")
+            database.execute("DELETE FROM skipped_clips")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

@@ -8,7 +8,7 @@ from nt2vr.library.update import Updated, update_library
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Job, Progress, Runner, ShouldStop
+from nt2vr.progress import Job, Progress, Runner
 from nt2vr.search.index import Milvus
 
 IndexJob = Job[Updated]
@@ -29,18 +29,14 @@ class IndexJobs:
         self._runner = Runner[Updated]("update", queues=True)
 
     @property
-    def jobs(self) -> list[IndexJob]:
-        """All under way, the running one first, then the latest that ended per library."""
+    def by_library(self) -> dict[str, IndexJob]:
+        """The update of each library that is under way, running before waiting ones, or ended last."""
         jobs = self._runner.jobs
-        latest = {job.key: job for job in jobs if not job.is_under_way}
-        return [*(job for job in jobs if job.is_under_way), *sorted(latest.values(), key=lambda job: -job.number)]
-
-    def of(self, library_id: str) -> IndexJob | None:
-        """Return the library's latest update."""
-        return next((job for job in reversed(self._runner.jobs) if job.key == library_id), None)
+        ended = {job.key: job for job in jobs if not job.is_under_way}
+        return ended | {job.key: job for job in reversed(jobs) if job.is_under_way}
 
     def start(
-        self, library_id: str, model: str, prepare: Callable[[Progress, ShouldStop], object] | None = None
+        self, library_id: str, model: str, prepare: Callable[[Progress], object] | None = None
     ) -> Future[IndexJob]:
         """Queue an update of a library under a model ("": no embeddings); a waiting equal one is returned instead.
 
@@ -52,12 +48,12 @@ class IndexJobs:
         """
         info = self._libraries.find(library_id)
 
-        def work(progress: Progress, should_stop: ShouldStop) -> Updated:
+        def work(progress: Progress) -> Updated:
             if prepare is not None:
-                prepare(progress, should_stop)
+                prepare(progress)
             progress(0, 0, "loading the model")
             encoder = self._load(model) if model else None
-            tools = self._decoder, self._cache, progress, should_stop
+            tools = self._decoder, self._cache, progress
             return update_library(self._libraries, info.id, encoder, *tools, milvus=self._milvus)
 
         return self._runner.run(work, info.name, filter(None, [model]), info.id)

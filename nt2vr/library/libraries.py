@@ -3,7 +3,7 @@
 import logging
 import math
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,17 +17,7 @@ from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted
 from nt2vr.files import check_free, check_writable, parse_json, with_schema, without_schema, write_json
 from nt2vr.language.corrections import did_you_mean
 from nt2vr.library.compare import compared
-from nt2vr.library.info import (
-    KINDS,
-    MAX_WINDOW_S,
-    MIN_WINDOW_S,
-    WINDOW_S,
-    Changes,
-    Kind,
-    LibraryInfo,
-    Skipped,
-    Source,
-)
+from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, Kind, LibraryInfo, Skipped, Source
 from nt2vr.library.inventory import Counts, Inventory
 from nt2vr.library.previews import Previews
 from nt2vr.library.sources import allowed_path, is_available, list_files
@@ -35,7 +25,7 @@ from nt2vr.library.uploads import unused_path
 from nt2vr.library.windows import clips_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 from nt2vr.registry import pick
 from nt2vr.search.gallery_index import served_recalls
 from nt2vr.search.index import Milvus
@@ -111,11 +101,9 @@ class Libraries:
         self._write(source)
         return self._info(source)
 
-    def rename(self, library_id: str, name: str) -> LibraryInfo:
+    def rename(self, library_id: str, name: str) -> None:
         """Give a library another name; its id stays."""
-        source = replace(self._source(library_id), name=self._free_name(name, library_id))
-        self._write(source)
-        return self._info(source)
+        self._write(replace(self._source(library_id), name=self._free_name(name, library_id)))
 
     def remove(self, library_id: str) -> None:
         """Delete a library with its embeddings, previews and uploaded files; files of other folders stay."""
@@ -132,22 +120,17 @@ class Libraries:
             with suppress(ConnectionError):  # logged; rows that stay are found by no search
                 self._milvus.forget(source.key)
 
-    def upload(self, library_id: str, files: Iterable[tuple[str, Path]]) -> list[str]:
-        """Copy files into a library of uploads; `update_library` indexes them.
+    def upload(self, library_id: str, files: Sequence[tuple[str, Path]]) -> None:
+        """Copy files into a library of uploads, under names that are safe and unique; `update_library` indexes them.
 
         Args:
             files: the name a visitor gave, and where the file lies now.
-
-        Returns:
-            The names that they got: safe, and unique in the library.
         """
         source = self._source(library_id)
         if source.kind != "uploads":
             raise ConfigError(f"{source.name} is not a library of uploads. Copy the files into {source.path}.")
-        given = list(files)
-        check_free(source.path, sum(path.stat().st_size for _, path in given), "Storing the uploads")
-        names = []
-        for name, path in given:
+        check_free(source.path, sum(path.stat().st_size for _, path in files), "Storing the uploads")
+        for name, path in files:
             place = unused_path(source.path, name)
             partial = place.with_name(f".{uuid4().hex}.partial")  # hidden from a scan
             try:
@@ -155,8 +138,6 @@ class Libraries:
                 partial.rename(place)
             finally:
                 partial.unlink(missing_ok=True)
-            names.append(place.name)
-        return names
 
     def gallery(self, library_id: str) -> Gallery:
         """Return the clips that the last update found usable; no file is opened."""
@@ -176,9 +157,9 @@ class Libraries:
         copies = [file for file in files if file.duplicate_of]
         return bad + [Skipped(file.id, f"It is a copy of {file.duplicate_of}.", file.duplicate_of) for file in copies]
 
-    def retry(self, library_id: str) -> int:
-        """Have the next update read skipped files and windows again; return their number."""
-        return self.inventory(self._source(library_id).id).retry()
+    def retry(self, library_id: str) -> None:
+        """Have the next update read skipped files and windows again."""
+        self.inventory(self._source(library_id).id).retry()
 
     def previews(self, library_id: str, decoder: Decoder) -> Previews:
         return Previews(self.folder / self._source(library_id).id / PREVIEWS, decoder)
@@ -196,9 +177,7 @@ class Libraries:
         return Inventory(self.folder / library_id / INVENTORY)
 
     @contextmanager
-    def updating(
-        self, library_id: str, progress: Progress = silent, should_stop: ShouldStop = never
-    ) -> Iterator[Source]:
+    def updating(self, library_id: str, progress: Progress = silent) -> Iterator[Source]:
         """Hold a library for one update at a time, between processes; an InterruptedError ends the wait."""
         source = self._source(library_id)
         folder = self.folder / source.id
@@ -210,8 +189,6 @@ class Libraries:
                 break
             except Timeout:
                 progress(0, 0, "waiting for another update of this library")
-                if should_stop():
-                    raise InterruptedError from None
             except (OSError, ConfigError) as error:
                 raise GalleryError(
                     f"{source.name} cannot be updated: {folder} cannot be written to. "

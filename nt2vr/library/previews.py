@@ -1,6 +1,6 @@
 """Posters and previews of clips, in formats that every browser shows."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from nt2vr.media.decode import Decoder, Decoding, ahead
 from nt2vr.media.gallery import Video
 from nt2vr.media.probe import DISK_FULL
 from nt2vr.media.video_files import VideoFile
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 
 VERSION = 1  # of how they are made: raise it to make all again
 POSTER, PREVIEW = ".jpg", ".webm"
@@ -38,20 +38,11 @@ class Previews:
         """Whether both are there already."""
         return self._path(video, POSTER).is_file() and self._path(video, PREVIEW).is_file()
 
-    def make(
-        self, videos: Iterable[Video], total: int, progress: Progress = silent, should_stop: ShouldStop = never
-    ) -> dict[str, str]:
-        """Make what is missing, several at a time.
-
-        Returns:
-            Reasons by video_id, for clips of which none can be made.
-        """
-        failed: dict[str, str] = {}
+    def make(self, videos: Sequence[Video], progress: Progress = silent) -> None:
+        """Make what is missing, several at a time; clips that cannot be decoded have none."""
 
         def started() -> Iterator[tuple[int, Video, Decoding]]:
             for done, video in enumerate(videos, 1):
-                if should_stop():
-                    raise InterruptedError
                 if not self.has(video):
                     yield done, video, self._start(video)
 
@@ -61,10 +52,8 @@ class Previews:
             except MediaError as error:
                 if DISK_FULL in str(error):
                     raise
-                failed[video.video_id] = str(error)
-            progress(done, total, f"making previews: {video.video_id}")
-        progress(total, total, "making previews")
-        return failed
+            progress(done, len(videos), f"making previews: {video.video_id}")
+        progress(len(videos), len(videos), "making previews")
 
     def retain(self, videos: Iterable[Video]) -> None:
         """Delete the posters and previews of all other clips."""

@@ -25,7 +25,6 @@ from nt2vr.media.video_files import VideoFile, decode_files
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
-from nt2vr.progress import ShouldStop
 from nt2vr.search.embedded import BATCH_FRAMES, Encode, embeddings_of
 from nt2vr.settings import Settings, project_version
 
@@ -155,7 +154,7 @@ def _encode(
     like: Encoder,
     files: Sequence[VideoFile],
     failed: dict[str, str],
-    should_stop: ShouldStop,
+    report: Callable[[], None],
 ) -> Iterator[tuple[Sequence[VideoFile], NDArray[np.float32]]]:
     size = max(1, BATCH_FRAMES // like.num_frames)
     batches = [Batch(files[start : start + size]) for start in range(0, len(files), size)]
@@ -166,7 +165,8 @@ def _encode(
         for _ in range(min(most, len(batches))):
             crew.start_worker()
         unfinished = len(batches)
-        while unfinished and not should_stop():
+        while unfinished:
+            report()
             for done, (embeddings, reasons) in crew.results():
                 unfinished -= 1
                 failed |= reasons

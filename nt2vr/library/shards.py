@@ -13,7 +13,7 @@ from nt2vr.library.update import Updated, embed, scan
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, never, silent
+from nt2vr.progress import Progress, silent
 
 MOST = 10_000  # shares
 
@@ -72,8 +72,8 @@ def update_shard(
     """
     with libraries.updating(library_id, progress) as source:
         inventory = libraries.inventory(source.id)
-        changes = scan(source, inventory, decoder, progress, never)
+        changes = scan(source, inventory, decoder, progress)
     gallery = libraries.gallery(source.id)
     own = replace(gallery, videos=tuple(video for video in gallery.videos if shard.has(video.content)))
-    embedded = embed(own, inventory, encoder, decoder, cache, progress, never, is_part=True).gallery
+    embedded = embed(own, inventory, encoder, decoder, cache, progress, is_part=True).gallery
     return Updated(changes, len(own.videos), len(embedded.videos), inventory.counts().num_skipped)

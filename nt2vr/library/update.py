@@ -19,7 +19,7 @@ from nt2vr.media.gallery import Gallery
 from nt2vr.media.probe import Probe
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 from nt2vr.search.embedded import EmbeddedGallery, Encode, embed_gallery
 from nt2vr.search.embedding_folders import drop_unused
 from nt2vr.search.index import Milvus
@@ -46,7 +46,6 @@ def update_library(
     decoder: Decoder,
     cache: Cache,
     progress: Progress = silent,
-    should_stop: ShouldStop = never,
     previews: bool = True,
     milvus: Milvus | None = None,
     encode: Encode | None = None,
@@ -61,32 +60,29 @@ def update_library(
         milvus: indexes the embeddings.
         encode: as for `embed_gallery`.
         progress: gets files or clips done, their number, and the step with the current file: "reading files: a.mp4".
-        should_stop: polled before each file.
 
     Raises:
         GalleryError: if the library's folder is not there; what is indexed stays.
     """
-    with libraries.updating(library_id, progress, should_stop) as source:
+    with libraries.updating(library_id, progress) as source:
         inventory = libraries.inventory(source.id)
-        changes = scan(source, inventory, decoder, progress, should_stop)
+        changes = scan(source, inventory, decoder, progress)
         gallery = libraries.gallery(source.id)
         embedded, notice = 0, ""
         if encoder is not None and gallery.videos:
-            view = embed(gallery, inventory, encoder, decoder, cache, progress, should_stop, milvus, encode=encode)
+            view = embed(gallery, inventory, encoder, decoder, cache, progress, milvus, encode=encode)
             embedded, notice = len(view.gallery.videos), view.notice
             gallery = libraries.gallery(source.id)
         made = libraries.previews(source.id, decoder)
         if previews:
-            made.make(gallery.videos, len(gallery.videos), progress, should_stop)
+            made.make(gallery.videos, progress)
         made.retain(gallery.videos)
         with suppress(OSError):  # a full disk: the next update tries again
             drop_unused(gallery, cache)
         return Updated(changes, len(gallery.videos), embedded, inventory.counts().num_skipped, notice)
 
 
-def scan(
-    source: Source, inventory: Inventory, decoder: Decoder, progress: Progress, should_stop: ShouldStop
-) -> Changes:
+def scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Progress) -> Changes:
     """List the files, forget those that are gone, and probe those that are new or changed."""
     progress(0, 0, "looking for files")
     found = list(list_files(source))
@@ -94,7 +90,7 @@ def scan(
     comparison = compared(known, found)
     inventory.apply(comparison.pending, comparison.captioned, comparison.removed)
     pending = [file for file in comparison.pending if not file.reason]
-    _probe(pending, source, inventory, decoder, progress, should_stop)
+    _probe(pending, source, inventory, decoder, progress)
     if source.kind in ("folder", "uploads"):  # a dataset's videos keep their own captions
         inventory.mark_duplicates()
     now = inventory.files()
@@ -113,12 +109,7 @@ def scan(
 
 
 def _probe(
-    files: Sequence[FoundFile],
-    source: Source,
-    inventory: Inventory,
-    decoder: Decoder,
-    progress: Progress,
-    should_stop: ShouldStop,
+    files: Sequence[FoundFile], source: Source, inventory: Inventory, decoder: Decoder, progress: Progress
 ) -> None:
     """Read what files contain in the decoder's children, several at a time, and store it once a second."""
     results: dict[str, tuple[Probe, int] | str] = {}
@@ -126,8 +117,6 @@ def _probe(
     try:
         probes = ((file, decoder.probe(Path(file.path), source.root)) for file in files)
         for done, (file, probing) in enumerate(ahead(probes, PROBES_PER_CHILD * decoder.num_workers)):
-            if should_stop():
-                raise InterruptedError
             progress(done, len(files), f"reading files: {file.id}")
             try:
                 found: Probe = probing.result()
@@ -153,16 +142,15 @@ def embed(
     decoder: Decoder,
     cache: Cache,
     progress: Progress,
-    should_stop: ShouldStop,
     milvus: Milvus | None = None,
     is_part: bool = False,
     encode: Encode | None = None,
 ) -> EmbeddedGallery:
     """Embed the clips, and note those that cannot be decoded; the last two arguments are as for `embed_gallery`."""
-    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, should_stop, False, milvus, is_part, encode)
+    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, False, milvus, is_part, encode)
     if isinstance(encoder, PrecomputedEncoder):
         return embedded  # it lacks clips for other reasons
-    if should_stop() or any(CLOSED in reason for _, reason in embedded.skipped):
+    if any(CLOSED in reason for _, reason in embedded.skipped):
         raise InterruptedError
     videos = {video.video_id: video for video in gallery.videos}
     inventory.skip_clips((name, videos[name].film or name, reason) for name, reason in embedded.skipped)

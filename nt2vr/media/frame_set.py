@@ -12,7 +12,7 @@ from nt2vr.media.frame_store import StoredClips
 from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import decode_files, hash_files
 from nt2vr.models.framing import Framing
-from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +23,6 @@ def decode_videos(
     framing: Framing,
     cache: Cache,
     progress: Progress = silent,
-    should_stop: ShouldStop = never,
     decodes: bool = True,
 ) -> tuple[list[Video], StoredClips, str]:
     """Decode videos in child processes, as far as their frames are not stored yet.
@@ -41,7 +40,7 @@ def decode_videos(
         OSError: if frames cannot be stored.
     """
     skipped: dict[str, str] = {}
-    files = list(hash_files(tracked(videos, len(videos), "checking videos", progress, should_stop), cache, skipped))
+    files = list(hash_files(tracked(videos, len(videos), "checking videos", progress), cache, skipped))
     keys = {file.key: file for file in files}
     with cache.frames(num_frames, framing, required=True) as store:
         missing = [file for key, file in keys.items() if store.find([key])[0] < 0]
@@ -49,7 +48,7 @@ def decode_videos(
             store.check_free(len(missing))
             with Decoder(os.cpu_count() or 1) as decoder:
                 decoded = decode_files(missing, num_frames, framing, decoder, skipped, store)
-                for _ in tracked(decoded, len(missing), "decoding videos", progress, should_stop):
+                for _ in tracked(decoded, len(missing), "decoding videos", progress):
                     pass
     rows = store.find(file.key for file in files)
     readable = [file for file, row in zip(files, rows, strict=True) if row >= 0]

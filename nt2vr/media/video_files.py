@@ -13,7 +13,6 @@ from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.frame_store import FrameStore
 from nt2vr.media.gallery import Video
 from nt2vr.models.framing import Framing
-from nt2vr.progress import ShouldStop, never
 
 IN_FLIGHT = 16  # videos decoded ahead: two children stay busy while the encoder works, 20 MB at most
 IN_FLIGHT_PER_CHILD = 4
@@ -33,13 +32,9 @@ class VideoFile(NamedTuple):
         return self.content if not start and end is None else f"{self.content} {start:.3f}-{end or 0:.3f}"
 
 
-def hash_files(
-    videos: Iterable[Video], cache: Cache, failed: dict[str, str], should_stop: ShouldStop = never
-) -> Iterator[VideoFile]:
-    """Yield the videos whose files can be opened, until `should_stop`; `failed` gets the others' ids and reasons."""
+def hash_files(videos: Iterable[Video], cache: Cache, failed: dict[str, str]) -> Iterator[VideoFile]:
+    """Yield the videos whose files can be opened; `failed` gets the others' ids and reasons."""
     for video in videos:
-        if should_stop():
-            return
         try:
             yield VideoFile(video, video.content or cache.content_hash(video.path))
         except MediaError as error:
@@ -53,7 +48,6 @@ def decode_files(
     decoder: Decoder,
     failed: dict[str, str],
     store: FrameStore | None = None,
-    should_stop: ShouldStop = never,
 ) -> Iterator[tuple[VideoFile, NDArray[np.uint8]]]:
     """Yield (F, S, S, 3) frames in the order of the files, decoded ahead by the decoder's children.
 
@@ -64,7 +58,7 @@ def decode_files(
     jobs = _jobs(files)
     most = max(IN_FLIGHT, IN_FLIGHT_PER_CHILD * decoder.num_workers)
     ahead: deque[_Job] = deque()
-    while not should_stop():
+    while True:
         while sum(len(job.files) for job in ahead) < most and (some := next(jobs, None)):
             ahead.append(_started(some, num_frames, framing, decoder, store))
         if not ahead:

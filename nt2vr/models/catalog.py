@@ -22,9 +22,9 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.downloads import Announce, fetch, pretrained
 from nt2vr.models.encoder import Encoder, check_encoder
 from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 from nt2vr.registry import Registry, pick
-from nt2vr.settings import Settings
+from nt2vr.settings import ASSETS, Settings
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ class Catalog:
     @classmethod
     def of(cls, settings: Settings) -> "Catalog":
         """Return the catalog of shipped, downloaded and imported models, and of training runs' checkpoints."""
-        folders = [settings.assets / "models", settings.data_dir / "models"]
+        folders = [ASSETS / "models", settings.data_dir / "models"]
         return cls(folders, settings.device, settings.data_dir / "runs")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -233,13 +233,7 @@ class Catalog:
             self._epoch_lists[checkpoints] = modified if settled else 0, entries
         return self._epoch_lists[checkpoints][1]
 
-    def download(
-        self,
-        name: str,
-        progress: Progress = silent,
-        should_stop: ShouldStop = never,
-        announce: Announce = lambda _: None,
-    ) -> str:
+    def download(self, name: str, progress: Progress = silent, announce: Announce = lambda _: None) -> str:
         """Download one of open_clip's pre-trained models as a checkpoint folder; return its name in the catalog.
 
         Args:
@@ -251,7 +245,7 @@ class Catalog:
         full_name = f"{architecture} / {tag}"
         with self._downloading:
             if full_name not in self.entries():
-                fetch(self.home / f"{architecture}--{tag}", architecture, tag, progress, should_stop, announce)
+                fetch(self.home / f"{architecture}--{tag}", architecture, tag, progress, announce)
         return full_name
 
     def remove(self, name: str) -> None:

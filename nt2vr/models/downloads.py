@@ -19,7 +19,7 @@ from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, check_text_tower, load_weights, write_checkpoint
 from nt2vr.models.hub_errors import hub_errors
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer, needs_file
-from nt2vr.progress import Progress, ShouldStop
+from nt2vr.progress import Progress
 
 logger = logging.getLogger(__name__)
 Announce = Callable[[str], None]
@@ -74,9 +74,7 @@ def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
     return {key: config[key] for key in PREPROCESS if key in config}
 
 
-def fetch(
-    folder: Path, architecture: str, tag: str, progress: Progress, should_stop: ShouldStop, announce: Announce
-) -> None:
+def fetch(folder: Path, architecture: str, tag: str, progress: Progress, announce: Announce) -> None:
     """Download weights and write them as a checkpoint folder.
 
     A transfer that breaks off is resumed next time; one that is cancelled, or brings damaged weights, leaves nothing.
@@ -91,8 +89,6 @@ def fetch(
 
     def report(done: int, total: int) -> None:
         progress(done, total, f"downloading {name}")
-        if should_stop():
-            raise InterruptedError
 
     with _resumable(folder, name) as partial:
         weights, *others = files = _located(config["hf_hub"], model_cfg["text_cfg"], name)

@@ -7,14 +7,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError, MediaError, quoted
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import expanded
-from nt2vr.media.decode import Decoder
+from nt2vr.media.decode import Decoder, ahead
 from nt2vr.models.device import as_tensor
 from nt2vr.models.encoder import Encoder
 
 Form = Literal["numpy", "torch"]
-AHEAD = 16  # files that are decoded together
+AHEAD = 16  # files that are decoded while one is encoded
 
 
 class Model:
@@ -56,17 +56,10 @@ class Model:
             raise ConfigError(f"files must be a path or a list of paths, not {quoted(files)}.")
         rows = [np.empty((0, self.embed_dim), np.float32)]
         with Decoder() as decoder:
-            for start in range(0, len(listed), AHEAD):
-                paths = [expanded(file) for file in listed[start : start + AHEAD]]
-                decoding = [decoder.frames(path, self.num_frames, self.card.framing) for path in paths]
-                rows += [self._pooled(path, each.result()) for path, each in zip(paths, decoding, strict=True)]
+            decoding = (decoder.frames(expanded(file), self.num_frames, self.card.framing) for file in listed)
+            rows += [self.pool(self.encoder.encode_frames(each.result())[None]) for each in ahead(decoding, AHEAD)]
         found = np.concatenate(rows)
         return _converted(found[0] if one else found, convert_to)
-
-    def _pooled(self, path: Path, frames: Any) -> NDArray[np.float32]:
-        if isinstance(frames, str):
-            raise MediaError(frames)
-        return self.encoder.pool(self.encoder.encode_frames(frames)[None])
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
         """Pool the frame embeddings of videos: (..., F, D) to (..., D)."""

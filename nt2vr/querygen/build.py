@@ -18,7 +18,7 @@ from nt2vr.language.inflect import verb_of
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.query import Query, understand
 from nt2vr.language.tagger import VERB_TAGS, load_tagger
-from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.progress import Progress, silent, tracked
 from nt2vr.querygen.absences import AbsenceQuery, Absences
 from nt2vr.querygen.actions import actions
 from nt2vr.querygen.composer import ComposedQuery, Composer
@@ -51,17 +51,11 @@ def build(captions_file: Path, folder: Path, seed: int, progress: Progress = sil
     }
 
 
-def build_query_sets(
-    videos: CaptionedVideos, seed: int, progress: Progress = silent, should_stop: ShouldStop = never
-) -> QuerySets:
-    """Build the three query sets from captions, about one minute per 20,000 captions.
-
-    Raises:
-        InterruptedError: if `should_stop`, polled for each caption, video and composed query, returned True.
-    """
+def build_query_sets(videos: CaptionedVideos, seed: int, progress: Progress = silent) -> QuerySets:
+    """Build the three query sets from captions, about one minute per 20,000 captions."""
 
     def counted(items: Iterable[T], total: int, doing: str) -> Iterator[T]:
-        return tracked(items, total, doing, progress, should_stop)
+        return tracked(items, total, doing, progress)
 
     queries, captions = videos.queries, videos.captions
     negated = tuple(negate(counted(queries, len(queries), "negating captions"), seed))
@@ -72,13 +66,11 @@ def build_query_sets(
     return QuerySets(queries, negated, tuple(counted(Composer(contents).compose(seed), 0, "composing queries")))
 
 
-def cached_query_sets(
-    videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent, should_stop: ShouldStop = never
-) -> QuerySets:
+def cached_query_sets(videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent) -> QuerySets:
     """Return `build_query_sets(...)`, from `folder` if the same sets were built before."""
 
     def built() -> dict[str, Any]:
-        return asdict(build_query_sets(videos, seed, progress, should_stop))
+        return asdict(build_query_sets(videos, seed, progress))
 
     found = _cached(folder, "queries", [seed, list(videos.captions.items()), videos.queries], built)
     original, negated = (tuple(Caption(*caption) for caption in found[name]) for name in ("original", "negated"))
@@ -86,16 +78,12 @@ def cached_query_sets(
 
 
 def cached_absences(
-    videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent, should_stop: ShouldStop = never
+    videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent
 ) -> list[AbsenceQuery]:
-    """Return the queries of `Absences`, from `folder` if the same ones were written before.
-
-    Raises:
-        InterruptedError: if `should_stop` returned True.
-    """
+    """Return the queries of `Absences`, from `folder` if the same ones were written before."""
 
     def built() -> list[dict[str, Any]]:
-        items = tracked(videos.captions.items(), len(videos.captions), "reading captions", progress, should_stop)
+        items = tracked(videos.captions.items(), len(videos.captions), "reading captions", progress)
         absences = Absences({video_id: read_content(texts) for video_id, texts in items})
         return [asdict(query) for query in absences.write(seed)]
 

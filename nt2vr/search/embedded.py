@@ -21,7 +21,7 @@ from nt2vr.media.stored import LIMITS, evict, mark_used
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
-from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.progress import Progress, silent, tracked
 from nt2vr.search.embedding_file import EmbeddingFile, Pool, content_id
 from nt2vr.search.embedding_folders import make_room, tower_folder
 from nt2vr.search.embedding_map import Plane, plane_of
@@ -34,9 +34,11 @@ logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 _Decoded = tuple[VideoFile, NDArray[np.uint8]]  # frames are (F, S, S, 3)
-# embeds clips elsewhere: some, and their (B, F, D), at a time; the dictionary gets ids and reasons of those that fail
+# embeds clips elsewhere: some, and their (B, F, D), at a time; the dictionary gets ids and reasons of those that fail;
+# the function is called now and then, and stops the work as `Progress` does
 Encode = Callable[
-    [Sequence[VideoFile], dict[str, str], ShouldStop], Iterator[tuple[Sequence[VideoFile], NDArray[np.float32]]]
+    [Sequence[VideoFile], dict[str, str], Callable[[], None]],
+    Iterator[tuple[Sequence[VideoFile], NDArray[np.float32]]],
 ]
 SHORTLIST = 10_000  # clips that an index gives to be scored
 FOCUSED = 20_000  # clips whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers
@@ -160,7 +162,6 @@ def embed_gallery(
     decoder: Decoder,
     cache: Cache,
     progress: Progress = silent,
-    should_stop: ShouldStop = never,
     in_memory: bool = True,
     milvus: Milvus | None = None,
     is_part: bool = False,
@@ -171,7 +172,6 @@ def embed_gallery(
     Args:
         gallery: the clips; equal content is embedded once.
         cache: of content hashes; names the folders of the embeddings, and of frames.
-        should_stop: once it returns True, the remaining clips are skipped, and listed as such.
         in_memory: whether to go on without storing embeddings if their folder cannot be written to.
         milvus: indexes a library.
         is_part: whether the clips are some of a gallery's, so that no index is built of them.
@@ -185,7 +185,7 @@ def embed_gallery(
     if isinstance(encoder, PrecomputedEncoder):
         return _looked_up(gallery, encoder)
     skipped: dict[str, str] = {}
-    hashed = hash_files(gallery.videos, cache, skipped, should_stop)
+    hashed = hash_files(gallery.videos, cache, skipped)
     files = list(tracked(hashed, len(gallery.videos), "checking files", progress))
     store = _Store(gallery, encoder, cache, in_memory, milvus)
     missing = store.missing(files)
@@ -198,14 +198,12 @@ def embed_gallery(
         progress(done + len(failed) + len(skipped), len(gallery.videos), doing)
 
     report()
-    for some in store.embedded(missing, decoder, cache, failed, should_stop, encode):
+    for some in store.embedded(missing, decoder, cache, failed, report, encode):
         done += sum(copies[file.key] for file in some)
         report(some[-1].video.video_id)
     reasons = {file.key: failed[file.video.video_id] for file in missing if file.video.video_id in failed}
     skipped |= {file.video.video_id: reasons[file.key] for file in files if file.key in reasons}
-    return store.opened(
-        files, skipped, "Not embedded: stopped before its turn.", may_build=not (should_stop() or is_part)
-    )
+    return store.opened(files, skipped, may_build=not is_part)
 
 
 def _batches(decoded: Iterator[_Decoded], size: int, by_file: bool) -> Iterator[list[_Decoded]]:
@@ -231,7 +229,7 @@ def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvu
         return _looked_up(gallery, encoder)
     skipped: dict[str, str] = {}
     files = list(hash_files(gallery.videos, cache, skipped))
-    return _Store(gallery, encoder, cache, milvus=milvus).opened(files, skipped, "Not embedded yet.")
+    return _Store(gallery, encoder, cache, milvus=milvus).opened(files, skipped)
 
 
 class _Store:
@@ -273,18 +271,18 @@ class _Store:
         decoder: Decoder,
         cache: Cache,
         failed: dict[str, str],
-        should_stop: ShouldStop,
+        report: Callable[[], None],
         encode: Encode | None,
     ) -> Iterator[Sequence[VideoFile]]:
         """Embed files and store their embeddings; yield those that are done, some at a time."""
         if encode is not None:
-            for some, embeddings in encode(missing, failed, should_stop):
+            for some, embeddings in encode(missing, failed, report):
                 self._add(some, embeddings)
                 yield some
             return
         num_frames, framing, is_library = self._encoder.num_frames, self._encoder.card.framing, bool(self._gallery.key)
         with cache.frames(num_frames, framing, grows=not is_library) as frames:  # a library's clips are embedded once
-            decoded = decode_files(missing, num_frames, framing, decoder, failed, frames, should_stop)
+            decoded = decode_files(missing, num_frames, framing, decoder, failed, frames)
             for batch in _batches(decoded, max(1, BATCH_FRAMES // num_frames), by_file=is_library):
                 self._embed(batch)
                 yield [file for file, _ in batch]
@@ -320,7 +318,7 @@ class _Store:
         logger.warning("%s They are computed again next time.", message)
 
     def opened(
-        self, files: Sequence[VideoFile], skipped: Mapping[str, str], otherwise: str, may_build: bool = False
+        self, files: Sequence[VideoFile], skipped: Mapping[str, str], may_build: bool = False
     ) -> EmbeddedGallery:
         """Return the clips that have embeddings."""
         encoder = self._encoder
@@ -334,7 +332,7 @@ class _Store:
             frames, pooled = np.concatenate([frames, new]), np.concatenate([pooled, encoder.pool(new)])
         ids = (file.video.video_id for file in files)
         place_of = {video_id: place for video_id, place in zip(ids, places.tolist(), strict=True) if place >= 0}
-        embedded = _assembled(self._gallery, encoder, place_of, frames, pooled, skipped, otherwise)
+        embedded = _assembled(self._gallery, encoder, place_of, frames, pooled, skipped, "Not embedded yet.")
         if len(place_of) < (1 if self._milvus else APPROXIMATE_FROM):
             return embedded
         return self._indexed(embedded, files, may_build)

@@ -23,7 +23,7 @@ from starlette.types import Scope
 
 from nt2vr.models.downloads import download_all
 from nt2vr.services import Services
-from nt2vr.settings import Settings, code_address, is_loopback
+from nt2vr.settings import ASSETS, Settings, code_address, is_loopback
 from nt2vr.ui.evaluate.tab import EvaluateTab
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import FOREVER, Media
@@ -31,12 +31,12 @@ from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.gallery_view import status_line
 from nt2vr.ui.search.layout import menu_style
 from nt2vr.ui.search.tab import SearchTab
-from nt2vr.ui.theme import QUIET, build_theme, head_scripts, template
+from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.agents import build_tools, check_installed
 from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.documentation import PAPER, Documentation
-from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.errors import tell_errors
 from nt2vr.ui.web.gradio_api import build_api
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
@@ -50,8 +50,6 @@ from nt2vr.ui.web.permissions import Permissions, told
 from nt2vr.ui.web.request_checks import UNKNOWN, RequestChecks, refuse_unknown, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
 from nt2vr.ui.web.uploads import HOUR_S, STAY_S, prepare_uploads, sweep_uploads
-from nt2vr.world.stories import story_queries
-from nt2vr.world.synonyms import offered_words
 
 ABOUT = (
     f"After [“Learn to Understand Negation in Video Retrieval”]({PAPER}) (ACM MM 2022). Programs search over "
@@ -99,7 +97,7 @@ def build_page(
     media: Media,
     permissions: Permissions,
     tabs: Mapping[str, TabBuilder],
-    trainings: Trainings | None,
+    trainings: Trainings,
     mcp: bool = False,
 ) -> gr.Blocks:
     """Build the head, the tabs and the API; `tabs` adds those of other packages by name, `trainings` the trainer.
@@ -108,56 +106,44 @@ def build_page(
     """
     page: gr.Blocks
     galleries, evaluations, settings = services.galleries, services.evaluations, services.settings
-    searcher, templates = galleries.built_in, settings.assets / "ui"
+    searcher = galleries.built_in
     indexing = Indexing(services.index_jobs, galleries)
     with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, STAY_S)) as page:
         with gr.Row(elem_id="top"):
             head = gr.HTML(status_line(galleries), elem_id="head")
-            gr.HTML(Documentation(templates, code_address(settings)).links(), elem_id="links")
+            gr.HTML(Documentation(code_address(settings)).links(), elem_id="links")
         if permissions.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # only on a Space: elsewhere Gradio asks the Hub for a token
-        evaluate = EvaluateTab(evaluations, galleries, media, permissions, templates)
-        tab = SearchTab(
-            galleries,
-            media,
-            indexing,
-            services.decoder,
-            templates,
-            permissions,
-            head,
-            evaluate.marked,
-            offered_words(),
-            story_queries(),
-            trainings,
-        )
+        evaluate = EvaluateTab(evaluations, galleries, media, permissions)
+        tab = SearchTab(galleries, media, indexing, services.decoder, permissions, head, evaluate.marked, trainings)
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search") as opened:
                 opens_queries = tab.build(page, all_tabs)
             others = [opened]
             with gr.Tab("Library", id="library") as opened:
-                LibraryTab(media, indexing, permissions, settings.allow_roots, templates).build(opened, opens_queries)
+                LibraryTab(media, indexing, permissions, settings.allow_roots).build(opened, opens_queries)
             others.append(opened)
             with gr.Tab("Evaluate", id="evaluate") as opened:
-                evaluate.build(opened, opens_queries, page, all_tabs, tab.returned_to_report)
+                evaluate.build(opened, opens_queries, page, all_tabs, tab.results.understood.report)
             for name, build in tabs.items():
                 with gr.Tab(name, id=name.lower()) as opened:
                     build(opened)
                 others.append(opened)
             for other in others:
-                other.select(None, js="nt2vr.leaveReport", api_visibility="private")
+                other.select(None, js="nt2vr.leaveReport")
         gr.Markdown(ABOUT, elem_classes="nt-about")
-        template(templates, "help", {})
+        template("help", {})
         build_api(galleries, services.decoder, evaluations, permissions)
         if mcp:
             build_tools(galleries, permissions)
         timer = gr.Timer(0.7)
 
-        @user_errors
         def on_tick(gallery: str, request: gr.Request) -> tuple[str, gr.Timer]:
             return status_line(galleries, gallery, request), gr.Timer(active=not searcher.is_ready)
 
-        timer.tick(on_tick, tab.gallery, [head, timer], queue=False, **QUIET)
+        timer.tick(on_tick, tab.controls.gallery, [head, timer], queue=False, **QUIET)
     check_inputs(page)
+    tell_errors(page)
     show_progress_where_seen(page)
     return page
 
@@ -172,7 +158,7 @@ def serve(
     settings: Settings,
     permissions: Permissions,
     tabs: Mapping[str, TabBuilder],
-    trainings: Trainings | None,
+    trainings: Trainings,
     mcp: bool = False,
 ) -> None:
     """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up.
@@ -208,7 +194,7 @@ def serve(
 
 def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Permissions, mcp: bool) -> None:
     """Start the server with its middleware and further routes."""
-    settings, templates = services.settings, services.settings.assets / "ui"
+    settings = services.settings
     reports = ReportFiles(directory=services.evaluations.archive.folder, check_dir=False)
     reports.config_checked = True  # the first report creates the folder; until then all is "not found"
     max_upload_bytes = round(settings.max_upload_gb * 1e9)
@@ -219,8 +205,8 @@ def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Perm
         server_port=settings.port,
         theme=build_theme(),
         css=menu_style(),
-        css_paths=[templates / "style.css"],
-        head=template_script(templates) + head_scripts(templates),
+        css_paths=[TEMPLATES / "style.css"],
+        head=template_script() + head_scripts(),
         ssr_mode=False,  # Node would render templates without that script
         footer_links=[],
         run_history=False,
@@ -235,12 +221,12 @@ def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Perm
                 **dict.fromkeys(UNKNOWN, refuse_unknown),
             },
             "routes": [
-                Mount("/clips", ImmutableFiles(directory=settings.assets / "gallery" / "clips")),
+                Mount("/clips", ImmutableFiles(directory=ASSETS / "gallery" / "clips")),
                 Mount("/reports", reports),
                 media.route(),
                 metrics.route(),
                 Mount("/api", build_routes(services.galleries, services.decoder)),
-                *Documentation(templates, code_address(settings)).routes(),
+                *Documentation(code_address(settings)).routes(),
             ],
         },
         prevent_thread_lock=True,

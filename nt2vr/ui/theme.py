@@ -1,14 +1,17 @@
 """Theme, templates and collapsible panels of the page."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
+from nt2vr.settings import ASSETS
+
+TEMPLATES = ASSETS / "ui"
 # scripts that the page loads once, in this order; report-link makes `nt2vr`, the others add to it
 HEAD = ("report-link", "storage", "search", "evaluate", "library")
-QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+PRIVATE: dict[str, Any] = {"api_visibility": "private"}  # options of events that show their progress
+QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 
 
 def build_theme() -> gr.themes.Base:
@@ -28,9 +31,9 @@ def build_theme() -> gr.themes.Base:
     )
 
 
-def head_scripts(folder: Path) -> str:
+def head_scripts() -> str:
     """Return the scripts of the page's head, with the functions that events call."""
-    return "".join(f"<script>{(folder / f'{name}.js').read_text(encoding='utf-8')}</script>" for name in HEAD)
+    return "".join(f"<script>{(TEMPLATES / f'{name}.js').read_text(encoding='utf-8')}</script>" for name in HEAD)
 
 
 def script(name: str, *constants: Any) -> str:
@@ -38,16 +41,16 @@ def script(name: str, *constants: Any) -> str:
     return f"(...inputs) => nt2vr.{name}(...{json.dumps(constants)}, ...inputs)"
 
 
-def template(folder: Path, name: str, value: dict[str, Any], *shared: str, elem_id: str = "") -> gr.HTML:
+def template(name: str, value: dict[str, Any], *shared: str, elem_id: str = "") -> gr.HTML:
     """Build an HTML component from `name`.html, the `shared` scripts and `name`.js, if any; `name` is its default id.
 
     Templates insert values as {{value}}, which escapes them, never as ${value}; see `gradio_fixes.template_script`.
     """
-    own = folder / f"{name}.js"
-    scripts = [*(folder / f"{script}.js" for script in shared), *([own] if own.is_file() else [])]
+    own = TEMPLATES / f"{name}.js"
+    scripts = [*(TEMPLATES / f"{script}.js" for script in shared), *([own] if own.is_file() else [])]
     return gr.HTML(
         value,
-        html_template=(folder / f"{name}.html").read_text(encoding="utf-8"),
+        html_template=(TEMPLATES / f"{name}.html").read_text(encoding="utf-8"),
         js_on_load="".join(script.read_text(encoding="utf-8") for script in scripts) or None,
         elem_id=elem_id or name,
     )

@@ -37,16 +37,12 @@ class Trainings(Protocol):
         Raises:
             Nt2vrError: if it cannot be started.
         """
-        ...
 
     def under_way(self) -> str:
         """Return the id of the run that is training; "" if there is none."""
-        ...
 
     def look(self, run: str) -> Training:
         """Return a run; raises ConfigError if it does not exist."""
-        ...
 
     def stop(self, run: str) -> None:
         """Ask a run to stop; raises RunError if it is not training."""
-        ...

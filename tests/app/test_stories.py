@@ -5,9 +5,8 @@ import pytest
 
 from nt2vr.ui.search.layout import built_in_stories
 from tests.conftest import RunningApp
-from tests.paths import ROOT
 
-STORIES = built_in_stories(ROOT / "assets" / "ui")
+STORIES = built_in_stories()
 CLAIMS = {  # query -> per system, of 8 clips: right, violations, misses; as far as the note says
     "a street without cars": ({"violation": 6}, {"right": 8}),
     "a dog but no cat": ({"violation": 8}, {"right": 8}),

@@ -4,7 +4,6 @@ import gradio as gr
 import pytest
 from playwright.sync_api import Browser, expect
 
-from nt2vr.settings import ASSETS
 from nt2vr.ui.web.gradio_fixes import show_progress_where_seen, template_script
 from tests.browser.conftest import fresh_page
 from tests.conftest import free_port
@@ -23,7 +22,7 @@ def test_a_value_in_a_template_is_run_by_gradio_alone_and_is_text_with_the_scrip
 ) -> None:
     with gr.Blocks(analytics_enabled=False) as blocks:
         gr.HTML({"typed": TYPED}, html_template='<p id="typed">{{value.typed}}</p>')
-    head = template_script(ASSETS / "ui") if fixed else None
+    head = template_script() if fixed else None
     _, url, _ = blocks.launch(server_port=free_port(), head=head, ssr_mode=False, prevent_thread_lock=True, quiet=True)
     try:
         with fresh_page(chromium, url) as page:

@@ -84,7 +84,7 @@ def test_a_folder_of_captioned_videos_is_evaluated(
     data = ["--data", str(tmp_path / "own"), "--split", "all", "--data-dir", str(data_dir)]
     assert main(["evaluate", *data, "--systems", "tiny boolean", "--out", str(tmp_path / "out")]) == 0
     report = load_report(tmp_path / "out")
-    assert [row.kind for row in map(report.row, range(4))] == ["original"] * 2 + ["negated"] * 2
+    assert [row.query.kind for row in map(report.row, range(4))] == ["original"] * 2 + ["negated"] * 2
     assert report.row(3).relevant == ("light",) and set(report.row(3).ranks.values()) <= {1, 2}
     assert capsys.readouterr().out.startswith("|  | Original R@1 |")
 

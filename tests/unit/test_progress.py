@@ -5,7 +5,7 @@ from threading import Event
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.progress import Progress, Runner, ShouldStop, duration_text, percent_text
+from nt2vr.progress import Progress, Runner, duration_text, percent_text
 
 LIMIT_S = 30.0
 
@@ -28,11 +28,10 @@ class Held:
     def __init__(self) -> None:
         self.begun, self.go = Event(), Event()
 
-    def __call__(self, progress: Progress, should_stop: ShouldStop) -> str:
+    def __call__(self, progress: Progress) -> str:
         self.begun.set()
         assert self.go.wait(LIMIT_S)
-        if should_stop():
-            raise InterruptedError
+        progress(1, 1, "waiting")
         return "done"
 
 
@@ -65,7 +64,7 @@ def test_rate_and_remaining_time_are_those_of_the_step(monkeypatch: pytest.Monke
     monkeypatch.setattr("nt2vr.progress.time.monotonic", lambda: now_s)
     runner = Runner[str]("check")
 
-    def work(progress: Progress, should_stop: ShouldStop) -> str:
+    def work(progress: Progress) -> str:
         nonlocal now_s
         progress(50, 100, "reading files: a")  # fifty were there before
         now_s += 10

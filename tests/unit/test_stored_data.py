@@ -91,7 +91,7 @@ def test_a_report_is_listed_with_its_note_and_the_same_evaluation_has_its_metric
     archive = Archive(data_dir / "evaluation" / "reports")
     report_id = "clips-29884905509d"
     (entry,) = [entry for entry in archive.entries() if entry.report_id == report_id]
-    assert (entry.name, entry.systems, entry.videos) == ("clips", ("imported", "imported drop"), 6)
+    assert (entry.name, entry.systems) == ("clips", ("imported", "imported drop"))
     assert archive.remarks(report_id) == {3: Remark("miss", "a note of 0.2")}
     report = archive.load(report_id)
     written = json.loads((archive.folder / report_id / "report.json").read_text(encoding="utf-8"))

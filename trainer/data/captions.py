@@ -8,7 +8,7 @@ from typing import Literal
 from nt2vr.datasets import held_out_of, load_dataset, sample_ids
 from nt2vr.errors import DatasetError
 from nt2vr.files import expanded, parse_json
-from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent, tracked
+from nt2vr.progress import Progress, progress_bar, silent, tracked
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.querygen.query_sets import read_any_captions
 from trainer.config import TrainConfig
@@ -66,9 +66,7 @@ def _sampled(videos: Mapping[str, Sequence[str]], count: int) -> list[str]:
     return list(unique)[:count]
 
 
-def denials_of(
-    captions: Sequence[str], should_stop: ShouldStop = never, progress: Progress = silent
-) -> CaptionDenials:
+def denials_of(captions: Sequence[str], progress: Progress = silent) -> CaptionDenials:
     """Parse captions to draw denying sentences from; takes about a minute for 30,000."""
     with progress_bar(progress) as shown:
-        return CaptionDenials(tracked(captions, len(captions), "parsing captions", shown, should_stop))
+        return CaptionDenials(tracked(captions, len(captions), "parsing captions", shown))

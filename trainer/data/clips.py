@@ -21,7 +21,7 @@ from nt2vr.media.frame_set import decode_videos
 from nt2vr.media.frame_store import StoredClips
 from nt2vr.media.gallery import Video
 from nt2vr.models.framing import Framing
-from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent
+from nt2vr.progress import Progress, progress_bar, silent
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.settings import process_rank, resolve_path
 from nt2vr.world import NAME, WORLD
@@ -121,13 +121,11 @@ class ClipLoader:
     Attributes:
         cache: folder for frames; those of videos go where `frame_cache` says.
         needs: see `WeightedLosses.needs`. Without "video", only captions are read of anything but the built-in world.
-        should_stop: polled between clips; raises InterruptedError.
     """
 
     config: TrainConfig
     cache: Path
     needs: Set[str] = frozenset({"video"})
-    should_stop: ShouldStop = never
     progress: Progress = silent
 
     def load(self, split: TrainingSplit) -> Clips:
@@ -139,7 +137,7 @@ class ClipLoader:
             clips = of_videos(split) if "video" in self.needs else self._captions(split)
         if "verbs" in self.needs and split == "train":
             with progress_bar(self.progress) as shown:
-                return replace(clips, verbs=Verbs.of(clips.sentences, self.config, self.should_stop, shown))
+                return replace(clips, verbs=Verbs.of(clips.sentences, self.config, shown))
         return clips
 
     def _world(self, split: TrainingSplit) -> Clips:
@@ -151,7 +149,6 @@ class ClipLoader:
             config.framing,
             config.seed,
             self.cache,
-            self.should_stop,
             config.free if "denied" in self.needs and split == "train" else 0.0,
             self.progress,
             draws=config.trains_visual,  # a frozen visual tower needs no frames again
@@ -177,9 +174,7 @@ class ClipLoader:
             self._refuse_too_few(dataset.name, len(videos), "clips")
         decodes = process_rank() == 0  # the others take what the first has stored
         with progress_bar(self.progress) as shown, frame_cache(self.cache) as store:
-            videos, frames, name = decode_videos(
-                videos, config.num_frames, config.framing, store, shown, self.should_stop, decodes
-            )
+            videos, frames, name = decode_videos(videos, config.num_frames, config.framing, store, shown, decodes)
         return Clips(frames, self._sentences(videos), self.cache / name, dataset.name)
 
     def _features(self, split: TrainingSplit) -> Clips:
@@ -204,7 +199,7 @@ class ClipLoader:
         return CaptionSentences(captions, denials, queries_all=self.config.num_captions > 0)
 
     def _denials(self, captions: Sequence[str]) -> CaptionDenials:
-        return denials_of(captions, self.should_stop, self.progress)
+        return denials_of(captions, self.progress)
 
     def _refuse_too_few(self, name: str, count: int, unit: str) -> None:
         if count < (batch := self.config.batch_size):
@@ -227,7 +222,6 @@ def world_clips(
     framing: Framing,
     seed: int,
     cache: Path,
-    should_stop: ShouldStop = never,
     free: float = 0.0,
     progress: Progress = silent,
     draws: bool = True,
@@ -241,15 +235,13 @@ def world_clips(
     scenes = sample_scenes(split, count, seed)
     file = ClipFile.of(split, scenes, num_frames, framing, cache)
     with progress_bar(progress) as shown:
-        frames = file.frames(shown, should_stop) if draws else UndrawnClips(file)
-    denials = free_denials(scenes, seed, should_stop, progress) if free else None
+        frames = file.frames(shown) if draws else UndrawnClips(file)
+    denials = free_denials(scenes, seed, progress) if free else None
     return Clips(frames, WorldSentences(scenes, free, denials), file.path, NAME)
 
 
-def free_denials(
-    scenes: Sequence[Scene], seed: int, should_stop: ShouldStop = never, progress: Progress = silent
-) -> CaptionDenials:
+def free_denials(scenes: Sequence[Scene], seed: int, progress: Progress = silent) -> CaptionDenials:
     """Parse captions of the first scenes, so that sentences freer than the world's grammar can be made of them."""
     described = enumerate(scenes[:MAX_FREE])
     captions = [describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in described]
-    return denials_of(captions, should_stop, progress)
+    return denials_of(captions, progress)

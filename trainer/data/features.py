@@ -11,7 +11,7 @@ from nt2vr.datasets.features import Features
 from nt2vr.errors import ConfigError
 from nt2vr.media.gallery import Video
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +37,6 @@ class FeatureClips:
         """Refuse, as nothing of these clips can be seen."""
         raise ConfigError("These clips are features, which have no frames. Leave features out.")
 
-    def embeddings(
-        self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
-    ) -> NDArray[np.float32]:
+    def embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
         """Return the features, whatever encodes frames."""
         return self.rows

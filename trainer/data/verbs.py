@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.progress import Progress, silent, tracked
 from nt2vr.querygen.calibration import calibrated, imbalances, in_turns
 from nt2vr.querygen.verb_changes import Rule, VerbChanges, VerbLine
 from nt2vr.querygen.verb_files import read_verbs
@@ -37,13 +37,11 @@ class Verbs:
         self._changed, self._phrases, self.shifts = changed, phrases, shifts
 
     @classmethod
-    def of(
-        cls, source: SentenceSource, config: TrainConfig, should_stop: ShouldStop = never, progress: Progress = silent
-    ) -> "Verbs":
+    def of(cls, source: SentenceSource, config: TrainConfig, progress: Progress = silent) -> "Verbs":
         """Make them of all captions or, where these are drawn, of one per clip; log what calibration leaves."""
         most = -(-MAX_PARSED // max(1, len(source)))
         captions = [_captions(source, config.seed, row)[:most] for row in range(len(source))]
-        lines = _lines(config, captions, should_stop, progress)
+        lines = _lines(config, captions, progress)
         keyed = [(row, line) for row, some in enumerate(lines) for line in some]
         flat = [(row, line.caption, text, keys) for row, line in keyed for text, keys in line.changed]
         originals, generated = [line.keys for _, line in keyed], [keys for *_, keys in flat]
@@ -94,9 +92,7 @@ def _captions(source: SentenceSource, seed: int, row: int) -> list[str]:
     return [source.caption(row, rng, n) for n in range(source.num_captions(row))] or [source.caption(row, rng)]
 
 
-def _lines(
-    config: TrainConfig, captions: Sequence[Sequence[str]], should_stop: ShouldStop, progress: Progress
-) -> list[list[VerbLine]]:
+def _lines(config: TrainConfig, captions: Sequence[Sequence[str]], progress: Progress) -> list[list[VerbLine]]:
     rules: dict[str, Rule] = {rule: rule for rule in get_args(Rule)}
     if (rule := rules.get(config.verb_changes)) is None:
         path = resolve_path(config.verb_changes)
@@ -106,5 +102,5 @@ def _lines(
             )
         known = read_verbs(path)
         return [[known[caption] for caption in dict.fromkeys(some) if caption in known] for some in captions]
-    changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress, should_stop))
+    changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress))
     return [changes.lines(row, rule, config.seed) for row in range(len(changes))]

@@ -17,7 +17,7 @@ from nt2vr.evaluation.covr.sources import covr_files, covr_world
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 from nt2vr.querygen.modifications import Modification
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.drawn.clips import ClipFile
@@ -67,13 +67,7 @@ class FusionData:
 
 
 def load(
-    encoder: Encoder,
-    data: str,
-    config: FusionConfig,
-    cache: Path,
-    most: int = 0,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
+    encoder: Encoder, data: str, config: FusionConfig, cache: Path, most: int = 0, progress: Progress = silent
 ) -> tuple[FusionData, EmbeddedQueries, str]:
     """Embed what a fusion is trained on, and the queries that it is validated with; also name the data.
 
@@ -86,17 +80,10 @@ def load(
     """
     deep = config.blocks > 0
     if data != WORLD:
-        return _load_triplets(encoder, Path(data), cache, most, config.seed, progress, should_stop, deep)
-    validation = embed_queries(covr_world(cache, "validation"), encoder, progress, should_stop, deep)
+        return _load_triplets(encoder, Path(data), cache, most, config.seed, progress, deep)
+    validation = embed_queries(covr_world(cache, "validation"), encoder, progress, deep)
     families = load_families(
-        encoder,
-        config.families,
-        config.seed,
-        cache,
-        with_frames=config.weigh_frames,
-        progress=progress,
-        should_stop=should_stop,
-        deep=deep,
+        encoder, config.families, config.seed, cache, with_frames=config.weigh_frames, progress=progress, deep=deep
     )
     return families, validation, f"{NAME}, {config.families} families"
 
@@ -109,7 +96,6 @@ def load_families(
     without: Set[str] = frozenset(),
     with_frames: bool = False,
     progress: Progress = silent,
-    should_stop: ShouldStop = never,
     deep: bool = False,
 ) -> FusionData:
     """Draw and embed training families.
@@ -131,10 +117,9 @@ def load_families(
     files = [stored([family.reference for family in block], 1) for block in blocks]
     clip_files = [stored(_clips_of(block), FRAMES) for block in blocks]
     pictures, clips = (
-        np.concatenate([file.embeddings(encoder, progress, should_stop) for file in some])
-        for some in (files, clip_files)
+        np.concatenate([file.embeddings(encoder, progress) for file in some]) for some in (files, clip_files)
     )
-    frames = [_frame_embeddings(encoder, file.frames(progress, should_stop)) for file in clip_files if with_frames]
+    frames = [_frame_embeddings(encoder, file.frames(progress)) for file in clip_files if with_frames]
     table = WishTable([*scenes, *references])
     triplets = _triplets(families, without)
     rng = random.Random(seed)
@@ -159,14 +144,7 @@ def load_families(
 
 
 def _load_triplets(
-    encoder: Encoder,
-    path: Path,
-    cache: Path,
-    most: int,
-    seed: int,
-    progress: Progress,
-    should_stop: ShouldStop,
-    deep: bool,
+    encoder: Encoder, path: Path, cache: Path, most: int, seed: int, progress: Progress, deep: bool
 ) -> tuple[FusionData, EmbeddedQueries, str]:
     """Embed the triplets of a dataset's split "train", and the queries of "val"; also return its name, with its size.
 
@@ -180,8 +158,7 @@ def _load_triplets(
         training = _chosen(training, random.Random(seed).sample(range(len(training.samples)), most))
     with Decoder() as decoder, frame_cache(cache) as store:
         asked, validation = (
-            embed_queries(covr_files(some, decoder, store), encoder, progress, should_stop, deep)
-            for some in (training, held_out)
+            embed_queries(covr_files(some, decoder, store), encoder, progress, deep) for some in (training, held_out)
         )
     data = triplets_of(training, asked)
     return data, validation, f"{training.name}, {len(data.targets)} triplets"

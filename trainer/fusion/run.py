@@ -25,7 +25,7 @@ from nt2vr.evaluation.covr.protocol import (
 from nt2vr.models.card import CARD, FUSION, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion
-from nt2vr.progress import Progress, ShouldStop
+from nt2vr.progress import Progress, ShouldStop, stoppable
 from nt2vr.search.references import Weights
 from trainer.config import TrainConfig
 from trainer.distributed import world_size
@@ -51,7 +51,8 @@ def train_run(run: RunFolder, config: TrainConfig, cache: Path, should_stop: Sho
     base = config.base_folder
     settings = config.fusion_config
     encoder = read_checkpoint(base, "auto")
-    data, validation, name = load(encoder, config.data, settings, cache, config.num_clips, progress, should_stop)
+    reported = stoppable(progress, should_stop)
+    data, validation, name = load(encoder, config.data, settings, cache, config.num_clips, reported)
     count = groups_of(data, settings)[1]
     if count < config.batch_size:
         what = {"targets": "distinct targets"}.get(settings.iterate, settings.iterate)

@@ -18,7 +18,6 @@ from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from itertools import product
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from nt2vr.errors import ConfigError, RunError
@@ -196,7 +195,7 @@ class Sweep:
         """
         self._waiting = iter([each for each in self._runs if not each.is_finished])
         self.write_table()
-        before = signal.signal(signal.SIGTERM, _interrupt)
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             with ThreadPoolExecutor(len(devices), "device") as threads:
                 working = [threads.submit(self._work, device) for device in devices]
@@ -275,7 +274,3 @@ def command(run: RunFolder, device: str) -> list[str]:
 def _has_begun(run: RunFolder, pid: int) -> bool:
     status = run.status()
     return status is not None and status.pid == pid and status.state != "preparing"
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from nt2vr.ui.confirmation import Confirmation, lay_out_confirmation
+from nt2vr.ui.confirmation import lay_out_confirmation
 from nt2vr.ui.theme import template
 from trainer.ui.form import Field
 
@@ -18,88 +16,56 @@ MAX_BESIDE = 4  # runs in the charts of another: more lines are hard to tell apa
 FIRST = ("name", "base", "data", "train", "epochs", "batch_size", "learning_rate", "num_clips")
 
 
-@dataclass(frozen=True)
-class NewRunParts:
-    """Components of the new-run form."""
-
-    column: gr.Column
-    preset: gr.Dropdown
-    values: list[gr.components.Component]
-    losses: gr.HTML
-    mined: gr.HTML
-    start: gr.Button
-
-
-@dataclass(frozen=True)
 class ListParts:
     """The list of runs, and the trash."""
 
-    new: gr.Button
-    runs: gr.HTML
-    trash: gr.Column
-    trash_size: gr.Markdown
-    empty: gr.Button
+    def __init__(self) -> None:
+        self.new = gr.Button("New run", elem_id="train-new")
+        self.runs = template("train-runs", {"runs": []}, "pick")
+        with gr.Column(visible=False, elem_id="train-trash") as self.trash:
+            self.trash_size = gr.Markdown()
+            self.empty = gr.Button("Empty trash", size="sm", elem_id="train-empty-trash")
 
 
-@dataclass(frozen=True)
-class RunParts:
-    """The open run and its buttons."""
-
-    column: gr.Column
-    run: gr.HTML
-    beside: gr.Dropdown
-    curves: gr.HTML
-    stop: gr.Button
-    resume: gr.Button
-    delete: gr.Button
-    confirm: Confirmation
-
-
-def lay_out_list(templates: Path) -> ListParts:
-    new = gr.Button("New run", elem_id="train-new")
-    runs = template(templates, "train-runs", {"runs": []}, "pick")
-    with gr.Column(visible=False, elem_id="train-trash") as trash:
-        trash_size = gr.Markdown()
-        empty = gr.Button("Empty trash", size="sm", elem_id="train-empty-trash")
-    return ListParts(new, runs, trash, trash_size, empty)
-
-
-def lay_out_form(
-    fields: Sequence[Field],
-    presets: Mapping[str, Mapping[str, Any]],
-    bases: Sequence[tuple[str, str]],
-    templates: Path,
-) -> NewRunParts:
-    """Lay out the form, with the values of the default preset.
+class FormParts:
+    """The form of a new run, with the values of the default preset.
 
     Args:
         fields: those of `FIRST`, then all others.
         bases: label and value of each base model.
+
+    Attributes:
+        values: the inputs of the fields, in their order.
     """
-    num_first = sum(field.key in FIRST for field in fields)
 
-    def inputs(some: Sequence[Field]) -> list[gr.components.Component]:
-        return [_input(field, presets[DEFAULT_PRESET][field.key], bases) for field in some]
+    def __init__(
+        self, fields: Sequence[Field], presets: Mapping[str, Mapping[str, Any]], bases: Sequence[tuple[str, str]]
+    ) -> None:
+        num_first = sum(field.key in FIRST for field in fields)
 
-    with gr.Column(visible=False, elem_id="train-form") as column:
-        with gr.Row(equal_height=True):
-            preset = gr.Dropdown(
-                list(presets),
-                value=DEFAULT_PRESET,
-                label="Preset",
-                info="fills in the form below",
-                elem_id="train-preset",
-                scale=4,
-            )
-            start = gr.Button("Start training", variant="primary", elem_id="train-start", scale=1, min_width=200)
-        with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
-            values = inputs(fields[:num_first])
-        losses = template(templates, "train-losses", {"losses": []})
-        mined = template(templates, "train-mined", {})
-        with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
-            with gr.Row(elem_classes="nt-fields"):
-                values += inputs(fields[num_first:])
-    return NewRunParts(column, preset, values, losses, mined, start)
+        def inputs(some: Sequence[Field]) -> list[gr.components.Component]:
+            return [_input(field, presets[DEFAULT_PRESET][field.key], bases) for field in some]
+
+        with gr.Column(visible=False, elem_id="train-form") as self.column:
+            with gr.Row(equal_height=True):
+                self.preset = gr.Dropdown(
+                    list(presets),
+                    value=DEFAULT_PRESET,
+                    label="Preset",
+                    info="fills in the form below",
+                    elem_id="train-preset",
+                    scale=4,
+                )
+                self.start = gr.Button(
+                    "Start training", variant="primary", elem_id="train-start", scale=1, min_width=200
+                )
+            with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
+                self.values = inputs(fields[:num_first])
+            self.losses = template("train-losses", {"losses": []})
+            self.mined = template("train-mined", {})
+            with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
+                with gr.Row(elem_classes="nt-fields"):
+                    self.values += inputs(fields[num_first:])
 
 
 def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.components.Component:
@@ -118,24 +84,26 @@ def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.com
     return gr.Textbox(value, max_lines=1, **common)
 
 
-def lay_out_run(templates: Path) -> RunParts:
-    with gr.Column(visible=False, elem_id="train-watch") as column:
-        with gr.Row(elem_id="train-buttons"):
-            stop = gr.Button("Stop", elem_id="train-stop", size="sm", min_width=90)
-            resume = gr.Button("Resume", elem_id="train-resume", size="sm", min_width=90)
-            delete = gr.Button("Delete", elem_id="train-delete", size="sm", min_width=90)
-        confirm = lay_out_confirmation(
-            "train", "delete", "Move this run, with all its checkpoints, to the trash?", "Move to trash"
-        )
-        run = template(templates, "train-run", {})
-        beside = gr.Dropdown(
-            [],
-            value=[],
-            multiselect=True,
-            max_choices=MAX_BESIDE,
-            visible=False,
-            label="Compare its curves with",
-            elem_id="train-beside",
-        )
-        curves = template(templates, "train-curves", {})
-    return RunParts(column, run, beside, curves, stop, resume, delete, confirm)
+class RunParts:
+    """The open run and its buttons."""
+
+    def __init__(self) -> None:
+        with gr.Column(visible=False, elem_id="train-watch") as self.column:
+            with gr.Row(elem_id="train-buttons"):
+                self.stop = gr.Button("Stop", elem_id="train-stop", size="sm", min_width=90)
+                self.resume = gr.Button("Resume", elem_id="train-resume", size="sm", min_width=90)
+                self.delete = gr.Button("Delete", elem_id="train-delete", size="sm", min_width=90)
+            self.confirm = lay_out_confirmation(
+                "train", "delete", "Move this run, with all its checkpoints, to the trash?", "Move to trash"
+            )
+            self.run = template("train-run", {})
+            self.beside = gr.Dropdown(
+                [],
+                value=[],
+                multiselect=True,
+                max_choices=MAX_BESIDE,
+                visible=False,
+                label="Compare its curves with",
+                elem_id="train-beside",
+            )
+            self.curves = template("train-curves", {})

@@ -8,9 +8,8 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.registry import pick
-from nt2vr.settings import Settings
-from nt2vr.ui.theme import QUIET
-from nt2vr.ui.web.errors import user_errors
+from nt2vr.settings import ASSETS, Settings
+from nt2vr.ui.theme import PRIVATE, QUIET
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
@@ -18,11 +17,10 @@ from trainer.config import TrainConfig
 from trainer.config_file import anchored
 from trainer.runs.manager import Run, RunManager
 from trainer.ui.form import bases, config_fields, losses_view, presets, read_form
-from trainer.ui.layout import FIRST, MAX_BESIDE, lay_out_form, lay_out_list, lay_out_run
+from trainer.ui.layout import FIRST, MAX_BESIDE, FormParts, ListParts, RunParts
 from trainer.ui.view import comparable, curves_view, mined_view, run_view, runs_view, trash_text, triplets_view
 
 POLL_S = 1.0
-PRIVATE: dict[str, Any] = {"api_visibility": "private"}
 
 
 class TrainTab:
@@ -45,13 +43,12 @@ class TrainTab:
         # run_id of the open run, "" for the form, None for the default (see `_show`); stored in the browser
         chosen = gr.BrowserState(None, storage_key="nt2vr-run", secret="nt2vr")
         seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
-        templates = self._settings.assets / "ui"
         with gr.Row(elem_id="train"):
             with gr.Column(scale=1, min_width=230, elem_id="train-list"):
-                listed = lay_out_list(templates)
+                listed = ListParts()
             with gr.Column(scale=5, min_width=500):
-                form = lay_out_form(self._fields, self._presets, self._bases(None), templates)
-                parts = lay_out_run(templates)
+                form = FormParts(self._fields, self._presets, self._bases(None))
+                parts = RunParts()
         tab.select(self.on_visit, None, [form.start, listed.empty, note], **QUIET)
         watched = [seen, listed.runs, parts.run, parts.curves, parts.stop, parts.resume, parts.delete]
         everything = [chosen, form.column, parts.column, listed.trash, listed.trash_size, parts.beside, *watched]
@@ -75,18 +72,15 @@ class TrainTab:
         parts.confirm.asked_by(parts.delete, chosen, (listed.new.click, listed.runs.pick))
         parts.confirm.yes.click(self.on_delete, chosen, everything, **QUIET)
 
-    @user_errors
     def on_open(self, chosen: str | None, request: gr.Request) -> tuple[Any, ...]:
         """Show what was open last, or the active or newest run, and start polling."""
         return *self._show(chosen, request), gr.Timer(active=True)
 
-    @user_errors
     def on_opened(self, preset: str, losses: Mapping[str, Any], request: gr.Request) -> tuple[Any, Any]:
         """Refresh the list of base models; on first opening also load the losses, which import torch."""
         table = gr.skip() if losses.get("losses") else losses_view(self._presets[preset]["losses"])
         return gr.Dropdown(choices=self._bases(request)), table
 
-    @user_errors
     def on_poll(self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request) -> Any:
         """Refresh the list and the open run, with the curves of others, if anything has changed."""
         runs = self._manager.runs()
@@ -96,7 +90,6 @@ class TrainTab:
             return gr.skip()
         return self._watched(runs, run, others, request)
 
-    @user_errors
     def on_preset(self, name: str) -> list[Any]:
         """Fill in the form from a preset, without the other one's preview."""
         preset = pick("preset", name, self._presets)
@@ -104,7 +97,6 @@ class TrainTab:
         filled = [json.dumps(value) if isinstance(value, Mapping) else value for value in values]
         return [*filled, losses_view(preset["losses"]), {}]
 
-    @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
         actions = ("train", "delete")
         refusal = self._permissions.refusal(request, *actions)
@@ -113,12 +105,10 @@ class TrainTab:
             gr.Markdown(refusal, visible=bool(refusal)),
         ]
 
-    @user_errors
     def on_start(self, request: gr.Request, *filled: Any) -> tuple[Any, ...]:
         """Start a run and show it."""
         return self._show(self._manager.start(self._config(filled, request)), request)
 
-    @user_errors
     def on_preview(self, request: gr.Request, *filled: Any) -> dict[str, Any]:
         """Mine some distractors as the form's run would, or draw some of a fusion's triplets, and show them."""
         from trainer.fusion.preview import preview_triplets  # noqa: PLC0415  slow to import
@@ -138,36 +128,30 @@ class TrainTab:
             self._permissions.check("paths", visitor)
         return read_form(by_key, losses)
 
-    @user_errors
     def on_new(self, request: gr.Request) -> tuple[Any, ...]:
         return self._show("", request)
 
-    @user_errors
     def on_pick(self, event: gr.EventData, request: gr.Request) -> tuple[Any, ...]:
         """Open a run from the list."""
         return self._show(event_value(event, "id", str), request)
 
-    @user_errors
     def on_stop(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
         """Ask a run to stop, or kill one that is taking too long to."""
         self._permissions.check("train", request)
         self._manager.stop(run_id, at_once=self._manager.get(run_id).may_end_at_once)
         return self._show(run_id, request)
 
-    @user_errors
     def on_resume(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
         self._permissions.check("train", request)
         self._manager.resume(run_id)
         return self._show(run_id, request)
 
-    @user_errors
     def on_delete(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
         """Move a run to the trash, and show another."""
         self._permissions.check("delete", request)
         self._manager.delete(run_id)
         return self._show(None, request)
 
-    @user_errors
     def on_empty_trash(self, chosen: str | None, request: gr.Request) -> tuple[Any, ...]:
         """Delete the runs in the trash for good."""
         self._permissions.check("delete", request)
@@ -219,7 +203,7 @@ class TrainTab:
 
     def _bases(self, visitor: Visitor) -> list[tuple[str, str]]:
         """List the models to start from: those of the data folder, whose values are paths, only to who may train."""
-        folders = [self._settings.assets / "models"]
+        folders = [ASSETS / "models"]
         if self._permissions.may("train", visitor):
             folders += [self._settings.data_dir / "models", *self._manager.folder.glob("[!.]*/checkpoints")]
         return list(bases(folders).items())

@@ -20,7 +20,7 @@ from nt2vr.language.tagger import load_tagger
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.precomputed import PrecomputedEncoder
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, attends, combine, fusion_of
 
@@ -98,7 +98,7 @@ class CovrBenchmark:
 
     name: str
     queries: tuple[CovrQuery, ...]
-    embed: Callable[[Encoder, Progress, ShouldStop], EmbeddedMedia]
+    embed: Callable[[Encoder, Progress], EmbeddedMedia]
     source: Mapping[str, Any]
     references: Sequence[Mapping[str, Any]]
     clip_ids: Sequence[str] = ()
@@ -123,11 +123,7 @@ class EmbeddedQueries:
 
 
 def embed_queries(
-    benchmark: CovrBenchmark,
-    encoder: Encoder,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
-    deep: bool = False,
+    benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent, deep: bool = False
 ) -> EmbeddedQueries:
     """Parse and embed the queries of a benchmark, each text once; look embeddings from elsewhere up by query id.
 
@@ -135,7 +131,7 @@ def embed_queries(
         deep: also embed tokens and frames, as the model's fusion is to get cross-attention; those of a model whose
             fusion has it are embedded anyway.
     """
-    media, queries = benchmark.embed(encoder, progress, should_stop), benchmark.queries
+    media, queries = benchmark.embed(encoder, progress), benchmark.queries
     if isinstance(encoder, PrecomputedEncoder):
         given = encoder.encode_text([query.query_id for query in queries])
         none = np.zeros_like(given)

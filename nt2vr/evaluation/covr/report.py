@@ -16,12 +16,10 @@ from nt2vr.evaluation.reports.provenance import now, package_versions
 from nt2vr.evaluation.reports.report import UNREADABLE, Report, Result
 from nt2vr.files import parse_json, without_schema
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 
 
-def covr_report(
-    benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
-) -> Report:
+def covr_report(benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent) -> Report:
     """Measure every composition of a model on a benchmark; its clips are numbered.
 
     Raises:
@@ -32,7 +30,7 @@ def covr_report(
             f"The targets of {benchmark.name} are not published, so it cannot be measured here. Choose another split, "
             "such as val, or write what its test server takes: nt2vr covr --submit FILE."
         )
-    embedded, card = embed_queries(benchmark, encoder, progress, should_stop), encoder.card
+    embedded, card = embed_queries(benchmark, encoder, progress), encoder.card
     queries = [
         JudgedQuery(
             query.kind,
@@ -83,13 +81,7 @@ def _result(
 def covr_file_summary(data: Mapping[str, Any]) -> dict[str, Any]:
     """Convert the content of a file for the archive's list, see `read_covr_file`."""
     systems = [{"system": f"{data['model']} {system}"} for system in data["systems"]]
-    return {
-        "name": _name(data["name"]),
-        "systems": systems,
-        "queries": {"": len(data["rows"])},
-        "videos": data["clips"],
-        "created": data["created"],
-    }
+    return {"name": _name(data["name"]), "systems": systems, "created": data["created"]}
 
 
 def read_covr_file(path: Path) -> Report:

@@ -21,7 +21,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder, as_scored
 from nt2vr.models.precomputed import PrecomputedEncoder
-from nt2vr.progress import Progress, ShouldStop
+from nt2vr.progress import Progress
 from nt2vr.search.exclusion import averaged
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import captions
@@ -92,11 +92,11 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
     families = choose_families(split, per_kind, seed)
     references, clips = [family.reference for family in families], gallery_of(families)
 
-    def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> EmbeddedMedia:
+    def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
         framing = encoder.card.framing
-        pictures = ClipFile.of(split, references, 1, framing, cache).embeddings(encoder, progress, should_stop)
+        pictures = ClipFile.of(split, references, 1, framing, cache).embeddings(encoder, progress)
         videos = ClipFile.of(split, clips, encoder.num_frames, framing, cache)
-        return EmbeddedMedia(pictures, videos.embeddings(as_scored(encoder), progress, should_stop))
+        return EmbeddedMedia(pictures, videos.embeddings(as_scored(encoder), progress))
 
     return CovrBenchmark(
         name=WORLD if split == "test" else f"{WORLD}, {split}",
@@ -148,16 +148,16 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache, keep_reference:
             columns[name].setdefault(media_id, []).append(column)
         ids += ranked
 
-    def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> EmbeddedMedia:
+    def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
         if isinstance(encoder, PrecomputedEncoder):
             nothing = np.zeros(encoder.embed_dim, np.float32)
             found = (encoder.video(name) for name in dataset.media)
             embeddings = np.stack([nothing if each is None else each for each in found])
         else:
-            embeddings = embed_videos(encoder, progress, should_stop)
+            embeddings = embed_videos(encoder, progress)
         frames = None
         if isinstance(encoder, OpenClipEncoder) and encoder.words is None:
-            frames = partial(embed_frames, encoder, progress, should_stop)
+            frames = partial(embed_frames, encoder, progress)
         return EmbeddedMedia(averaged(embeddings), embeddings[[rows[name] for name in ids]], frames)
 
     def query_of(sample: CovrSample) -> CovrQuery:

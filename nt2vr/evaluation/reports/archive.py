@@ -6,7 +6,7 @@ import re
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,6 @@ class Entry:
 
     Attributes:
         name: of its benchmark.
-        videos: how many.
-        queries: how many.
         created: ISO 8601, UTC.
         digest: equal for the same queries; "" if unknown.
         problem: why it cannot be read; then the name is its id, and nothing else is known.
@@ -50,8 +48,6 @@ class Entry:
     report_id: str
     name: str
     systems: tuple[str, ...]
-    videos: int
-    queries: int
     created: str
     digest: str = ""
     specs: tuple[str, ...] = ()
@@ -68,7 +64,6 @@ class Archive:
     def __init__(self, folder: Path) -> None:
         self.folder, self._older = folder, folder.with_name("composed")
         self._listed: dict[str, tuple[int, Entry]] = {}  # by id, with the file's modification time
-        self._loaded: dict[tuple[str, int], Report] = {}
 
     def add(self, report: Report) -> str:
         """Save a report with its tables, and return its id."""
@@ -100,7 +95,7 @@ class Archive:
         except (ConfigError, *UNREADABLE) as error:
             self._listed.pop(report_id, None)
             _warn(f"{path}: {reason_of(error)}" if not isinstance(error, ConfigError) else str(error))
-            return Entry(report_id, report_id, (), 0, 0, "", problem=reason_of(error).replace(str(path), path.name))
+            return Entry(report_id, report_id, (), "", problem=reason_of(error).replace(str(path), path.name))
         return self._listed[report_id][1]
 
     def _summary(self, path: Path) -> dict[str, Any]:
@@ -122,11 +117,7 @@ class Archive:
 
     def load(self, report_id: str) -> Report:
         place = self._known(report_id)
-        key = (report_id, self._listed.get(report_id, (0,))[0])
-        if key not in self._loaded:
-            report = load_report(place) if place.is_dir() else read_covr_file(place)
-            self._loaded = dict([*self._loaded.items(), (key, report)][-LOADED:])
-        return self._loaded[key]
+        return _load(place, self._listed.get(report_id, (0,))[0])
 
     def files(self, report_id: str) -> list[str]:
         """List a report's files to download."""
@@ -214,6 +205,12 @@ class Archive:
         return folder if (folder / REPORT).is_file() else self._older / f"{report_id}.json"
 
 
+@lru_cache(LOADED)
+def _load(place: Path, written: int) -> Report:
+    """Read a report that was `written` at this time, in nanoseconds."""
+    return load_report(place) if place.is_dir() else read_covr_file(place)
+
+
 @cache
 def _warn(reason: str) -> None:
     logger.warning("%s", reason)
@@ -233,9 +230,8 @@ def _entry_of(report_id: str, data: dict[str, Any]) -> Entry:
         json.dumps({name: value for name, value in system.items() if name != "metrics"}, sort_keys=True)
         for system in data["systems"]
     )
-    queries = int(sum(data["queries"].values()))
     name, created, digest = str(data["name"]), str(data["created"]), str(data.get("digest", ""))
-    return Entry(report_id, name, systems, int(data["videos"]), queries, created, digest, specs)
+    return Entry(report_id, name, systems, created, digest, specs)
 
 
 def _write_queries(report: Report, path: Path, remarks: Remarks) -> None:

@@ -29,8 +29,8 @@ class Filter:
         places: positions of queries; None includes all.
     """
 
-    kinds: Collection[str] = ()
-    cues: Collection[str] = ()
+    kind: str = ""
+    cue: str = ""
     part: str = ""
     concept: str = ""
     text: str = ""
@@ -82,8 +82,8 @@ def _listed(report: Report, only: Filter, gains: NDArray[np.float64], negated: N
     facets = facets_of(report) if only.part or only.concept else ()
     for place, query in enumerate(report.queries):
         listed[place] &= (
-            (not only.kinds or query.kind in only.kinds)
-            and (not only.cues or query.cue in only.cues)
+            only.kind in ("", query.kind)
+            and only.cue in ("", query.cue)
             and (not only.part or facets[place].part == only.part)
             and (not only.concept or only.concept in facets[place].concepts)
             and (not words or _has(query.text, words))

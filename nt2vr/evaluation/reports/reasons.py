@@ -84,12 +84,8 @@ def content_of(text: str) -> frozenset[str]:
 def _found(lemmas: Collection[str], caption: str) -> dict[str, str]:
     """Return the lemmas that a caption has, or has a related word for, with the word."""
     said = _words(caption)
-    found = {lemma: next(iter(sorted(_said_as(lemma, said))), "") for lemma in lemmas}
-    return {lemma: word for lemma, word in found.items() if word}
-
-
-def _said_as(lemma: str, said: frozenset[str]) -> set[str]:
-    return {word for each in related(lemma) for word in derived_from(each, said)}
+    found = {lemma: {word for each in related(lemma) for word in derived_from(each, said)} for lemma in lemmas}
+    return {lemma: min(some) for lemma, some in found.items() if some}
 
 
 @lru_cache(100_000)

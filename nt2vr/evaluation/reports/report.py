@@ -50,11 +50,7 @@ class Result:
 class Row:
     """One query of a report for display, with the ids of its relevant videos, and their captions if in words."""
 
-    kind: str
-    text: str
-    cue: str
-    wanted: str | None
-    unwanted: tuple[str, ...]
+    query: JudgedQuery
     relevant: tuple[str, ...]
     ranks: Mapping[str, int]
     captions: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -131,16 +127,9 @@ class Report:
         """Return one query with its rank under each system."""
         query = self.queries[place]
         relevant = tuple(self.video_ids[video] for video in query.relevant)
-        return Row(
-            query.kind,
-            query.text,
-            query.cue,
-            query.wanted,
-            query.unwanted,
-            relevant,
-            {result.system: int(result.measured.ranks[place]) for result in self.results},
-            {video_id: self.captions[video_id] for video_id in relevant if video_id in self.captions},
-        )
+        ranks = {result.system: int(result.measured.ranks[place]) for result in self.results}
+        captions = {video_id: self.captions[video_id] for video_id in relevant if video_id in self.captions}
+        return Row(query, relevant, ranks, captions)
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""
@@ -179,8 +168,9 @@ class Report:
 
     def _line(self, place: int) -> dict[str, Any]:
         row, query = self.row(place), self.queries[place]
-        line = {name: getattr(row, name) for name in ("kind", "text", "cue", "wanted", "unwanted", "ranks")}
-        line |= {"original": query.original, "group": query.group, "num_relevant": len(query.relevant)}
+        line = {name: getattr(query, name) for name in ("kind", "text", "cue", "wanted", "unwanted")}
+        line |= {"ranks": row.ranks, "original": query.original}
+        line |= {"group": query.group, "num_relevant": len(query.relevant)}
         return {**line, "picture": self.pictures[place]} if self.is_covr else line
 
     def _arrays(self) -> dict[str, Any]:

@@ -1,15 +1,13 @@
 """Breakdown below an open report: its components and event."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.ui.evaluate.breakdown_view import HARD_PAIRS, breakdown_view, measure_choices
-from nt2vr.ui.theme import fold, template
-from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.theme import QUIET, fold, template
 
 SYSTEMS = ("first", "second")  # of the list of queries
 
@@ -17,16 +15,15 @@ SYSTEMS = ("first", "second")  # of the list of queries
 class BreakdownPanel:
     """Which metric is broken down, and the groups; folded."""
 
-    def __init__(self, templates: Path) -> None:
+    def __init__(self) -> None:
         label = "Breakdown: where the two systems differ by more than noise"
         with fold(label, elem_id="evaluate-breakdowns") as self.fold:
             self.measure = gr.Dropdown([HARD_PAIRS], value=HARD_PAIRS, label="Measure", elem_id="evaluate-measure")
-            self.groups = template(templates, "evaluate-breakdown", {})
+            self.groups = template("evaluate-breakdown", {})
 
     def wire(self, load: Callable[[str, Sequence[str]], Report], report: gr.HTML, queries: gr.HTML) -> None:
         """Follow the open report and the two systems whose queries are listed; `load` opens a report by its id."""
 
-        @user_errors
         def on_change(shown: dict[str, Any], listed: dict[str, Any], key: str) -> list[Any]:
             """Break the chosen metric down, or another one if the systems have not both."""
             report_id, first, second = (str(each) for each in (shown.get("id", ""), *map(listed.get, SYSTEMS)))
@@ -47,6 +44,5 @@ class BreakdownPanel:
             [self.measure, self.groups],
             js="nt2vr.brief",
             trigger_mode="always_last",
-            show_progress="hidden",
-            api_visibility="private",
+            **QUIET,
         )

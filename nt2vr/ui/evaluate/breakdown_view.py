@@ -51,7 +51,7 @@ def breakdown_view(report: Report, first: str, second: str, key: str) -> dict[st
         "second": second,
         "measure": f"{head}: {column.head}".lstrip(": "),
         "better": "lower is better" if scale.lower_is_better else "higher is better",
-        "ticks": scale.ticks(),
+        "ticks": [{"at": f"{scale.at(mark):.2f}", "text": f"{mark:g}"} for mark in scale.marks],
         "facets": [
             {"head": "", "rows": [scale.row("all", found.all)]},
             *(
@@ -123,14 +123,11 @@ class _Scale:
         self.lower_is_better = column.lower_is_better
         groups = [found.all, *found.by_cue, *found.by_part, *found.by_concept]
         ends = [end for group in groups for figure in (group.first, group.second) for end in _ends(figure)]
-        self._marks = ticks(min(0, *ends), max(0, *ends))
+        self.marks = ticks(min(0, *ends), max(0, *ends))
 
-    def _at(self, value: float) -> float:
-        low, high = self._marks[0], self._marks[-1]
+    def at(self, value: float) -> float:
+        low, high = self.marks[0], self.marks[-1]
         return 100 * (value - low) / (high - low)
-
-    def ticks(self) -> list[dict[str, str]]:
-        return [{"at": f"{self._at(mark):.2f}", "text": f"{mark:g}"} for mark in self._marks]
 
     def row(self, name: str, group: Group) -> dict[str, Any]:
         """Describe one group."""
@@ -148,8 +145,8 @@ class _Scale:
         }
 
     def _bar(self, figure: Figure) -> dict[str, str]:
-        zero, end = sorted((self._at(0), self._at(figure.value)))
-        low, high = (self._at(end) for end in _ends(figure))
+        zero, end = sorted((self.at(0), self.at(figure.value)))
+        low, high = (self.at(end) for end in _ends(figure))
         return {
             "text": self._column.text(figure.value),
             "range": self._range(figure),

@@ -1,6 +1,5 @@
 """Components of the Evaluate tab, wired by `tab`."""
 
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -49,10 +48,7 @@ def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str
             if info.has_captions
         ),
         ("Classes: who, which deed and which place the built-in world's test scenes show", CLASSES + WORLD),
-        (
-            f"Order: which of two clips “sings, then dances”? {NUM_CLIPS:,} clips, drawn first",
-            ORDER,
-        ),
+        (f"Order: which of two clips “sings, then dances”? {NUM_CLIPS:,} clips, drawn first", ORDER),
         (f"Moments: who does something in one frame of four? {NUM_CLIPS:,} clips, drawn first", MOMENT),
         ("Picture plus text: edits of the built-in world's held-out scenes", f"{COVR}{WORLD}"),
     ]
@@ -61,7 +57,7 @@ def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str
 class FormParts:
     """The form of a new evaluation, and the progress of the one under way."""
 
-    def __init__(self, templates: Path, systems: list[str], models: list[str], choices: list[tuple[str, str]]) -> None:
+    def __init__(self, systems: list[str], models: list[str], choices: list[tuple[str, str]]) -> None:
         with gr.Column(elem_id="evaluate-form") as self.column:
             with gr.Row(equal_height=True):
                 self.data = gr.Dropdown(
@@ -96,7 +92,7 @@ class FormParts:
                 )
             self.systems = gr.Dropdown(
                 systems,
-                value=[name for name in DEFAULT_SYSTEMS if name in systems],
+                value=list(DEFAULT_SYSTEMS),
                 multiselect=True,
                 label="Systems",
                 elem_id="evaluate-systems",
@@ -104,7 +100,7 @@ class FormParts:
             )
             self.model = gr.Dropdown(
                 models,
-                value="CLIP" if "CLIP" in models else next(iter(models), None),
+                value="CLIP",
                 label="Model",
                 info="Every way it combines a picture with a text is measured, with each of the two alone as "
                 "controls.",
@@ -112,12 +108,12 @@ class FormParts:
                 elem_id="evaluate-model",
             )
             chosen = [self.split, self.per_kind, self.systems, self.model]
-            self.data.change(None, self.data, chosen, js=CHOOSE_DATA, api_visibility="private")
+            self.data.change(None, self.data, chosen, js=CHOOSE_DATA)
             with gr.Row():
                 self.start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
                 self.cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)
             self.note = gr.Markdown(visible=False, elem_id="evaluate-note")
-            self.job = template(templates, "evaluate-job", {})
+            self.job = template("evaluate-job", {})
 
 
 class Filters:
@@ -150,12 +146,12 @@ class ReportParts:
         review: the query under review, in a dialog.
     """
 
-    def __init__(self, templates: Path) -> None:
+    def __init__(self) -> None:
         with gr.Column(visible=False, elem_id="evaluate-watch") as self.column:
             with gr.Row(elem_id="evaluate-buttons"):
                 self.delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
             self.confirm = lay_out_confirmation("evaluate", "delete", "Delete this report permanently?", "Delete")
-            self.report = template(templates, "evaluate-report", {})
+            self.report = template("evaluate-report", {})
             self.recall = gr.Radio(
                 list(MEASURES),
                 value=MEASURES[0],
@@ -164,9 +160,9 @@ class ReportParts:
                 visible=False,
             )
             self.filters = Filters()
-            self.breakdown = BreakdownPanel(templates)
-            self.queries = template(templates, "evaluate-queries", {})
-            self.review = template(templates, "review", {})
+            self.breakdown = BreakdownPanel()
+            self.queries = template("evaluate-queries", {})
+            self.review = template("review", {})
 
 
 class EvaluateParts:
@@ -178,14 +174,14 @@ class EvaluateParts:
         seen: the Job as the page last showed it.
     """
 
-    def __init__(self, templates: Path, systems: list[str], models: list[str], data: list[tuple[str, str]]) -> None:
+    def __init__(self, systems: list[str], models: list[str], data: list[tuple[str, str]]) -> None:
         self.chosen = gr.BrowserState(None, storage_key="nt2vr-report", secret="nt2vr")
         self.address = gr.Textbox(visible="hidden")
         self.seen, self.timer = gr.State(), gr.Timer(POLL_S, active=False)
         with gr.Row(elem_id="evaluate"):
             with gr.Column(scale=1, min_width=230, elem_id="evaluate-list"):
                 self.new = gr.Button("New evaluation", elem_id="evaluate-new")
-                self.reports = template(templates, "evaluate-reports", {"reports": []}, "pick")
+                self.reports = template("evaluate-reports", {"reports": []}, "pick")
             with gr.Column(scale=5, min_width=500):
-                self.form = FormParts(templates, systems, models, data)
-                self.report = ReportParts(templates)
+                self.form = FormParts(systems, models, data)
+                self.report = ReportParts()

@@ -1,18 +1,19 @@
 """Query list of a report as template data. Independent of Gradio."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
 from nt2vr.errors import counted
-from nt2vr.evaluation.reports.compare import first_videos, places_by_difference, titles_of
+from nt2vr.evaluation.reports.compare import WORSENED, first_videos, places_by_difference, titles_of
 from nt2vr.evaluation.reports.facets import facets_of
 from nt2vr.evaluation.reports.report import Report, Row
 from nt2vr.evaluation.reports.review import Remark, Remarks
 from nt2vr.evaluation.reports.tables import by_definition
 from nt2vr.search.answers import Verdict
-from nt2vr.ui.evaluate.report_link import NOTED, ReportLink
+from nt2vr.ui.evaluate.report_link import NOTED, ONLY_WORSENED, ReportLink
 from nt2vr.ui.search.clip_view import MARKS
 from nt2vr.ui.search.column_view import Marked
 
@@ -73,7 +74,7 @@ class Listing:
     def of(cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None) -> "Listing":
         """List the queries that a link asks for; raises ConfigError if the report has no such system."""
         places = places_by_difference(report, link.first, link.second, link.filter(remarks))
-        if link.is_worsened:
+        if link.order in (WORSENED, ONLY_WORSENED):  # it begins with where the second is worse
             places.reverse()
         page = link.page
         if link.query in places:
@@ -127,11 +128,8 @@ def tags_of(remarks: Remarks) -> list[tuple[str, str]]:
 
 
 def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
-    counts: dict[str, int] = {}
-    for value in values:
-        counts[value] = counts.get(value, 0) + 1
-    ordered = sorted(counts, key=lambda value: (-counts[value], value))
-    return [(f"{value} ({counts[value]:,})", value) for value in ordered]
+    counts = Counter(sorted(values))
+    return [(f"{value} ({count:,})", value) for value, count in counts.most_common()]
 
 
 def queries_view(listing: Listing) -> dict[str, Any]:
@@ -163,7 +161,7 @@ def _row_view(listing: Listing, place: int) -> dict[str, Any]:
         **move_view(row, link.first, link.second),
         "place": place,
         "link": listing.at(place).address,
-        "search": search_link(row.text, picture_systems(listing.report)) if is_covr else "",
+        "search": search_link(row.query.text, picture_systems(listing.report)) if is_covr else "",
         "tag": said.tag,
         "note": said.note,
         "sides": [_side_view(listing, place, row, system) for system in (link.first, link.second)],
@@ -181,17 +179,17 @@ def _row_view(listing: Listing, place: int) -> dict[str, Any]:
 def asked_view(row: Row) -> dict[str, Any]:
     """Show a query with its parts."""
     return {
-        "text": row.text,
-        "kind": KINDS.get(row.kind, row.kind),
-        "wanted": row.wanted or "",
-        "unwanted": list(row.unwanted),
+        "text": row.query.text,
+        "kind": KINDS.get(row.query.kind, row.query.kind),
+        "wanted": row.query.wanted or "",
+        "unwanted": list(row.query.unwanted),
     }
 
 
 def move_view(row: Row, first: str, second: str) -> dict[str, Any]:
     """Say by how many ranks the second system is better (▲) or worse (▼)."""
     before, after = row.ranks[first], row.ranks[second]
-    better = before - after if row.kind != "negated" else after - before
+    better = before - after if row.query.kind != "negated" else after - before
     return {
         "move": f"▲{better:,}" if better > 0 else f"▼{-better:,}" if better < 0 else "=",
         "good": better > 0,
@@ -222,14 +220,14 @@ def counts_text(verdicts: Sequence[Verdict | None]) -> str:
 
 def _right(row: Row) -> str:
     """Describe the listed videos' relation to the query."""
-    if row.kind == "negated":
+    if row.query.kind == "negated":
         return "The video of the original caption, which no longer matches"
     return counted(len(row.relevant), "relevant video")
 
 
 def marks_of(row: Row) -> Marked:
     """Return the clips that Search marks for a query, with their legend."""
-    if row.kind == "negated":
+    if row.query.kind == "negated":
         legend = "the clip of the original caption: it no longer matches and should rank lower"
     else:
         legend = f"relevant in the evaluation ({counted(len(row.relevant), 'clip')})"

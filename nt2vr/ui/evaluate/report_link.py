@@ -1,6 +1,6 @@
 """Links into a report: its systems, filters and page, and the query under review."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -91,27 +91,19 @@ class ReportLink:
         """The values of the page's filters, in the order of FILTERS."""
         return [bool(self.fails) if name == "fails" else getattr(self, name) or "" for name in FILTERS]
 
-    @property
-    def is_worsened(self) -> bool:
-        """Whether the list begins with where `second` is worse."""
-        return self.order in (WORSENED, ONLY_WORSENED)
-
     def filter(self, remarks: Remarks) -> Filter:
         """Return the queries that the list includes."""
+        tagged = [place for place, said in remarks.items() if self.tag in (NOTED, said.tag)]
         return Filter(
-            kinds=[self.kind] if self.kind else [],
-            cues=[self.cue] if self.cue else [],
+            kind=self.kind or "",
+            cue=self.cue,
             part=self.part,
             concept=self.concept,
             text=self.find,
             change=self.order.removeprefix("only ") if self.order.startswith("only ") else "",
             fails_everywhere=bool(self.fails),
-            places=_tagged(remarks, self.tag) if self.tag else None,
+            places=tagged if self.tag else None,
         )
-
-
-def _tagged(remarks: Remarks, tag: str) -> Collection[int]:
-    return [place for place, said in remarks.items() if tag in (NOTED, said.tag)]
 
 
 def _number(text: str) -> int | None:

@@ -24,14 +24,12 @@ from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.ui.evaluate.view import day_text, report_view, roles_of
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import QUIET, script
-from nt2vr.ui.web.errors import user_errors
-from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
 HARD_PAIRS = "composed/hard_pairs"  # the system best at these is the first to be compared with the base
 FIRST_KIND = "composed"  # where negation is what the query is about
 Choices = Sequence[tuple[str, str]]
-Updates = dict[Any, Any]  # component -> new value
 
 
 @dataclass
@@ -63,19 +61,18 @@ class Review:
         moving = [self.parts.chosen, report.queries, report.review]
         filtered = script("filterQueries", FILTERS, [PAGE, "query"])
         for changed in report.filters.inputs:
-            changed.input(None, [address, *report.filters.inputs], address, js=filtered, api_visibility="private")
+            changed.input(None, [address, *report.filters.inputs], address, js=filtered)
         menus = [report.filters.cue, report.filters.concept]
         address.change(self.on_address, address, [*moving, *menus], trigger_mode="always_last", **QUIET)
         for shown in (report.queries, report.review):
-            shown.show(None, None, address, js="nt2vr.here", api_visibility="private")
+            shown.show(None, None, address, js="nt2vr.here")
         report.recall.input(self.on_recall, [self.parts.chosen, report.recall], report.report, **QUIET)
         noted = report.review.note(  # a tag, then a note: none may be dropped while the other is being saved
             self.on_note, None, [report.report, report.filters.tag], trigger_mode="multiple", **QUIET
         )
-        noted.success(None, None, address, js="nt2vr.noteSaved", api_visibility="private")
-        noted.failure(None, js="nt2vr.noteFailed", api_visibility="private")
+        noted.success(None, None, address, js="nt2vr.noteSaved")
+        noted.failure(None, js="nt2vr.noteFailed")
 
-    @user_errors
     def on_address(self, address: str, request: gr.Request) -> Any:
         """Show the place in the report that the address names; cues and concepts are those of its kind of queries."""
         if not address:  # a note was saved, and the person has left the report
@@ -84,7 +81,6 @@ class Review:
         menus = {menu: gr.Dropdown(some) for menu, some in self._menus(listing).items()}
         return self._moved(listing, request) | menus
 
-    @user_errors
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Save tag and note of a query; the browser then asks for the list again."""
         self.permissions.check("review", request)
@@ -99,7 +95,6 @@ class Review:
             report.filters.tag: gr.Dropdown(_with(tags_of(listing.remarks), link.tag)),
         }
 
-    @user_errors
     def on_recall(self, chosen: str | None, measure: str) -> dict[str, Any]:
         """Show another R@k."""
         measure = pick("measure", measure, {name: name for name in MEASURES})

@@ -82,7 +82,7 @@ def _search(listing: Listing, place: int, row: Row) -> str:
     here = home is not None and any(video_id in home.video_ids for video_id in row.relevant)
     systems = dict.fromkeys(name.partition(FROM)[0] for name in (link.first, link.second))
     return search_link(
-        row.text, list(systems), f"{link.report}:{place}" if here else "", home.key if home is not None else ""
+        row.query.text, list(systems), f"{link.report}:{place}" if here else "", home.key if home is not None else ""
     )
 
 

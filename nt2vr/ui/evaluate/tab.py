@@ -1,6 +1,5 @@
 """The Evaluate tab: starts and follows evaluations, and opens their reports."""
 
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -9,28 +8,18 @@ from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.progress import Job
 from nt2vr.search.galleries import Galleries
-from nt2vr.ui.evaluate.layout import (
-    BUILT_IN_DATA,
-    COVR,
-    OWN_DATA,
-    SIZES,
-    EvaluateParts,
-    data_choices,
-)
+from nt2vr.ui.evaluate.layout import BUILT_IN_DATA, COVR, OWN_DATA, SIZES, EvaluateParts, data_choices
 from nt2vr.ui.evaluate.queries_view import marks_of
 from nt2vr.ui.evaluate.report_link import ReportLink
-from nt2vr.ui.evaluate.review import Review, Updates
+from nt2vr.ui.evaluate.review import Review
 from nt2vr.ui.evaluate.view import WORD, reports_view
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.theme import QUIET
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.evaluations import start_covr_evaluation, start_evaluation
-from nt2vr.ui.web.inputs import OpensQueries, event_value
+from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
-
-BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 
 
 class EvaluateTab:
@@ -39,22 +28,17 @@ class EvaluateTab:
     _parts: EvaluateParts
     _review: Review
 
-    def __init__(
-        self, evaluations: Evaluations, galleries: Galleries, media: Media, permissions: Permissions, templates: Path
-    ) -> None:
+    def __init__(self, evaluations: Evaluations, galleries: Galleries, media: Media, permissions: Permissions) -> None:
         """Components are built by `build`."""
         self._evaluations, self._galleries = evaluations, galleries
-        self._permissions, self._templates = permissions, templates
+        self._permissions = permissions
         self._searcher, self._libraries, self._media = galleries.built_in, media.libraries, media
         self._ids = frozenset(video.video_id for video in self._searcher.gallery.videos)
 
     def build(self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         """Lay the tab out and wire it; `returned` is the event of Back and Forward to a place in a report."""
         self._parts = EvaluateParts(
-            self._templates,
-            self._searcher.system_names(),
-            self._searcher.models.names(),
-            data_choices(len(self._ids), self._libraries),
+            self._searcher.system_names(), self._searcher.models.names(), data_choices(len(self._ids), self._libraries)
         )
         archive = self._evaluations.archive
         self._review = Review(archive, self._galleries, self._media, self._permissions, self._parts)
@@ -87,8 +71,8 @@ class EvaluateTab:
             p.report.confirm.yes.click(self.on_delete, p.chosen, outputs, **QUIET),
         )
         for event in shown:
-            event.success(inputs=p.report.queries, js="nt2vr.followReport", **BROWSER_ONLY)
-        opened.success(self.on_visit, None, visited, **QUIET).success(js="nt2vr.showPlace", **BROWSER_ONLY)
+            event.success(None, inputs=p.report.queries, js="nt2vr.followReport")
+        opened.success(self.on_visit, None, visited, **QUIET).success(None, js="nt2vr.showPlace")
 
     def _wire_report(self, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         p, report, outputs = self._parts, self._parts.report, self._outputs
@@ -97,7 +81,7 @@ class EvaluateTab:
         page.load(self.on_load, None, tabs, **QUIET)  # selecting the tab shows the report
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
         for event in (returned, report.report.open, report.queries.open):
-            event(self.on_link, None, outputs, **QUIET).success(js="nt2vr.showPlace", **BROWSER_ONLY)
+            event(self.on_link, None, outputs, **QUIET).success(None, js="nt2vr.showPlace")
 
     def marked(self, judged: str, text: str, gallery: str) -> Marked:
         """Return the relevant clips of a report's query; none once the text or the gallery has changed."""
@@ -109,9 +93,8 @@ class EvaluateTab:
             row = report.row(int(place))
         except (Nt2vrError, ValueError, IndexError):
             return Marked()
-        return marks_of(row) if row.text == text and report.source.get("library", "") == gallery else Marked()
+        return marks_of(row) if row.query.text == text and report.source.get("library", "") == gallery else Marked()
 
-    @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
         """List the systems, disable what this visitor may not do, and say why."""
         own, delete = self._permissions.may("paths", request), self._permissions.may("delete", request)
@@ -124,23 +107,19 @@ class EvaluateTab:
             gr.Markdown(refusal, visible=bool(refusal)),
         ]
 
-    @user_errors
     def on_load(self, request: gr.Request) -> Any:
         """Select this tab if the page's address names a place in a report."""
         return gr.Tabs(selected="evaluate") if "report" in request.query_params else gr.skip()
 
-    @user_errors
     def on_select(self, address: str, chosen: str | None, request: gr.Request) -> Updates:
         """Show the place that the address names, otherwise the one that was shown last."""
         asked = ReportLink.read(address) if "=" in address else None
         return self._show(asked or (None if chosen is None else ReportLink.read(chosen)), request)
 
-    @user_errors
     def on_link(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Show the place that a link names."""
         return self._show(ReportLink.read(event_value(event, "link", str)), request)
 
-    @user_errors
     def on_poll(self, chosen: str | None, seen: Job[str] | None, request: gr.Request) -> Any:
         """Update the progress; open the report that was waited for."""
         job, report_id = self._evaluations.job, _report_of(chosen)
@@ -152,7 +131,6 @@ class EvaluateTab:
         listed = reports_view(self._evaluations.archive.entries(), report_id, job, tell)
         return {self._parts.reports: listed, **self._watched(request)}
 
-    @user_errors
     def on_start(
         self, data: str, split: str, systems: list[str], per_kind: int, model: str, request: gr.Request
     ) -> Updates:
@@ -166,23 +144,19 @@ class EvaluateTab:
             start_evaluation(*asks, data, systems, split)
         return self._show(ReportLink(self._last_report()), request)
 
-    @user_errors
     def on_cancel(self, chosen: str | None, request: gr.Request) -> Updates:
         """Cancel the evaluation."""
         self._evaluations.cancel()
         return self._show(ReportLink(_report_of(chosen) or self._last_report()), request)
 
-    @user_errors
     def on_new(self, request: gr.Request) -> Updates:
         """Show the form."""
         return self._show(ReportLink(), request)
 
-    @user_errors
     def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Open a report of the list, or the evaluation under way (which may have a report by now)."""
         return self._show(ReportLink(event_value(event, "id", str) or self._last_report()), request)
 
-    @user_errors
     def on_delete(self, chosen: str | None, request: gr.Request) -> Updates:
         """Delete the open report."""
         self._permissions.check("delete", request)

@@ -48,12 +48,7 @@ def drawings_view(
     is_here = model in models.names()
     refusal = permissions.refusal(visitor, *(("import",) if is_here else ("import", "download")))
     do = f"Use {model} instead" if is_here else f"Get {model} and index {'again' if again else 'with it'}"
-    return {
-        "text": text,
-        "do": do,
-        "cost": _cost(models.device, model, is_here, num_clips),
-        "refusal": refusal,
-    }
+    return {"text": text, "do": do, "cost": _cost(models.device, model, is_here, num_clips), "refusal": refusal}
 
 
 def _cost(device: str, name: str, is_here: bool, num_clips: int) -> str:

@@ -13,14 +13,13 @@ import gradio as gr
 from nt2vr.errors import NotIndexedError
 from nt2vr.library.jobs import IndexJob, IndexJobs
 from nt2vr.models.catalog import Catalog
-from nt2vr.progress import Progress, ShouldStop
+from nt2vr.progress import Progress
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries, systems_of
 from nt2vr.search.systems import System
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.drawings import better_model, drawings_view
-from nt2vr.ui.search.layout import system_choices
-from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.search.layout import QUIET, system_choices
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
@@ -63,12 +62,12 @@ class Indexing:
         ended.add_done_callback(lambda _: self.galleries.forget(library_id))
         return ended
 
-    def _download(self, model: str, progress: Progress, should_stop: ShouldStop) -> None:
+    def _download(self, model: str, progress: Progress) -> None:
         def in_megabytes(done: int, total: int, doing: str) -> None:
             progress(done >> 20, total >> 20, f"{doing}, in MB")
 
         progress(0, 0, f"asking for {model}")
-        self.models.download(model, in_megabytes, should_stop)
+        self.models.download(model, in_megabytes)
 
     def drawings(
         self, key: str, systems: Sequence[str], permissions: Permissions, visitor: Visitor, again: bool
@@ -82,7 +81,8 @@ class Indexing:
 
     def under_way(self, library_id: str) -> IndexJob | None:
         """Return the update of a library that is running, or else waiting, if any."""
-        return next((job for job in self.jobs.jobs if job.key == library_id and job.is_under_way), None)
+        job = self.jobs.by_library.get(library_id)
+        return job if job is not None and job.is_under_way else None
 
 
 def index_view(
@@ -124,7 +124,6 @@ def wire_indexing(
     panel: gr.HTML,
     timer: gr.Timer,
     ask: gr.Textbox,
-    quiet: Mapping[str, Any],
 ) -> None:
     """Let a panel start and follow the indexing of the library that is searched.
 
@@ -138,26 +137,23 @@ def wire_indexing(
         ask: changes when it has ended, to search once more.
     """
 
-    @user_errors
     def on_index(key: str, event: gr.EventData, request: gr.Request) -> tuple[Any, Any]:
         permissions.check("import", request)
         models = event_value(event, "models", str).split("|")
         indexing.start(indexing.galleries.key(key), models)
         return index_view(None, None, indexing.under_way(key)), gr.Timer(active=True)
 
-    @user_errors
     def on_get(key: str, request: gr.Request) -> tuple[Any, Any]:
         indexing.check_get(permissions, request)
         library_id = indexing.galleries.shelf.find(key).id
         indexing.get(library_id, permissions, request)
         return index_view(None, None, indexing.under_way(library_id)), gr.Timer(active=True)
 
-    @user_errors
     def on_indexing(key: str, chosen: list[str], request: gr.Request) -> tuple[Any, ...]:
         job = indexing.under_way(key)
         if job is not None:
             return index_view(None, None, job), gr.skip(), gr.skip(), gr.skip()
-        last, ended = indexing.jobs.of(key) if key else None, gr.Timer(active=False)
+        last, ended = indexing.jobs.by_library.get(key), gr.Timer(active=False)
         drawings = indexing.drawings(key, chosen or (), permissions, request, again=True)
         if last is not None and last.state == "failed":  # what is shown stays, and so does the reason
             panel = index_view(None, None, last, tell=permissions.teller(request), drawings=drawings)
@@ -168,6 +164,6 @@ def wire_indexing(
         shown = gr.Dropdown(system_choices(indexing.galleries.built_in.system_names()), value=names, multiselect=True)
         return {}, ended, shown if names else gr.skip(), f"{time.monotonic()}"
 
-    panel.start(on_index, gallery, [panel, timer], **quiet)
-    panel.get(on_get, gallery, [panel, timer], **quiet)
-    timer.tick(on_indexing, [gallery, systems], [panel, timer, systems, ask], queue=False, **quiet)
+    panel.start(on_index, gallery, [panel, timer], **QUIET)
+    panel.get(on_get, gallery, [panel, timer], **QUIET)
+    timer.tick(on_indexing, [gallery, systems], [panel, timer, systems, ask], queue=False, **QUIET)

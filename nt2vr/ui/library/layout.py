@@ -1,7 +1,6 @@
 """Components of the Library tab, wired by `tab`."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -28,7 +27,7 @@ PATHS = {  # kind -> the label of its path, and an example
 class NewParts:
     """The form of a new library."""
 
-    def __init__(self, templates: Path, models: Sequence[str], default: str | None) -> None:
+    def __init__(self, models: Sequence[str], default: str) -> None:
         with gr.Column(elem_id="library-form") as self.column:
             self.kind = gr.Radio(list(KINDS), value="uploads", label="What it is made from", elem_id="library-kind")
             self.files = gr.File(
@@ -62,7 +61,7 @@ class NewParts:
                     min_width=180,
                 )
                 self.model = _model_choice(models, default, "library-first-model")
-            self.drawings = template(templates, "search-index", {}, elem_id="form-drawings")
+            self.drawings = template("search-index", {}, elem_id="form-drawings")
             self.add = gr.Button("Add and index", variant="primary", elem_id="library-add", scale=0, min_width=220)
             self.note = gr.Markdown(visible=False, elem_id="library-note")
 
@@ -75,15 +74,15 @@ class NewParts:
 class OpenParts:
     """The open library."""
 
-    def __init__(self, templates: Path, models: Sequence[str], default: str | None) -> None:
+    def __init__(self, models: Sequence[str], default: str) -> None:
         with gr.Column(visible=False, elem_id="library-open") as self.column:
             with gr.Row(elem_id="library-buttons"):
                 self.remove = gr.Button("Remove", elem_id="library-remove", size="sm", min_width=90)
             self.confirm = lay_out_confirmation(
                 "library", "remove", "Remove this library, its index and its uploads?", "Remove"
             )
-            self.info = template(templates, "library-info", {})
-            self.search = template(templates, "library-posters", {"posters": []})
+            self.info = template("library-info", {})
+            self.search = template("library-posters", {"posters": []})
             with gr.Row(equal_height=True, elem_id="library-index"):
                 self.model = _model_choice(models, default, "library-model")
                 self.update = gr.Button("Update index", elem_id="library-update", min_width=140, scale=1)
@@ -92,11 +91,11 @@ class OpenParts:
                 self.more = gr.UploadButton(
                     "Upload more files", file_count="multiple", elem_id="library-more", min_width=160, scale=1
                 )
-            self.drawings = template(templates, "search-index", {}, elem_id="open-drawings")
+            self.drawings = template("search-index", {}, elem_id="open-drawings")
             with gr.Row(equal_height=True):
                 self.name = gr.Textbox(label="Name", elem_id="library-new-name", max_lines=1, scale=4)
                 self.rename = gr.Button("Rename", elem_id="library-rename", min_width=120, scale=1)
-            self.skipped = template(templates, "library-skipped", {})
+            self.skipped = template("library-skipped", {})
             self.retry = gr.Button(
                 "Read skipped files again", elem_id="library-retry", visible=False, scale=0, min_width=220
             )
@@ -110,19 +109,19 @@ class LibraryParts:
         seen: what the page last showed of the updates.
     """
 
-    def __init__(self, templates: Path, models: Sequence[str], default: str | None) -> None:
+    def __init__(self, models: Sequence[str], default: str) -> None:
         self.chosen, self.seen = gr.Textbox(visible="hidden"), gr.State()
         self.timer = gr.Timer(POLL_S, active=False)
         with gr.Row(elem_id="library"):
             with gr.Column(scale=1, min_width=230, elem_id="library-side"):
                 self.new = gr.Button("New library", elem_id="library-new")
-                self.libraries = template(templates, "library-list", {"libraries": []}, "pick")
+                self.libraries = template("library-list", {"libraries": []}, "pick")
             with gr.Column(scale=5, min_width=320):
-                self.form = NewParts(templates, models, default)
-                self.open = OpenParts(templates, models, default)
+                self.form = NewParts(models, default)
+                self.open = OpenParts(models, default)
 
 
-def _model_choice(models: Sequence[str], default: str | None, elem_id: str) -> gr.Dropdown:
+def _model_choice(models: Sequence[str], default: str, elem_id: str) -> gr.Dropdown:
     return gr.Dropdown(
         list(models), value=default, label="Model to index with", elem_id=elem_id, scale=3, min_width=200
     )

@@ -82,10 +82,6 @@ class Media:
         poster, preview = (f"media/{gallery}/{content_key(video)}/{kind}" for kind in KINDS)
         return {"src": preview, "poster": poster}
 
-    def still(self, gallery: str, video: Video) -> Path:
-        """Return a picture of a library's clip; raises MediaError if it cannot be decoded."""
-        return self.libraries.previews(gallery, self.decoder).poster(video)
-
     def route(self) -> Route:
         """Build the route of the URLs."""
         limiter = CapacityLimiter(MAKING)

@@ -9,22 +9,16 @@ import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.library.info import LibraryInfo
-from nt2vr.library.jobs import IndexJob
-from nt2vr.library.libraries import Libraries
 from nt2vr.registry import pick
 from nt2vr.ui.library.drawings import drawings_view
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.layout import KINDS, PATHS, LibraryParts
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import changes_text, info_view, list_view, posters_view, skipped_view
-from nt2vr.ui.theme import QUIET, script
-from nt2vr.ui.web.errors import user_errors
-from nt2vr.ui.web.inputs import OpensQueries, event_value
+from nt2vr.ui.theme import PRIVATE, QUIET, script
+from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.uploads import is_upload
-
-SLOW: dict[str, Any] = {"api_visibility": "private"}
-Updates = dict[Any, Any]  # component -> new value
 
 
 class LibraryTab:
@@ -36,20 +30,14 @@ class LibraryTab:
 
     _parts: LibraryParts
 
-    def __init__(
-        self, media: Media, indexing: Indexing, permissions: Permissions, roots: Sequence[Path], templates: Path
-    ) -> None:
+    def __init__(self, media: Media, indexing: Indexing, permissions: Permissions, roots: Sequence[Path]) -> None:
         """Components are built by `build`."""
         self._media, self._indexing, self._permissions = media, indexing, permissions
-        self._roots, self._templates = roots, templates
-
-    @property
-    def _libraries(self) -> Libraries:
-        return self._media.libraries
+        self._libraries, self._roots = media.libraries, roots
 
     def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
         """Lay the tab out inside the open tab and wire it."""
-        self._parts = LibraryParts(self._templates, self._models(), self._default_model())
+        self._parts = LibraryParts(self._models(), self._default_model())
         self._wire_form(tab)
         self._wire_open()
         opens(self._parts.open.search.open, self.on_search)
@@ -58,13 +46,9 @@ class LibraryTab:
     def _outputs(self) -> list[Any]:
         """Everything that depends on which library is open, and on the updates under way."""
         p, o = self._parts, self._parts.open
-        panes = [p.chosen, p.form.column, o.column]
-        return [*panes, o.search, o.skipped, o.retry, o.name, o.more, o.model, o.drawings, *self._watched]
-
-    @property
-    def _watched(self) -> list[Any]:
-        p, o = self._parts, self._parts.open
-        return [p.seen, p.timer, p.libraries, o.info, o.update, o.cancel]
+        panes, watched = [p.chosen, p.form.column, o.column], [p.seen, p.timer, p.libraries]
+        opened = [o.search, o.skipped, o.retry, o.name, o.more, o.model, o.drawings, o.info, o.update, o.cancel]
+        return [*panes, *watched, *opened]
 
     def _wire_form(self, tab: gr.Tab) -> None:
         p, form = self._parts, self._parts.form
@@ -72,17 +56,12 @@ class LibraryTab:
         opened = tab.select(self.on_open, p.chosen, self._outputs, **QUIET)
         opened.success(self.on_visit, models, [form.add, form.note, *models, form.drawings], **QUIET)
         form.model.change(self.on_form_model, form.model, form.drawings, **QUIET)
-        form.kind.change(
-            inputs=form.kind,
-            outputs=[form.files, form.path, form.split, form.window],
-            fn=None,
-            js=script("chooseKind", PATHS),
-            api_visibility="private",
-        )
+        of_kind = [form.files, form.path, form.split, form.window]
+        form.kind.change(None, form.kind, of_kind, js=script("chooseKind", PATHS))
         p.timer.tick(self.on_poll, [p.chosen, p.seen], self._outputs, queue=False, trigger_mode="once", **QUIET)
         added = [*self._outputs, form.files, form.name]
         for asked in (form.add.click, form.drawings.get):
-            asked(self.on_add, form.inputs, added, **SLOW)
+            asked(self.on_add, form.inputs, added, **PRIVATE)
         p.new.click(self.on_new, None, self._outputs, **QUIET)
         p.libraries.pick(self.on_pick, None, self._outputs, **QUIET)
 
@@ -92,20 +71,18 @@ class LibraryTab:
         o.drawings.get(self.on_get, p.chosen, self._outputs, **QUIET)
         o.update.click(self.on_update, [p.chosen, o.model], self._outputs, **QUIET)
         o.cancel.click(self.on_cancel, p.chosen, self._outputs, **QUIET)
-        o.check.click(self.on_check, p.chosen, o.info, **SLOW)
-        o.more.upload(self.on_more, [p.chosen, o.more, o.model], self._outputs, **SLOW)
+        o.check.click(self.on_check, p.chosen, o.info, **PRIVATE)
+        o.more.upload(self.on_more, [p.chosen, o.more, o.model], self._outputs, **PRIVATE)
         o.rename.click(self.on_rename, [p.chosen, o.name], self._outputs, **QUIET)
         o.confirm.asked_by(o.remove, p.chosen, (p.new.click, p.libraries.pick))
-        o.confirm.yes.click(self.on_remove, p.chosen, self._outputs, **SLOW)
+        o.confirm.yes.click(self.on_remove, p.chosen, self._outputs, **PRIVATE)
         o.retry.click(self.on_retry, [p.chosen, o.model], self._outputs, **QUIET)
 
-    @user_errors
     def on_open(self, chosen: str, request: gr.Request) -> Updates:
         """Show what was open before, otherwise the first library, or the form if there is none."""
         infos = self._libraries.infos()
         return self._show(chosen or (infos[0].id if infos else ""), request)
 
-    @user_errors
     def on_visit(self, form_model: str | None, open_model: str | None, request: gr.Request) -> list[Any]:
         """List the models, disable what this visitor may not do, and say why; models of drawings are no default."""
         may = self._permissions.may("import", request) or self._permissions.may("paths", request)
@@ -119,44 +96,36 @@ class LibraryTab:
             self._drawings(better[0], "", request),
         ]
 
-    @user_errors
     def on_form_model(self, model: str | None, request: gr.Request) -> dict[str, Any]:
         """Say before a library is added if the chosen model knows only drawings."""
         return self._drawings(model, "", request)
 
-    @user_errors
     def on_open_model(self, model: str | None, chosen: str, request: gr.Request) -> dict[str, Any]:
         """Say so of the model that the open library would be updated by."""
         return self._drawings(model, chosen, request)
 
-    @user_errors
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
         """Follow the updates; show what the open library has got once its update has ended."""
-        if (now := self._jobs()) == seen:
+        if (now := self._indexing.jobs.by_library) == seen:
             return gr.skip()
         before = seen.get(chosen) if isinstance(seen, dict) else None
         job = now.get(chosen)
         if job is not None and before is not None and before.is_under_way and not job.is_under_way:
             used = next(iter(job.models), None)  # it may have been downloaded for this update
-            model = (
-                {}
-                if self._knows_only_drawings(used)
-                else {self._parts.open.model: gr.Dropdown(self._models(), value=used)}
-            )
-            return self._show(chosen, request) | model
-        return {**dict.fromkeys(self._outputs, gr.skip()), **self._progress(chosen, request)}
+            shown = self._show(chosen, request)
+            if not self._knows_only_drawings(used):
+                shown[self._parts.open.model] = gr.Dropdown(self._models(), value=used)
+            return shown
+        return self._progress(chosen, request)
 
-    @user_errors
     def on_new(self, request: gr.Request) -> Updates:
         """Show the form."""
         return self._show("", request)
 
-    @user_errors
     def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Open a library of the list."""
         return self._show(event_value(event, "id", str), request)
 
-    @user_errors
     def on_add(
         self,
         kind: str,
@@ -198,24 +167,18 @@ class LibraryTab:
             self._indexing.start(info.id, [model])
         return {**self._show(info.id, request), self._parts.form.files: None, self._parts.form.name: ""}
 
-    @user_errors
     def on_update(self, chosen: str, model: str, request: gr.Request) -> Updates:
         """Bring the open library up to date under a model."""
-        return self._updated(chosen, model, request)
-
-    def _updated(self, chosen: str, model: str, request: gr.Request) -> Updates:
         self._permissions.check("import", request)
         self._indexing.start(chosen, [model])
         return self._show(chosen, request)
 
-    @user_errors
     def on_get(self, chosen: str, request: gr.Request) -> Updates:
         """Index the open library by a model that knows more than drawings, which is downloaded if none is here."""
         self._indexing.check_get(self._permissions, request)
         self._indexing.get(self._libraries.find(chosen).id, self._permissions, request)
         return self._show(chosen, request) | {self._parts.open.drawings: {}}
 
-    @user_errors
     def on_cancel(self, chosen: str, request: gr.Request) -> Updates:
         """Cancel the open library's update; what is indexed stays."""
         self._permissions.check("import", request)
@@ -223,28 +186,24 @@ class LibraryTab:
             self._indexing.jobs.cancel(job.number)
         return self._show(chosen, request)
 
-    @user_errors
     def on_check(self, chosen: str, request: gr.Request) -> dict[str, Any]:
         """Compare the open library's files with what is indexed."""
         self._permissions.check("import", request)
         info = self._libraries.find(chosen)
         return self._info(info, request, changes_text(self._libraries.check(info.id)))
 
-    @user_errors
     def on_more(self, chosen: str, files: list[str] | None, model: str, request: gr.Request) -> Updates:
         """Add uploaded files to the open library, and index them."""
         self._permissions.check("import", request)
         self._libraries.upload(self._libraries.find(chosen).id, _uploads(files))
-        return self._updated(chosen, model, request)
+        return self.on_update(chosen, model, request)
 
-    @user_errors
     def on_rename(self, chosen: str, name: str, request: gr.Request) -> Updates:
         """Give the open library another name."""
         self._permissions.check("import", request)
         self._libraries.rename(chosen, name.strip())
         return self._show(chosen, request)
 
-    @user_errors
     def on_remove(self, chosen: str, request: gr.Request) -> Updates:
         """Remove the open library."""
         self._permissions.check("delete", request)
@@ -252,12 +211,11 @@ class LibraryTab:
         self._indexing.galleries.forget(chosen)
         return self._show("", request)
 
-    @user_errors
     def on_retry(self, chosen: str, model: str, request: gr.Request) -> Updates:
         """Read the skipped files of the open library again."""
         self._permissions.check("import", request)
         self._libraries.retry(chosen)
-        return self._updated(chosen, model, request)
+        return self.on_update(chosen, model, request)
 
     def on_search(self, event: gr.EventData) -> Mapping[str, str]:
         """Return the values of the link to the last search of a library in this browser."""
@@ -277,7 +235,7 @@ class LibraryTab:
             **self._progress(info.id if info else "", visitor),
         }
         if info is None:
-            return shown | {o.search: {}, o.skipped: {}, o.retry: gr.skip(), o.name: "", o.more: gr.skip()}
+            return shown | {o.search: {}, o.skipped: {}, o.name: ""}
         skipped = self._libraries.skipped(info.id)
         folder = None if self._permissions.may("paths", visitor) else info.source.within or info.source.path
         videos = self._indexing.galleries.searcher(info.id).gallery.videos
@@ -291,7 +249,7 @@ class LibraryTab:
 
     def _progress(self, chosen: str, visitor: Visitor) -> Updates:
         """Show the list, and the open library with its update."""
-        p, o, jobs, infos = self._parts, self._parts.open, self._jobs(), self._libraries.infos()
+        p, o, jobs, infos = self._parts, self._parts.open, self._indexing.jobs.by_library, self._libraries.infos()
         info = next((info for info in infos if info.id == chosen), None)
         job = self._indexing.under_way(chosen) if chosen else None
         is_busy = any(each.is_under_way for each in jobs.values())
@@ -305,22 +263,15 @@ class LibraryTab:
         }
 
     def _info(self, info: LibraryInfo, visitor: Visitor, remark: str = "") -> dict[str, Any]:
-        return info_view(info, self._jobs().get(info.id), remark, self._permissions.may("paths", visitor))
-
-    def _jobs(self) -> dict[str, IndexJob]:
-        """Return the update of each library that is under way, or ended last."""
-        jobs: dict[str, IndexJob] = {}
-        for job in self._indexing.jobs.jobs:
-            jobs.setdefault(job.key, job)
-        return jobs
+        job = self._indexing.jobs.by_library.get(info.id)
+        return info_view(info, job, remark, self._permissions.may("paths", visitor))
 
     def _models(self) -> list[str]:
         entries = self._indexing.models.entries()
         return [name for name, entry in entries.items() if entry.kind in ("model", "run")]
 
-    def _default_model(self) -> str | None:
-        names = self._models()
-        return next(iter(self._indexing.models.real_models()), "CLIP" if "CLIP" in names else next(iter(names), None))
+    def _default_model(self) -> str:
+        return next(iter(self._indexing.models.real_models()), "CLIP")
 
     def _knows_only_drawings(self, model: str | None) -> bool:
         return not model or self._indexing.models.knows_only_drawings(model)

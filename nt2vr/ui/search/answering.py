@@ -23,11 +23,9 @@ from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.search.versus import MOST, woven
 from nt2vr.ui.search.view import downloads, offers_view, parts_view, understood_view, with_corrections
 from nt2vr.ui.search.watch import Watch
-from nt2vr.ui.web.errors import problem, user_errors
-from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.errors import problem
+from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions
-
-Updates = dict[Any, Any]  # component -> its new value
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,6 @@ class Answering:
     watch: Watch
     results: Results
 
-    @user_errors
     def on_search(
         self, previous: Answer | None, wanted: str, unwanted: str, request: gr.Request, **sent: Any
     ) -> Updates:
@@ -122,7 +119,6 @@ class Answering:
         learning = self.watch.columns(view, answer, key, question, view_of, bool(state.replay))
         return woven(learning, answer, partial(view_of, marked=Marked(), other=None))
 
-    @user_errors
     def on_figure(
         self, previous: Answer | None, wanted: str, unwanted: str, event: gr.EventData, **sent: Any
     ) -> dict[str, Any]:
@@ -130,9 +126,8 @@ class Answering:
         asked = SearchState.of_page(**sent)
         searcher = self.galleries.searcher(asked.gallery)
         choices = figure_choices(asked.systems, searcher.system_names(asked.systems))
-        named = event_value(event, "systems", str) or "|".join(asked.systems) * bool(
-            asked.gallery
-        )  # others lack an index
+        indexed = asked.systems if asked.gallery else ()  # others lack an index
+        named = event_value(event, "systems", str) or "|".join(indexed)
         systems = figure_systems(named, asked.systems, choices)
         asked = replace(asked, systems=systems, k=1, versus="")
         state, query, parsed = self._understood(asked, previous, (wanted, unwanted))

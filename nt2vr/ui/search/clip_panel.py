@@ -16,7 +16,6 @@ from nt2vr.ui.search.clip_view import backwards_view, detail_view, film_view
 from nt2vr.ui.search.match_view import asks, lines_of, match_view, with_change
 from nt2vr.ui.search.versus import with_second
 from nt2vr.ui.search.why_view import chosen_columns, why_view
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 
@@ -29,12 +28,10 @@ class ClipPanel:
     media: Media
     permissions: Permissions
 
-    @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
         """Enlarge a clip."""
         return {} if answer is None else self._enlarged(answer, event_value(event, "id", str), request)
 
-    @user_errors
     def on_why(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
         """Explain the scores of the enlarged clip under one or two systems."""
         if answer is None:
@@ -46,7 +43,6 @@ class ClipPanel:
         video = self.galleries.searcher(answer.gallery).video(video_id)
         return {**detail, "why": why_view(answer, columns, whys, video, detail)}
 
-    @user_errors
     def on_match(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
         """Score captions for the enlarged clip with the systems on display, after adding one by rules if asked to."""
         if answer is None:
@@ -59,7 +55,6 @@ class ClipPanel:
         found = match(searcher, Reference((), video_id), lines, systems) if asks(lines) else None
         return {**self._enlarged(answer, video_id, request), "match": match_view(lines, found)}
 
-    @user_errors
     def on_backwards(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
         """Score the enlarged clip with its frames in reverse order, while it is played so."""
         if answer is None:
@@ -76,4 +71,4 @@ class ClipPanel:
         film = film_view(answer, video, searcher.gallery.videos)
         tells = self.permissions.may("paths", request) and not self.permissions.space_owner
         view = detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells)
-        return with_second(view, answer, video, urls) if answer.beside else view
+        return with_second(view, answer, video, urls)

@@ -159,17 +159,15 @@ class RunColumns:
     def _of_run(
         self, column: Mapping[str, Any], ranking: Ranking, own: RunEpochs, title: str, question: Question
     ) -> dict[str, Any]:
-        epoch, base, key = epoch_of(ranking), self.base_of(own.run), (own.run, self._key(ranking.system))
-        bases = [other for other in self.answer.rankings if other.system == replace(ranking.system, model=base)]
+        epoch, base, system = epoch_of(ranking), self.base_of(own.run), ranking.system
+        key = own.run, key_of(self.key, system.strategy, system.strength)
+        bases = [other for other in self.answer.rankings if other.system == replace(system, model=base)]
         found = dict(zip((0,), bases, strict=False)) | {epoch: ranking}
         rankings = self.kept.add(key, found)
         if missing := question.missing(own, base, rankings):
-            self.kept.complete(key, missing, lambda number: question.ask_epoch(own, number, base, ranking.system))
+            self.kept.complete(key, missing, lambda number: question.ask_epoch(own, number, base, system))
         learner = Learner(own.run, title, own.epochs, rankings, {"waits": bool(missing)})
         return learner.column(column, epoch, self.answer, self.view_of)
-
-    def _key(self, system: System) -> str:
-        return key_of(self.key, system.strategy, system.strength)
 
 
 def replayed(recording: Recording, rankings: Mapping[int, Ranking], answer: Answer, view_of: ViewOf) -> dict[str, Any]:

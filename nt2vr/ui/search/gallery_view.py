@@ -12,6 +12,7 @@ from nt2vr.querygen.changed import changed
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.web.permissions import Visitor, told
+from nt2vr.world.stories import story_queries
 
 EXAMPLES = ("a dog but no cat", "not dancing", "any vehicle except a car", "kitty without a doggy")
 GENERIC = ("a person, no car", "a room without people", "outdoors, but no animals", "not at night")  # for any videos
@@ -38,10 +39,10 @@ def status_line(galleries: Galleries, key: str = "", visitor: Visitor = None) ->
     )
 
 
-def examples_view(searcher: Searcher, stories: Sequence[str]) -> dict[str, Any]:
-    """Offer queries for a gallery; `stories` are those that "Surprise me" draws from in the built-in one."""
+def examples_view(searcher: Searcher) -> dict[str, Any]:
+    """Offer queries for a gallery, and those that "Surprise me" draws from: stories in the built-in one."""
     if not searcher.is_library:
-        return {"examples": list(EXAMPLES), "drawn": list(stories), "own": False}
+        return {"examples": list(EXAMPLES), "drawn": story_queries(), "own": False}
     captions = list(islice(_captions(searcher.gallery), MOST_DRAWN))
     return {"examples": own_examples(searcher.gallery), "drawn": captions, "own": True}
 

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from nt2vr.search.galleries import Galleries
+from nt2vr.search.searcher import CONCURRENT
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import MEANINGS, Marked, short_name
@@ -15,8 +15,12 @@ from nt2vr.ui.search.gallery_view import examples_view
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.picture_examples import lay_out_picture_examples
 from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SLIDERS, SearchState
-from nt2vr.ui.theme import fold, template
+from nt2vr.ui.theme import TEMPLATES, fold, template
+from nt2vr.world.synonyms import offered_words
 
+# options of events that search: as many run at a time as searches do
+PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
+QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 MENU_BUTTON = (
     '<button type="button" popovertarget="menu" aria-label="More" title="Downloads, keys, models …">⋯</button>'
 )
@@ -44,9 +48,9 @@ def menu_style() -> str:
     return f'#systems li::after {{ content: "{MEANINGS["plain"]}"; }}{others}'
 
 
-def built_in_stories(templates: Path) -> list[dict[str, Any]]:
+def built_in_stories() -> list[dict[str, Any]]:
     """Read the shipped stories for talks: `query`, `systems`, `k`, and a `note` for the speaker."""
-    stories: list[dict[str, Any]] = json.loads((templates / "stories.json").read_text(encoding="utf-8"))
+    stories: list[dict[str, Any]] = json.loads((TEMPLATES / "stories.json").read_text(encoding="utf-8"))
     return stories
 
 
@@ -59,11 +63,10 @@ class Controls:
         state: hidden; see `SearchState.hidden`.
         link: hidden; the link that the page was opened with, for the browser to apply.
         ask: hidden; every change of it starts a search.
+        shown: the components that show a value of SearchState, by its name, in the order of search.js.
     """
 
-    def __init__(
-        self, galleries: Galleries, templates: Path, words: Sequence[str], stories: Sequence[str], media: Media
-    ) -> None:
+    def __init__(self, galleries: Galleries, media: Media) -> None:
         """Lay out query, references, examples, and the choice of gallery and systems."""
         start = SearchState()
         with gr.Row(equal_height=True):
@@ -92,11 +95,11 @@ class Controls:
             gr.Checkbox(False, label="Options", elem_id="options", min_width=100, scale=1, container=False)
             self.find = gr.Button("Search", variant="primary", elem_id="search-button", scale=0)
             gr.HTML(MENU_BUTTON, elem_id="menu-button")
-        template(templates, "words", {"words": list(words)})
-        self.reference = template(templates, "reference", NO_REFERENCES)
+        template("words", {"words": offered_words()})
+        self.reference = template("reference", NO_REFERENCES)
         with gr.Row(elem_id="choices"):
-            self.examples = template(templates, "examples", examples_view(galleries.built_in, stories))
-            self.picture_examples = lay_out_picture_examples(templates, galleries.built_in, media)
+            self.examples = template("examples", examples_view(galleries.built_in))
+            self.picture_examples = lay_out_picture_examples(galleries.built_in, media)
             self.systems = gr.Dropdown(
                 system_choices(galleries.built_in.system_names()),
                 value=list(start.systems),
@@ -113,12 +116,8 @@ class Controls:
             )
         self.ask = gr.Textbox(visible="hidden")  # a State is not in the browser
         self.link, self.state = gr.JSON(visible="hidden"), gr.JSON(start.hidden, elem_id="state", visible="hidden")
-
-    @property
-    def shown(self) -> dict[str, Any]:
-        """The components that show a value of SearchState, by its name, in the order of search.js."""
         components = (self.query, self.gallery, self.systems, self.k, self.reference)
-        return dict(zip(("q", "gallery", "systems", "k", "references"), components, strict=True))
+        self.shown = dict(zip(("q", "gallery", "systems", "k", "references"), components, strict=True))
 
 
 class Results:
@@ -138,14 +137,14 @@ class Results:
         indexing: ticks while a library is being indexed for a search.
     """
 
-    def __init__(self, more_models: MoreModels, systems: gr.Dropdown, templates: Path, page: gr.Blocks) -> None:
+    def __init__(self, more_models: MoreModels, systems: gr.Dropdown, page: gr.Blocks) -> None:
         """Lay out what shows an answer, and the panels that correct it and add models to `systems`."""
         self.problem = gr.HTML(elem_id="problem")
-        self.understood = template(templates, "understood", {})
+        self.understood = template("understood", {})
         with gr.Column(elem_id="menu"):
-            self.menu = template(templates, "menu", {}, elem_id="menu-links")
+            self.menu = template("menu", {}, elem_id="menu-links")
             with fold("Correct this, or change the weights", elem_id="correct"):
-                self.parts = template(templates, "parts", {})
+                self.parts = template("parts", {})
                 with gr.Row():
                     self.wanted = gr.Textbox(label="Wanted", elem_id="wanted", placeholder="a man singing")
                     self.unwanted = gr.Textbox(
@@ -164,10 +163,10 @@ class Results:
                     for strategy, (low, high, step) in SLIDERS.items()
                 ]
             self.systems_added = more_models.build(systems, page)
-        self.index = template(templates, "search-index", {})
-        self.columns = template(templates, "columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs")
-        self.detail = template(templates, "detail", {})
-        self.figure = template(templates, "figure", {}, "slide")
-        self.stage = template(templates, "stage", {"stories": built_in_stories(templates)}, "slide")
-        self.map = template(templates, "map", {})
+        self.index = template("search-index", {})
+        self.columns = template("columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs")
+        self.detail = template("detail", {})
+        self.figure = template("figure", {}, "slide")
+        self.stage = template("stage", {"stories": built_in_stories()}, "slide")
+        self.map = template("map", {})
         self.answer, self.marked, self.indexing = gr.State(), gr.State(Marked()), gr.Timer(1.0, active=False)

@@ -14,7 +14,6 @@ from nt2vr.search.strategies import Vector
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.search.map_view import BAD, GOOD, OTHER, Kind, map_view
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 
 SAMPLE = 64  # texts whose mean is the mean text
@@ -28,7 +27,6 @@ class MapPanel:
     galleries: Galleries
     media: Media
 
-    @user_errors
     def on_draw(self, answer: Answer | None, marked: Marked, event: gr.EventData) -> dict[str, Any]:
         """Draw the map of one system, the first if there are fewer."""
         column = event_value(event, "column", int)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -15,26 +14,26 @@ from nt2vr.models.downloads import available, can_download
 from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, import_checkpoint
 from nt2vr.models.foreign_file import SUFFIXES
 from nt2vr.models.recommended import OFFERED, RECOMMENDED, Recommended
+from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
-from nt2vr.ui.theme import fold, script, template
-from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.search.state import MAX_COLUMNS
+from nt2vr.ui.theme import QUIET, fold, script, template
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.uploads import is_upload
 
 MOST_FOUND = 24  # names listed while typing
+_available = cache(available)
 WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."
 
 
 @dataclass
 class MoreModels:
-    """Panel for adding models; if `max_columns` systems are chosen already, a new model replaces the last."""
+    """Panel for adding models; if MAX_COLUMNS systems are chosen already, a new model replaces the last."""
 
     searcher: Searcher
-    max_columns: int
     permissions: Permissions
-    templates: Path
     _downloads: list[Event] = field(default_factory=list)  # each cancels a download under way
     _systems: gr.Dropdown = field(init=False)
     _note: gr.Markdown = field(init=False)
@@ -45,7 +44,7 @@ class MoreModels:
         self._systems = systems
         offer = gr.Button(f"Add a real CLIP: {OFFERED.name}, {OFFERED.size_mb} MB", visible=False, elem_id="offer")
         with fold("More models", elem_id="more-models"):
-            recommended = template(self.templates, "recommended", recommended_view(self.searcher.models.names()))
+            recommended = template("recommended", recommended_view(self.searcher.models.names()))
             with gr.Row():
                 pretrained = gr.Textbox(
                     RECOMMENDED[0].name,
@@ -71,25 +70,20 @@ class MoreModels:
             self._note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
             self._added = gr.JSON(visible="hidden")
         private: dict[str, Any] = {"api_visibility": "private", "show_progress_on": self._note}
-        quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-        recommended.choose(self.on_choose, None, [pretrained, recommended], **quiet)
-        pretrained.input(self.on_find, pretrained, recommended, trigger_mode="always_last", **quiet)
-        cancel.click(self.on_cancel, None, self._note, **quiet)
+        recommended.choose(self.on_choose, None, [pretrained, recommended], **QUIET)
+        pretrained.input(self.on_find, pretrained, recommended, trigger_mode="always_last", **QUIET)
+        cancel.click(self.on_cancel, None, self._note, **QUIET)
         upload.upload(self.on_upload, upload, file, **private)
-        page.load(self.on_visit, None, [download, upload, start, self._note, recommended], **quiet)
+        page.load(self.on_visit, None, [download, upload, start, self._note, recommended], **QUIET)
         answered = [systems, self._note, self._added]
         downloaded = download.click(self.on_download, [pretrained, systems], answered, **private)
         imported = start.click(self.on_import, [file, name, *options, systems], answered, **private)
-        page.load(self.on_offer, None, offer, **quiet)
+        page.load(self.on_offer, None, offer, **QUIET)
         taken = offer.click(self.on_download, [gr.State(OFFERED.name), systems], answered, **private)
-        taken.success(lambda: gr.Button(visible=False), None, offer, **quiet)
+        taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
         return [
             event.success(
-                None,
-                [self._added, systems, file, name],
-                [systems, file, name],
-                js=script("addModel", self.max_columns - 1),
-                api_visibility="private",
+                None, [self._added, systems, file, name], [systems, file, name], js=script("addModel", MAX_COLUMNS - 1)
             )
             for event in (downloaded, imported, taken)
         ]
@@ -132,7 +126,6 @@ class MoreModels:
             start = gr.Button("Import and add", elem_id="import", scale=1, min_width=170)
         return name, [architecture, activation, frames], start
 
-    @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
         """Disable what this visitor may not do, and say why."""
         may_import, may_download = (self.permissions.may(action, request) for action in ("import", "download"))
@@ -141,26 +134,22 @@ class MoreModels:
         here = recommended_view(self.searcher.models.names())
         return [*(gr.Button(interactive=allowed) for allowed in buttons), note, here]
 
-    @user_errors
     def on_offer(self, request: gr.Request) -> gr.Button:
         """Offer a real CLIP on a Space that reaches the Hub, to those who may download, until it is here."""
         is_wanted = self.permissions.space_owner and self.permissions.may("download", request)
         is_here = OFFERED.name in (name.replace(" ", "") for name in self.searcher.models.names())
         return gr.Button(visible=bool(is_wanted) and not is_here and can_download(OFFERED.name))
 
-    @user_errors
     def on_choose(self, event: gr.EventData) -> tuple[str, dict[str, Any]]:
         """Put a listed model's name in the box."""
         return event_value(event, "name", str), recommended_view(self.searcher.models.names())
 
-    @user_errors
     def on_find(self, text: str) -> dict[str, Any]:
         """List the models of open_clip's with the typed words in their names."""
         words = text[:MAX_QUOTED].casefold().split()  # no name is as long
         found = [name for name in _available() if all(word in name.casefold() for word in words)] if words else []
         return recommended_view(self.searcher.models.names(), found)
 
-    @user_errors
     def on_cancel(self, request: gr.Request) -> str:
         """Cancel the download under way."""
         self.permissions.check("download", request)
@@ -168,7 +157,6 @@ class MoreModels:
             stop.set()
         return "The download is being cancelled." if self._downloads else "No download is under way."
 
-    @user_errors
     def on_upload(self, path: str | None, request: gr.Request) -> str:
         """Name the uploaded file in the box, as the file to import."""
         self.permissions.check("import", request)
@@ -176,7 +164,6 @@ class MoreModels:
             raise ConfigError("There is no such file among the uploaded ones. Upload it again.")
         return path
 
-    @user_errors
     def on_download(
         self,
         name: str,
@@ -198,14 +185,13 @@ class MoreModels:
 
         self._downloads.append(stop)
         try:
-            added = self.searcher.models.download(name, report, stop.is_set, announce)
+            added = self.searcher.models.download(name, stoppable(report, stop.is_set), announce)
         except InterruptedError:
             raise ConfigError(f"The download of {name} was cancelled. Nothing of it was saved.") from None
         finally:
             self._downloads.remove(stop)
         return self._result(added, said[-1], chosen)
 
-    @user_errors
     def on_import(
         self,
         file: str,
@@ -239,11 +225,6 @@ class MoreModels:
             self._note: f"Added {model}. {remark}",
             self._added: {"model": model, **boxes},
         }
-
-
-@cache
-def _available() -> Sequence[str]:
-    return available()
 
 
 def recommended_view(here: Iterable[str], found: Sequence[str] = ()) -> dict[str, Any]:

@@ -83,7 +83,7 @@ class References:
 
     def _middle_frame(self, gallery: str, video: Video) -> NDArray[np.uint8]:
         if gallery:
-            return self._decoder.picture(self._media.still(gallery, video))
+            return self._decoder.picture(self._media.libraries.previews(gallery, self._decoder).poster(video))
         return np.asarray(self._decoder.frames(video.path, 1, None, video.root).result()[0], np.uint8)
 
     def _frames(self, path: str) -> Frames:

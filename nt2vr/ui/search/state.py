@@ -7,7 +7,9 @@ see `SearchState.hidden`.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, StrictBool, StrictFloat, StrictStr, TypeAdapter, ValidationError
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES, check_number
@@ -41,11 +43,14 @@ class Chosen:
         wanted: False for "less like this".
     """
 
-    clip: str = ""
-    gallery: str = ""
-    path: str = ""
-    weight: float = DEFAULT_WEIGHT
-    wanted: bool = True
+    clip: StrictStr = ""
+    gallery: StrictStr = ""
+    path: StrictStr = ""
+    weight: Annotated[StrictFloat, Field(ge=0, le=1)] = DEFAULT_WEIGHT
+    wanted: StrictBool = True
+
+
+_SENT = TypeAdapter(list[Chosen])
 
 
 @dataclass(frozen=True)
@@ -214,21 +219,14 @@ def read_chosen(value: Any) -> tuple[Chosen, ...]:
         ConfigError: if they are of another form, too many, or a weight is not 0 to 1.
     """
     sent = value.get("references", []) if isinstance(value, Mapping) else None
-    if not isinstance(sent, list):
+    try:
+        chosen = tuple(_SENT.validate_python(sent))
+    except ValidationError:
+        raise ConfigError(REFUSED.format("references")) from None
+    check_number(len(chosen))
+    if any(bool(each.clip) == bool(each.path) for each in chosen):
         raise ConfigError(REFUSED.format("references"))
-    check_number(len(sent))
-    return tuple(map(_read_one, sent))
-
-
-def _read_one(sent: Any) -> Chosen:
-    values: dict[str, Any] = {**vars(Chosen()), **sent} if isinstance(sent, Mapping) else {}
-    clip, gallery, path = texts = [values.get(name) for name in ("clip", "gallery", "path")]
-    weight, wanted = values.get("weight"), values.get("wanted")
-    is_weight = isinstance(weight, int | float) and not isinstance(weight, bool) and 0 <= weight <= 1
-    is_complete = all(isinstance(text, str) for text in texts) and is_weight and isinstance(wanted, bool)
-    if not is_complete or bool(clip) == bool(path):
-        raise ConfigError(REFUSED.format("references"))
-    return Chosen(clip, gallery, path, float(weight), wanted)  # type: ignore[arg-type]
+    return chosen
 
 
 def with_clip(chosen: Sequence[Chosen], clip: str, gallery: str, wanted: bool) -> tuple[Chosen, ...]:

@@ -6,9 +6,8 @@ still hold what they held before: see assets/ui/search.js.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -20,36 +19,24 @@ from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.recording import Recording
-from nt2vr.search.searcher import CONCURRENT
+from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, wire_indexing
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.answering import Answering, Updates
+from nt2vr.ui.search.answering import Answering
 from nt2vr.ui.search.clip_panel import ClipPanel
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.search.gallery_view import examples_view, own_examples, status_line
-from nt2vr.ui.search.layout import Controls, Results, gallery_choices, system_choices
+from nt2vr.ui.search.layout import PRIVATE, QUIET, Controls, Results, gallery_choices, system_choices
 from nt2vr.ui.search.map_panel import MapPanel
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.references import References
-from nt2vr.ui.search.state import (
-    DEFAULT_QUERY,
-    MAX_COLUMNS,
-    NAMES,
-    SearchState,
-    dropped_systems,
-    read_chosen,
-    with_clip,
-)
+from nt2vr.ui.search.state import DEFAULT_QUERY, NAMES, SearchState, dropped_systems, read_chosen, with_clip
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.theme import script
 from nt2vr.ui.trainings import Trainings
-from nt2vr.ui.web.errors import problem, user_errors, warn
-from nt2vr.ui.web.inputs import OpensQueries, event_value
+from nt2vr.ui.web.errors import problem, warn
+from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions
-
-BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
-PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
-QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 
 
 @dataclass
@@ -58,29 +45,24 @@ class SearchTab:
 
     Attributes:
         decoder: decodes uploads, which are untrusted.
-        templates: folder of the page's templates.
         marked: returns the relevant clips of a judged query, given its name in links, its text and the gallery.
-        words: known words, offered while typing.
-        stories: queries of the built-in gallery to draw one from.
         head: the page's head, which names the gallery.
-        trainings: trains models; None if the trainer is left out.
+        trainings: trains models.
+        controls: laid out by `build`, as `results` are.
     """
 
     galleries: Galleries
     media: Media
     indexing: Indexing
     decoder: Decoder
-    templates: Path
     permissions: Permissions
     head: gr.HTML
     marked: Callable[[str, str, str], Marked]
-    words: Sequence[str]
-    stories: Sequence[str]
-    trainings: Trainings | None
+    trainings: Trainings
     _watch: Watch = field(init=False)
     _references: References = field(init=False)
-    _controls: Controls = field(init=False)
-    _results: Results = field(init=False)
+    controls: Controls = field(init=False)
+    results: Results = field(init=False)
     _answering: Answering = field(init=False)
 
     def build(self, page: gr.Blocks, tabs: gr.Tabs) -> OpensQueries:
@@ -90,68 +72,63 @@ class SearchTab:
             Lets an event of another tab open a query here; takes the event and a handler that returns a link's values.
         """
         self._references = References(self.galleries, self.media, self.decoder)
-        self._controls = c = Controls(self.galleries, self.templates, self.words, self.stories, self.media)
+        self.controls = c = Controls(self.galleries, self.media)
         clips = [video.video_id for video in self.galleries.built_in.gallery.videos]
-        recording = Recording.of_gallery(self.templates.parent / "recording.json", clips)
+        recording = Recording.of_gallery(ASSETS / "recording.json", clips)
         self._watch = Watch(self.galleries, self.permissions, self.trainings, recording)
-        self._watch.build(self.templates)
-        more_models = MoreModels(self.galleries.built_in, MAX_COLUMNS, self.permissions, self.templates)
-        self._results = r = Results(more_models, c.systems, self.templates, page)
+        self._watch.build()
+        more_models = MoreModels(self.galleries.built_in, self.permissions)
+        self.results = r = Results(more_models, c.systems, page)
         given = self.galleries, self.media, self.indexing, self.permissions, self.marked
         self._answering = Answering(*given, self._references, self._watch, r)
         self._wire_inputs(page)
         self._wire_search()
         self._wire_clips()
-        self._watch.wire(page, c, r, QUIET)
+        self._watch.wire(page, c, r)
         opens = self._opens(tabs)
         for event in (r.stage.open, c.picture_examples.open):
             opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))
-        opens(self._watch.replay, self._watch.replay_link)
+        opens(self._watch.panel.replay, self._watch.replay_link)
         return opens
-
-    @property
-    def returned_to_report(self) -> Any:
-        """The event of Back and Forward to the address of a report, which is not Search's."""
-        return self._results.understood.report
 
     def _asks(self, event: Any) -> None:
         """Search once an event of the server has succeeded."""
-        event.success(outputs=self._controls.ask, js="nt2vr.ask", **BROWSER_ONLY)
+        event.success(None, outputs=self.controls.ask, js="nt2vr.ask")
 
     def _wire_inputs(self, page: gr.Blocks) -> None:
         """Wire what leads to a search by a change of `ask`."""
-        c, r = self._controls, self._results
+        c, r = self.controls, self.results
         loaded = [c.link, c.gallery, c.systems, c.examples, self.head]
         restored = page.load(self.on_load, c.ask, loaded, js="nt2vr.settings", **QUIET)
         shown = list(c.shown.values())
         restore = script("restore", {name: component.value for name, component in c.shown.items()})
-        restored.success(inputs=[c.link, c.ask, *shown], outputs=[c.ask, c.state, *shown], js=restore, **BROWSER_ONLY)
-        c.examples.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
-        c.with_picture.click(js="nt2vr.chooseFiles", **BROWSER_ONLY)
-        c.reference.edited(outputs=c.ask, js="nt2vr.ask", **BROWSER_ONLY)
+        restored.success(None, inputs=[c.link, c.ask, *shown], outputs=[c.ask, c.state, *shown], js=restore)
+        c.examples.take(None, outputs=[c.query, c.ask], js="nt2vr.take")
+        c.with_picture.click(None, js="nt2vr.chooseFiles")
+        c.reference.edited(None, outputs=c.ask, js="nt2vr.ask")
         added = c.reference.added(self.on_added, c.reference, [c.reference, r.problem, c.ask], **PRIVATE)
-        added.then(js="nt2vr.pictureRead", **BROWSER_ONLY)
+        added.then(None, js="nt2vr.pictureRead")
         liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
         for event in (liked, *r.systems_added):
             self._asks(event)
-        r.understood.literal(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal", **BROWSER_ONLY)
-        r.understood.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
+        r.understood.literal(None, inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal")
+        r.understood.take(None, outputs=[c.query, c.ask], js="nt2vr.take")
         for event in (r.understood.versus, r.menu.versus):
-            event(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.versus", **BROWSER_ONLY)
-        r.understood.flip(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.flip", **BROWSER_ONLY)
-        r.parts.correct(outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct", **BROWSER_ONLY)
+            event(None, inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.versus")
+        r.understood.flip(None, inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.flip")
+        r.parts.correct(None, outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct")
         for slider in r.sliders:
             moved = script("moved", slider.elem_id)
-            slider.release(inputs=[slider, c.state], outputs=[c.state, c.ask], js=moved, **BROWSER_ONLY)
+            slider.release(None, inputs=[slider, c.state], outputs=[c.state, c.ask], js=moved)
 
     def _wire_search(self) -> None:
-        c, r = self._controls, self._results
+        c, r = self.controls, self.results
         parts, asked = [r.wanted, r.unwanted], {**c.shown, "hidden": c.state}
         asking = (
             *(c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit),
             *(c.ask.change, c.systems.input, c.k.input),
         )
-        gr.on(asking, outputs=r.problem, js="() => ''", **BROWSER_ONLY)  # not by an answer, which may be an older one
+        gr.on(asking, None, outputs=r.problem, js="() => ''")  # not by an answer, which may be an older one
         answered = gr.on(
             asking,
             self._answering.on_search,
@@ -167,16 +144,12 @@ class SearchTab:
             **PRIVATE,
         )
         r.figure.draw(self._answering.on_figure, [r.answer, *parts], r.figure, inputs_kwargs=asked, **PRIVATE)
-        answered.success(
-            inputs=[r.understood, *parts, c.state],
-            outputs=[*parts, *r.sliders, c.state],
-            js="nt2vr.settle",
-            **BROWSER_ONLY,
-        )
-        wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask, QUIET)
+        settled = [*parts, *r.sliders, c.state]
+        answered.success(None, inputs=[r.understood, *parts, c.state], outputs=settled, js="nt2vr.settle")
+        wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask)
 
     def _wire_clips(self) -> None:
-        c, r = self._controls, self._results
+        c, r = self.controls, self.results
         draw, panel = (
             MapPanel(self.galleries, self.media).on_draw,
             ClipPanel(self.galleries, self.media, self.permissions),
@@ -198,7 +171,7 @@ class SearchTab:
         c.gallery.focus(lambda: gr.Dropdown(gallery_choices(self.galleries)), None, c.gallery, queue=False, **QUIET)
 
     def _opens(self, tabs: gr.Tabs) -> OpensQueries:
-        c, r = self._controls, self._results
+        c, r = self.controls, self.results
         outputs = [*c.shown.values(), c.state, r.answer, tabs, c.examples, self.head]
 
         def opened(link: Mapping[str, str]) -> Updates:
@@ -213,11 +186,9 @@ class SearchTab:
                 tabs: gr.Tabs(selected="search"),
             }
 
-        @user_errors
         def on_back(address: str) -> Updates:
             return opened(dict(parse_qsl(address.removeprefix("?"))))
 
-        @user_errors
         def on_gallery(address: str, *_: Any) -> Any:
             if not address:
                 return gr.skip()
@@ -226,7 +197,6 @@ class SearchTab:
             return {**updates, c.ask: f"{time.monotonic()}"}
 
         def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
-            @user_errors
             def on_open(data: gr.EventData) -> Updates:
                 return opened(link_of(data))
 
@@ -246,7 +216,7 @@ class SearchTab:
             The values that components show and that are hidden, by name; each menu's choices; and what is said of the
             gallery.
         """
-        c = self._controls
+        c = self.controls
         names = self.galleries.built_in.system_names(link.get("systems", "").split("|"))
         try:
             gallery = self.galleries.key(link.get("gallery", ""))
@@ -270,17 +240,11 @@ class SearchTab:
         shown = {name: getattr(state, name) for name in c.shown} | {"references": self._references.view(known)}
         choices = {c.gallery: gallery_choices(self.galleries), c.systems: system_choices(names)}
         about = {
-            c.examples: examples_view(searcher, self.stories),
+            c.examples: examples_view(searcher),
             self.head: status_line(self.galleries, gallery, LocalContext.request.get(None)),
         }
         return {"shown": shown, "hidden": state.hidden}, choices, about
 
-    @property
-    def gallery(self) -> gr.Dropdown:
-        """The gallery that is searched."""
-        return self._controls.gallery
-
-    @user_errors
     def on_load(self, remembered: str, request: gr.Request) -> Updates:
         """Read the page's link, or the settings that the browser remembers, for the browser to apply."""
         link = request.query_params
@@ -288,22 +252,20 @@ class SearchTab:
         return {
             **{menu: gr.Dropdown(choice) for menu, choice in choices.items()},
             **about,
-            self._controls.link: values,
+            self.controls.link: values,
         }
 
-    @user_errors
     def on_like(self, answer: Answer | None, references: dict[str, Any], event: gr.EventData) -> tuple[Any, Any]:
         """Search for more like a clip, or for less."""
         clip, wanted = event_value(event, "id", str), event_value(event, "wanted", int)
         chosen = with_clip(read_chosen(references), clip, answer.gallery if answer else "", bool(wanted))
         return self._references.view(chosen), {}
 
-    @user_errors
     def on_added(self, references: dict[str, Any], event: gr.EventData) -> Updates:
         """Make uploaded pictures and videos references, and search; what is shown stays if one cannot be read."""
-        c, paths = self._controls, event_value(event, "paths", str).split("\n")
+        c, paths = self.controls, event_value(event, "paths", str).split("\n")
         try:
             chosen = self._references.with_uploads(read_chosen(references), paths)
         except Nt2vrError as error:
-            return {self._results.problem: problem(error)}
+            return {self.results.problem: problem(error)}
         return {c.reference: self._references.view(chosen), c.ask: f"{time.monotonic()}"}

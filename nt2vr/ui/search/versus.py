@@ -57,10 +57,10 @@ def woven(view: Mapping[str, Any], answer: Answer, view_of: Callable[[Answer], M
 
 
 def with_second(view: Mapping[str, Any], answer: Answer, video: Video, urls: Mapping[str, str]) -> dict[str, Any]:
-    """Add the ranks of a clip for the second query to its `detail_view`; no mark, as that would be of one query."""
-    views = [(answer, view)]
-    if answer.beside:
-        views.append((answer.beside, detail_view(video, answer.beside.see(view["id"]), "", urls)))
+    """Add the ranks of a clip for a second query to its `detail_view`; no mark then, as that would be of one query."""
+    if answer.beside is None:
+        return dict(view)
+    views = (answer, view), (answer.beside, detail_view(video, answer.beside.see(view["id"]), "", urls))
     rows = [{**row, "name": f"{row['name']} “{asked.query.text}”"} for asked, shown in views for row in shown["seen"]]
     return {**view, "verdict": "", "mark": "", "seen": rows}
 

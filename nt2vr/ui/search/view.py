@@ -57,13 +57,10 @@ def with_corrections(
         The state with the corrections that still hold, the query, and the query without them.
     """
     parsed, state = understand(asked.q, bool(asked.references)), asked
-    if previous is not None:
-        is_same = previous.sentence == asked.q
-        state = (
-            replace(asked, parts=write_parts(*boxes))
-            if is_same
-            else replace(asked, parts="", literal="", flip="", replay="", versus="")
-        )
+    if previous is not None and previous.sentence == asked.q:
+        state = replace(asked, parts=write_parts(*boxes))
+    elif previous is not None:
+        state = replace(asked, parts="", literal="", flip="", replay="", versus="")
     if not state.parts or any(  # the boxes may hold the parts from before references came or went
         state.parts == write_parts(*part_texts(query)) for query in (parsed, understand(asked.q, not asked.references))
     ):
@@ -72,11 +69,7 @@ def with_corrections(
 
 
 def understood_view(
-    answer: Answer,
-    state: SearchState,
-    asked: Mapping[str, str],
-    parsed: Query,
-    picture: str = "",
+    answer: Answer, state: SearchState, asked: Mapping[str, str], parsed: Query, picture: str = ""
 ) -> dict[str, Any]:
     """Show how a query was understood, and in words what came of it.
 
@@ -92,7 +85,6 @@ def understood_view(
     is_corrected = (wanted, unwanted) != part_texts(parsed)
     said = _said(query, parsed, bool(state.flip))
     beside = answer.beside
-    rows = _pieces(beside.query, None) if beside else []
     notices = (
         query.notice,
         picture,
@@ -101,7 +93,7 @@ def understood_view(
     )
     return {
         "pieces": _pieces(marked_again(query, parsed) if is_corrected else query, bool(state.flip)),
-        "second": rows,
+        "second": _pieces(beside.query, None) if beside else [],
         "affirmed": query.affirmed.text if query.unwanted and not beside else "",
         "notice": " ".join(filter(None, notices)),
         "flipped": bool(state.flip),

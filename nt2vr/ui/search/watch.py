@@ -6,7 +6,6 @@ Knows of the trainer only what `Trainings` says; the page passes one in.
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -20,11 +19,10 @@ from nt2vr.search.recording import Recording
 from nt2vr.search.systems import System
 from nt2vr.ui.search.column_view import short_name
 from nt2vr.ui.search.epochs import RunColumns, ViewOf, replayed, with_epoch, with_run
-from nt2vr.ui.search.layout import Controls, Results, system_choices
+from nt2vr.ui.search.layout import QUIET, Controls, Results, system_choices
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.theme import template
 from nt2vr.ui.trainings import Training, Trainings
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 
@@ -54,55 +52,47 @@ class Watch:
     """Panel of the run that is training, and the columns of runs.
 
     Attributes:
-        trainings: None if the trainer is left out.
         recording: a training to replay; None if there is none of this gallery.
+        panel: of the run that is training; its event `replay` asks for the recorded one.
         timer: ticks while a run is under way.
     """
 
     galleries: Galleries
     permissions: Permissions
-    trainings: Trainings | None
+    trainings: Trainings
     recording: Recording | None = None
     _kept: KeptRankings = field(default_factory=KeptRankings)
-    _panel: gr.HTML = field(init=False)
+    panel: gr.HTML = field(init=False)
     timer: gr.Timer = field(init=False)
     _watched: gr.State = field(init=False)  # of ticks, of which one under way may overwrite it
     _joins: gr.State = field(init=False)  # id of the run whose column is to join the others with its first checkpoint
 
-    def build(self, templates: Path) -> None:
+    def build(self) -> None:
         """Lay out the panel, empty until a run is under way."""
-        self._panel = template(templates, "watch", {})
+        self.panel = template("watch", {})
         self.timer, self._watched, self._joins = gr.Timer(POLL_S, active=False), gr.State(WatchedRun()), gr.State("")
 
-    def wire(self, page: gr.Blocks, controls: Controls, results: Results, quiet: Mapping[str, Any]) -> None:
+    def wire(self, page: gr.Blocks, controls: Controls, results: Results) -> None:
         """Wire the sliders of the columns, the panel and the timer."""
         c = controls
-        moved = results.columns.epoch(self.on_epoch, c.systems, c.systems, **quiet)
+        moved = results.columns.epoch(self.on_epoch, c.systems, c.systems, **QUIET)
         for event in (moved.success, results.columns.more):
-            event(fn=None, outputs=c.ask, js="nt2vr.ask", api_visibility="private")
-        if self.trainings is None:
-            return
-        panel = [self._panel, self.timer, self._watched]
+            event(None, outputs=c.ask, js="nt2vr.ask")
+        panel = [self.panel, self.timer, self._watched]
         looked, updated = [c.query, c.systems, results.answer, self._watched, self._joins], [*panel, self._joins]
-        page.load(self.on_visit, c.systems, panel, **quiet)
-        self._panel.start(self.on_start, c.systems, updated, **quiet)
-        self._panel.stop(self.on_stop, [c.systems, self._watched], panel, **quiet)
-        self._panel.join(self.on_join, [c.systems, self._watched], updated, **quiet)
-        self.timer.tick(self.on_tick, looked, [*updated, c.systems, c.ask], queue=False, trigger_mode="once", **quiet)
+        page.load(self.on_visit, c.systems, panel, **QUIET)
+        self.panel.start(self.on_start, c.systems, updated, **QUIET)
+        self.panel.stop(self.on_stop, [c.systems, self._watched], panel, **QUIET)
+        self.panel.join(self.on_join, [c.systems, self._watched], updated, **QUIET)
+        self.timer.tick(self.on_tick, looked, [*updated, c.systems, c.ask], queue=False, trigger_mode="once", **QUIET)
 
     def offers(self, request: gr.Request, gallery: str) -> dict[str, bool]:
         """Say whether to offer this visitor a training, and a recorded one, which is of the built-in gallery."""
-        trains = self.trainings is not None and self.permissions.may("train", request)
-        return {"trains": trains, "replays": self.recording is not None and not gallery}
+        replays = self.recording is not None and not gallery
+        return {"trains": self.permissions.may("train", request), "replays": replays}
 
     def columns(
-        self,
-        view: Mapping[str, Any],
-        answer: Answer,
-        key: str,
-        question: Question,
-        view_of: ViewOf,
-        is_replayed: bool,
+        self, view: Mapping[str, Any], answer: Answer, key: str, question: Question, view_of: ViewOf, is_replayed: bool
     ) -> dict[str, Any]:
         """Add to a view what `RunColumns.view` does, and the recorded run if it is to be replayed."""
         entries = self._models.entries()
@@ -114,11 +104,6 @@ class Watch:
             first, *others = shown["columns"]
             shown["columns"] = [first, replayed(self.recording, rankings, answer, view_of), *others]
         return shown
-
-    @property
-    def replay(self) -> Any:
-        """The event of a click on "replay"."""
-        return self._panel.replay
 
     def replay_link(self, event: gr.EventData) -> dict[str, str]:
         """Return the link of the recorded run for the query on display, or for the first that was recorded."""
@@ -134,15 +119,13 @@ class Watch:
 
     def awake(self) -> dict[Any, Any]:
         """Keep the panel up to date if a run is under way, along with a search's answer."""
-        return {self.timer: gr.Timer(active=True)} if self.trainings and self.trainings.under_way() else {}
+        return {self.timer: gr.Timer(active=True)} if self.trainings.under_way() else {}
 
-    @user_errors
     def on_visit(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
         """Show the run that is under way, if any, whoever started it."""
-        run = self._trains.under_way()
+        run = self.trainings.under_way()
         return self._showing(WatchedRun(run), "", systems, request) if run else (gr.skip(), gr.skip(), gr.skip())
 
-    @user_errors
     def on_start(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
         """Train from the model of the first column."""
         self.permissions.check("train", request)
@@ -154,22 +137,19 @@ class Watch:
             raise ConfigError(
                 f"{quoted(model)} has embeddings from a file and cannot be trained. Put another system first."
             )
-        run = self._trains.start(self._models.folder(model), model)
+        run = self.trainings.start(self._models.folder(model), model)
         return *self._showing(WatchedRun(run), run, systems, request), run
 
-    @user_errors
     def on_stop(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> tuple[Any, ...]:
         """Stop the run that is shown; its checkpoints stay."""
         self.permissions.check("train", request)
-        self._trains.stop(watched.run)
+        self.trainings.stop(watched.run)
         return self._showing(watched, "", systems, request)
 
-    @user_errors
     def on_join(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> tuple[Any, ...]:
         """Have the run's column join the others at the next tick, or with its first checkpoint."""
         return *self._showing(watched, watched.run, systems, request), watched.run
 
-    @user_errors
     def on_tick(
         self,
         text: str,
@@ -180,7 +160,7 @@ class Watch:
         request: gr.Request,
     ) -> tuple[Any, ...]:
         """Show how far the run is, add its column if that is to join, and search again for a newer checkpoint."""
-        watched = replace(watched, run=self._trains.under_way() or watched.run)
+        watched = replace(watched, run=self.trainings.under_way() or watched.run)
         if joins and joins == watched.run and joins in self._models.entries():
             joined = with_run(systems or [], joins, MAX_COLUMNS)
             return *self._showing(watched, "", joined, request), "", self._chosen(joined), f"{time.monotonic()}"
@@ -189,7 +169,6 @@ class Watch:
         watched = replace(watched, asked=newer or watched.asked)
         return *self._showing(watched, joins, systems, request), gr.skip(), gr.skip(), asks
 
-    @user_errors
     def on_epoch(self, systems: list[str], event: gr.EventData) -> Any:
         """Replace a run's system by that of one of its epochs."""
         run, epoch = event_value(event, "run", str), event_value(event, "epoch", int)
@@ -198,12 +177,6 @@ class Watch:
     @property
     def _models(self) -> Catalog:
         return self.galleries.built_in.models
-
-    @property
-    def _trains(self) -> Trainings:
-        if self.trainings is None:
-            raise ConfigError("The trainer is left out here.")
-        return self.trainings
 
     def _chosen(self, systems: Sequence[str]) -> gr.Dropdown:
         names = self.galleries.built_in.system_names(systems)
@@ -220,7 +193,7 @@ class Watch:
     ) -> tuple[Any, ...]:
         """Return the panel, if it has changed, the timer, and what to remember."""
         try:
-            training = self._trains.look(watched.run) if watched.run else None
+            training = self.trainings.look(watched.run) if watched.run else None
         except ConfigError:  # deleted
             training = None
         polls = REST if training and training.under_way else watched.polls - 1

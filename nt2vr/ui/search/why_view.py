@@ -38,6 +38,7 @@ def why_view(
 ) -> dict[str, Any]:
     """Show frames, parts and words of one clip for the systems of some columns, and the names of all systems."""
     names = [short_name(ranking.system.name) for ranking in answer.rankings]
+    largest = max(FAINT, *(abs(word.share or 0) for why in whys for word in why.words), 0)  # for all systems alike
     return {
         "shown": ",".join(map(str, columns)),
         "choices": [
@@ -46,18 +47,13 @@ def why_view(
         ]
         if len(names) > SIDE_BY_SIDE
         else [],
-        "systems": [_system_view(each, answer.query, video, urls, _largest_share(whys)) for each in whys],
+        "systems": [_system_view(each, answer.query, video, urls, largest) for each in whys],
     }
 
 
 def signed(value: float) -> str:
     """Write a number with its sign; 0 has none."""
     return f"{value:+.3f}" if abs(value) >= 0.0005 else "0"
-
-
-def _largest_share(whys: Sequence[Why]) -> float:
-    """Return the share with the strongest colour, for all systems alike."""
-    return max(FAINT, *(abs(word.share or 0) for why in whys for word in why.words), 0)
 
 
 def brief(why: Why, query: Query) -> str:

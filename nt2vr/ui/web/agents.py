@@ -15,6 +15,7 @@ from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.ui.web.gradio_fixes import offer_tools
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.routes import checked_request, list_galleries, search_gallery
+from nt2vr.ui.web.schema import SearchRequest
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ def build_tools(galleries: Galleries, permissions: Permissions) -> None:
             JSON: the query's parts, and per system the ranked videos, with id, score and verdict if it is known.
         """
         values = {"query": query, "systems": systems, "k": k, "gallery": gallery}
-        return await answered(lambda: search_gallery(galleries, checked_request(values), ()), request)
+        return await answered(lambda: search_gallery(galleries, checked_request(SearchRequest, values), ()), request)
 
     async def understand(request: gr.Request, query: str) -> str:
         """Split a sentence into what it wants and what it does not want, without searching.

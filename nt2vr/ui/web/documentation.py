@@ -19,6 +19,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from nt2vr.settings import DOCS
+from nt2vr.ui.theme import TEMPLATES
 
 PAPER = "https://doi.org/10.1145/3503161.3547968"
 START = "app.md"  # the page that `/docs/` shows
@@ -30,19 +31,17 @@ class Documentation:
     """ASGI app that serves the pages of a folder and what they show; nothing else, whatever is asked for.
 
     Attributes:
-        templates: folder with docs.html, and with style.css, which the pages share with the app.
         code: address of the code, which links to its files lead to; without one they are plain text.
         folder: of the pages; none in it, none is served.
     """
 
-    templates: Path
     code: str = ""
     folder: Path = DOCS
 
     @cached_property
     def files(self) -> dict[str, Path]:
         found = {path.name: path for path in self.folder.glob("[!.]*") if path.is_file()}
-        return found | {"style.css": self.templates / "style.css"}
+        return found | {"style.css": TEMPLATES / "style.css"}
 
     @cached_property
     def titles(self) -> dict[str, str]:
@@ -93,7 +92,7 @@ def _page(docs: Documentation, name: str) -> str:
         for each, title in docs.titles.items()
     )
     article = rendered(docs.files[name].read_text("utf-8"), docs.files, docs.code)
-    page = Template((docs.templates / "docs.html").read_text("utf-8"))
+    page = Template((TEMPLATES / "docs.html").read_text("utf-8"))
     return page.substitute(title=html.escape(docs.titles[name]), pages="".join(pages), article=article)
 
 

@@ -2,6 +2,7 @@
 
 import functools
 import html
+import inspect
 import logging
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
@@ -35,6 +36,13 @@ def user_errors(handler: Callable[P, R]) -> Callable[P, R]:
             raise gr.Error(FAILED, print_exception=False) from error
 
     return wrapped
+
+
+def tell_errors(page: gr.Blocks) -> None:
+    """Turn the errors of all of a page's handlers into messages; tools for agents, which are async, tell their own."""
+    for event in page.fns.values():
+        if event.fn is not None and not inspect.iscoroutinefunction(event.fn):
+            event.fn = user_errors(event.fn)
 
 
 def warn(error: Nt2vrError) -> None:

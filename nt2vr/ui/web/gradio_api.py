@@ -12,31 +12,29 @@ from nt2vr.search.galleries import Galleries
 from nt2vr.search.references import DEFAULT_WEIGHT, Reference
 from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.evaluations import start_evaluation
 from nt2vr.ui.web.gradio_fixes import reference_picture
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.routes import checked_request, search_gallery
+from nt2vr.ui.web.schema import SearchRequest
 
 
 def build_api(galleries: Galleries, decoder: Decoder, evaluations: Evaluations, permissions: Permissions) -> None:
     """Offer /search, /systems and /evaluate with hidden inputs, which allow more than those of the page."""
 
-    @user_errors
     def search(
         query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
     ) -> dict[str, Any]:
         """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
         count = int(k) if k == int(k) else k  # JavaScript does not distinguish 8 from 8.0
         values = {"query": query, "systems": systems, "k": count, "image_weight": image_weight, "alpha": alpha}
-        asked = checked_request(values)
+        asked = checked_request(SearchRequest, values)
         picture = [] if image is None else [Reference((decoder.picture(Path(image)),), weight=asked.image_weight)]
         return search_gallery(galleries, asked, picture)
 
-    @user_errors
     def evaluate(data: str, systems: list[str], request: gr.Request) -> dict[str, Any]:
         """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
-        checked_request({"systems": systems})
+        checked_request(SearchRequest, {"systems": systems})
         job = start_evaluation(evaluations, permissions, request, data, systems).result()
         if not job.result:
             raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")

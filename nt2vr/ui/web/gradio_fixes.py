@@ -7,7 +7,6 @@ fail once a release of Gradio makes the fix unnecessary: delete it then.
 import json
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -18,13 +17,14 @@ from gradio.mcp import GradioMCPServer
 from starlette.types import Message, Scope, Send
 
 from nt2vr.errors import MAX_QUOTED, MediaError, reason_of
+from nt2vr.ui.theme import TEMPLATES
 from nt2vr.ui.web.errors import FAILED, user_errors
 from nt2vr.ui.web.uploads import TOO_LARGE, is_too_large, is_upload
 
 MCP_PATH = "/gradio_api/mcp"
 
 
-def template_script(folder: Path) -> str:
+def template_script() -> str:
     """Return the head script that keeps the templates of `gr.HTML` from running the values they insert (security).
 
     Gradio fills in {{value}}, escaped as HTML, and evaluates the result as a JavaScript template literal, so that
@@ -32,7 +32,7 @@ def template_script(folder: Path) -> str:
     `${esc(value)}` would not need it, but {{value}} escapes by default, whereas one `esc` forgotten among some 900
     tags would be an injection; and every {{#each}} and {{#if}} would have to become JavaScript.
     """
-    return f"<script>{(folder / 'text-only.js').read_text(encoding='utf-8')}</script>"
+    return f"<script>{(TEMPLATES / 'text-only.js').read_text(encoding='utf-8')}</script>"
 
 
 def refuse_downloads() -> None:

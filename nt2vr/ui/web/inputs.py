@@ -8,6 +8,7 @@ import gradio as gr
 from nt2vr.errors import ConfigError
 
 OpensQueries = Callable[[Any, Callable[..., Mapping[str, str]]], None]  # opens an event's link in the Search tab
+Updates = dict[Any, Any]  # component -> its new value; the others stay as they are
 T = TypeVar("T", str, int)
 
 

@@ -34,12 +34,8 @@ logger = logging.getLogger(__name__)
 SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
 MAX_BODY_MB = 1  # of requests without files: the largest, a completed form, has a few KB
 FORM_BYTES = 1 << 16  # allowance for the form around an uploaded file
-UNUSED = (
-    "deep_link",
-    "component_server",
-    "process_recording",
-    "proxy",
-)  # routes of Gradio: some write files for anyone
+# routes of Gradio: some write files for anyone
+UNUSED = ("deep_link", "component_server", "process_recording", "proxy")
 YEAR_S = 365 * 24 * 3600
 UNKNOWN = (FnIndexInferError, KeyError, TypeError, OSError, ValueError)  # of Gradio's routes, for unknown names
 

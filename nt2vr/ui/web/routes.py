@@ -124,12 +124,7 @@ def list_galleries(galleries: Galleries) -> list[dict[str, Any]]:
     ]
 
 
-def checked_request(values: Mapping[str, Any]) -> SearchRequest:
-    """Validate the values of a search."""
-    return _checked(SearchRequest, values)
-
-
-def _checked(kind: type[Asked], values: Mapping[str, Any], strict: bool = True) -> Asked:
+def checked_request(kind: type[Asked], values: Mapping[str, Any], strict: bool = True) -> Asked:
     """Validate the values of a request; unless `strict`, numbers may be strings."""
     try:
         return kind.model_validate(values, strict=strict)
@@ -150,8 +145,8 @@ async def _read(request: Request, kind: type[Asked]) -> tuple[Asked, bytes | Non
                 if content is None and picture is not None:
                     values["image"] = picture
                 values |= {key: form.getlist(key) for key in LISTS if key in form}
-                return _checked(kind, values, strict=False), content  # a form's values are strings
-        return _checked(kind, _object(await request.body())), None
+                return checked_request(kind, values, strict=False), content  # a form's values are strings
+        return checked_request(kind, _object(await request.body())), None
     except HTTPException as error:
         raise ConfigError(f"The form cannot be read: {error.detail}") from error
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain
-from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.progress import Progress, silent, tracked
 from nt2vr.world.drawn.frame_file import embed_frames, embedded_once, read_frames, write_frames
 from nt2vr.world.drawn.render import render
 from nt2vr.world.scenes import Scene, SceneSplit
@@ -44,57 +44,49 @@ class ClipFile:
         key = blake2b(json.dumps(looks).encode(), digest_size=8)
         return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, framing)
 
-    def frames(self, progress: Progress = silent, should_stop: ShouldStop = never) -> NDArray[np.uint8]:
+    def frames(self, progress: Progress = silent) -> NDArray[np.uint8]:
         """Return the memory-mapped frames, drawing them first if necessary."""
         frames = read_frames(self.path)
         if frames is None:
-            self._draw(progress, should_stop)
+            self._draw(progress)
             frames = np.load(self.path, mmap_mode="r")
         return frames
 
     def embeddings(
-        self,
-        encoder: Encoder,
-        progress: Progress = silent,
-        should_stop: ShouldStop = never,
-        keeps_frames: bool = False,
+        self, encoder: Encoder, progress: Progress = silent, keeps_frames: bool = False
     ) -> NDArray[np.float32]:
         """Return the clips' L2-normalised embeddings (N, D), cached per visual tower, next to the frames if kept.
 
         A pooling that learns pools `frame_embeddings`.
         """
         if encoder.card.head:
-            return encoder.pool(self.frame_embeddings(encoder, progress, should_stop))
+            return encoder.pool(self.frame_embeddings(encoder, progress))
 
         def embed() -> NDArray[np.float32]:
             if keeps_frames:
-                self.frames(progress, should_stop)
-            return self._embed(encoder, True, progress, should_stop)
+                self.frames(progress)
+            return self._embed(encoder, True, progress)
 
         return embedded_once(self.path, encoder.card, embed)
 
-    def frame_embeddings(
-        self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
-    ) -> NDArray[np.float32]:
+    def frame_embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
         """Return what `Encoder.pool` takes (N, F, D), cached once for all poolings, without keeping the frames."""
         card = encoder.card.unpooled
-        return embedded_once(self.path, card, lambda: self._embed(encoder, False, progress, should_stop))
+        return embedded_once(self.path, card, lambda: self._embed(encoder, False, progress))
 
-    def _embed(
-        self, encoder: Encoder, pools: bool, progress: Progress, should_stop: ShouldStop
-    ) -> NDArray[np.float32]:
+    def _embed(self, encoder: Encoder, pools: bool, progress: Progress) -> NDArray[np.float32]:
         """Embed the frames on disk, or draw them without keeping them."""
         if self.path.is_file():
-            return embed_frames(encoder, self.frames(), progress, should_stop, pools)
-        drawn = tracked(self._drawn(), len(self.scenes), "drawing clips", progress, should_stop)
+            return embed_frames(encoder, self.frames(), progress, pools)
+        drawn = tracked(self._drawn(), len(self.scenes), "drawing clips", progress)
         chunks = iter(lambda: list(islice(drawn, CHUNK)), [])
-        embedded = [embed_frames(encoder, np.stack(chunk), silent, never, pools) for chunk in chunks]
+        embedded = [embed_frames(encoder, np.stack(chunk), silent, pools) for chunk in chunks]
         return np.concatenate(embedded) if embedded else np.zeros((0, encoder.embed_dim), np.float32)
 
-    def _draw(self, progress: Progress, should_stop: ShouldStop) -> None:
+    def _draw(self, progress: Progress) -> None:
         count = len(self.scenes)
         progress(0, count, "drawing clips")  # the processes take seconds to start
-        clips = tracked(self._drawn(), count, "drawing clips", progress, should_stop)
+        clips = tracked(self._drawn(), count, "drawing clips", progress)
         write_frames(self.path, (count, self.num_frames, self.framing.size, self.framing.size, 3), clips)
 
     def _drawn(self) -> Iterator[NDArray[np.uint8]]:

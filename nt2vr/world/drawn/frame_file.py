@@ -14,11 +14,11 @@ from nt2vr.media.frame_store import StoredClips
 from nt2vr.media.stored import LIMITS, Limit, evict, mark_used, read_cached
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, ShouldStop
+from nt2vr.progress import Progress
 
 logger = logging.getLogger(__name__)
 
-CHUNK = 64  # clips embedded between two calls of `should_stop`
+CHUNK = 64  # clips embedded between two calls of `progress`
 
 
 def read_frames(path: Path) -> NDArray[np.uint8] | None:
@@ -44,11 +44,7 @@ def write_frames(path: Path, shape: tuple[int, ...], clips: Iterable[NDArray[np.
 
 
 def embed_frames(
-    encoder: Encoder,
-    frames: NDArray[np.uint8] | StoredClips,
-    progress: Progress,
-    should_stop: ShouldStop,
-    pools: bool = True,
+    encoder: Encoder, frames: NDArray[np.uint8] | StoredClips, progress: Progress, pools: bool = True
 ) -> NDArray[np.float32]:
     """Encode and pool the (N, F, S, S, 3) frames of clips: (N, D), L2-normalised, or whatever the encoder pools to.
 
@@ -57,8 +53,6 @@ def embed_frames(
     """
     embeddings = list[NDArray[np.float32]]()
     for start in range(0, len(frames), CHUNK):
-        if should_stop():
-            raise InterruptedError
         chunk = frames[start : start + CHUNK]
         of_frames = encoder.encode_frames(chunk.reshape(-1, *chunk.shape[2:]))
         of_clips = of_frames.reshape(*chunk.shape[:2], -1)

@@ -20,7 +20,7 @@ from nt2vr.files import atomic_write
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, silent
 from nt2vr.settings import ASSETS
 from nt2vr.world.drawn import clips
 from nt2vr.world.drawn.clips import ClipFile
@@ -59,17 +59,15 @@ class UndrawnClips:
         read: NDArray[np.uint8] = file.frames()[index]
         return read
 
-    def embeddings(
-        self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
-    ) -> NDArray[np.float32]:
+    def embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
         """Return the embeddings: (N, D), L2-normalised. Clips are drawn only if theirs do not ship."""
         found = _shipped(self.file, encoder)
         if found is None:
-            return self.file.embeddings(encoder, progress, should_stop)
+            return self.file.embeddings(encoder, progress)
         if missing := [scene for scene, row in zip(self.file.scenes, found, strict=True) if np.isnan(row[0])]:
             file = self.file
             rest = ClipFile.of("train", missing, file.num_frames, file.framing, file.path.parent)
-            found[np.isnan(found[:, 0])] = rest.embeddings(encoder, progress, should_stop)
+            found[np.isnan(found[:, 0])] = rest.embeddings(encoder, progress)
         return found
 
 

@@ -11,7 +11,7 @@ from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.progress import never, silent
+from nt2vr.progress import silent
 from tests.paths import ROOT
 
 CAPTIONS = {
@@ -33,7 +33,7 @@ def load(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> 
     def load_data(name: str = str(tmp_path / "data"), **more: Any) -> Benchmark:
         with Cache(tmp_path / "cache") as cache:
             data = Data(name, split="all", **more)
-            return load_benchmark(data, tmp_path / "kept", decoder, cache, silent, never)
+            return load_benchmark(data, tmp_path / "kept", decoder, cache, silent)
 
     return load_data
 
@@ -182,4 +182,4 @@ def test_remarks_on_a_dataset_are_reported(load: Callable[..., Benchmark], write
 def test_data_without_splits_refuses_one(name: str, tmp_path: Path) -> None:
     nothing: Any = None
     with pytest.raises(ConfigError, match="has no splits"):
-        load_benchmark(Data(name, split="train"), tmp_path, nothing, nothing, silent, never)
+        load_benchmark(Data(name, split="train"), tmp_path, nothing, nothing, silent)

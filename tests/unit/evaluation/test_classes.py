@@ -144,9 +144,7 @@ def folder(tmp_path: Path, write_video: Callable[..., Path]) -> Path:
 
 def test_folders_per_class_are_read(folder: Path, tmp_path: Path, decoder: Decoder) -> None:
     with Cache(tmp_path / "cache") as cache:
-        both = load_benchmark(
-            Data(f"classes:{folder}"), tmp_path, decoder, cache, lambda *_: None, lambda: False, tmp_path
-        )
+        both = load_benchmark(Data(f"classes:{folder}"), tmp_path, decoder, cache, lambda *_: None)
         one = class_benchmark(folder / "pets", decoder, cache, prompts="{}")
     assert both.video_ids == ("pets/dog/1.avi", "pets/tabby_cat/1.avi", "wild/test/fox/1.avi", "wild/test/owl/1.avi")
     assert [query.group for query in both.queries] == ["pets", "pets", "wild/test", "wild/test"] * 2
@@ -202,9 +200,7 @@ def test_prompts_are_refused_where_there_are_no_classes(folder: Path, tmp_path: 
     with Cache(tmp_path / "cache") as cache:
         for name in ("world", "gallery", f"words:{folder / 'c.csv'}", str(folder), str(folder / "c.csv")):
             with pytest.raises(ConfigError, match="has no classes"):
-                load_benchmark(
-                    Data(name, prompts="a {}"), tmp_path, decoder, cache, lambda *_: None, lambda: False, tmp_path
-                )
+                load_benchmark(Data(name, prompts="a {}"), tmp_path, decoder, cache, lambda *_: None)
 
 
 def test_kinetics_verb_is_a_part_of_its_data_set_and_none_of_the_mean() -> None:

@@ -14,7 +14,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.models.card import Card
-from nt2vr.progress import never, silent
+from nt2vr.progress import silent
 from tests.pooling import pool_by_mean
 
 
@@ -38,8 +38,8 @@ def test_an_unreadable_file_gets_zeros_and_if_all_are_unreadable_an_error(
     bad, good = Video("bad", tmp_path / "bad.avi", ("a",)), Video("good", write_video("good.avi", [200] * 3), ("a",))
     encoder: Any = Brightness()
     with Cache(tmp_path / "cache") as cache:
-        embeddings = embed_files([bad, good], decoder, cache)(encoder, silent, never)
+        embeddings = embed_files([bad, good], decoder, cache)(encoder, silent)
         assert embeddings[0].tolist() == [0, 0]
         np.testing.assert_allclose(embeddings[1], np.array([200, 100]) / np.hypot(200, 100), atol=0.01)
         with pytest.raises(DatasetError, match=r"None of the 1 videos can be read. The first: bad.avi"):
-            embed_files([bad], decoder, cache)(encoder, silent, never)
+            embed_files([bad], decoder, cache)(encoder, silent)

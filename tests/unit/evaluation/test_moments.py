@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.moments import moment_benchmark, moments
 from nt2vr.models.card import Card
-from nt2vr.progress import never, silent
+from nt2vr.progress import silent
 from nt2vr.world.scenes import problems
 from tests.pooling import pool_by_mean
 
@@ -45,7 +45,7 @@ def test_an_oracle_finds_every_moment(tmp_path: Path) -> None:
     assert len(benchmark.video_ids) == 6
     texts = [query.text for query in benchmark.queries]
     assert len(set(texts)) == len(texts)
-    assert benchmark.embed(Colours(), silent, never).shape == (6, 3)  # type: ignore[arg-type]
+    assert benchmark.embed(Colours(), silent).shape == (6, 3)  # type: ignore[arg-type]
     videos = np.eye(6, dtype=np.float32)
     asked = np.stack([videos[query.relevant].sum(axis=0) for query in benchmark.queries])
     assert summarise(benchmark.queries, measure_block(asked, videos, benchmark.queries))["original/R@1"] == 100

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.order import order_benchmark, ordered_pairs
 from nt2vr.models.card import Card
-from nt2vr.progress import never, silent
+from nt2vr.progress import silent
 from nt2vr.world.claims import Act, Claim, Order, Who
 from nt2vr.world.scenes import main_deeds
 from tests.pooling import pool_by_mean
@@ -66,7 +66,7 @@ def test_shuffling_changes_what_an_ordered_pooling_sees_and_nothing_else(tmp_pat
     benchmark = order_benchmark(tmp_path, 4, 3)
     assert len(benchmark.video_ids) == 16 and len(benchmark.queries) == 16
     for knows_order in (True, False):
-        videos = benchmark.embed(FirstFrame(knows_order), silent, never)  # type: ignore[arg-type]
+        videos = benchmark.embed(FirstFrame(knows_order), silent)  # type: ignore[arg-type]
         assert np.allclose(videos[:8], videos[8:], atol=1e-6) != knows_order
 
 

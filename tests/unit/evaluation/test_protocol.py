@@ -16,6 +16,7 @@ from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.media.stored import LIMITS, Limit
 from nt2vr.models.card import Card
+from nt2vr.progress import silent, stoppable
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, word_benchmark
 
@@ -71,14 +72,10 @@ def test_progress_counts_queries_within_a_block_and_may_stop_there() -> None:
     assert seen[0] == (0, 0, "loading words")
     done = [done for done, total, doing in seen if (total, doing) == (200, "queries, words")]
     assert done == sorted(done) and len(set(done)) > 5 and done[-1] == 200
+    report = stoppable(lambda *step: seen.append(step), lambda: seen[-1][0] >= 32)
+    seen.append((0, 0, ""))
     with pytest.raises(InterruptedError):
-        evaluate(
-            word_benchmark(queries=queries),
-            [DROP],
-            models,
-            progress=lambda *step: seen.append(step),
-            should_stop=lambda: seen[-1][0] >= 32,
-        )
+        evaluate(word_benchmark(queries=queries), [DROP], models, progress=report)
     assert 32 <= seen[-1][0] < 200
 
 
@@ -139,9 +136,8 @@ def test_the_results_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_stopped_evaluation_stores_the_finished_models(tmp_path: Path) -> None:
     models: Any = WordModels()
     with pytest.raises(InterruptedError):
-        evaluate(
-            word_benchmark(), [PLAIN, BNL], models, ResultStore(tmp_path), should_stop=lambda: len(models.loaded) > 1
-        )
+        report = stoppable(silent, lambda: len(models.loaded) > 1)
+        evaluate(word_benchmark(), [PLAIN, BNL], models, ResultStore(tmp_path), report)
     models.loaded.clear()
     evaluate(word_benchmark(), [PLAIN], models, ResultStore(tmp_path))
     assert models.loaded == []
@@ -158,7 +154,7 @@ def test_an_evaluation_stops_between_two_systems_of_a_model(monkeypatch: pytest.
     monkeypatch.setattr(protocol, "measure_block", measure)
     systems = [System("words", "boolean", number / 10) for number in range(1, 9)]
     with pytest.raises(InterruptedError):
-        evaluate(word_benchmark(), systems, models, should_stop=lambda: len(measured) == 3)
+        evaluate(word_benchmark(), systems, models, progress=stoppable(silent, lambda: len(measured) == 3))
     assert len(measured) == 3
 
 

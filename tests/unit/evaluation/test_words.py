@@ -18,7 +18,7 @@ from nt2vr.evaluation.words import in_words, key_of
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.card import Card
-from nt2vr.progress import never, silent
+from nt2vr.progress import silent
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.systems import System
 
@@ -74,12 +74,12 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def read(name: str, folder: Path) -> Benchmark:
     with Decoder() as decoder, Cache(folder / "cache") as cache:
-        return load_benchmark(Data(name), folder / "kept", decoder, cache, silent, never)
+        return load_benchmark(Data(name), folder / "kept", decoder, cache, silent)
 
 
 def measured(benchmark: Benchmark, strategy: str = "plain") -> Measured:
     encoder: Any = Letters()
-    videos = benchmark.embed(encoder, silent, never)
+    videos = benchmark.embed(encoder, silent)
     return ask(encoder, [System("letters", strategy)], videos, benchmark)[0]
 
 
@@ -129,7 +129,7 @@ def test_videos_with_the_same_captions_are_the_same_to_the_last_bit(tmp_path: Pa
     lines = [f"{name}#enc#{n} {text}" for name in range(9) for n, text in enumerate(texts)]
     (tmp_path / "mine.txt").write_text("\n".join(lines), encoding="utf-8")
     encoder: Any = Letters()
-    rows = read(f"words:{tmp_path / 'mine.txt'}", tmp_path).embed(encoder, silent, never)
+    rows = read(f"words:{tmp_path / 'mine.txt'}", tmp_path).embed(encoder, silent)
     assert len(rows) == 9 + 9 * 5
     assert len({row.tobytes() for row in rows}) == 1 + 5  # all captions, or all but the query's
 
@@ -146,7 +146,7 @@ def test_truth_comes_from_the_captions(file: Path, tmp_path: Path) -> None:
 
 def test_one_caption_stands_for_a_video_and_is_never_the_query(file: Path, tmp_path: Path) -> None:
     benchmark, encoder = read(f"words1:{file}", tmp_path), Letters()
-    videos = benchmark.embed(encoder, silent, never)  # type: ignore[arg-type]
+    videos = benchmark.embed(encoder, silent)  # type: ignore[arg-type]
     for query in benchmark.queries:
         for video, name in enumerate(NAMES):
             row = query.instead.get(video, video)

@@ -28,13 +28,12 @@ class Updates:
         self.error: Exception | None = None
 
     def __call__(self, libraries: Any, library_id: str, encoder: Any, *args: Any, **_: Any) -> Updated:
-        progress, should_stop = args[2:4]
+        progress = args[2]
         self.begun.append(library_id)
         self.running.set()
         progress(1, 4, "reading files: a.mp4")
         while not self.go.wait(0.01):
-            if should_stop():
-                raise InterruptedError
+            progress(1, 4, "reading files: a.mp4")
         if self.error:
             raise self.error
         return Updated(Changes(), 3, 3, 0)
@@ -69,14 +68,15 @@ def test_updates_run_one_at_a_time_in_order(jobs: IndexJobs, updates: Updates) -
     assert updates.running.wait(LIMIT_S)
     second, again = jobs.start("two", "m"), jobs.start("two", "m")
     assert second is again  # waiting already
-    assert [(job.subject, job.state) for job in jobs.jobs] == [("one", "running"), ("two", "waiting")]
-    job = jobs.jobs[0]
+    by_name = {job.subject: job for job in jobs.by_library.values()}
+    job = by_name["one"]
+    assert (job.state, by_name["two"].state) == ("running", "waiting")
     assert (job.doing, job.current, job.done, job.total) == ("reading files", "a.mp4", 1, 4)
     updates.go.set()
     assert first.result(LIMIT_S).result == Updated(Changes(), 3, 3, 0)
     ended = second.result(LIMIT_S)
     assert (ended.subject, ended.state, ended.is_under_way) == ("two", "finished", False)
-    assert jobs.of(ended.key) == ended and [job.subject for job in jobs.jobs] == ["two", "one"]
+    assert jobs.by_library[ended.key] == ended and len(jobs.by_library) == 2
 
 
 def test_a_running_update_is_cancelled_and_a_waiting_one_never_begins(jobs: IndexJobs, updates: Updates) -> None:

@@ -32,8 +32,9 @@ def test_libraries_are_found_by_name_in_any_case_and_by_id_and_survive_a_restart
 def test_a_renamed_library_keeps_its_id_and_no_two_have_the_same_name(libraries: Libraries, tmp_path: Path) -> None:
     first = libraries.add("Films", "folder", tmp_path / "films")
     other = libraries.add("Other", "folder", tmp_path / "films")
-    assert libraries.rename(other.id, " More ").id == other.id
-    assert libraries.rename(first.id, "FILMS").name == "FILMS"
+    libraries.rename(other.id, " More ")
+    libraries.rename(first.id, "FILMS")
+    assert (libraries.find(other.id).name, libraries.find(first.id).name) == ("More", "FILMS")
     for name in ("films", "", "x" * 81, "a\nb", "built-in", first.id):
         with pytest.raises(ConfigError):
             libraries.rename(other.id, name)
@@ -63,8 +64,13 @@ def test_a_library_under_update_is_not_removed(libraries: Libraries, tmp_path: P
 def test_a_second_update_waits_for_the_first_until_it_is_stopped(libraries: Libraries, tmp_path: Path) -> None:
     info = libraries.add("Films", "folder", tmp_path / "films")
     said: list[str] = []
+
+    def stop(done: int, total: int, doing: str) -> None:
+        said.append(doing)
+        raise InterruptedError
+
     with libraries.updating(info.id):
-        waiting = Libraries(libraries.folder).updating(info.id, lambda *state: said.append(state[2]), lambda: True)
+        waiting = Libraries(libraries.folder).updating(info.id, stop)
         with pytest.raises(InterruptedError), waiting:
             pass
     assert said == ["waiting for another update of this library"]
@@ -141,9 +147,9 @@ NAMES = [
 def test_uploads_get_safe_and_unique_names(libraries: Libraries, tmp_path: Path) -> None:
     info = libraries.add("Mine", "uploads")
     film = tmp_path / "films" / "a.mp4"
-    names = libraries.upload(info.id, [(name, film) for name in [*NAMES, "a.mp4"]])
-    assert sorted(names) == sorted(os.listdir(info.source.path)) and len(set(names)) == len(names)
-    assert names[:2] == ["passwd", "c.mp4"] and names[-2:] == ["a.mp4", "a (2).mp4"]
+    libraries.upload(info.id, [(name, film) for name in [*NAMES, "a.mp4"]])
+    names = os.listdir(info.source.path)
+    assert len(names) == len(NAMES) + 1 and {"passwd", "c.mp4", "a.mp4", "a (2).mp4"} <= set(names)
     assert all(len(name.encode()) <= 210 and not name.startswith(".") for name in names)
     assert not (tmp_path / "etc").exists()
     libraries.remove(info.id)

@@ -29,6 +29,7 @@ from nt2vr.models.downloads import available, download_all
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.recommended import RECOMMENDED
 from nt2vr.models.tokenizer import TOKENIZER
+from nt2vr.progress import silent, stoppable
 from tests.families import FAMILIES, family_model, write_tokenizer
 from tests.tiny import SMALL_VIT, TINY, tiny_model, write_tiny
 from trainer.config import TrainConfig
@@ -225,7 +226,7 @@ def test_a_cancelled_download_leaves_nothing(tmp_path: Path, hub: Path, how: str
 
     with pytest.raises(InterruptedError if how == "stopped" else KeyboardInterrupt):
         if how == "stopped":
-            models.download("tiny/test", should_stop=lambda: True)
+            models.download("tiny/test", stoppable(silent, lambda: True))
         else:
             models.download("tiny/test", interrupt)
     assert not list((tmp_path / "models").iterdir())

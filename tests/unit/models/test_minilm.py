@@ -11,7 +11,7 @@ from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.protocol import ask
 from nt2vr.evaluation.words import words_benchmark
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import never, silent
+from nt2vr.progress import silent
 from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.search.systems import System
 from tests.paths import ROOT
@@ -52,7 +52,7 @@ def test_a_real_encoder_finds_real_captions_and_is_deaf_to_negation(encoder: Enc
     captions = dict(list(everything.captions.items())[:40])
     videos = CaptionedVideos(captions, tuple(query for query in everything.queries if query.video_id in captions))
     benchmark = words_benchmark("MSR-VTT", videos, 7, tmp_path)
-    gallery = benchmark.embed(encoder, silent, never)
+    gallery = benchmark.embed(encoder, silent)
     systems = [System("MiniLM"), System("MiniLM", "drop"), System("MiniLM", "boolean", 0.65)]
     plain, drop, boolean = (summarise(benchmark.queries, found) for found in ask(encoder, systems, gallery, benchmark))
     assert plain["original/MIR"] > 0.8

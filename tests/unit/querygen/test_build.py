@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.progress import silent
+from nt2vr.progress import silent, stoppable
 from nt2vr.querygen.build import build, build_query_sets, cached_query_sets
 from nt2vr.querygen.query_sets import (
     Caption,
@@ -69,9 +69,10 @@ def test_query_sets_are_cached_by_captions_queries_and_seed(tmp_path: Path) -> N
     steps: list[str] = []
     built = cached_query_sets(VIDEOS, 0, tmp_path, lambda *step: steps.append(step[2]))
     assert list(dict.fromkeys(steps)) == ["negating captions", "reading captions", "composing queries"]
-    assert cached_query_sets(VIDEOS, 0, tmp_path, silent, lambda: True) == built  # nothing left to stop
+    stopped = stoppable(silent, lambda: True)
+    assert cached_query_sets(VIDEOS, 0, tmp_path, stopped) == built  # nothing left to stop
     with pytest.raises(InterruptedError):
-        cached_query_sets(VIDEOS, 1, tmp_path, silent, lambda: True)
+        cached_query_sets(VIDEOS, 1, tmp_path, stopped)
     assert len(list(tmp_path.iterdir())) == 1
     fewer = CaptionedVideos(VIDEOS.captions, VIDEOS.queries[:1])
     assert cached_query_sets(fewer, 0, tmp_path).original == fewer.queries

@@ -220,16 +220,12 @@ def test_a_gallery_without_one_good_video_is_empty(write_video: WriteVideo, deco
 def test_a_stopped_run_keeps_its_embeddings_and_the_next_run_continues(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
-    done: list[int] = []
-    stopped, _ = embed(
-        gallery,
-        decoder,
-        cache,
-        progress=lambda now, *_: done.append(now),
-        should_stop=lambda: bool(done) and done[-1] >= 16,
-    )
-    assert len(stopped.gallery.videos) == 16
-    assert stopped.skipped[0] == ("v16", "Not embedded: stopped before its turn.")
+    def stop_after_a_batch(done: int, total: int, doing: str) -> None:
+        if doing.startswith("reading clips") and done:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        embed(gallery, decoder, cache, progress=stop_after_a_batch)
     complete, encoder = embed(gallery, decoder, cache)
     assert len(complete.gallery.videos) == 40 and encoder.num_encoded == 24 * 4
 

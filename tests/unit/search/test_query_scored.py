@@ -158,7 +158,7 @@ def test_a_search_its_explanation_all_scores_and_the_match_agree(searcher: Searc
 def test_an_evaluation_weighs_frames_as_a_search_does(models: Catalog, tmp_path: Path) -> None:
     benchmark = world_benchmark(tmp_path, 20, num_pairs=0)
     encoder = models.load("tiny")
-    videos = benchmark.embed(encoder, lambda *_: None, lambda: False)
+    videos = benchmark.embed(encoder, lambda *_: None)
     assert videos.shape == (20, 4, 16)
     (measured,) = ask(encoder, [System("tiny")], videos, benchmark)
     for row, query in enumerate(benchmark.queries[:20]):

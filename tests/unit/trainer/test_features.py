@@ -22,7 +22,7 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import CARD, HEAD, read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.progress import never, silent
+from nt2vr.progress import silent
 from nt2vr.search.embedded import embed_gallery, open_gallery
 from nt2vr.search.systems import System
 from tests.big_files import write_big_file
@@ -94,7 +94,7 @@ def load(tmp_path: Path, decoder: Decoder) -> Iterator[Callable[..., Any]]:
 
         def load_data(data: Path | str, *reads: str) -> Any:
             known = frozenset(reads or (NAME,))
-            return load_benchmark(Data(str(data)), tmp_path / "kept", decoder, cache, silent, never, reads=known)
+            return load_benchmark(Data(str(data)), tmp_path / "kept", decoder, cache, silent, reads=known)
 
         yield load_data
 
@@ -120,7 +120,7 @@ def test_a_run_on_features_finds_what_captions_name_and_evaluation_projects_the_
             np.tanh(weights[f"spaces.{k}.weight"] @ rows.mean(axis=0) + weights[f"spaces.{k}.bias"]) for k in range(3)
         ]
         means.append(np.concatenate([one / np.linalg.norm(one) for one in each]) / np.sqrt(3))
-    embedded = benchmark.embed(read_checkpoint(folder), silent, never)
+    embedded = benchmark.embed(read_checkpoint(folder), silent)
     np.testing.assert_allclose(embedded, np.stack(means), atol=2e-3)  # weights are stored in half precision
 
 
@@ -157,7 +157,7 @@ def test_other_features_of_that_name_and_other_data_are_one_sentence(
         load(tmp_path / "data")
     write_big_file(tmp_path / "data" / NAME, {f"video{number}": [1, 2, 3] for number in range(40)})
     with pytest.raises(DatasetError, match="trained on features 'colours,os' of 5 numbers, but here they have 3"):
-        load(tmp_path / "data").embed(models.load("sea"), silent, never)
+        load(tmp_path / "data").embed(models.load("sea"), silent)
     for data in ("world", "gallery", "classes:world", "order:world", f"classes:{tmp_path}", "library:Holiday"):
         with pytest.raises(ConfigError, match="has no features 'colours,os', which a model reads instead of frames"):
             load(data)

@@ -10,7 +10,7 @@ from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.protocol import ask
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.progress import never, silent
+from nt2vr.progress import silent
 from nt2vr.search.systems import System
 from tests.tiny import write_tiny
 
@@ -33,7 +33,7 @@ def test_the_best_strengths_on_validation_join_what_the_card_says(
     assert replace(card, exclusion=before.exclusion) == before
 
     encoder = read_checkpoint(tmp_path / "tiny")
-    videos = benchmark.embed(encoder, silent, never)
+    videos = benchmark.embed(encoder, silent)
 
     def mean(strategy: str, strength: float) -> float:
         (measured,) = ask(encoder, [System("tiny", strategy, strength)], videos, benchmark)

@@ -19,6 +19,7 @@ from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_model, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
+from nt2vr.progress import silent, stoppable
 from nt2vr.world.claims import Claim
 from nt2vr.world.negation import SceneDenial, SceneDenialKind
 from nt2vr.world.splits import sample_scenes
@@ -272,7 +273,7 @@ def test_videos_are_embedded_once_for_each_visual_tower(
 def test_embedding_can_be_stopped(tmp_path: Path, base: Path) -> None:
     clips = world_clips("validation", 2, 2, Framing(64), 0, tmp_path)
     with pytest.raises(InterruptedError):
-        embed_once(read_checkpoint(base), clips, should_stop=lambda: True)
+        embed_once(read_checkpoint(base), clips, stoppable(silent, lambda: True))
     assert not list(tmp_path.glob("embeddings-*.npy"))
 
 

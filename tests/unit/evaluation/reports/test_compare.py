@@ -35,8 +35,8 @@ def test_queries_are_sorted_by_gain_with_reversed_sign_for_negated_ones() -> Non
 
 
 def test_queries_are_filtered_by_kind_and_cue() -> None:
-    assert places_by_difference(report(), "A", "B", Filter(kinds=["composed", "original"])) == [0, 2, 3]
-    assert places_by_difference(report(), "A", "B", Filter(kinds=["composed"], cues=["without"])) == [3]
+    assert places_by_difference(report(), "A", "B", Filter(kind="composed")) == [2, 3]
+    assert places_by_difference(report(), "A", "B", Filter(kind="composed", cue="without")) == [3]
 
 
 def test_common_failures_have_no_relevant_video_or_only_wrong_ones_on_all_first_pages() -> None:

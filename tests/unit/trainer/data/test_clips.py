@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.models.framing import Framing
+from nt2vr.progress import silent, stoppable
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.render import render
@@ -76,7 +77,7 @@ def test_what_was_rendered_is_not_rendered_again_unless_it_would_look_different(
 
 def test_rendering_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(InterruptedError):
-        world_clips("train", 2, 1, Framing(32), 0, tmp_path, should_stop=lambda: True)
+        world_clips("train", 2, 1, Framing(32), 0, tmp_path, progress=stoppable(silent, lambda: True))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -23,7 +23,7 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
-from nt2vr.progress import never, silent
+from nt2vr.progress import silent, stoppable
 from nt2vr.search.prefetch import prefetch_frames
 from tests.disks import mounted
 from tests.tiny import TINY
@@ -145,7 +145,7 @@ def test_decoding_that_is_stopped_goes_on_where_it_was(
     videos = [Video(path.stem, path, ("a",)) for path in sorted((folder / "clips").iterdir())]
     with Cache(tmp_path / "cache") as cache:
         with pytest.raises(InterruptedError):
-            decode_videos(videos, 2, Framing(16), cache, should_stop=lambda: next(answers))
+            decode_videos(videos, 2, Framing(16), cache, stoppable(silent, lambda: next(answers)))
         stored = len(cache.frames(2, Framing(16)))
         counted = count_decoded(monkeypatch)
         assert len(decode_videos(videos, 2, Framing(16), cache)[1]) == 11
@@ -181,7 +181,7 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
     encoder.pool = lambda frames: frames[:, 0]
     videos = load_dataset(str(folder), "all").videos
     with Decoder(1) as decoder, Cache.of(tmp_path) as cache:
-        assert len(embed_files(videos, decoder, cache)(encoder, silent, never)) == len(decoded) == 11
+        assert len(embed_files(videos, decoder, cache)(encoder, silent)) == len(decoded) == 11
     assert not list(folder_of_runs.rglob("*.npy"))
 
 

@@ -26,7 +26,6 @@ from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint
 from nt2vr.search.embed_query import embed_query
 from nt2vr.search.embedded import embed_gallery
 from nt2vr.search.references import Reference, Weights, fusion_of
-from nt2vr.settings import Settings
 from tests.tiny import write_tiny
 from tests.training import go_on, run_training
 from tests.unit.trainer.fusion.test_triplets import write_triplets
@@ -73,7 +72,7 @@ def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(config: TrainCon
     assert fusion_of(read_checkpoint(base)) is None  # nothing in the base has changed
     assert (folder / WEIGHTS).samefile(base / WEIGHTS)
     assert (run.path / "checkpoints" / "best.json").is_file()
-    catalog = Catalog.of(replace(Settings.read(tmp_path), assets=tmp_path / "none"))
+    catalog = Catalog([], runs=tmp_path / "runs")
     assert [catalog.find(name).has_fusion for name in ("mine", "mine · best")] == [True, True]
     assert catalog.folder("mine") == folder
 

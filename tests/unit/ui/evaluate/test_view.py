@@ -103,7 +103,7 @@ def test_the_difference_of_classes_is_not_explained_as_that_of_negated_captions(
 
 
 def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> None:
-    entries = [Entry("b", "gallery", ("CLIP", "CLIP drop"), 400, 1953, "2026-11-21T10:27:00+00:00")]
+    entries = [Entry("b", "gallery", ("CLIP", "CLIP drop"), "2026-11-21T10:27:00+00:00")]
     view = reports_view(entries, "b", Job(1, "world", ("CLIP",), state="running"))
     assert view["reports"] == [
         {

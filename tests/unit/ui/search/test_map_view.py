@@ -7,6 +7,7 @@ import gradio as gr
 import numpy as np
 import pytest
 
+from nt2vr.errors import ConfigError
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.search.answers import Answer, Hit, Ranking
@@ -160,7 +161,7 @@ def test_a_column_that_is_not_there_is_the_first(column: int) -> None:
 
 @pytest.mark.parametrize("data", [None, [], {}, {"column": "0"}, {"column": True}, {"column": 0.5}])
 def test_an_event_without_a_column_is_refused_in_a_sentence(data: Any) -> None:
-    with pytest.raises(gr.Error, match="its event has no column"):
+    with pytest.raises(ConfigError, match="its event has no column"):
         drawn(None, data)
 
 

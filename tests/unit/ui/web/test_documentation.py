@@ -18,7 +18,7 @@ SPACE = "https://huggingface.co/spaces/ada/nt2vr"
 
 
 def client(code: str = "", folder: Path = ROOT / "docs") -> TestClient:
-    documentation = Documentation(TEMPLATES, code, folder)
+    documentation = Documentation(code, folder)
     return TestClient(Starlette(routes=documentation.routes()), base_url="http://127.0.0.1")
 
 
@@ -68,10 +68,10 @@ def test_links_lead_to_the_code_only_where_it_has_an_address(tmp_path: Path) -> 
     for code, link in (("", "<a>how</a>"), (SPACE, f'<a href="{SPACE}/blob/main/nt2vr/api.py#top">how</a>')):
         text = client(code, tmp_path).get("/docs/").text
         assert link in text and '<a href="https://a.example">more</a>' in text
-        assert (">Code<" in Documentation(TEMPLATES, code).links()) == bool(code)
+        assert (">Code<" in Documentation(code).links()) == bool(code)
 
 
 def test_a_space_is_the_address_of_its_code_and_documentation_that_is_not_there_has_no_link(tmp_path: Path) -> None:
     assert code_address(Settings.read(tmp_path, environment={"SPACE_ID": "ada/nt2vr"})) == SPACE
-    assert ">Docs<" in Documentation(TEMPLATES).links()
-    assert ">Docs<" not in Documentation(TEMPLATES, folder=tmp_path / "none").links()
+    assert ">Docs<" in Documentation().links()
+    assert ">Docs<" not in Documentation(folder=tmp_path / "none").links()

@@ -3,10 +3,11 @@
 import gradio as gr
 import pytest
 from gradio.context import LocalContext
+from gradio.helpers import special_args
 from starlette.requests import HTTPConnection
 
 from nt2vr.errors import GalleryError, QueryError
-from nt2vr.ui.web.errors import user_errors, warn
+from nt2vr.ui.web.errors import FAILED, tell_errors, user_errors, warn
 from nt2vr.ui.web.permissions import IN_SCOPE, Permissions, Visitor, told
 
 HERE = Permissions("a-token", {"paths": "everyone"})
@@ -22,6 +23,32 @@ def test_what_a_message_quotes_is_shown_and_never_run() -> None:
     with pytest.raises(gr.Error) as caught:
         fail()
     assert caught.value.message == "&lt;img src=x onerror=alert(1)&gt; &amp; 'a' is not a query."
+
+
+def test_every_handler_of_a_page_tells_its_errors_and_still_gets_what_gradio_adds() -> None:
+    def refused(text: str, request: gr.Request) -> None:
+        raise QueryError(f"{text} is not a query.")
+
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    async def tool() -> str:
+        return "done"
+
+    with gr.Blocks() as page:
+        text = gr.Textbox()
+        gr.Button().click(refused, text, None)
+        gr.Button().click(broken, None, None)
+        gr.Button().click(tool, None, None)
+        gr.Button().click(None, None, None, js="() => {}")
+    tell_errors(page)
+    first, second, third, last = (event.fn for event in page.fns.values())
+    assert first is not None and second is not None
+    with pytest.raises(gr.Error, match="x is not a query"):
+        first(*special_args(first, ["x"], gr.Request())[0])
+    with pytest.raises(gr.Error, match=FAILED):
+        second()
+    assert third is tool and last is None
 
 
 def asked(permissions: Permissions) -> gr.Request:

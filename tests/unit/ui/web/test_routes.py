@@ -17,7 +17,7 @@ from nt2vr.search.galleries import Galleries
 from nt2vr.ui.web import bodies
 from nt2vr.ui.web.bodies import LARGE_AT_ONCE, LARGE_PER_CLIENT
 from nt2vr.ui.web.routes import MAX_SEPARATORS, build_routes, checked_request
-from nt2vr.ui.web.schema import MAX_ITEMS
+from nt2vr.ui.web.schema import MAX_ITEMS, SearchRequest
 
 LISTS = ("systems", "references", "literal")
 T = TypeVar("T")
@@ -51,11 +51,13 @@ def post(body: bytes) -> httpx.Response:
 @pytest.mark.parametrize("item", [1, "a", {}, [], {"no such": 1}], ids=repr)
 def test_a_long_list_is_refused_as_a_whole_whatever_its_items(name: str, item: Any) -> None:
     with pytest.raises(ConfigError, match=f"^{name}: List should have at most {MAX_ITEMS} items"):
-        checked_request({name: [item] * 1_000_000})
+        checked_request(SearchRequest, {name: [item] * 1_000_000})
 
 
 def test_a_few_too_many_are_left_to_the_searcher_s_own_sentence() -> None:
-    asked = checked_request({"systems": ["CLIP"] * MAX_ITEMS, "references": [{"clip": "a"}] * MAX_ITEMS})
+    asked = checked_request(
+        SearchRequest, {"systems": ["CLIP"] * MAX_ITEMS, "references": [{"clip": "a"}] * MAX_ITEMS}
+    )
     assert len(asked.systems) == len(asked.references) == MAX_ITEMS
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nt2vr.media.stored import LIMITS, Limit
 from nt2vr.models.card import Card
 from nt2vr.models.framing import Framing
+from nt2vr.progress import silent, stoppable
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.drawn.render import render
@@ -38,6 +39,9 @@ class Brightness:
         return pool_by_mean(frame_embeddings)
 
 
+STOPPED = stoppable(silent, lambda: True)
+
+
 def clips(folder: Path, num_frames: int = 2, size: int = 32) -> ClipFile:
     return ClipFile.of("validation", SCENES, num_frames, Framing(size), folder)
 
@@ -46,7 +50,7 @@ def test_frames_are_drawn_once(tmp_path: Path) -> None:
     frames = clips(tmp_path).frames()
     np.testing.assert_array_equal(frames, [render(scene, 32, 2) for scene in SCENES])
     assert [path.name for path in tmp_path.iterdir()] == [clips(tmp_path).path.name]
-    clips(tmp_path).frames(should_stop=lambda: True)  # nothing is left to be stopped
+    clips(tmp_path).frames(STOPPED)  # nothing is left to be stopped
 
 
 def test_the_file_name_depends_on_everything_that_affects_the_frames(
@@ -90,15 +94,16 @@ def test_all_poolings_that_learn_pool_frames_that_were_encoded_once(tmp_path: Pa
 
 def test_stopping_leaves_no_files(tmp_path: Path) -> None:
     with pytest.raises(InterruptedError):
-        clips(tmp_path).frames(should_stop=lambda: True)
+        clips(tmp_path).frames(STOPPED)
     assert list(tmp_path.iterdir()) == []
     clips(tmp_path).frames()
     encoder: Any = Brightness()
     with pytest.raises(InterruptedError):
-        clips(tmp_path).embeddings(encoder, should_stop=lambda: True)
+        clips(tmp_path).embeddings(encoder, STOPPED)
     assert list(tmp_path.glob("*.npy")) == [clips(tmp_path).path]
-    clips(tmp_path).embeddings(encoder)
-    assert encoder.encoded == 6  # nothing was stored before
+    again: Any = Brightness()
+    clips(tmp_path).embeddings(again)
+    assert again.encoded == 6  # nothing was stored before
 
 
 def test_progress_counts_clips(tmp_path: Path) -> None:
