@@ -8,10 +8,13 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
+from nt2vr.ui.search.layout import built_in_stories
 from tests.browser.actions import MODELS_MS, columns, open_search
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
+
+STORIES = len(built_in_stories())
 
 FETCHED = """performance.getEntriesByType("resource").filter(
   (each) => each.initiatorType === "fetch" && /clips/.test(each.name)).length"""
@@ -44,12 +47,12 @@ def test_a_talk_by_keyboard_from_the_first_story_to_the_last(page: Page, running
     notes = opened.value
     expect(notes.locator("body")).to_contain_text("6 of its 8 first clips show cars")
     expect(notes.locator("h3")).to_have_text("a dog but no cat")
-    expect(notes.locator("time")).to_contain_text("1 of 14 · 00:00:")
+    expect(notes.locator("time")).to_contain_text(f"1 of {STORIES} · 00:00:")
     expect(page.get_by_text("6 of its 8 first clips show cars")).to_have_count(0)  # not on the public screen
-    for number in range(2, 15):
+    for number in range(2, STORIES + 1):
         shown = sentence.inner_text()
         keys.press("ArrowRight")
-        expect(place).to_have_text(f"{number} of 14")
+        expect(place).to_have_text(f"{number} of {STORIES}")
         expect(sentence).not_to_have_text(shown)
     expect(columns(page).nth(0)).to_be_visible()
     keys.press("ArrowLeft")
@@ -75,11 +78,11 @@ def test_what_the_space_bar_did_holds_for_the_next_story_whose_clips_were_fetche
     expect(second).to_be_hidden()
     keys.press(" ")
     keys.press("ArrowRight")
-    expect(page.locator(".nt-place")).to_have_text("3 of 14")
+    expect(page.locator(".nt-place")).to_have_text(f"3 of {STORIES}")
     expect(second).to_be_visible()
     page.locator("[data-do=each]").press("Enter")
     keys.press("ArrowRight")
-    expect(page.locator(".nt-place")).to_have_text("4 of 14")
+    expect(page.locator(".nt-place")).to_have_text(f"4 of {STORIES}")
     expect(second).to_be_hidden()
 
 
@@ -115,7 +118,7 @@ def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
     expect(page.locator(".nt-sum")).to_have_count(2, timeout=MODELS_MS)
     dialog = page.get_by_role("dialog", name="Stories")
     page.locator("[data-do=stories]").press("Enter")
-    expect(dialog.get_by_label("Query")).to_have_count(14)
+    expect(dialog.get_by_label("Query")).to_have_count(STORIES)
     page.locator("[data-open]").set_input_files(own)
     expect(dialog.get_by_label("Query")).to_have_count(2)
     dialog.get_by_label("Remove story 2").click()
