@@ -111,6 +111,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     assert prints[0] and prints[1] and prints[0].fingerprint == prints[1].fingerprint
 
 
+@pytest.mark.slow  # draws the clips of all validation queries
 def test_a_run_on_families_of_the_world_learns_from_all_their_queries(config: TrainConfig, tmp_path: Path) -> None:
     settings = {"loss": "info_nce", "temperature": 0.02, "random_clips": 8}
     config = replace(config, data="world", num_clips=4, batch_size=2, epochs=1, fusion=settings)
