@@ -75,13 +75,14 @@ def main() -> None:
         write(system.name, asked.vectors, videos, queries)
     trained = read_checkpoint(TRAINED, "cpu")
     write(trained.name, trained.encode_text([query.text for query in queries]), videos, queries)
-    probes = {alpha: probed(seen, wanted, unwanted, alpha) for alpha in (0.5, 0.8)}
-    for alpha, vectors in probes.items():
-        write(f"linear probes, wanted - {alpha} · unwanted", vectors, videos, queries)
+    sought, avoided = probes(seen, wanted), probes(seen, unwanted)
+    starts = {alpha: normalize(sought - alpha * avoided, dim=-1) for alpha in (0.5, 0.8)}
+    for alpha, start in starts.items():
+        write(f"linear probes, wanted - {alpha} · unwanted", start.numpy(), videos, queries)
     for weight in HARD_WEIGHTS:
-        vectors = fitted(probes[0.5], seen, wanted, unwanted, weight)
+        vectors = fitted(starts[0.5], seen, wanted, unwanted, weight)
         write(f"fitted, hard_weight {weight}", vectors, videos, queries)
-        vectors, exclusions = fitted_pairs(seen, wanted, unwanted, weight)
+        vectors, exclusions = fitted_pairs(sought, avoided, seen, wanted, unwanted, weight)
         write(f"two fitted, hard_weight {weight}", vectors, videos, queries, exclusions)
 
 
@@ -97,32 +98,28 @@ def holding(table: SceneTable, claims: Sequence[tuple[Claim, Claim]]) -> tuple[M
     return wanted, unwanted
 
 
-def probed(seen: Vectors, wanted: Mask, unwanted: Mask, alpha: float) -> Vectors:
-    """Return linear discriminants (LDA) of wanted minus alpha times unwanted parts: (Q, D), L2-normalised."""
-    return normalize(probe(seen, wanted) - alpha * probe(seen, unwanted), dim=-1).numpy()
-
-
-def probe(seen: Vectors, shown: Mask) -> torch.Tensor:
-    """Return the linear discriminants of (Q, N) `shown`: (Q, D), L2-normalised; 0 for what all clips show."""
+def probes(seen: Vectors, shown: Mask) -> torch.Tensor:
+    """Return linear discriminants (LDA) of (Q, N) `shown`: (Q, D), L2-normalised; 0 for what all clips show."""
     centred = seen - seen.mean(axis=0)
     precision = np.linalg.inv(centred.T @ centred / len(seen) + RIDGE * np.eye(seen.shape[1]))
     means = shown @ centred / np.maximum(shown.sum(axis=1, keepdims=True), 1)
     return normalize(torch.from_numpy(means @ precision).float(), dim=-1)
 
 
-def fitted(start: Vectors, seen: Vectors, wanted: Mask, unwanted: Mask, hard_weight: float) -> Vectors:
+def fitted(start: torch.Tensor, seen: Vectors, wanted: Mask, unwanted: Mask, hard_weight: float) -> Vectors:
     """Minimise `composed` over the vectors, with a new pool of clips per step: (Q, D), L2-normalised."""
-    vectors = torch.nn.Parameter(torch.from_numpy(start.copy()))
+    vectors = torch.nn.Parameter(start.clone())
     minimise([vectors], lambda clips: normalize(vectors, dim=-1) @ clips.T, seen, wanted, unwanted, hard_weight)
     return normalize(vectors, dim=-1).detach().numpy()
 
 
-def fitted_pairs(seen: Vectors, wanted: Mask, unwanted: Mask, hard_weight: float) -> tuple[Vectors, list[Exclusion]]:
+def fitted_pairs(
+    sought: torch.Tensor, avoided: torch.Tensor, seen: Vectors, wanted: Mask, unwanted: Mask, hard_weight: float
+) -> tuple[Vectors, list[Exclusion]]:
     """Likewise fit two vectors, α and τ of each sentence; one that wants nothing starts from its opposite."""
-    avoided, lacks = probe(seen, unwanted), torch.from_numpy(wanted.all(axis=1))
-    sought = torch.where(lacks[:, None], -avoided, probe(seen, wanted))
+    start = torch.where(torch.from_numpy(wanted.all(axis=1))[:, None], -avoided, sought)
     usual = avoided @ torch.from_numpy(seen.mean(axis=0))
-    pair = [torch.nn.Parameter(each) for each in (sought, avoided, torch.ones(len(wanted)), usual)]
+    pair = [torch.nn.Parameter(each.clone()) for each in (start, avoided, torch.ones(len(wanted)), usual)]
 
     def scores(clips: torch.Tensor) -> torch.Tensor:
         first, second, alpha, tau = pair

@@ -23,10 +23,10 @@ class Confirmation:
         `about` names what is open. The row stays while a tab is refreshed, so no late answer of the server removes it.
         """
         row = self.row.elem_id
-        button.click(None, about, self.row, js=script("askAbout", row), api_visibility="private")
-        about.change(None, about, self.row, js=script("dropUnlessAbout", row), api_visibility="private")
+        button.click(None, about, self.row, js=script("askAbout", row))
+        about.change(None, about, self.row, js=script("dropUnlessAbout", row))
         for event in (self.yes.click, self.no.click, *left_by):
-            event(None, None, self.row, js=script("show", False), api_visibility="private")
+            event(None, None, self.row, js=script("show", False))
 
 
 def lay_out_confirmation(prefix: str, action: str, question: str, answer: str) -> Confirmation:

@@ -94,6 +94,10 @@ def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Modu
     else:
         width = features_size(config.data, config.features) if config.features else embed_dim_of(model)
         pooling = new_pooling(card, model, width, *spaces)
+        if config.keep_head:
+            raise ConfigError(
+                f"keep_head is true, but {config.base} has no {card.pooling} that has learned. Set it to false."
+            )
     if config.train == "head" and not any(True for _ in pooling.parameters()):
         raise ConfigError(f"train is head, but {card.pooling} has nothing to learn. Set pooling to seqTransf.")
     ordered = isinstance(pooling, SequenceTransformer) and config.trains_visual

@@ -130,6 +130,10 @@ def test_a_pooling_that_is_kept_pools_the_clips_once_and_stays_as_it_is(config: 
     assert learner.encoder().text_fingerprint != base.text_fingerprint
     with pytest.raises(ConfigError, match="keep_head to false"):
         Learner(replace(kept, losses={"order": {}}))
+    unlearned: list[dict[str, Any]] = [{"base": config.base}, {"pooling": "attention"}]
+    for changes in unlearned:
+        with pytest.raises(ConfigError, match=r"has no (mean|attention) that has learned"):
+            Learner(replace(kept, **changes))
 
 
 def test_the_pooling_has_a_learning_rate_of_its_own(config: TrainConfig) -> None:
