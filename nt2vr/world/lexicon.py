@@ -18,6 +18,7 @@ from nt2vr.world.things import COLOURS, Names, all_nouns, read_table, those
 from nt2vr.world.wording import persons
 
 NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
+_MALE, _FEMALE = ("man", "boy"), ("woman", "girl")
 PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "in the end")}
 _BEFORE = ("then", "and then", "before", "and afterwards", "afterwards", "followed by", "later")
 _WHILE = ("while", "as", "at the same time as")
@@ -26,7 +27,7 @@ _ALONE = frozenset(
 )
 _WORD = re.compile(r"[\w'-]+")
 _DROPPED = frozenset(
-    "a an the some any his her their its is are be being there and this these it all every one".split()
+    "a an the some any his her their its is are be being there and this these it all every one also it's".split()
 )
 _FILLERS = frozenset(
     "in on with of wearing who that which near beside next to background sky under dressed shirt top at by across "
@@ -35,7 +36,7 @@ _FILLERS = frozenset(
 
 
 class Meaning(NamedTuple):
-    """What some words mean: a noun, a verb, an adjective, a place, a time, or nothing to be seen.
+    """What some words mean: a noun or pronoun, a verb, an adjective, a place, a time, or nothing to be seen.
 
     Attributes:
         value: of a colour, a size, a number, a time of day ("night", "day"), or of a time: "start" and "end" are parts
@@ -44,7 +45,9 @@ class Meaning(NamedTuple):
         act: what a noun says that somebody does: "drummer".
     """
 
-    kind: Literal["noun", "verb", "colour", "size", "number", "mood", "place", "night", "time", "filler"]
+    kind: Literal[
+        "noun", "pronoun", "verb", "passive", "colour", "size", "number", "mood", "place", "night", "time", "filler"
+    ]
     names: Names = frozenset()
     value: str = ""
     plural: bool = False
@@ -69,6 +72,8 @@ def _plain() -> Iterator[tuple[str, Meaning]]:
     yield from ((word, Meaning("time", value="before")) for word in _BEFORE)
     yield from ((word, Meaning("time", value="while")) for word in _WHILE)
     yield "after", Meaning("time", value="after")
+    for pronoun, words in (("he", _MALE), ("she", _FEMALE)):
+        yield pronoun, Meaning("pronoun", frozenset[str]().union(*(meanings()[word] for word in words)))
 
 
 def _forms(phrase: str) -> tuple[str, str, str]:
@@ -83,6 +88,16 @@ def _verbs() -> Iterator[tuple[str, Meaning]]:
             yield from ((form, Meaning("verb", verb, "", False, takes, words in _ALONE)) for form in _forms(words))
         if deed.layer == "mood":
             yield from ((word, Meaning("mood", verb)) for word, _ in deed.doers)
+
+
+def _passives() -> Iterator[tuple[str, Meaning]]:
+    found: dict[str, Names] = {}
+    for deed in deeds().values():
+        for words in (phrase.split() for phrase in deed.phrases):
+            if len(words) == 2 and words[1] == "{o}":
+                form = inflect(words[0], "VBN")
+                found[form] = found.get(form, frozenset()) | {deed.verb}
+    return ((form, Meaning("passive", verbs)) for form, verbs in found.items())
 
 
 def _doer(verb: str, needed: str, plural: bool = False) -> Meaning:
@@ -108,6 +123,8 @@ def _others() -> Iterator[tuple[str, Meaning]]:
     for place in places().values():
         for phrase in place.phrases:
             yield phrase.partition(" ")[2], Meaning("place", frozenset((place.name,)))
+    yield "night", Meaning("night", value="night")
+    yield from _passives()
     yield from _listed("unseen_words")
 
 

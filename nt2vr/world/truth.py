@@ -22,7 +22,7 @@ MAX_READ = 4096  # phrases remembered: a search judges many clips by the same on
 @lru_cache(MAX_READ)
 def read_claim(phrase: str) -> Claim | None:
     """Parse a phrase into a claim; None if it has unknown words, no content, or says what the world cannot tell."""
-    tokens, position, before = tokens_of(phrase), 0, ""
+    tokens, position, before = _without_first(tokens_of(phrase)), 0, ""
     reader = _Reader(behind="background" in tokens)
     while position < len(tokens):
         for length in range(len(tokens) - position, 0, -1):
@@ -47,6 +47,14 @@ def read_asked(phrase: str) -> Claim | None:
     if claim is None:
         return None
     return replace(claim, whos=tuple(replace(who, least=1) if who.most == MANY else who for who in claim.whos))
+
+
+def _without_first(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Drop the "first" that says no more than the "then" after it."""
+    if "first" in tokens and "then" in tokens[tokens.index("first") :]:
+        number = tokens.index("first")
+        return tokens[: number - (tokens[number - 1 : number] == ("at",))] + tokens[number + 1 :]
+    return tokens
 
 
 def _is_colour(tokens: tuple[str, ...], after: int) -> bool:
@@ -75,6 +83,8 @@ class _Reader:
         self._after_with = False
         self._aside = False  # the last noun came after "with"
         self._in = False  # after "in" or "with": clothes are worn
+        self._after_by = False
+        self._passive = False  # after "a ball is thrown", until "by a boy"
 
     @property
     def claim(self) -> Claim | None:
@@ -112,13 +122,17 @@ class _Reader:
                 self._verb(meaning)
             case "noun":
                 return self._noun(meaning)
+            case "pronoun":
+                return self._pronoun(meaning.names)
+            case "passive":
+                return self._done_to(meaning.names)
             case "filler" if words[0] in ("shirt", "top"):
                 return self._shirt()
             case "filler" if self._in and self._next.colour and not self._shirt():  # "in green | with a couch"
                 return False
         self._moody = meaning.kind == "verb" and all(deeds()[verb].layer == "mood" for verb in meaning.names)
         if meaning.kind not in ("colour", "size", "mood"):
-            self._after_with = words[0] == "with"
+            self._after_with, self._after_by = words[0] == "with", words[0] == "by"
             self._in = words[0] == "in" or (words[0] == "with" and not self._behind)
         return True
 
@@ -152,6 +166,9 @@ class _Reader:
 
     def _noun(self, meaning: Meaning) -> bool:
         adjectives, self._next = self._next, Who()
+        if self._passive and not self._after_by:
+            return False  # "a dog chased | a cat"
+        self._passive = False
         if self._moody and self._whos[-1].names:
             return False  # "a man sings and a smiling | girl", or "a man is smiling, a | girl"
         people = {things()[name].role for name in meaning.names} == {"person"}
@@ -183,6 +200,31 @@ class _Reader:
         self._whos[-1] = replace(self._whos[-1], acts=(*others, replace(act, colour=adjectives.colour)))
         self._awaits = self._need_not = False
         return not (targets and adjectives.colour) and not adjectives.size
+
+    def _pronoun(self, names: Names) -> bool:
+        """Read a "he" or "she": the last one, or somebody new of that sex; of animals it cannot be told."""
+        last = self._whos[-1].names if self._whos else frozenset()
+        if self._awaits or self._next != Who():
+            return False
+        if not last & names:
+            self._whos.append(Who(names))
+        return last <= lexicon()[("he",)].names | lexicon()[("she",)].names or bool(last & names)
+
+    def _done_to(self, verbs: Names) -> bool:
+        """Read what is done to the last one, by somebody who may be named after "by"; return whether it can be."""
+        who = self._whos.pop() if self._whos else Who()
+        able = [deeds()[verb] for verb in verbs if who.names & deeds()[verb].objects]
+        targets = {deed.targets for deed in able}
+        if self._awaits or self._aside or len(targets) != 1 or who != Who(who.names, colour=who.colour):
+            return False
+        if targets == {True}:
+            act = Act(frozenset(deed.verb for deed in able), targets=who.names)
+        else:
+            act = Act(frozenset(deed.verb for deed in able), who.names, who.colour)
+        self._whos.append(Who(acts=(act,)))
+        self._related()
+        self._passive = True
+        return not (act.targets and who.colour)
 
     def _may_be_object(self, names: Names) -> bool:
         """Return whether the last one can do the last verb to one of some things."""
