@@ -12,7 +12,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.models.encoder import Encoder
-from nt2vr.search.embedded import embed_gallery
+from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.settings import prepare_environment
 
 

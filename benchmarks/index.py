@@ -21,7 +21,8 @@ from benchmarks.harness import arguments, timed, write_head, write_row
 from nt2vr.media.cache import Cache
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
-from nt2vr.search.embedded import RELIABLE, open_gallery
+from nt2vr.search.embed_clips import open_gallery
+from nt2vr.search.embedded import RELIABLE
 from nt2vr.search.embedding_file import CHUNK, EmbeddingFile
 from nt2vr.search.embedding_folders import tower_folder
 from nt2vr.search.exclusion import Exclusion, scores_of

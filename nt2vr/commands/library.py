@@ -17,7 +17,7 @@ from nt2vr.settings import Settings, add_flags, add_index_flag
 if TYPE_CHECKING:
     from nt2vr.library.shards import Shard
     from nt2vr.models.encoder import Encoder
-    from nt2vr.search.embedded import Encode
+    from nt2vr.search.embed_clips import Encode
     from nt2vr.services import Services
 
 MODEL = "CLIP-neg"

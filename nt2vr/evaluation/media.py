@@ -15,7 +15,7 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import QUERY_SCORED
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent, tracked
-from nt2vr.search.embedded import embed_gallery
+from nt2vr.search.embed_clips import embed_gallery
 
 logger = logging.getLogger(__name__)
 

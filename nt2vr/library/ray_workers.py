@@ -25,7 +25,7 @@ from nt2vr.media.video_files import VideoFile, decode_files
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
-from nt2vr.search.embedded import BATCH_FRAMES, Encode, embeddings_of
+from nt2vr.search.embed_clips import BATCH_FRAMES, Encode, embeddings_of
 from nt2vr.settings import Settings, project_version
 
 ADDRESS = re.compile(r"auto|(ray://)?[^\s/]+:\d+")

@@ -20,7 +20,8 @@ from nt2vr.media.probe import Probe
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, silent
-from nt2vr.search.embedded import EmbeddedGallery, Encode, embed_gallery
+from nt2vr.search.embed_clips import Encode, embed_gallery
+from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.embedding_folders import drop_unused
 from nt2vr.search.index import Milvus
 

@@ -10,7 +10,8 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.gallery import Gallery
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import duration_text
-from nt2vr.search.embedded import EmbeddedGallery, open_gallery
+from nt2vr.search.embed_clips import open_gallery
+from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import Milvus
 
 

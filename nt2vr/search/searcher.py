@@ -21,8 +21,9 @@ from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, no_verdict
 from nt2vr.search.asking import NOTHING_KNOWN, Asking, Known, Read
 from nt2vr.search.by_captions import judge_by_captions
+from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
-from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
+from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import INDEXES, Milvus
 from nt2vr.search.indexed import open_indexed
 from nt2vr.search.live import LiveModels, LoadedModel

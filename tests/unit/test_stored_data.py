@@ -18,7 +18,7 @@ from nt2vr.media.gallery import load_gallery
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
-from nt2vr.search.embedded import open_gallery
+from nt2vr.search.embed_clips import open_gallery
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings
 from nt2vr.ui.web.permissions import Permissions

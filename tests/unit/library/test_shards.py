@@ -16,7 +16,7 @@ from nt2vr.library.shards import Shard, shared_library, update_shard
 from nt2vr.library.update import update_library
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.search.embedded import open_gallery
+from nt2vr.search.embed_clips import open_gallery
 from tests.paths import ROOT
 from tests.unit.library.brightness import BrightnessEncoder
 
@@ -71,7 +71,6 @@ if __name__ == "__main__":  # the decoder's child imports this script too
     from nt2vr.library.shards import Shard, shared_library, update_shard
     from nt2vr.media.cache import Cache
     from nt2vr.media.decode import Decoder
-    from nt2vr.search import embedded
     from tests.unit.library.brightness import BrightnessEncoder
 
     class Telling(BrightnessEncoder):

@@ -19,7 +19,7 @@ from nt2vr.media.frame_store import FrameStore, StoredClips
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
 from nt2vr.models.framing import Framing
-from nt2vr.search.embedded import embed_gallery
+from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.prefetch import prefetch_frames
 from tests.disks import mounted
 from tests.pooling import pool_by_mean

@@ -18,7 +18,8 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.search import galleries as galleries_module
 from nt2vr.search import searcher as searcher_module
 from nt2vr.search.answers import no_verdict
-from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
+from nt2vr.search.embed_clips import embed_gallery
+from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.indexed import open_indexed
 from tests.tiny import write_tiny

@@ -16,7 +16,8 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.search.embedded import EmbeddedGallery, open_gallery
+from nt2vr.search.embed_clips import open_gallery
+from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.gallery_index import MILVUS_FACTS, open_served
 from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex, is_address
 from nt2vr.search.index import milvus as milvus_module

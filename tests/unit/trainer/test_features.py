@@ -23,7 +23,7 @@ from nt2vr.models.card import CARD, HEAD, read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.progress import silent
-from nt2vr.search.embedded import embed_gallery, open_gallery
+from nt2vr.search.embed_clips import embed_gallery, open_gallery
 from nt2vr.search.systems import System
 from tests.big_files import write_big_file
 from tests.tiny import write_tiny

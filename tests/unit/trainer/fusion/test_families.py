@@ -12,7 +12,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.checkpoint import read_checkpoint, read_configs
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
-from nt2vr.search.embedded import embed_gallery
+from nt2vr.search.embed_clips import embed_gallery
 from tests.families import FAMILIES, write_family
 from tests.training import run_training
 from trainer.config import Towers, TrainConfig

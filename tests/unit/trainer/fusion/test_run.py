@@ -23,8 +23,8 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint
+from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
-from nt2vr.search.embedded import embed_gallery
 from nt2vr.search.references import Reference, Weights, fusion_of
 from tests.tiny import write_tiny
 from tests.training import go_on, run_training
