@@ -31,8 +31,10 @@ _DROPPED = frozenset(
 )
 _FILLERS = frozenset(
     "in on with of wearing who that which near beside next to background sky under dressed shirt top at by across "
-    "down through along inside video videos clip clips scene scenes single show shows showing has have".split()
+    "down through along inside video videos clip clips movie movies footage scene scenes single show shows showing "
+    "has have".split()
 )
+_PICTURES = ("photo of", "picture of", "image of", "pictures of", "photos of", "images of")
 
 
 class Meaning(NamedTuple):
@@ -62,10 +64,11 @@ def tokens_of(text: str) -> tuple[str, ...]:
 
 
 def _plain() -> Iterator[tuple[str, Meaning]]:
-    yield from ((word, Meaning("filler")) for word in _FILLERS)
+    yield from ((words, Meaning("filler")) for words in (*_FILLERS, *_PICTURES))
     yield from ((word, Meaning("size", value=size)) for size, words in SIZES.items() for word in words)
     yield from ((colour, Meaning("colour", value=colour)) for colour in COLOURS)
     yield from ((word, Meaning("number", value=str(number))) for number, word in NUMBERS.items())
+    yield "couple of", Meaning("number", value="2")
     yield from ((word, Meaning("night", value="night")) for word in NIGHT)
     yield from ((word, Meaning("night", value="day")) for word in DAY)
     yield from ((word, Meaning("time", value=part)) for part, words in PARTS.items() for word in words)
@@ -152,9 +155,9 @@ def _is_there(place: str, names: list[str]) -> bool:
 
 
 @cache
-def lexicon() -> dict[tuple[str, ...], Meaning]:
-    """Map phrases to meanings; verbs with equal phrases are merged: a boy bounces a ball, a ball bounces."""
-    found = {tokens_of(word): meaning for word, meaning in _plain()}
+def verbs() -> dict[tuple[str, ...], Meaning]:
+    """Map phrases of deeds to meanings; those of equal phrases are merged: a boy bounces a ball, a ball bounces."""
+    found: dict[tuple[str, ...], Meaning] = {}
     for word, meaning in _verbs():
         known = found.get(tokens_of(word))
         if known and meaning.kind == "mood":
@@ -164,6 +167,14 @@ def lexicon() -> dict[tuple[str, ...], Meaning]:
             names, alone = known.names | meaning.names, alone or known.alone or meaning.alone
             meaning = meaning._replace(names=names, takes_object=takes, alone=alone)
         found[tokens_of(word)] = meaning
+    return found
+
+
+@cache
+def lexicon() -> dict[tuple[str, ...], Meaning]:
+    """Map phrases to meanings."""
+    found = {tokens_of(word): meaning for word, meaning in _plain()}
+    found |= verbs()
     for place in places().values():
         found |= {tokens_of(phrase): Meaning("place", frozenset((place.name,))) for phrase in place.phrases}
     found |= {tokens_of(word): meaning for word, meaning in _nouns()}

@@ -12,7 +12,7 @@ from nt2vr.language.query import Query
 from nt2vr.search.answers import Verdict
 from nt2vr.world.claims import MANY, Act, Claim, Order, Who
 from nt2vr.world.deeds import deeds
-from nt2vr.world.lexicon import Meaning, ambiguous, lexicon, tokens_of
+from nt2vr.world.lexicon import Meaning, ambiguous, lexicon, tokens_of, verbs
 from nt2vr.world.scenes import Scene
 from nt2vr.world.things import Names, things
 
@@ -22,7 +22,7 @@ MAX_READ = 4096  # phrases remembered: a search judges many clips by the same on
 @lru_cache(MAX_READ)
 def read_claim(phrase: str) -> Claim | None:
     """Parse a phrase into a claim; None if it has unknown words, no content, or says what the world cannot tell."""
-    tokens, position, before = _without_first(tokens_of(phrase)), 0, ""
+    tokens, position, before = _without_first(tokens_of(phrase)), 0, Meaning("filler")
     reader = _Reader(behind="background" in tokens)
     while position < len(tokens):
         for length in range(len(tokens) - position, 0, -1):
@@ -33,9 +33,11 @@ def read_claim(phrase: str) -> Claim | None:
         position += length
         if tokens[position - 1] == "orange" and _is_colour(tokens, position):
             meaning = Meaning("colour", value="orange")
-        if before == "noun" and tokens[position - 1] in ambiguous():
-            return None  # "boys fish"
-        before = meaning.kind
+        if before.kind == "noun" and tokens[position - 1] in ambiguous():
+            if before.plural or not tokens[position - 1].endswith("s"):
+                return None  # "boys fish"
+            meaning = verbs().get(tokens[position - 1 : position], meaning)  # "a chef cooks"
+        before = meaning
         if not reader.read(meaning, tokens[position - length : position]):
             return None
     return reader.claim
