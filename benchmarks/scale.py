@@ -4,7 +4,7 @@
 
 "Added" includes the building of the index; "filtered" searches one of two libraries of equal size in a collection;
 "after deletions" is without a tenth of the vectors. Memory is by how much the peak of this process rose: a server's
-is not in it, and only the first place of a call is comparable. An index may take an hour, longer than an update waits.
+is not in it, and only the first place of a call is comparable.
 """
 
 import resource
@@ -16,12 +16,10 @@ import numpy as np
 from benchmarks.harness import arguments, timed, write_head, write_row
 from benchmarks.index import DIM, NEAR, NUM_QUERIES, Clusters, Rows, Vectors, recall
 from nt2vr.search.index import ExactIndex, FaissIndex, Index, Milvus
-from nt2vr.search.index import milvus as milvus_module
 from nt2vr.search.index.milvus import Row
 
 K = 10
 REMOVED = 10  # one in so many
-BUILT_S = 3_600.0
 
 
 def local(ids: Rows, vectors: Vectors) -> ExactIndex:
@@ -97,7 +95,6 @@ def main() -> None:
     parser.add_argument("places", nargs="+", help="exact, faiss, or addresses of Milvus as for --index")
     parser.add_argument("--size", type=int, default=10_000, help="number of vectors (default: %(default)s)")
     options = parser.parse_args()
-    milvus_module.WRITE_TIMEOUT_S = BUILT_S
     speeds = "p50, ms", "p95, ms", "recall@10", "filtered p50, ms", "p95, ms"
     write_head("index", "vectors", "added, s", "memory, MB", *speeds, "after deletions p50, ms", "recall@10")
     for place in options.places:

@@ -88,7 +88,7 @@ def embed_gallery(
         report(some[-1].video.video_id)
     reasons = {file.key: failed[file.video.video_id] for file in missing if file.video.video_id in failed}
     skipped |= {file.video.video_id: reasons[file.key] for file in files if file.key in reasons}
-    return store.opened(files, skipped, may_build=not is_part)
+    return store.opened(files, skipped, may_build=not is_part, progress=progress)
 
 
 def _batches(decoded: Iterator[_Decoded], size: int, by_file: bool) -> Iterator[list[_Decoded]]:
@@ -203,7 +203,11 @@ class _Store:
         logger.warning("%s They are computed again next time.", message)
 
     def opened(
-        self, files: Sequence[VideoFile], skipped: Mapping[str, str], may_build: bool = False
+        self,
+        files: Sequence[VideoFile],
+        skipped: Mapping[str, str],
+        may_build: bool = False,
+        progress: Progress = silent,
     ) -> EmbeddedGallery:
         """Return the clips that have embeddings."""
         encoder = self._encoder
@@ -220,9 +224,11 @@ class _Store:
         embedded = _assembled(self._gallery, encoder, place_of, frames, pooled, skipped, "Not embedded yet.")
         if len(place_of) < (1 if self._milvus else APPROXIMATE_FROM):
             return embedded
-        return self._indexed(embedded, files, may_build)
+        return self._indexed(embedded, files, may_build, progress)
 
-    def _indexed(self, embedded: EmbeddedGallery, files: Sequence[VideoFile], may_build: bool) -> EmbeddedGallery:
+    def _indexed(
+        self, embedded: EmbeddedGallery, files: Sequence[VideoFile], may_build: bool, progress: Progress
+    ) -> EmbeddedGallery:
         """Replace the exact index of a large gallery by an approximate one, if there is one."""
         within = f"{self._gallery.key} " if self._milvus else ""  # a collection has the clips of all libraries
         ids = {file.video.video_id: content_id(f"{within}{file.key}") for file in files}
@@ -248,6 +254,7 @@ class _Store:
                 rows,
                 card.name,
                 sample if may_build else None,
+                progress,
             )
             if served is None:
                 return replace(embedded, refused=refused)

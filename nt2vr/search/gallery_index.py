@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import reason_of
 from nt2vr.files import parse_json, write_json
 from nt2vr.media.stored import delete, read_cached
+from nt2vr.progress import Progress, silent
 from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex
 from nt2vr.search.index.milvus import Row
 
@@ -87,6 +88,7 @@ def open_served(
     rows: Mapping[int, Row],
     model: str,
     sample: Callable[[], NDArray[np.float32]] | None = None,
+    progress: Progress = silent,
 ) -> tuple[MilvusIndex | None, str]:
     """Bring a library's index in Milvus up to date, or open it as the last update left it.
 
@@ -116,8 +118,8 @@ def open_served(
             known = index.ids()
             new = ~np.isin(ids, known)
             index.remove(np.setdiff1d(known, ids))
-            index.add(ids[new], embeddings[places[new]])
-            index.measure(sample())
+            index.add(ids[new], embeddings[places[new]], progress)
+            index.measure(sample(), progress)
         except ConnectionError:  # logged; the next update goes on from here
             return (
                 None,

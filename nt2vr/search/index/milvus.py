@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted, reason_of
+from nt2vr.progress import Progress, silent
 from nt2vr.search.index.exact import ExactIndex
 from nt2vr.search.index.recall import best_ids, recall_of
 
@@ -24,7 +25,8 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 PREFIX = "nt2vr_"  # of our collections
 TIMEOUT_S = 10.0  # of one request; until then, a dropped connection is tried again
-WRITE_TIMEOUT_S = 600.0  # of a step of an update: one batch, one page of ids, an index that is built
+WRITE_TIMEOUT_S = 600.0  # of a step of an update: one batch, one page of ids
+BUILD_TIMEOUT_S = 3_600.0  # of the index: a server on two cores took 21 minutes for 10⁶ vectors
 SILENT_S = 30.0  # after a failure, for which nothing is asked
 MOST = 16_384  # hits of one search, and rows of one page: limits of Milvus
 BATCH_BYTES = 4 << 20  # of vectors per request
@@ -180,16 +182,18 @@ class Milvus:
         self.ask("load_collection", collection, timeout=WRITE_TIMEOUT_S)
         return True
 
-    def wait_until_built(self, collection: str) -> None:
-        """Wait, for WRITE_TIMEOUT_S at most, until the index has all flushed rows; Lite builds it while it flushes.
+    def wait_until_built(self, collection: str, progress: Progress = silent) -> None:
+        """Wait, for BUILD_TIMEOUT_S at most, until the index has all flushed rows; Lite builds it while it flushes.
 
         Until then a server answers from a makeshift index, with a recall of its own.
         """
-        deadline_s = time.monotonic() + WRITE_TIMEOUT_S
+        deadline_s = time.monotonic() + BUILD_TIMEOUT_S
         while time.monotonic() < deadline_s:
             rows = self.ask("describe_index", collection, "vector")
-            if rows.get("indexed_rows", 0) >= rows.get("total_rows", 0):
+            built, total = rows.get("indexed_rows", 0), rows.get("total_rows", 0)
+            if built >= total:
                 return
+            progress(built, total, "building the index")
             time.sleep(1)
         logger.warning("Milvus at %s has still not built the index of %s.", self.place, collection)
 
@@ -229,9 +233,9 @@ class MilvusIndex:
         """Where the vectors are, and in which kind of index."""
         return f"{self._milvus.place},{self._milvus.kind}"
 
-    def measure(self, queries: NDArray[np.float32]) -> None:
+    def measure(self, queries: NDArray[np.float32], progress: Progress = silent) -> None:
         """Measure the recall on (Q, D) queries, once the index is built."""
-        self._milvus.wait_until_built(self._collection)
+        self._milvus.wait_until_built(self._collection, progress)
         self.recall = recall_of(self, queries, best_ids(self._local, queries))
 
     def ids(self) -> NDArray[np.int64]:
@@ -243,7 +247,7 @@ class MilvusIndex:
         )
         return np.array([row["id"] for row in rows], np.int64)
 
-    def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+    def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32], progress: Progress = silent) -> None:
         """Upsert (N, D) vectors, which `local` has, under ids (N,); once they are flushed, searches find them.
 
         Raises:
@@ -254,6 +258,7 @@ class MilvusIndex:
         self._milvus.prepare(self._collection, vectors.shape[1])
         step = max(1, BATCH_BYTES // (4 * vectors.shape[1]))
         for start in range(0, len(ids), step):
+            progress(start, len(ids), "sending to the vector database")
             rows = [
                 {"id": key, "library": self._library, **self._rows[key]._asdict(), "vector": vector}
                 for key, vector in zip(ids[start : start + step].tolist(), vectors[start : start + step], strict=True)

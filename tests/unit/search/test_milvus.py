@@ -82,6 +82,21 @@ def test_where_no_server_answers_searches_are_exact_and_say_so(
         index.add(np.arange(4), vectors)
 
 
+def test_building_is_told_and_can_be_cancelled(asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    milvus, built, told = Milvus("http://db:19530"), iter((3, 7, 8)), list[tuple[int, int]]()
+    monkeypatch.setattr(milvus, "ask", lambda *_: {"indexed_rows": next(built), "total_rows": 8})
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    milvus.wait_until_built("films", lambda done, total, _: told.append((done, total)))
+    assert told == [(3, 8), (7, 8)]
+
+    def cancelled(*_: object) -> None:
+        raise InterruptedError
+
+    monkeypatch.setattr(milvus, "ask", lambda *_: {"indexed_rows": 3, "total_rows": 8})
+    with pytest.raises(InterruptedError):
+        milvus.wait_until_built("films", cancelled)
+
+
 class Room:
     """A library of three pictures, and what updates and opens it."""
 
@@ -163,9 +178,9 @@ class Collections:
             recall=1.0,
             notice="",
             ids=lambda: np.array(sorted(rows), np.int64),
-            add=lambda ids, _: rows.update(ids.tolist()),
+            add=lambda ids, *_: rows.update(ids.tolist()),
             remove=lambda ids: rows.difference_update(ids.tolist()),
-            measure=lambda _: None,
+            measure=lambda *_: None,
         )
 
     def forget(self, library: str, tower: str) -> None:
