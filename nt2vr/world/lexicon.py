@@ -186,6 +186,12 @@ def lexicon() -> dict[tuple[str, ...], Meaning]:
 
 
 @cache
+def longest() -> int:
+    """Return the number of words of the longest phrase that has a meaning."""
+    return max(map(len, lexicon()))
+
+
+@cache
 def ambiguous() -> frozenset[str]:
     """Nouns that are verbs as well: "fish", "pets"."""
     verbs = {phrase for deed in deeds().values() for phrase in deed.phrases}

@@ -12,7 +12,7 @@ from nt2vr.language.query import Query
 from nt2vr.search.answers import Verdict
 from nt2vr.world.claims import MANY, Act, Claim, Order, Who
 from nt2vr.world.deeds import deeds
-from nt2vr.world.lexicon import Meaning, ambiguous, lexicon, tokens_of, verbs
+from nt2vr.world.lexicon import Meaning, ambiguous, lexicon, longest, tokens_of, verbs
 from nt2vr.world.scenes import Scene
 from nt2vr.world.things import Names, things
 
@@ -25,7 +25,7 @@ def read_claim(phrase: str) -> Claim | None:
     tokens, position, before = _without_first(tokens_of(phrase)), 0, Meaning("filler")
     reader = _Reader(behind="background" in tokens)
     while position < len(tokens):
-        for length in range(len(tokens) - position, 0, -1):
+        for length in range(min(longest(), len(tokens) - position), 0, -1):
             if meaning := lexicon().get(tokens[position : position + length]):
                 break
         else:
@@ -34,9 +34,10 @@ def read_claim(phrase: str) -> Claim | None:
         if tokens[position - 1] == "orange" and _is_colour(tokens, position):
             meaning = Meaning("colour", value="orange")
         if before.kind == "noun" and tokens[position - 1] in ambiguous():
-            if before.plural or not tokens[position - 1].endswith("s"):
+            conjugated = verbs().get(tokens[position - length : position])
+            if conjugated is None or before.plural or not tokens[position - 1].endswith("s"):
                 return None  # "boys fish"
-            meaning = verbs().get(tokens[position - 1 : position], meaning)  # "a chef cooks"
+            meaning = conjugated  # "a chef cooks"
         before = meaning
         if not reader.read(meaning, tokens[position - length : position]):
             return None
@@ -168,12 +169,14 @@ class _Reader:
 
     def _noun(self, meaning: Meaning) -> bool:
         adjectives, self._next = self._next, Who()
-        if self._passive and not self._after_by:
+        is_agent, self._passive = self._passive, False
+        if is_agent and not self._after_by:
             return False  # "a dog chased | a cat"
-        self._passive = False
         if self._moody and self._whos[-1].names:
             return False  # "a man sings and a smiling | girl", or "a man is smiling, a | girl"
         people = {things()[name].role for name in meaning.names} == {"person"}
+        if people and self._after_by and not (is_agent or self._whos):
+            return False  # "eaten by a girl, but not | by a boy"
         untinted = not all(things()[name].tint for name in meaning.names)
         if adjectives.colour and (people or untinted):
             return False  # of a skin, or of something that is never recoloured
@@ -185,7 +188,8 @@ class _Reader:
             least = max(adjectives.least, 2 if meaning.plural else 1)
             self._aside = self._after_with and bool(self._whos)  # "with a girl | dancing" is about her
             acts = (*adjectives.acts, meaning.act) if meaning.act else adjectives.acts
-            if self._whos and not self._whos[-1].names and not self._orders and not self._joint:  # "a smiling | girl"
+            goes_on = is_agent or not (self._orders or self._joint)
+            if self._whos and not self._whos[-1].names and goes_on:  # "a smiling | girl", "a ball thrown by a | girl"
                 acts = (*self._whos[-1].acts, *acts)
                 self._whos[-1] = replace(adjectives, names=meaning.names, least=least, acts=acts)
                 return True
@@ -206,27 +210,27 @@ class _Reader:
     def _pronoun(self, names: Names) -> bool:
         """Read a "he" or "she": the last one, or somebody new of that sex; of animals it cannot be told."""
         last = self._whos[-1].names if self._whos else frozenset()
-        if self._awaits or self._next != Who():
+        if self._awaits or self._passive or self._next != Who():
             return False
-        if not last & names:
-            self._whos.append(Who(names))
-        return last <= lexicon()[("he",)].names | lexicon()[("she",)].names or bool(last & names)
+        if last & names:
+            return True
+        self._whos.append(Who(names))
+        return last <= lexicon()[("he",)].names | lexicon()[("she",)].names
 
-    def _done_to(self, verbs: Names) -> bool:
+    def _done_to(self, done: Names) -> bool:
         """Read what is done to the last one, by somebody who may be named after "by"; return whether it can be."""
         who = self._whos.pop() if self._whos else Who()
-        able = [deeds()[verb] for verb in verbs if who.names & deeds()[verb].objects]
+        able = [deeds()[verb] for verb in done if who.names & deeds()[verb].objects]
         targets = {deed.targets for deed in able}
         if self._awaits or self._aside or len(targets) != 1 or who != Who(who.names, colour=who.colour):
             return False
-        if targets == {True}:
-            act = Act(frozenset(deed.verb for deed in able), targets=who.names)
-        else:
-            act = Act(frozenset(deed.verb for deed in able), who.names, who.colour)
+        is_target = targets == {True}
+        act = Act(frozenset(deed.verb for deed in able), colour=who.colour)
+        act = replace(act, targets=who.names) if is_target else replace(act, objects=who.names)
         self._whos.append(Who(acts=(act,)))
         self._related()
         self._passive = True
-        return not (act.targets and who.colour)
+        return not (is_target and who.colour)
 
     def _may_be_object(self, names: Names) -> bool:
         """Return whether the last one can do the last verb to one of some things."""

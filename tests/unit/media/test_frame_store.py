@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from nt2vr.media import frame_store as store_module
 from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder
 from nt2vr.media.frame_store import FrameStore, StoredClips
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
-from nt2vr.models.framing import Framing
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.prefetch import prefetch_frames
+from tests.counting import CountingDecoder
 from tests.disks import mounted
 from tests.pooling import pool_by_mean
 
@@ -62,14 +61,6 @@ class BrightEncoder:
 
     encode_frames = staticmethod(lambda frames: frames.mean(axis=(1, 2, 3))[:, None].astype(np.float32) + 1)
     pool = staticmethod(pool_by_mean)
-
-
-class CountingDecoder(Decoder):
-    num_decoded = 0
-
-    def frames(self, path: Path, num_frames: int, framing: Framing | None, root: Path | None = None) -> Any:
-        self.num_decoded += 1
-        return super().frames(path, num_frames, framing, root)
 
 
 @pytest.fixture(scope="module")

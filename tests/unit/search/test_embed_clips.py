@@ -19,12 +19,12 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video, load_gallery
 from nt2vr.models.card import Card
-from nt2vr.models.framing import Framing
 from nt2vr.search import embed_clips
 from nt2vr.search.embed_clips import embed_gallery, open_gallery
 from nt2vr.search.embedding_folders import drop_unused, tower_folder
 from nt2vr.search.index import ExactIndex, FaissIndex
 from nt2vr.search.prefetch import prefetch_frames
+from tests.counting import CountingDecoder
 from tests.disks import mounted
 from tests.paths import ROOT
 from tests.pooling import pool_by_mean
@@ -66,14 +66,6 @@ class ProjectingEncoder(BrightnessEncoder):
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
         x, y = np.moveaxis(pool_by_mean(frame_embeddings), -1, 0)
         return np.stack([y, np.zeros_like(x), x], axis=-1)
-
-
-class CountingDecoder(Decoder):
-    num_decoded = 0
-
-    def frames(self, path: Path, num_frames: int, framing: Framing | None, root: Path | None = None) -> Any:
-        self.num_decoded += 1
-        return super().frames(path, num_frames, framing, root)
 
 
 @pytest.fixture(scope="module")
