@@ -13,8 +13,8 @@ from benchmarks.harness import app_searcher, arguments, built_in_gallery, write_
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.searcher import Searcher
 from nt2vr.world.captions import captions
+from nt2vr.world.offers import stories
 from nt2vr.world.splits import sample_scenes
-from nt2vr.world.stories import stories
 
 MODEL = "CLIP"
 SYSTEMS = (MODEL, f"{MODEL} boolean", f"{MODEL} drop")

@@ -8,8 +8,8 @@ from collections import Counter
 
 from benchmarks.harness import app_searcher, arguments, write_head, write_row
 from nt2vr.language.query import Query
-from nt2vr.world.stories import stories, story_queries
-from nt2vr.world.truth import judge
+from nt2vr.world.edits.edits import judge_video
+from nt2vr.world.offers import stories, story_queries
 
 SYSTEMS = ("CLIP", "CLIP drop", "CLIP boolean α 0.5", "CLIP-neg reworded", "CLIP-neg")
 K = 8
@@ -23,7 +23,7 @@ def main() -> None:
     with app_searcher() as searcher:
         for text, (wanted, unwanted) in zip(story_queries(), stories(), strict=True):
             known = Query(text, (wanted,), (unwanted,))
-            verdicts = {video.video_id: judge(known, video.scene or {}) for video in searcher.gallery.videos}
+            verdicts = {video.video_id: judge_video(known, video) for video in searcher.gallery.videos}
             possible += min(K, [*verdicts.values()].count("right"))
             for name, ranking in zip(SYSTEMS, searcher.search(text, SYSTEMS, K).rankings, strict=True):
                 counts[name].update(verdicts[hit.video_id] for hit in ranking.hits)

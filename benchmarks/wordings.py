@@ -16,7 +16,7 @@ from benchmarks.harness import app_searcher, arguments, write_head, write_row
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Ranking, Verdict
 from nt2vr.search.searcher import Searcher
-from nt2vr.world.truth import judge
+from nt2vr.world.edits.edits import judge_video
 
 K = 8
 SYSTEMS = ("CLIP", "CLIP-neg", "CLIP boolean α 0.5", "CLIP rectified", "CLIP-neg reworded", "CLIP drop")
@@ -112,7 +112,7 @@ def _sentence(wording: str, templates: Sequence[str], scene: Scene, place: int) 
 
 def counted(searcher: Searcher, query: Query, ranking: Ranking) -> Counter[Verdict | None]:
     """Count the verdicts on the first clips by the known parts."""
-    return Counter(judge(query, searcher.video(hit.video_id).scene or {}) for hit in ranking.hits)
+    return Counter(judge_video(query, searcher.video(hit.video_id)) for hit in ranking.hits)
 
 
 def main() -> None:
@@ -131,7 +131,7 @@ def main() -> None:
         for wording, queries in sentences().items():
             found: dict[str, Counter[Verdict | None]] = {name: Counter() for name in total}
             for query in queries:
-                fitting = sum(judge(query, video.scene or {}) == "right" for video in searcher.gallery.videos)
+                fitting = sum(judge_video(query, video) == "right" for video in searcher.gallery.videos)
                 found[""]["right"] += min(K, fitting)
                 parsed, known = searcher.search(query.text, systems, K), searcher.search(query, with_gold, K)
                 for name, ranking in zip(names, (*parsed.rankings, *known.rankings), strict=True):

@@ -33,12 +33,10 @@ from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.labels import labels
 from nt2vr.world.lexicon import lexicon, tokens_of
 from nt2vr.world.nouns import meanings
-from nt2vr.world.places import places
 from nt2vr.world.scenes import Scene
-from nt2vr.world.splits import sample_scenes
-from nt2vr.world.staging import showing, stream_staged
+from nt2vr.world.splits import sample_scenes, showing, stream_staged
 from nt2vr.world.table import SceneTable
-from nt2vr.world.things import kinds, read_table, things
+from nt2vr.world.things import kinds, places, read_table, things
 from nt2vr.world.truth import read_claim
 
 NUM_CLIPS, SEED = 1_000, 7

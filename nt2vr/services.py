@@ -15,7 +15,7 @@ from nt2vr.search.galleries import Galleries
 from nt2vr.search.index import Milvus, is_address
 from nt2vr.settings import ASSETS, Settings
 from nt2vr.world.edits.edits import judge_video
-from nt2vr.world.synonyms import synonyms
+from nt2vr.world.lexicon import synonyms
 
 
 class Services:

@@ -23,10 +23,9 @@ from nt2vr.progress import Progress, silent, tracked
 from nt2vr.querygen.denials import Denial
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.altered import shown_classes
-from nt2vr.world.captions import describe
+from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.drawn.clips import LOOK, ClipFile
 from nt2vr.world.negation import SceneDenialKind
-from nt2vr.world.scene_caption import SceneCaption
 from nt2vr.world.scenes import Scene, SceneSplit
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.splits import sample_scenes

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
 from nt2vr.world.altered import altered
-from nt2vr.world.captions import describe
+from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.negation import negate
-from nt2vr.world.scene_caption import SceneCaption
 from nt2vr.world.scenes import Scene
 
 NEGATED, MOTION, ADDED, SWAPPED = "negated", "motion", "prop added", "verbs swapped"

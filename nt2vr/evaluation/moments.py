@@ -21,11 +21,10 @@ from nt2vr.world.claims import Act, Claim, Who
 from nt2vr.world.deeds import DeedKind, deeds, deeds_at
 from nt2vr.world.drawn.clips import LOOK, ClipFile
 from nt2vr.world.nouns import meanings
-from nt2vr.world.places import places
 from nt2vr.world.scenes import Scene, SceneSplit, problems
-from nt2vr.world.staging import staged
+from nt2vr.world.splits import staged
 from nt2vr.world.table import SceneTable
-from nt2vr.world.things import things
+from nt2vr.world.things import places, things
 from nt2vr.world.wording import conjugate
 
 

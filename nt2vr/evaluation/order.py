@@ -20,10 +20,9 @@ from nt2vr.world import NAME, WORLD
 from nt2vr.world.claims import Act, Claim, Order, Who
 from nt2vr.world.deeds import deeds, deeds_at
 from nt2vr.world.drawn.clips import LOOK, ClipFile
-from nt2vr.world.places import places
 from nt2vr.world.scenes import Scene, SceneSplit
-from nt2vr.world.staging import staged
-from nt2vr.world.things import things
+from nt2vr.world.splits import staged
+from nt2vr.world.things import places, things
 from nt2vr.world.wording import in_turn
 
 TRIES = 20  # of staging a scene

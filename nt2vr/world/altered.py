@@ -10,9 +10,8 @@ from nt2vr.world.claims import Act, Claim, Who, seen_in
 from nt2vr.world.deeds import DeedKind, deeds, deeds_at
 from nt2vr.world.drawn.motions import MOTIONS
 from nt2vr.world.nouns import meanings
-from nt2vr.world.places import places
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
-from nt2vr.world.things import ACTING, things
+from nt2vr.world.things import ACTING, places, things
 
 
 def altered(scene: Scene, change: str, rng: random.Random) -> Iterator[Scene]:

@@ -2,15 +2,14 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from nt2vr.world.claims import Act, Claim, Order, Who
 from nt2vr.world.lexicon import DAY, NIGHT, PARTS
 from nt2vr.world.nouns import Phrase, draw_phrase
-from nt2vr.world.places import places
-from nt2vr.world.scene_caption import SceneCaption, joined
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
+from nt2vr.world.things import places
 from nt2vr.world.wording import (
     FORMS,
     SEQUENCES,
@@ -36,6 +35,29 @@ IN_TURN = (", then ", ", and then ", " before ")
 WORN = ("wearing {}", "with {} on", "in {}", "with {}")
 BESIDE = ("next to {}", "near {}", "beside {}", BEHIND, ", there {is_} {}", "and {}")
 IN_SKY = ("with {} in the sky", "under {}", ", there {is_} {} in the sky")
+
+
+@dataclass(frozen=True)
+class SceneCaption:
+    """A sentence and its claim, which holds for its own scene and possibly for others.
+
+    Attributes:
+        verbs: those that can be denied, each with its piece, and `Who` and act of the claim.
+        with_things: likewise the words for what is worn or held.
+        behind: what is in the background, with its piece and `Who`.
+    """
+
+    text: str
+    claim: Claim
+    pieces: tuple[str, ...] = ()
+    verbs: tuple[tuple[int, Verb, tuple[int, int]], ...] = ()
+    with_things: tuple[tuple[int, str, tuple[int, int]], ...] = ()
+    behind: tuple[tuple[int, Phrase, int], ...] = ()
+
+
+def joined(pieces: Sequence[str]) -> str:
+    """Join the pieces of a caption."""
+    return " ".join(" ".join(pieces).replace(" ,", ",").split()).strip(" ,")
 
 
 class _Writer:
@@ -182,20 +204,15 @@ class _Writer:
         if where and rng.random() < FIRST_SHARE:
             pieces = [*self.pieces, ""]
             pieces[0] = f"{' '.join(where)}, {pieces[0]}"
-        said = (tuple(self.verbs), tuple(self.with_things), tuple(self.behind))
-        return SceneCaption(joined(pieces), claim, tuple(pieces), said)
+        said = tuple(self.verbs), tuple(self.with_things), tuple(self.behind)
+        return SceneCaption(joined(pieces), claim, tuple(pieces), *said)
 
 
 def _alike(one: Figure, other: Figure) -> bool:
     """Return whether two persons do the same one thing."""
-    first, second = main_deeds(one), main_deeds(other)
-    is_pair = len(first) == len(second) == one.count == other.count == 1
-    return (
-        is_pair
-        and {one.kind.role, other.kind.role} == {"person"}
-        and first[0] == second[0]
-        and not isinstance(first[0].object, int)
-    )
+    done = main_deeds(one)
+    is_pair = len(done) == one.count == other.count == 1 and {one.kind.role, other.kind.role} == {"person"}
+    return is_pair and done == main_deeds(other) and not isinstance(done[0].object, int)
 
 
 def describe(scene: Scene, rng: random.Random) -> SceneCaption:

@@ -9,9 +9,8 @@ from functools import cache
 from itertools import combinations
 from typing import Literal, NamedTuple
 
-from nt2vr.world.places import places
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.things import Names
+from nt2vr.world.things import Names, places
 
 MANY = 99  # "dogs" are two to MANY dogs
 
@@ -23,7 +22,7 @@ class Act:
     Attributes:
         verbs: of which it is one; empty in "a man with a hat".
         objects, colour: of the thing held, worn or ridden.
-        target: names of the other figure.
+        targets: names of the other figure.
         part: "start" in the first half of the clip and not beyond, "end" in the second.
     """
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Literal
 
-from nt2vr.world.places import Place, places
-from nt2vr.world.things import Names, Thing, read_table, things, those
+from nt2vr.world.things import Names, Place, Thing, places, read_table, things, those
 
 Layer = Literal["main", "mood", "worn"]  # a figure does one thing of each layer at a time
 WEAR, ENTER, LEAVE = "wear", "enter", "leave"

@@ -21,9 +21,9 @@ from nt2vr.world.captions import captions
 from nt2vr.world.claims import seen_in
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import render
+from nt2vr.world.offers import stories
 from nt2vr.world.scenes import Scene
-from nt2vr.world.staging import showing, stream_staged
-from nt2vr.world.stories import stories
+from nt2vr.world.splits import showing, stream_staged
 from nt2vr.world.things import things
 from nt2vr.world.truth import read_asked
 
@@ -38,43 +38,33 @@ CAPTIONS_PER_CLIP = 6
 SEED = 2022
 
 
-class _Chosen:
-    """Scenes chosen so far, and how often each thing is in them."""
-
-    def __init__(self) -> None:
-        self.scenes: dict[str, Scene] = {}
-        self.shown = Counter[str]()
-
-    def add(self, found: Iterator[Scene], count: int) -> None:
-        """Add some new scenes, each the one of CANDIDATES that shows most of what is rare so far."""
-        for _ in range(count):
-            new = (scene for scene in found if scene.content not in self.scenes)
-            best = max(islice(new, CANDIDATES), key=self._rare)
-            self.scenes[best.content] = best
-            self.shown.update(_names_in(best))
-
-    def _rare(self, scene: Scene) -> int:
-        return sum(self.shown[name] < CLIPS_PER_THING for name in _names_in(scene))
-
-
-def _names_in(scene: Scene) -> set[str]:
-    return {figure.thing for figure in seen_in(scene)}
-
-
 def choose_scenes() -> list[Scene]:
     """Choose distinct test scenes: of each story, half with the unwanted part and half without, then of each thing."""
-    chosen = _Chosen()
+    chosen, shown = dict[str, Scene](), Counter[str]()
+
+    def add(found: Iterator[Scene], count: int) -> None:
+        """Add some new scenes, each the one of CANDIDATES that shows most of what is rare so far."""
+        for _ in range(count):
+            new = islice((scene for scene in found if scene.content not in chosen), CANDIDATES)
+            best = max(new, key=lambda scene: sum(shown[name] < CLIPS_PER_THING for name in _names_in(scene)))
+            chosen[best.content] = best
+            shown.update(_names_in(best))
+
     for wanted, unwanted in stories():
         asked, denied = read_asked(wanted), read_asked(unwanted)
         if asked is None or denied is None:
             raise ValueError(f"The story {wanted!r}, {unwanted!r} cannot be read.")
-        chosen.add(stream_staged([asked, denied], "test", f"{SEED} {unwanted}"), CLIPS_PER_STORY // 2)
+        add(stream_staged([asked, denied], "test", f"{SEED} {unwanted}"), CLIPS_PER_STORY // 2)
         alone = filterfalse(denied.holds, stream_staged([asked], "test", f"{SEED} {wanted}"))
-        chosen.add(alone, CLIPS_PER_STORY // 2)
+        add(alone, CLIPS_PER_STORY // 2)
     for name in things():
-        missing = max(0, CLIPS_PER_THING - chosen.shown[name])
-        chosen.add(stream_staged([showing(name)], "test", f"{SEED} {name}"), missing)
-    return [*chosen.scenes.values()]
+        missing = max(0, CLIPS_PER_THING - shown[name])
+        add(stream_staged([showing(name)], "test", f"{SEED} {name}"), missing)
+    return [*chosen.values()]
+
+
+def _names_in(scene: Scene) -> set[str]:
+    return {figure.thing for figure in seen_in(scene)}
 
 
 def build(folder: Path) -> Iterator[Path]:

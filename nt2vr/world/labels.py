@@ -8,8 +8,7 @@ from nt2vr.language.inflect import inflect_phrase
 from nt2vr.world.claims import Claim, Who
 from nt2vr.world.deeds import deeds
 from nt2vr.world.nouns import meanings
-from nt2vr.world.places import places
-from nt2vr.world.things import all_nouns, things
+from nt2vr.world.things import all_nouns, places, things
 from nt2vr.world.truth import read_claim
 
 

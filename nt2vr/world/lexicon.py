@@ -13,8 +13,7 @@ from nt2vr.language.inflect import inflect, inflect_phrase
 from nt2vr.world.claims import Act
 from nt2vr.world.deeds import deeds
 from nt2vr.world.nouns import NUMBERS, SIZES, meanings
-from nt2vr.world.places import places
-from nt2vr.world.things import COLOURS, Names, all_nouns, read_table, those
+from nt2vr.world.things import COLOURS, Names, all_nouns, places, plural, read_table, those, words_of_kind
 from nt2vr.world.wording import persons
 
 NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
@@ -145,8 +144,7 @@ def _listed(table: str) -> Iterator[tuple[str, Meaning]]:
                 named = frozenset[str]().union(*(meanings().get(name, ()) for name in names)) or frozenset(
                     those(tuple(names))
                 )
-                head, _, last = word.rpartition(" ")
-                yield f"{head} {inflect(last, 'NNS')}".strip(), Meaning("noun", named, plural=True)
+                yield plural(word), Meaning("noun", named, plural=True)
                 yield word, Meaning("noun", named)
 
 
@@ -182,6 +180,19 @@ def lexicon() -> dict[tuple[str, ...], Meaning]:
         found.setdefault(tokens_of(word), meaning)
     found |= {tokens_of(word): meaning for word, meaning in _listed("typed_words")}
     found.pop((), None)
+    return found
+
+
+@cache
+def synonyms() -> dict[str, str]:
+    """Map words of `typed_words.tsv` to words of captions, for models to be asked by: "someone" to "person"."""
+    found = {}
+    for row in read_table("typed_words"):
+        word, kind, name = row["word"], row["kind"], row["name"].split(",")[0]
+        if " " not in word and kind == "thing":
+            found[word] = words_of_kind(name)[0].word
+        elif " " not in word and kind == "place" and name in places():
+            found[word] = places()[name].phrases[0].split()[-1]
     return found
 
 

@@ -19,12 +19,11 @@ from nt2vr.querygen.idioms import draw_idiom
 from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
 from nt2vr.querygen.things import Thing as NamedThing
 from nt2vr.querygen.wordings import word
-from nt2vr.world.claims import Act, Claim, Who
+from nt2vr.world.captions import SceneCaption, joined
+from nt2vr.world.claims import Act, Claim, Order, Who
 from nt2vr.world.nouns import Phrase, draw_phrase, meanings
-from nt2vr.world.places import places
-from nt2vr.world.scene_caption import SceneCaption, joined
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.things import Noun, read_table, words_of_kind
+from nt2vr.world.things import Noun, places, read_table
 from nt2vr.world.wording import FORMS, conjugate, draw_deed
 
 SceneDenialKind = Literal["negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"]
@@ -39,37 +38,6 @@ class SceneDenial(Denial):
     wanted_claim: Claim
     unwanted_claims: tuple[Claim, ...]
 
-    def fits(self, scene: Scene) -> bool:
-        """Return whether the scene shows the wanted part and none of the unwanted ones."""
-        return self.wanted_claim.holds(scene) and not any(claim.holds(scene) for claim in self.unwanted_claims)
-
-
-@dataclass(frozen=True)
-class Named:
-    """A thing to be denied: its noun and what it names."""
-
-    noun: Noun
-
-    @property
-    def claim(self) -> Claim:
-        """That there is one."""
-        return Claim((Who(meanings()[self.noun.word]),))
-
-    @property
-    def text(self) -> str:
-        """Its name with the article."""
-        return self.noun.with_article()
-
-    @property
-    def bare(self) -> str:
-        """Its name without the article."""
-        return self.noun.word.removeprefix("the ")
-
-    @property
-    def quoted(self) -> str:
-        """Its name as one word of a search engine."""
-        return f'"{self.bare}"' if " " in self.bare else self.bare
-
 
 @dataclass(frozen=True)
 class Done:
@@ -79,22 +47,16 @@ class Done:
     act: Act
 
     @property
-    def claim(self) -> Claim:
-        """That somebody does it."""
-        return Claim((Who(acts=(self.act,)),))
-
-    @property
     def doing(self) -> str:
         """Its phrase as a participle."""
         return inflect_phrase(self.phrase, "VBG")
 
 
-@dataclass(frozen=True)
-class Said:
-    """A wanted part: its text and claim."""
-
-    text: str
-    claim: Claim
+def claim_of(denied: Noun | Done) -> Claim:
+    """Return the claim that there is a thing, or that somebody does a deed."""
+    if isinstance(denied, Done):
+        return Claim((Who(acts=(denied.act,)),))
+    return Claim((Who(meanings()[denied.word]),))
 
 
 @cache
@@ -103,50 +65,51 @@ def forms(slot: str) -> tuple[str, ...]:
     return tuple(row["form"] for row in read_table("denials") if row["slot"] == slot)
 
 
-def _fields(*denied: Named | Done) -> dict[str, str]:
+def _fields(*denied: Noun | Done) -> dict[str, str]:
     """Fill the fields of a form: {N} or {F} for the first thing or deed, {M} or {G} for the second."""
     found: dict[str, str] = {}
     for each, (full, bare, plural, quoted, doing) in zip(denied, (("N", "n", "ns", "o", "F"), "MmxpG"), strict=False):
         if isinstance(each, Done):
             found |= {doing: each.doing, "S": inflect_phrase(each.phrase, "VBZ")}
         else:
-            single = each.bare if each.noun.number == "one" else f"bit of {each.bare}"
-            found |= {full: each.text, bare: each.bare, plural: each.noun.plural, quoted: each.quoted, "c": single}
+            word = each.word.removeprefix("the ")
+            term = f'"{word}"' if " " in word else word  # for a search engine
+            single = word if each.number == "one" else f"bit of {word}"
+            found |= {full: each.with_article(), bare: word, plural: each.plural, quoted: term, "c": single}
     return found
 
 
 def deny(
-    kind: SceneDenialKind, slot: str, wanted: Said, denied: Sequence[Named | Done], rng: random.Random
+    kind: SceneDenialKind, slot: str, wanted: SceneCaption, denied: Sequence[Noun | Done], rng: random.Random
 ) -> SceneDenial:
     """Fill a form of a slot: A without things or deeds, or one of them alone if A is empty."""
     form = rng.choice(forms(slot))
-    if isinstance(denied[0], Named) and denied[0].noun.number == "many":
+    if isinstance(denied[0], Noun) and denied[0].number == "many":
         form = form.replace("there is", "there are").replace("{N} is", "{N} are")
-    unwanted = " or ".join(each.doing if isinstance(each, Done) else each.text for each in denied)
+    unwanted = " or ".join(each.doing if isinstance(each, Done) else each.with_article() for each in denied)
     text = form.format(A=wanted.text, **_fields(*denied))
-    return SceneDenial(kind, text, wanted.text, unwanted, wanted.claim, tuple(each.claim for each in denied))
+    return SceneDenial(kind, text, wanted.text, unwanted, wanted.claim, tuple(map(claim_of, denied)))
 
 
-def deny_place(wanted: Said, place: str, rng: random.Random) -> SceneDenial:
+def deny_place(wanted: SceneCaption, place: str, rng: random.Random) -> SceneDenial:
     """Build "A but not at the beach"."""
     where = rng.choice(places()[place].phrases)
     text = rng.choice(forms("place")).format(A=wanted.text, P=where)
     return SceneDenial("place", text, wanted.text, where, wanted.claim, (Claim(places=frozenset((place,))),))
 
 
-def deny_one_of(kind: str, member: Named, rng: random.Random) -> SceneDenial:
+def deny_one_of(kind: Noun, one: Noun, rng: random.Random) -> SceneDenial:
     """Build "any bird except a penguin"."""
-    noun = words_of_kind(kind)[0]
-    text = rng.choice(forms("except")).format(k=noun.word, K=noun.with_article(), N=member.text, ns=member.noun.plural)
-    wanted = Claim((Who(meanings()[noun.word]),))
-    return SceneDenial("except", text, noun.with_article(), member.text, wanted, (member.claim,))
+    wanted, unwanted = kind.with_article(), one.with_article()
+    text = rng.choice(forms("except")).format(k=kind.word, K=wanted, N=unwanted, ns=one.plural)
+    return SceneDenial("except", text, wanted, unwanted, claim_of(kind), (claim_of(one),))
 
 
 def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: random.Random) -> SceneDenial:
     """Build "A and not B", by one of nT2VR's twelve templates (the six with a pronoun are for people) or freely."""
     claim = Claim((Who(subject.who.names, (wanted.act,), subject.who.colour, subject.who.size),))
     if rng.random() >= TEMPLATE_SHARE:
-        said = Said(f"{subject.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}", claim)
+        said = SceneCaption(f"{subject.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}", claim)
         return deny("composed", "deed", said, (unwanted,), rng)
     template = rng.choice(WITH_PRONOUN + WITHOUT_PRONOUN if subject.pronoun in ("he", "she") else WITHOUT_PRONOUN)
     fields = {
@@ -161,18 +124,48 @@ def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: random.Random) -
         "is_not": rng.choice(("is not", "isn't")),
     }
     parts = (template.text.format(**fields), template.wanted.format(**fields), unwanted.doing)
-    return SceneDenial("composed", *parts, claim, (unwanted.claim,))
+    return SceneDenial("composed", *parts, claim, (claim_of(unwanted),))
 
 
 def negate(caption: SceneCaption) -> list[SceneDenial]:
-    """Return all captions with one thing denied; a few captions have none."""
-    found = []
-    for each in caption.deniables():
-        before, after = caption.pieces[: each.piece], caption.pieces[each.piece + 1 :]
-        for words in each.texts:
-            text, rest = joined((*before, words, *after)), joined((*before, *after))
-            found.append(SceneDenial("negated", text, rest, each.unwanted, each.wanted_claim, (each.unwanted_claim,)))
+    """Return all captions with one thing denied: verbs, things worn or held, things behind; a few have none."""
+    claim, found = caption.claim, list[SceneDenial]()
+
+    def add(piece: int, texts: Sequence[str], unwanted: str, rest: Claim, denied: Claim) -> None:
+        before, after = caption.pieces[:piece], caption.pieces[piece + 1 :]
+        wanted = joined((*before, *after))
+        for words in texts:
+            text = joined((*before, words, *after))
+            found.append(SceneDenial("negated", text, wanted, unwanted, rest, (denied,)))
+
+    for piece, verb, (who, number) in caption.verbs:
+        denied = Claim((Who(acts=(claim.whos[who].acts[number],)),))
+        add(piece, verb.denied, conjugate(verb.phrase, "{ing}"), _without_act(claim, who, number), denied)
+    for piece, words, (who, number) in caption.with_things:
+        act = claim.whos[who].acts[number]
+        denied = Claim((Who(act.objects, colour=act.colour),))
+        add(piece, (f"without {words}",), words, _without_act(claim, who, number), denied)
+    for piece, phrase, who in caption.behind:
+        rest = replace(claim, whos=claim.whos[:who] + claim.whos[who + 1 :])
+        text = f"without {phrase.text} in the background"
+        add(piece, (text,), phrase.text, rest, Claim((phrase.who,)))
     return found
+
+
+def _without_act(claim: Claim, number: int, left_out: int) -> Claim:
+    """Leave an act of a `Who` out of a claim, with the orders it is part of."""
+    who = claim.whos[number]
+    who = replace(who, acts=who.acts[:left_out] + who.acts[left_out + 1 :])
+
+    def moved(place: tuple[int, int]) -> tuple[int, int]:
+        return (number, place[1] - 1) if place[0] == number and place[1] > left_out else place
+
+    orders = tuple(
+        Order(moved(first), moved(second), kind)
+        for first, second, kind in claim.orders
+        if (number, left_out) not in (first, second)
+    )
+    return replace(claim, whos=(*claim.whos[:number], who, *claim.whos[number + 1 :]), orders=orders)
 
 
 def type_out(first: SceneDenial, second: SceneDenial, rng: random.Random) -> SceneDenial:

@@ -1,34 +1,58 @@
-"""Queries to ask instead of one that hardly any clip of the built-in world fits, by what its clips show."""
+"""What the Search tab offers for the built-in world: words, queries, and others where hardly any clip fits a query.
+
+The gallery's stories, in `assets/world/stories.tsv`: something to show, and something that half of its clips add.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from itertools import islice
 
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.query import Query
 from nt2vr.search.rewording import reword
 from nt2vr.world.claims import Claim
-from nt2vr.world.lexicon import lexicon, tokens_of
+from nt2vr.world.deeds import deeds
+from nt2vr.world.lexicon import lexicon, longest, tokens_of
 from nt2vr.world.scenes import Figure, Scene, main_deeds
-from nt2vr.world.things import Names, things
-from nt2vr.world.truth import read_asked
+from nt2vr.world.things import Names, all_nouns, places, read_table, things
+from nt2vr.world.truth import judge, read_asked
 
 FEW = 1  # clips that fit a query for which others are offered
 MOST = 3
 _ANYTHING = 30  # things: "an animal" says little
+_SHORT = 2  # letters of words not worth offering
+
+
+def offered_words() -> list[str]:
+    """Return the words of the captions for people to choose from, verbs in their -ing form, in alphabetical order."""
+    nouns = [noun.word for noun in all_nouns()]
+    doing = [inflect_phrase(phrase, "VBG").replace("{o}", "") for deed in deeds().values() for phrase in deed.phrases]
+    where = [phrase for place in places().values() for phrase in place.phrases]
+    return sorted({word for phrase in (*nouns, *doing, *where) for word in phrase.split() if len(word) > _SHORT})
+
+
+@cache
+def stories() -> tuple[tuple[str, str], ...]:
+    """Return the wanted and the unwanted part of each."""
+    return tuple((row["wanted"], row["unwanted"]) for row in read_table("stories"))
+
+
+def story_queries() -> list[str]:
+    """Return a query per story: "a penguin, no ice", "a dragon and not flying", "a cow, not on the farm"."""
+    return [f"{wanted}{_excluded(unwanted)}" for wanted, unwanted in stories()]
+
+
+def _excluded(unwanted: str) -> str:
+    first, _, rest = unwanted.partition(" ")
+    if first.endswith("ing"):
+        return f" and not {unwanted}"
+    return f", not {unwanted}" if first in ("at", "in", "on") else f", no {rest if first in ('a', 'an') else unwanted}"
 
 
 def fitting(query: Query, scenes: Sequence[Scene]) -> int:
     """Count the scenes that show the wanted part and nothing unwanted; 0 where words of the query are unknown."""
-    read = [read_asked(part) for part in (*query.wanted, *query.unwanted)]
-    claims = [claim for claim in read if claim is not None]
-    if len(claims) < len(read) or not claims:
-        return 0
-    asked, denied = claims[: len(query.wanted)], claims[len(query.wanted) :]
-    return sum(
-        all(claim.holds(scene) for claim in asked) and not any(claim.holds(scene) for claim in denied)
-        for scene in scenes
-    )
+    return sum(judge(query, scene) == "right" for scene in scenes)
 
 
 def offers(query: Query, scenes: Sequence[Scene]) -> list[str]:
@@ -38,7 +62,7 @@ def offers(query: Query, scenes: Sequence[Scene]) -> list[str]:
     neither a certain subject nor a deed of the world.
     """
     words = tokens_of(" ".join(query.wanted))
-    subjects, verbs, places = (_named(words, kind) for kind in ("noun", "verb", "place"))
+    subjects, verbs, where = (_named(words, kind) for kind in ("noun", "verb", "place"))
     subjects = subjects if len(subjects) < _ANYTHING else frozenset()
     unwanted = [part.removeprefix("with ") for part in query.unwanted]
     unwanted = [part for part in unwanted if (claim := read_asked(part)) and not _excludes(claim, verbs)]
@@ -48,7 +72,7 @@ def offers(query: Query, scenes: Sequence[Scene]) -> list[str]:
     for scene in scenes:
         if not any(claim.holds(scene) for claim in denied):
             for figure in scene.figures:
-                score = 2 * (figure.thing in subjects) + (scene.place in places)
+                score = 2 * (figure.thing in subjects) + (scene.place in where)
                 score += 2 * any(deed.verb in verbs for deed in main_deeds(figure))
                 near.update((score, said) for said in _said(figure))
     ordered = sorted(near, key=lambda one: (one[0], near[one]), reverse=True)
@@ -59,7 +83,7 @@ def offers(query: Query, scenes: Sequence[Scene]) -> list[str]:
 
 def _named(words: Sequence[str], kind: str) -> Names:
     """Return what runs of words mean as a kind of thing."""
-    runs = (words[i:j] for i in range(len(words)) for j in range(i + 1, len(words) + 1))
+    runs = (words[i:j] for i in range(len(words)) for j in range(i + 1, min(i + longest(), len(words)) + 1))
     meant = (lexicon().get(tuple(run)) for run in runs)
     return frozenset[str]().union(*(meaning.names for meaning in meant if meaning and meaning.kind == kind))
 

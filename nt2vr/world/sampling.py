@@ -7,17 +7,8 @@ from functools import cache
 from itertools import accumulate
 
 from nt2vr.world.deeds import AT_SEA, ENTER, WEAR, DeedKind, Layer, deeds, deeds_at
-from nt2vr.world.places import Place, places
-from nt2vr.world.scenes import (
-    BY_DAY,
-    BY_NIGHT,
-    MOST_FIGURES,
-    MOST_INDIVIDUALS,
-    Deed,
-    Figure,
-    Scene,
-)
-from nt2vr.world.things import ACTING, COLOURS, FUR, things, those
+from nt2vr.world.scenes import BY_DAY, BY_NIGHT, MOST_FIGURES, MOST_INDIVIDUALS, Deed, Figure, Scene
+from nt2vr.world.things import ACTING, COLOURS, FUR, Place, places, things, those
 
 NUM_ACTORS_WEIGHTS = (0.58, 0.36, 0.06)  # for 1, 2, 3 actors
 NUM_PROPS_WEIGHTS = (0.62, 0.33, 0.05)
@@ -62,7 +53,6 @@ def _choose(names: Sequence[str], rng: random.Random) -> str:
     return rng.choices(names, [_rarity(name) for name in names])[0]
 
 
-@cache
 def anywhere() -> tuple[str, ...]:
     return those(("hand", "worn"))
 

@@ -9,8 +9,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from nt2vr.world.deeds import ENTER, LEAVE, DeedKind, deeds
-from nt2vr.world.places import places
-from nt2vr.world.things import ACTING, Thing, things
+from nt2vr.world.things import ACTING, Thing, places, things
 
 SceneSplit = Literal["train", "validation", "test"]
 MOST_FIGURES, MOST_ACTORS, MOST_INDIVIDUALS = 4, 3, 6

@@ -7,14 +7,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.world.captions import describe
+from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.claims import Claim, seen_in
 from nt2vr.world.negation import (
     Done,
-    Named,
-    Said,
     SceneDenial,
     SceneDenialKind,
+    claim_of,
     compose,
     deny,
     deny_one_of,
@@ -24,11 +23,10 @@ from nt2vr.world.negation import (
     type_out,
 )
 from nt2vr.world.nouns import draw_noun, draw_phrase, meanings
-from nt2vr.world.places import places
 from nt2vr.world.sampling import sample_scene
 from nt2vr.world.scenes import Scene, main_deeds
 from nt2vr.world.table import SceneTable
-from nt2vr.world.things import things, words_of_kind
+from nt2vr.world.things import Noun, places, things, words_of_kind
 from nt2vr.world.wording import FORMS, conjugate, draw_deed
 
 DEED_SHARE = 0.6  # of "not B": B is a deed, otherwise a thing
@@ -74,14 +72,14 @@ class SceneDenials:
                 return self._composed(row, rng)
             case "without":
                 said = self._said(scene, rng)
-                return deny(kind, "thing", said, self._absent(row, said.claim, rng, Named, 1), rng)
+                return deny(kind, "thing", said, self._absent(row, said.claim, rng, Noun, 1), rng)
             case "list":
                 said = self._said(scene, rng)
-                sort, slot = (Done, "two deeds") if rng.random() < TWO_DEEDS_SHARE else (Named, "two things")
+                sort, slot = (Done, "two deeds") if rng.random() < TWO_DEEDS_SHARE else (Noun, "two things")
                 return deny(kind, slot, said, self._absent(row, said.claim, rng, sort, 2), rng)
             case "not":
-                sort, slot = (Done, "no deed") if rng.random() < DEED_SHARE else (Named, "no thing")
-                return deny(kind, slot, Said("", Claim()), self._absent(row, Claim(), rng, sort, 1), rng)
+                sort, slot = (Done, "no deed") if rng.random() < DEED_SHARE else (Noun, "no thing")
+                return deny(kind, slot, SceneCaption("", Claim()), self._absent(row, Claim(), rng, sort, 1), rng)
             case "except":
                 return self._except(row, rng)
             case "place":
@@ -101,19 +99,18 @@ class SceneDenials:
         found = negate(describe(self._scenes[row], rng))
         return rng.choice(found) if found else None
 
-    def _said(self, scene: Scene, rng: random.Random) -> Said:
+    def _said(self, scene: Scene, rng: random.Random) -> SceneCaption:
         """Draw a wanted part that holds for a scene."""
         draw = rng.random()
         if draw < CAPTION_SHARE:
-            caption = describe(scene, rng)
-            return Said(caption.text, caption.claim)
+            return describe(scene, rng)
         figure = rng.choice([figure for figure in scene.figures if figure.acts])
         phrase, done = draw_phrase(figure, rng, 0.2), main_deeds(figure)
         if not done or draw < CAPTION_SHARE + BARE_SHARE:
-            return Said(phrase.text, Claim((phrase.who,)))
+            return SceneCaption(phrase.text, Claim((phrase.who,)))
         words, act = draw_deed(rng.choice(done), scene.figures, rng)
         text = f"{phrase.text} {conjugate(words, rng.choice(FORMS), phrase.plural)}"
-        return Said(text, Claim((replace(phrase.who, acts=(act,)),)))
+        return SceneCaption(text, Claim((replace(phrase.who, acts=(act,)),)))
 
     def _composed(self, row: int, rng: random.Random) -> SceneDenial:
         """Draw "A and not B" of one actor."""
@@ -140,7 +137,7 @@ class SceneDenials:
             for name in members:
                 noun = things()[name].nouns[0]
                 if not meanings()[noun.word] & shown:
-                    return deny_one_of(kind, Named(noun), rng)
+                    return deny_one_of(words_of_kind(kind)[0], noun, rng)
         return self.draw(row, "without", rng)
 
     def _place(self, row: int, rng: random.Random) -> SceneDenial:
@@ -151,24 +148,24 @@ class SceneDenials:
         claim = Claim((phrase.who,))
         near = [other.place for other in self._others(row, claim, rng) if other.place != scene.place]
         place = near[0] if near else rng.choice([name for name in places() if name != scene.place])
-        return deny_place(Said(phrase.text, claim), place, rng)
+        return deny_place(SceneCaption(phrase.text, claim), place, rng)
 
     def _absent(
-        self, row: int, wanted: Claim, rng: random.Random, sort: type[Named] | type[Done], count: int, role: str = ""
-    ) -> list[Named | Done]:
+        self, row: int, wanted: Claim, rng: random.Random, sort: type[Noun] | type[Done], count: int, role: str = ""
+    ) -> list[Noun | Done]:
         """Draw things or deeds that a scene does not show, if possible from scenes that show the wanted part."""
-        scene, found = self._scenes[row], list[Named | Done]()
+        scene, found = self._scenes[row], list[Noun | Done]()
         near = self._others(row, wanted, rng)
         attempt = 0
         while len(found) < count:
             attempt += 1
             other = next(near, None) or sample_scene(rng)
             role = role if attempt < TRIES else ""  # a barrel does nothing but roll
-            some: list[Named | Done] = [*_named(other, rng)] if sort is Named else [*_done(other, rng, role)]
+            some: list[Noun | Done] = [*_named(other, rng)] if sort is Noun else [*_done(other, rng, role)]
             rng.shuffle(some)
             for each in some:
-                known = {one.claim for one in found}
-                if each.claim not in known and not each.claim.holds(scene):
+                known = set(map(claim_of, found))
+                if claim_of(each) not in known and not claim_of(each).holds(scene):
                     found.append(each)
                     break
         return found
@@ -181,11 +178,11 @@ class SceneDenials:
                 yield self._scenes[other]
 
 
-def _named(scene: Scene, rng: random.Random) -> Iterator[Named]:
+def _named(scene: Scene, rng: random.Random) -> Iterator[Noun]:
     """Yield the things of a scene but persons, as they may be denied."""
     for figure in seen_in(scene):
         if figure.kind.role != "person":
-            yield Named(draw_noun(figure.kind, rng))
+            yield draw_noun(figure.kind, rng)
 
 
 def _done(scene: Scene, rng: random.Random, role: str = "") -> Iterator[Done]:

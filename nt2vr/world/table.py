@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from nt2vr.world.claims import Claim, Who, seen_in
 from nt2vr.world.deeds import deeds
-from nt2vr.world.places import places
 from nt2vr.world.scenes import Scene
-from nt2vr.world.things import things
+from nt2vr.world.things import places, things
 
 CACHED_CLAIMS = 4096  # 32 kB each for 32,000 scenes
 SceneMask = NDArray[np.bool_]

@@ -1,14 +1,16 @@
-"""Things of the world: people, animals, vehicles, food, tools, …, their names and kinds. Read from data files.
+"""Things of the world, their names and kinds (people, animals, food, …), and its places. Read from data files.
 
 `assets/world/things.tsv` has one thing a line, `assets/world/kinds.tsv` the names of kinds ("bird", "food"). A name is
-written "~coffee" if it takes no article and "=scissors" if it is a plural.
+written "~coffee" if it takes no article and "=scissors" if it is a plural. `places.tsv` has one place a line.
 """
 
 import csv
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
-from typing import Literal
+from typing import Any, Literal
 
 from nt2vr.language.inflect import inflect
 from nt2vr.settings import ASSETS
@@ -75,11 +77,18 @@ def read_table(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def _plural(word: str) -> str:
+@cache
+def read_toml(name: str) -> Mapping[str, Any]:
+    """Read a nested table of the folder `assets/world`."""
+    return tomllib.loads((ASSETS / "world" / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def plural(word: str) -> str:
+    """Return the plural of a name of several words: "birds of prey"."""
     for joint in (" of ", " with ", " in "):
         head, found, rest = word.partition(joint)
         if found:
-            return f"{_plural(head)}{joint}{rest}"
+            return f"{plural(head)}{joint}{rest}"
     head, _, last = word.rpartition(" ")
     return f"{head} {inflect(last, 'NNS')}".strip()
 
@@ -94,7 +103,7 @@ def _nouns(words: str, plural: str) -> tuple[Noun, ...]:
             case "=":
                 nouns.append(Noun(word[1:], word[1:], "many"))
             case _:
-                nouns.append(Noun(word, plural or _plural(word)))
+                nouns.append(Noun(word, plural or plural(word)))
         plural = ""
     return tuple(nouns)
 
@@ -139,3 +148,39 @@ def those(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the things that are, or are of a kind or role, in `names`; "=bird" is a bird of no other sort."""
     wanted = frozenset(names)
     return tuple(name for name, thing in things().items() if wanted & (thing.is_a | {thing.role, f"={name}"}))
+
+
+@dataclass(frozen=True)
+class Place:
+    """One place.
+
+    Attributes:
+        phrases: each with its preposition, the usual one first.
+        tags: what may be done there; see `DeedKind.where`.
+        shows: things of the backdrop and how many of each, seen in every clip of the place.
+        found: names of further things that may be there.
+    """
+
+    name: str
+    phrases: tuple[str, ...]
+    indoors: bool
+    tags: Names
+    shows: tuple[tuple[str, int], ...]
+    found: tuple[str, ...]
+
+
+@cache
+def places() -> dict[str, Place]:
+    """All places by name."""
+    found = {}
+    for row in read_table("places"):
+        shows = tuple(part.partition(":") for part in row["shows"].split(",") if part)
+        found[row["name"]] = Place(
+            name=row["name"],
+            phrases=tuple(row["phrases"].split("|")),
+            indoors=row["setting"] == "indoors",
+            tags=frozenset(row["tags"].split(",")),
+            shows=tuple((thing, int(number)) for thing, _, number in shows),
+            found=those(tuple(row["found"].split(","))),
+        )
+    return found

@@ -3,10 +3,8 @@
 Limited to the words of the data files: phrases with other words have no claim, and hence no verdict.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Verdict
@@ -253,19 +251,15 @@ class _Reader:
         return True
 
 
-def judge(query: Query, scene: Mapping[str, Any]) -> Verdict | None:
-    """Judge a clip, a `Scene.to_dict`: "right", "violation" (shows an unwanted part) or "miss" (lacks a wanted one).
+def judge(query: Query, scene: Scene) -> Verdict | None:
+    """Judge a clip: "right", "violation" (shows an unwanted part) or "miss" (lacks a wanted one).
 
-    None if the query has unknown words or the scene is not from this world.
+    None if the query has unknown words, unless what it excludes is seen.
     """
-    try:
-        seen = Scene.from_dict(scene)
-    except (KeyError, TypeError):
-        return None
     unwanted = [read_asked(part) for part in query.unwanted]
-    if any(claim is not None and claim.holds(seen) for claim in unwanted):
+    if any(claim is not None and claim.holds(scene) for claim in unwanted):
         return "violation"
     wanted = [read_asked(part) for part in query.wanted]
     if None in wanted or None in unwanted or not wanted + unwanted:
         return None
-    return "right" if all(claim is not None and claim.holds(seen) for claim in wanted) else "miss"
+    return "right" if all(claim is not None and claim.holds(scene) for claim in wanted) else "miss"

@@ -35,14 +35,8 @@ class Verb:
         if self.form == "{ing}":
             return (f"not {self.text}",)
         if self.form == "{s}":
-            return (
-                (f"do not {self.phrase}", f"don't {self.phrase}")
-                if self.plural
-                else (
-                    f"does not {self.phrase}",
-                    f"doesn't {self.phrase}",
-                )
-            )
+            do = "do" if self.plural else "does"
+            return f"{do} not {self.phrase}", f"{do}n't {self.phrase}"
         be = "are" if self.plural else "is"
         doing = inflect_phrase(self.phrase, "VBG")
         return f"{be} not {doing}", f"{be}n't {doing}"

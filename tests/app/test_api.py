@@ -13,7 +13,7 @@ from gradio_client.exceptions import AppError
 from PIL import Image
 
 from nt2vr.media.decode import sample_frames
-from nt2vr.world.stories import stories
+from nt2vr.world.offers import stories
 from tests.conftest import RunningApp
 from tests.tiny import unknowing
 

@@ -27,7 +27,6 @@ from nt2vr.settings import process_rank, resolve_path
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.drawn.shipped import UndrawnClips
 from nt2vr.world.scenes import Scene, SceneSplit
 from nt2vr.world.splits import sample_scenes
 from trainer.config import TrainConfig
@@ -54,7 +53,7 @@ class Clips:
         verbs: captions with another verb; None where no loss needs them.
     """
 
-    frames: NDArray[np.uint8] | StoredClips | UndrawnClips | FeatureClips
+    frames: NDArray[np.uint8] | StoredClips | ClipFile | FeatureClips
     sentences: SentenceSource
     path: Path | None = None
     name: str = "unnamed"
@@ -235,7 +234,7 @@ def world_clips(
     scenes = sample_scenes(split, count, seed)
     file = ClipFile.of(split, scenes, num_frames, framing, cache)
     with progress_bar(progress) as shown:
-        frames = file.frames(shown) if draws else UndrawnClips(file)
+        frames = file.frames(shown) if draws else file
     denials = free_denials(scenes, seed, progress) if free else None
     return Clips(frames, WorldSentences(scenes, free, denials), file.path, NAME)
 

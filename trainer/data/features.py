@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from nt2vr.datasets.features import Features
 from nt2vr.errors import ConfigError
 from nt2vr.media.gallery import Video
-from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, silent
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +34,3 @@ class FeatureClips:
     def __getitem__(self, index: Any) -> NDArray[np.uint8]:
         """Refuse, as nothing of these clips can be seen."""
         raise ConfigError("These clips are features, which have no frames. Leave features out.")
-
-    def embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
-        """Return the features, whatever encodes frames."""
-        return self.rows

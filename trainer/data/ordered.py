@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nt2vr.world.altered import other_motions
 from nt2vr.world.deeds import ENTER, LEAVE, deeds
-from nt2vr.world.drawn.motions import MOTIONS
+from nt2vr.world.drawn.motions import order_of
 from nt2vr.world.scenes import Figure, Scene, main_deeds
 from nt2vr.world.things import Noun, things
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
@@ -121,7 +121,7 @@ def reordered(verb: str, other: str, num_frames: int) -> list[int]:
     """Return which frames of a clip with one motion show the other, in its order."""
     if {verb, other} == {ENTER, LEAVE}:
         return list(range(num_frames))[::-1]
-    order, wanted = (MOTIONS[deeds()[name].motion][1](num_frames) for name in (verb, other))
+    order, wanted = (order_of(deeds()[name].motion, num_frames) for name in (verb, other))
     return [order.index(spot) for spot in wanted]
 
 

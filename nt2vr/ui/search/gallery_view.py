@@ -12,7 +12,7 @@ from nt2vr.querygen.changed import changed
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.web.permissions import Visitor, told
-from nt2vr.world.stories import story_queries
+from nt2vr.world.offers import story_queries
 
 EXAMPLES = ("a dog but no cat", "not dancing", "any vehicle except a car", "kitty without a doggy")
 GENERIC = ("a person, no car", "a room without people", "outdoors, but no animals", "not at night")  # for any videos

@@ -16,7 +16,7 @@ from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.picture_examples import lay_out_picture_examples
 from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SLIDERS, SearchState
 from nt2vr.ui.theme import TEMPLATES, fold, template
-from nt2vr.world.synonyms import offered_words
+from nt2vr.world.offers import offered_words
 
 # options of events that search: as many run at a time as searches do
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}

@@ -5,9 +5,8 @@ from functools import cache
 
 from nt2vr.world.drawn.canvas import Canvas, Point
 from nt2vr.world.drawn.dolls import HEAD, Placement, head_size, seat
-from nt2vr.world.drawn.looks import Look
 from nt2vr.world.drawn.motions import MOTIONS, STEPS, Spot, headings, spots
-from nt2vr.world.drawn.persons import paint_person
+from nt2vr.world.drawn.persons import Individual, paint_person
 from nt2vr.world.drawn.props import ADULT, LOOKING_RIGHT, SIZES, active, centred, flying, held, picture, size_of
 from nt2vr.world.drawn.sprites import drawing, ink
 from nt2vr.world.scenes import Deed, Figure
@@ -15,16 +14,6 @@ from nt2vr.world.things import things
 
 DASH = "1F4A8"
 SIGN = 0.4  # of a picture
-
-
-@dataclass(frozen=True)
-class Individual:
-    """One of the (up to three) things that a figure stands for."""
-
-    figure: Figure
-    number: int  # of the figure in the scene
-    look: Look | None  # of a person
-    phase: int  # steps by which it is ahead of others that do the same
 
 
 @dataclass(frozen=True)
@@ -138,7 +127,7 @@ def paint(
         canvas.shadow(place.x, stand.place.y, 2 * min(behind, front) * place.scale)
     face = None
     if who.look:
-        face = paint_person(canvas, who.figure, who.look, place, step, step + who.phase, deed, spot, leashed)
+        face = paint_person(canvas, who, place, step, deed, spot, leashed)
     else:
         _paint_thing(canvas, who, place, step, deed, spot)
     sign = deed.kind.sign if deed and deed.kind.hand != "at face" else ""

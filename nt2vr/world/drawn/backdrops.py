@@ -4,15 +4,11 @@ Scenery has no or soft outlines and lies in haze, so that it is not taken for th
 """
 
 import random
-import tomllib
-from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import Any
 
-from nt2vr.settings import ASSETS
 from nt2vr.world.drawn.sprites import UNITS, Image, draw_svg, drawing, ink, recoloured
+from nt2vr.world.things import read_toml
 
-FILE = ASSETS / "world" / "backdrops.toml"
 SIZE = 224
 HORIZON = 134  # y of the ground's far edge
 VARIANTS = 4  # mirrored or not, shifted to the left or to the right
@@ -21,11 +17,6 @@ NIGHT_GLASS = "#22346B"
 SOFT_INK = "#6B5B4E"
 # what the night leaves of red, green and blue outdoors, and in a room by lamplight
 _OUTDOORS, _INDOORS = (0.42, 0.5, 0.78), (0.7, 0.66, 0.66)
-
-
-@cache
-def _table() -> Mapping[str, Any]:
-    return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
 @cache
@@ -73,7 +64,7 @@ def _stars() -> str:
 
 def backdrop_svg(place: str, night: bool, variant: int) -> str:
     """Return the SVG of a place; `variant` mirrors and shifts its scenery."""
-    given = _table()[place]
+    given = read_toml("backdrops")[place]
     indoor, dark = given.get("indoor", False), given.get("dark", False)
     open_sky = not (indoor or dark or given.get("covered", False))
     mirrored = f'transform="translate({SIZE} 0) scale(-1 1)"' if variant % 2 else ""
@@ -87,7 +78,7 @@ def backdrop_svg(place: str, night: bool, variant: int) -> str:
     far, near = given["far"], given.get("near", "")
     if night:
         far = far.replace("#BFE6FF", NIGHT_GLASS).replace('fill="#BFE0F5"', f'fill="{NIGHT_GLASS}"')
-    shapes = _table()["shapes"].replace("#BFE6FF", NIGHT_GLASS if night else "#BFE6FF")
+    shapes = read_toml("backdrops")["shapes"].replace("#BFE6FF", NIGHT_GLASS if night else "#BFE6FF")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}"><defs>{_gradient("sky", sky)}'
         f"{_gradient('ground', tuple(given['ground']))}{_filter('night', factors)}{hazed}{shapes}</defs>"

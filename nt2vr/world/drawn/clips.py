@@ -1,34 +1,44 @@
 """Clips of the world as arrays: drawn on all cores, cached with their embeddings."""
 
 import json
+import logging
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.errors import reason_of
+from nt2vr.files import atomic_write
+from nt2vr.media.stored import LIMITS, Limit, evict, mark_used, read_cached
+from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain
 from nt2vr.progress import Progress, silent, tracked
-from nt2vr.world.drawn.frame_file import embed_frames, embedded_once, read_frames, write_frames
 from nt2vr.world.drawn.render import render
 from nt2vr.world.scenes import Scene, SceneSplit
 
+logger = logging.getLogger(__name__)
+
 LOOK = 2  # cache version: raise it when scenes are drawn differently
-CHUNK = 64  # clips per task of a process: 10 MB of frames
+CHUNK = 64  # clips per task of a process, and encoded at once: 10 MB of frames
 
 
 @dataclass(frozen=True)
 class ClipFile:
-    """Cache file for the frames of some scenes."""
+    """Clips of some scenes, which are drawn when their frames are needed, and the cache file of these.
+
+    Indexed as an array of frames, all are drawn; by a single row, only that one.
+    """
 
     path: Path  # .npy file of (N, F, S, S, 3) uint8 RGB frames, named by a hash of everything that affects them
     scenes: Sequence[Scene]
@@ -44,9 +54,24 @@ class ClipFile:
         key = blake2b(json.dumps(looks).encode(), digest_size=8)
         return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, framing)
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(N, F, S, S, 3)."""
+        return len(self), self.num_frames, self.framing.size, self.framing.size, 3
+
+    def __len__(self) -> int:
+        return len(self.scenes)
+
+    def __getitem__(self, index: Any) -> NDArray[np.uint8]:
+        if isinstance(index, int) and not self.path.is_file():
+            return render(self.scenes[index], self.framing.size, self.num_frames)
+        read: NDArray[np.uint8] = self.frames()[index]
+        return read
+
     def frames(self, progress: Progress = silent) -> NDArray[np.uint8]:
         """Return the memory-mapped frames, drawing them first if necessary."""
-        frames = read_frames(self.path)
+        mark_used(self.path)
+        frames = read_cached(self.path, lambda path: np.load(path, mmap_mode="r", allow_pickle=False))
         if frames is None:
             self._draw(progress)
             frames = np.load(self.path, mmap_mode="r")
@@ -61,33 +86,31 @@ class ClipFile:
         """
         if encoder.card.head:
             return encoder.pool(self.frame_embeddings(encoder, progress))
-
-        def embed() -> NDArray[np.float32]:
-            if keeps_frames:
-                self.frames(progress)
-            return self._embed(encoder, True, progress)
-
-        return embedded_once(self.path, encoder.card, embed)
+        return embedded_once(self.path, encoder.card, lambda: self._embed(encoder, progress, keeps_frames))
 
     def frame_embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
         """Return what `Encoder.pool` takes (N, F, D), cached once for all poolings, without keeping the frames."""
-        card = encoder.card.unpooled
-        return embedded_once(self.path, card, lambda: self._embed(encoder, False, progress))
+        return embedded_once(self.path, encoder.card.unpooled, lambda: self._embed(encoder, progress, pools=False))
 
-    def _embed(self, encoder: Encoder, pools: bool, progress: Progress) -> NDArray[np.float32]:
+    def _embed(
+        self, encoder: Encoder, progress: Progress, keeps_frames: bool = False, pools: bool = True
+    ) -> NDArray[np.float32]:
         """Embed the frames on disk, or draw them without keeping them."""
-        if self.path.is_file():
-            return embed_frames(encoder, self.frames(), progress, pools)
-        drawn = tracked(self._drawn(), len(self.scenes), "drawing clips", progress)
-        chunks = iter(lambda: list(islice(drawn, CHUNK)), [])
-        embedded = [embed_frames(encoder, np.stack(chunk), silent, pools) for chunk in chunks]
-        return np.concatenate(embedded) if embedded else np.zeros((0, encoder.embed_dim), np.float32)
+        on_disk = keeps_frames or self.path.is_file()
+        clips = self.frames(progress) if on_disk else self._drawn()
+        doing = "embedding clips" if on_disk else "drawing clips"
+        return embed_frames(encoder, tracked(clips, len(self), doing, progress), pools)
 
     def _draw(self, progress: Progress) -> None:
-        count = len(self.scenes)
-        progress(0, count, "drawing clips")  # the processes take seconds to start
-        clips = tracked(self._drawn(), count, "drawing clips", progress)
-        write_frames(self.path, (count, self.num_frames, self.framing.size, self.framing.size, 3), clips)
+        """Write the frames as they are drawn, atomically."""
+        progress(0, len(self), "drawing clips")  # the processes take seconds to start
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        _make_room(self.path.parent, float(np.prod(self.shape, dtype=float)))
+        with atomic_write(self.path) as partial_path, partial_path.open("wb") as file:
+            header = {"descr": "|u1", "fortran_order": False, "shape": self.shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            for clip in tracked(self._drawn(), len(self), "drawing clips", progress):
+                file.write(np.ascontiguousarray(clip).data)
 
     def _drawn(self) -> Iterator[NDArray[np.uint8]]:
         """Yield the frames of each scene, drawn by one process per core."""
@@ -109,3 +132,45 @@ class ClipFile:
 def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray[np.uint8]:
     """Draw clips: (N, F, S, S, 3)."""
     return np.stack([render(scene, framing.size, num_frames) for scene in scenes])
+
+
+def _make_room(folder: Path, num_bytes: float) -> None:
+    """Delete what was used least lately, so that a file of this size fits into the limit."""
+    files = [file for kind in ("built-in-*.npy", "embeddings-*.npy") for file in folder.glob(kind)]
+    evict(files, Limit(num_bytes=LIMITS["drawn clips"].num_bytes - num_bytes))
+
+
+def embed_frames(encoder: Encoder, clips: Iterable[NDArray[np.uint8]], pools: bool = True) -> NDArray[np.float32]:
+    """Encode and pool clips of (F, S, S, 3) frames each: (N, D), L2-normalised, or whatever the encoder pools to.
+
+    Args:
+        pools: False for what `Encoder.pool` takes: (N, F, D).
+    """
+    left, embeddings = iter(clips), list[NDArray[np.float32]]()
+    while chunk := list(islice(left, CHUNK)):
+        frames = np.stack(chunk)
+        of_clips = encoder.encode_frames(frames.reshape(-1, *frames.shape[2:])).reshape(*frames.shape[:2], -1)
+        embeddings.append(encoder.pool(of_clips) if pools else of_clips)
+    return np.concatenate(embeddings) if embeddings else np.zeros((0, encoder.embed_dim), np.float32)
+
+
+def embedded_once(frames: Path, card: Card, embed: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Return the (N, D) embeddings of the clips in a file of frames, cached per visual tower and pooling of a card.
+
+    Args:
+        frames: the file, which need not exist: its name identifies the content.
+    """
+    key = blake2b(f"{frames.stem} {card.visual_key} {card.pooling_key}".encode(), digest_size=12)
+    path = frames.with_name(f"embeddings-{key.hexdigest()}.npy")
+    embeddings = read_cached(path, lambda path: np.load(path, allow_pickle=False))
+    if embeddings is None:
+        embeddings = embed()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _make_room(path.parent, embeddings.nbytes)
+            with atomic_write(path) as partial_path:
+                np.save(partial_path, embeddings)
+        except OSError as error:
+            logger.warning("Embeddings cannot be stored in %s (%s).", path.parent, reason_of(error))
+    mark_used(path)
+    return np.asarray(embeddings, np.float32)

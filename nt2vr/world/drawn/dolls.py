@@ -5,18 +5,16 @@ grips are data (assets/world/poses.toml); what holds which thing is decided else
 """
 
 import math
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
-from nt2vr.settings import ASSETS
 from nt2vr.world.drawn.canvas import Canvas, Point
 from nt2vr.world.drawn.looks import CHIN, Look
 from nt2vr.world.drawn.sprites import ANGLE_STEP
+from nt2vr.world.things import read_toml
 
-POSES = ASSETS / "world" / "poses.toml"
 THIGH = 10.4  # and shin
 ARM = 11.5  # upper arm and forearm, each
 TRUNK = 23.0  # from hip to neck
@@ -86,11 +84,6 @@ def bent(root: Point, target: Point, length: float, bend: int) -> tuple[Point, P
     return joint, (root[0] + x * reach, root[1] + y * reach)
 
 
-@cache
-def _table() -> Mapping[str, Any]:
-    return tomllib.loads(POSES.read_text(encoding="utf-8"))
-
-
 def _points(values: Mapping[str, Any]) -> dict[str, Any]:
     def fixed(value: Any) -> Any:
         return tuple(map(fixed, value)) if isinstance(value, list) else value
@@ -103,20 +96,10 @@ def head_size(child: bool) -> float:
     return 1.4 if child else 1.2
 
 
-def grip_of(thing: str) -> str:
-    """Return the grip that a thing has of its own, or ""."""
-    return str(_table()["held"].get(thing, ""))
-
-
-def grip_in(hand: str) -> str:
-    """Return the usual grip of a way to hold things, such as "at mouth", or ""."""
-    return str(_table()["hands"].get(hand, ""))
-
-
 @cache
 def body_of(animal: str) -> tuple[str, str, bool] | None:
     """Return colours of body and legs for an animal whose picture is a head, and whether it has two legs."""
-    found = _table()["bodies"].get(animal)
+    found = read_toml("poses")["bodies"].get(animal)
     return tuple(found) if found else None
 
 
@@ -134,14 +117,14 @@ class Seat:
 @cache
 def seat(thing: str) -> Seat:
     """Return how a thing is ridden."""
-    seats = _table()["seats"]
+    seats = read_toml("poses")["seats"]
     return Seat(**seats.get(thing, seats["other"]))
 
 
 @cache
 def poses(posture: str) -> tuple[Pose, ...]:
     """Return the steps of a posture; a clip repeats them."""
-    still = _points(_table()["postures"][posture])
+    still = _points(read_toml("poses")["postures"][posture])
     steps = still.pop("steps", ({},))
     return tuple(Pose(**{**still, **_points(step)}) for step in steps)
 
@@ -160,9 +143,11 @@ class Grip:
 
 
 @cache
-def grip(name: str) -> Grip:
-    """Return a grip by name."""
-    return Grip(**_points(_table()["grips"][name]))
+def grip_of(name: str, by: Literal["held", "hands", ""] = "") -> Grip | None:
+    """Return a grip by its name, by the thing that has it of its own, or by a usual way to hold things: "at mouth"."""
+    table = read_toml("poses")
+    name = table[by].get(name, "") if by else name
+    return Grip(**_points(table["grips"][name])) if name else None
 
 
 def reaching(pose: Pose, hold: Grip, step: int) -> Pose:

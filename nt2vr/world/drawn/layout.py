@@ -8,9 +8,10 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from nt2vr.world.drawn.actors import Individual, Stand, ahead_of, extent
+from nt2vr.world.drawn.actors import Stand, ahead_of, extent
 from nt2vr.world.drawn.dolls import HEAD, Placement, head_size
 from nt2vr.world.drawn.looks import HAIRS, SKINS, look
+from nt2vr.world.drawn.persons import Individual
 from nt2vr.world.drawn.props import ADULT, COLOURS, SIZES
 from nt2vr.world.drawn.sprites import stepped
 from nt2vr.world.scenes import Figure, Scene

@@ -9,7 +9,7 @@ from nt2vr.world.drawn.sprites import drawing, ink, recoloured
 SKINS = {"": "#FCEA2B", "-1F3FB": "#FADCBC", "-1F3FD": "#BF8F68"}  # darker tones hide the black outlines
 HAIRS = ("#F1B31C", "#A57939", "#6A462F", "#E27022")  # plain busts are drawn blond
 PLAIN_SHIRT = "#92D3F5"
-CHIN, NECK, SQUEEZE = 45.0, 47.0, 0.68  # y of chin and collar, and how much narrower a trunk is than a bust
+CHIN, SQUEEZE = 45.0, 0.68  # y of the chin, and how much narrower a trunk is than a bust
 TRUNK = "M36 47C31 47 27 48 26.5 53L25 69Q25 72 28 72H44Q47 72 47 69L45.5 53C45 48 41 47 36 47Z"
 FACES = frozenset({"1F916", "1F921", "1F47D", "1F47B"})  # pictures of a head alone
 _ELEMENT = re.compile(r"<(path|circle|line|ellipse|rect|polygon|polyline)\b[^>]*?/>")
@@ -20,7 +20,7 @@ class Look:
     """A person's parts."""
 
     head: str  # SVG content; the chin is at (36, CHIN)
-    trunk: str  # SVG content: the collar is at (36, NECK), the hips at (36, 72)
+    trunk: str  # SVG content: the collar is at (36, 47), the hips at (36, 72)
     shirt: str
     trousers: str
     skin: str

@@ -14,21 +14,13 @@ STEPS = 8  # of a clip; it is shown in STEPS frames or in a divisor of them
 Order = Callable[[int], list[int]]
 
 
-def _onward(count: int) -> list[int]:
-    return list(range(count))
-
-
-def _back(count: int) -> list[int]:
-    return list(range(count))[::-1]
-
-
-def _to_and_fro(count: int) -> list[int]:
-    return [*range(0, count, 2), *reversed(range(1, count, 2))]
-
-
-def _twice(count: int) -> list[int]:
-    """To and fro twice: every fourth position up, others down."""
-    return [*range(0, count, 4), *reversed(range(2, count, 4)), *range(1, count, 4), *reversed(range(3, count, 4))]
+# number of steps -> position on the track at each
+_ORDERS: dict[str, Order] = {
+    "onward": lambda n: [*range(n)],
+    "back": lambda n: [*range(n)[::-1]],
+    "to and fro": lambda n: [*range(0, n, 2), *range(1, n, 2)[::-1]],
+    "twice": lambda n: [*range(0, n, 4), *range(2, n, 4)[::-1], *range(1, n, 4), *range(3, n, 4)[::-1]],
+}
 
 
 @dataclass(frozen=True)
@@ -56,38 +48,42 @@ _TRACKS: dict[str, Callable[[float], Spot]] = {
 }
 
 # motion -> track and order
-MOTIONS: dict[str, tuple[str, Order]] = {
-    "to and fro": ("lane", _to_and_fro),
-    "drive past": ("lane", _onward),
-    "turn": ("lane", _to_and_fro),
-    "chase": ("lane", _onward),
-    "follow": ("lane", _onward),
-    "start": ("drive", _onward),
-    "stop": ("drive", _back),
-    "walk in": ("entry", _onward),
-    "walk out": ("entry", _back),
-    "throw": ("air", _onward),
-    "catch": ("air", _back),
-    "dribble": ("air", _twice),
-    "roll away": ("ground", _onward),
-    "kick": ("ground", _to_and_fro),
-    "jump": ("hop", _twice),
-    "bounce": ("hop", _to_and_fro),
-    "fall": ("topple", _onward),
-    "spin": ("wheel", _onward),
-    "roll": ("wheel", _onward),
-    "sway": ("sway", _to_and_fro),
-    "float": ("float", _to_and_fro),
-    "rise": ("rise", _onward),
+MOTIONS: dict[str, tuple[str, str]] = {
+    "to and fro": ("lane", "to and fro"),
+    "drive past": ("lane", "onward"),
+    "turn": ("lane", "to and fro"),
+    "chase": ("lane", "onward"),
+    "follow": ("lane", "onward"),
+    "start": ("drive", "onward"),
+    "stop": ("drive", "back"),
+    "walk in": ("entry", "onward"),
+    "walk out": ("entry", "back"),
+    "throw": ("air", "onward"),
+    "catch": ("air", "back"),
+    "dribble": ("air", "twice"),
+    "roll away": ("ground", "onward"),
+    "kick": ("ground", "to and fro"),
+    "jump": ("hop", "twice"),
+    "bounce": ("hop", "to and fro"),
+    "fall": ("topple", "onward"),
+    "spin": ("wheel", "onward"),
+    "roll": ("wheel", "onward"),
+    "sway": ("sway", "to and fro"),
+    "float": ("float", "to and fro"),
+    "rise": ("rise", "onward"),
 }
+
+
+def order_of(motion: str, count: int) -> list[int]:
+    """Return the positions on its track that a motion reaches, by their number, in the order of time."""
+    return _ORDERS[MOTIONS[motion][1]](count)
 
 
 @cache
 def spots(motion: str, count: int) -> tuple[Spot, ...]:
     """Return the positions of a motion that lasts `count` steps, in the order of time."""
-    track, order = MOTIONS[motion]
-    at = _TRACKS[track]
-    return tuple(at((index + 0.5) / count) for index in order(count))
+    at = _TRACKS[MOTIONS[motion][0]]
+    return tuple(at((index + 0.5) / count) for index in order_of(motion, count))
 
 
 @cache

@@ -1,7 +1,7 @@
 """Persons: a doll in the pose of what it does, with all that it holds, rides and wears."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from nt2vr.world.deeds import ENTER, LEAVE
@@ -10,8 +10,6 @@ from nt2vr.world.drawn.dolls import (
     Grip,
     Placement,
     Pose,
-    grip,
-    grip_in,
     grip_of,
     head_of,
     head_size,
@@ -31,25 +29,27 @@ BALL = "1F534"
 LARGER, OUTWARD, LONG = 1.45, 1.2, 50  # things in hands, unless long, than in their grips: to be recognised
 
 
+@dataclass(frozen=True)
+class Individual:
+    """One of the (up to three) things that a figure stands for."""
+
+    figure: Figure
+    number: int  # of the figure in the scene
+    look: Look | None  # of a person
+    phase: int  # steps by which it is ahead of others that do the same, who would else be in step
+
+
 def paint_person(
-    canvas: Canvas,
-    figure: Figure,
-    look: Look,
-    place: Placement,
-    step: int,
-    beat: int,
-    deed: Deed | None,
-    spot: Spot,
-    leash: Point | None,
+    canvas: Canvas, who: Individual, place: Placement, step: int, deed: Deed | None, spot: Spot, leash: Point | None
 ) -> tuple[Point, float]:
     """Paint a person, and return middle and radius of the face in pixels.
 
     Args:
-        beat: the step from which poses are taken; people who do the same are not in step.
         spot: where on its track the thing is that the person moves, or the person.
         leash: the pixel where a leash ends.
     """
-    thing = figure.kind
+    assert who.look, "of a person"
+    thing, look, beat = who.figure.kind, who.look, step + who.phase
     place, child = replace(place, scale=place.scale * thing.size), "child" in thing.kinds
     prop, svg = held(deed) if deed else (None, "")
     ridden = prop if deed and (deed.kind.hand == "under" or deed.kind.posture == "bathe") else None
@@ -68,8 +68,8 @@ def paint_person(
     elif deed and (hold := _grip_for(deed, prop, posture)):
         pose = reaching(pose, hold, beat)
         if svg:
-            in_hand = partial(_paint_held, canvas, place, deed, prop, svg, hold, pose, beat, spot)
-    layers = active(figure, step)
+            in_hand = partial(_paint_held, canvas, place, deed, hold, pose, beat, spot)
+    layers = active(who.figure, step)
     if mood := layers.get("mood"):
         look = replace(look, head=with_mood(look.head, look.skin, mood.kind.sign))
     if leash and deed and deed.kind.hand == "leash":
@@ -114,35 +114,24 @@ def _grip_for(deed: Deed, thing: Thing | None, posture: str) -> Grip | None:
     """Return how a deed takes its hands."""
     kind = deed.kind
     if kind.motion == "wave":
-        return grip("wave")
+        return grip_of("wave")
     if kind.verb == "push":
-        return grip("push")
-    if thing is not None and kind.hand in ("in hand", "both hands", "above head") and (own := grip_of(thing.name)):
-        return grip(own)
+        return grip_of("push")
+    if thing and kind.hand in ("in hand", "both hands", "above head") and (own := grip_of(thing.name, "held")):
+        return own
     if kind.hand == "in front":
         if thing is None:
-            return grip("clap")
-        return grip("lap" if posture == "sit" else "both")
+            return grip_of("clap")
+        return grip_of("lap" if posture == "sit" else "both")
     if kind.hand == "on ground" and posture == "stand":
-        return grip("both")
+        return grip_of("both")
     if kind.hand == "none" and kind.shows:
-        return grip("hand")
-    usual = grip_in(kind.hand)
-    return grip(usual) if usual else None
+        return grip_of("hand")
+    return grip_of(kind.hand, "hands")
 
 
-def _paint_held(
-    canvas: Canvas,
-    place: Placement,
-    deed: Deed,
-    thing: Thing | None,
-    svg: str,
-    hold: Grip,
-    pose: Pose,
-    step: int,
-    spot: Spot,
-) -> None:
-    kind = deed.kind
+def _paint_held(canvas: Canvas, place: Placement, deed: Deed, hold: Grip, pose: Pose, step: int, spot: Spot) -> None:
+    kind, (thing, svg) = deed.kind, held(deed)
     longest = max(hold.size, 0.75 * ADULT * thing.size) if thing else hold.size
     longest = max(longest, min(LARGER * longest, LONG))
     flip = thing is None or thing.name not in LOOKING_RIGHT

@@ -65,10 +65,8 @@ def _original(svg: str, pixels: int) -> Image:
 def ink(svg: str) -> tuple[float, float, float, float]:
     """Return the box that a drawing fills: left, top, right and bottom in units."""
     seen = _original(svg, 2 * UNITS)[..., 3] > 20
-    rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
-    if not len(rows):
-        return 0.0, 0.0, 0.0, 0.0
-    return columns[0] / 2, rows[0] / 2, (columns[-1] + 1) / 2, (rows[-1] + 1) / 2
+    left, top, width, height = cv2.boundingRect(seen.astype(np.uint8))
+    return left / 2, top / 2, (left + width) / 2, (top + height) / 2
 
 
 def stepped(scale: float) -> float:
@@ -101,11 +99,8 @@ def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: boo
         middle = size / 2 + room - 0.5
         turn = cv2.getRotationMatrix2D((middle, middle), -angle, 1)
         image = np.asarray(cv2.warpAffine(image, turn, image.shape[1::-1]), np.uint8)
-    alpha = image[..., 3]
-    rows, columns = np.flatnonzero(alpha.any(axis=1)), np.flatnonzero(alpha.any(axis=0))
-    if not len(rows):
-        rows = columns = np.zeros(1, int)
-    cut = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    left, top, width, height = cv2.boundingRect(np.ascontiguousarray(image[..., 3]))
+    cut = image[top : top + max(1, height), left : left + max(1, width)]
     rgb = (cut[..., :3] * np.array(NIGHT if night else (1, 1, 1))).astype(np.uint8)
     transparency = np.ascontiguousarray(np.broadcast_to(255 - cut[..., 3:], rgb.shape))
-    return Sprite(rgb, transparency, int(columns[0]) - image.shape[1] // 2, int(rows[0]) - image.shape[0] // 2)
+    return Sprite(rgb, transparency, left - image.shape[1] // 2, top - image.shape[0] // 2)

@@ -5,7 +5,7 @@ usual one does.
 """
 
 import random
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, product
 
@@ -13,10 +13,9 @@ from nt2vr.querygen.modifications import ChangeKind
 from nt2vr.world.claims import Act, Claim, Who
 from nt2vr.world.deeds import WEAR, deeds
 from nt2vr.world.nouns import draw_noun, meanings
-from nt2vr.world.places import places
 from nt2vr.world.sampling import anywhere, cast_at, draw_colour, props_at, sample_deed
 from nt2vr.world.scenes import Deed, Figure, Scene, problems
-from nt2vr.world.things import Names, Noun, things
+from nt2vr.world.things import Names, Noun, places, things
 from nt2vr.world.truth import read_claim
 from nt2vr.world.wording import conjugate, draw_deed
 
@@ -117,7 +116,7 @@ def changes_of(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[C
 
     What a change takes away is in the scene once, so that its words are unambiguous; what it adds is new to the scene.
     """
-    candidates = list(_CANDIDATES[kind](scene, kind, rng))
+    candidates = list(_candidates(scene, kind, rng))
     rng.shuffle(candidates)
     yield from (change for change in candidates if _is_clear(change, scene))
 
@@ -132,11 +131,6 @@ def _is_clear(change: Change, scene: Scene) -> bool:
     )
 
 
-def _single(scene: Scene) -> Iterator[Figure]:
-    """Yield the actors that a text can call "the dog"."""
-    return (figure for figure in scene.figures if figure.acts and _is_one(figure))
-
-
 def _is_one(figure: Figure) -> bool:
     return figure.count == 1 and figure.kind.nouns[0].number == "one"
 
@@ -146,82 +140,55 @@ def _done(figure: Figure) -> list[Deed]:
     return [deed for deed in figure.deeds if deed.kind.layer == "main"]
 
 
-def _subjects(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
-    for old, name in product(_single(scene), chain(*cast_at(scene.place))):
-        if _done(old) and things()[name].role == old.kind.role:
-            new = replace(old, thing=name, colour=draw_colour(name, rng))
-            if _is_one(new):
-                yield Change(kind, scene, old, new, does=_done(new)[0])
-
-
-def _activities(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
+def _candidates(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
+    """Yield changes of a kind, possible or not."""
     cast = [figure.thing for figure in scene.figures]
-    for old in _single(scene):
-        for did in _done(old):
-            for _ in range(TRIES):
+    actors = [figure for figure in scene.figures if figure.acts and _is_one(figure)]  # a text can call them "the dog"
+    match kind:
+        case "replace subject":
+            for old, name in product(actors, chain(*cast_at(scene.place))):
+                if _done(old) and things()[name].role == old.kind.role:
+                    new = replace(old, thing=name, colour=draw_colour(name, rng))
+                    if _is_one(new):
+                        yield Change(kind, scene, old, new, does=_done(new)[0])
+        case "replace activity":
+            for old, did in ((each, deed) for each in actors for deed in _done(each) for _ in range(TRIES)):
                 drawn = sample_deed("main", cast.index(old.thing), cast, scene.place, rng, did.verb)
                 if drawn:
                     does = replace(drawn, start=did.start, end=did.end)
                     done = tuple(does if deed == did else deed for deed in old.deeds)
                     yield Change(kind, scene, old, replace(old, deeds=done), did, does)
-
-
-def _places(scene: Scene, kind: ChangeKind, _: random.Random) -> Iterator[Change]:
-    actors = {figure.thing for figure in scene.figures if figure.acts}
-    for place in places():
-        if place != scene.place and actors <= set(chain(*cast_at(place))):
-            yield Change(kind, scene, place=place)
-
-
-def _new_actors(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
-    for group in cast_at(scene.place):
-        for name in rng.sample(group, min(TRIES, len(group))):
-            new, cast = Figure(name, draw_colour(name, rng)), [*(figure.thing for figure in scene.figures), name]
-            does = sample_deed("main", len(cast) - 1, cast, scene.place, rng)
-            if does and _is_one(new):
-                yield Change(kind, scene, new=replace(new, deeds=(does,)), does=does)
-
-
-def _new_props(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
-    for name in (*props_at(scene.place, scene.night), *rng.sample(anywhere(), TRIES)):
-        if things()[name].nouns[0].number != "many":  # "there is a ball", not "there are scissors"
-            yield Change(kind, scene, new=Figure(name, draw_colour(name, rng)))
-
-
-def _new_accessories(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
-    wear = deeds()[WEAR]
-    for old, worn in product(_single(scene), sorted(wear.objects)):
-        if old.thing in wear.who and not any(deed.verb == WEAR for deed in old.deeds):
-            does = Deed(WEAR, worn, old.enters, old.leaves, draw_colour(worn, rng))
-            yield Change(kind, scene, old, replace(old, deeds=(*old.deeds, does)), does=does)
-
-
-def _removals(scene: Scene, kind: ChangeKind, _: random.Random) -> Iterator[Change]:
-    for old in _single(scene):
-        if kind == "remove actor":
-            yield Change(kind, scene, old)
-        elif kind == "remove activity" and old.kind.role == "person":
-            yield from (Change(kind, scene, old, did=did) for did in _done(old))
-        elif kind == "remove accessory":
-            for did in (deed for deed in old.deeds if deed.verb == WEAR):
-                new = replace(old, deeds=tuple(deed for deed in old.deeds if deed != did))
-                yield Change(kind, scene, old, new, did)
-    if kind == "remove prop":
-        yield from (Change(kind, scene, old) for old in scene.figures if not old.acts and old.count == 1)
-
-
-_CANDIDATES: dict[ChangeKind, Callable[[Scene, ChangeKind, random.Random], Iterator[Change]]] = {
-    "replace subject": _subjects,
-    "replace activity": _activities,
-    "replace place": _places,
-    "add actor": _new_actors,
-    "add prop": _new_props,
-    "add accessory": _new_accessories,
-    "remove actor": _removals,
-    "remove activity": _removals,
-    "remove prop": _removals,
-    "remove accessory": _removals,
-}
+        case "replace place":
+            acting = {figure.thing for figure in scene.figures if figure.acts}
+            able = (name for name in places() if name != scene.place and acting <= set(chain(*cast_at(name))))
+            yield from (Change(kind, scene, place=name) for name in able)
+        case "add actor":
+            for name in (name for group in cast_at(scene.place) for name in rng.sample(group, min(TRIES, len(group)))):
+                new = Figure(name, draw_colour(name, rng))
+                does = sample_deed("main", len(cast), [*cast, name], scene.place, rng)
+                if does and _is_one(new):
+                    yield Change(kind, scene, new=replace(new, deeds=(does,)), does=does)
+        case "add prop":
+            for name in (*props_at(scene.place, scene.night), *rng.sample(anywhere(), TRIES)):
+                if things()[name].nouns[0].number != "many":  # "there is a ball", not "there are scissors"
+                    yield Change(kind, scene, new=Figure(name, draw_colour(name, rng)))
+        case "add accessory":
+            wear = deeds()[WEAR]
+            for old, worn in product(actors, sorted(wear.objects)):
+                if old.thing in wear.who and not any(deed.verb == WEAR for deed in old.deeds):
+                    does = Deed(WEAR, worn, old.enters, old.leaves, draw_colour(worn, rng))
+                    yield Change(kind, scene, old, replace(old, deeds=(*old.deeds, does)), does=does)
+        case "remove actor":
+            yield from (Change(kind, scene, old) for old in actors)
+        case "remove activity":
+            people = (old for old in actors if old.kind.role == "person")
+            yield from (Change(kind, scene, old, did=did) for old in people for did in _done(old))
+        case "remove accessory":
+            for old, did in ((each, deed) for each in actors for deed in each.deeds if deed.verb == WEAR):
+                kept = tuple(deed for deed in old.deeds if deed != did)
+                yield Change(kind, scene, old, replace(old, deeds=kept), did)
+        case "remove prop":
+            yield from (Change(kind, scene, old) for old in scene.figures if not old.acts and old.count == 1)
 
 
 def fields_of(scene: Scene, change: Change, rng: random.Random) -> dict[str, str]:

@@ -1,8 +1,7 @@
 """Verdicts on clips of the built-in world, also for a reference plus a text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
@@ -15,29 +14,25 @@ from nt2vr.world.truth import judge, read_claim
 
 def judge_video(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
     """Judge a video of the built-in world, optionally next to a reference from it; None for any other video."""
-    if not video.scene:
+    try:
+        scene, *before = (Scene.from_dict(each.scene or {}) for each in (video, reference) if each)
+    except (KeyError, TypeError):
         return None
-    if reference is None:
-        return judge(query, video.scene)
-    return judge_edit(query, reference.scene, video.scene) if reference.scene else None
+    return judge_edit(query, *before, scene) if before else judge(query, scene)
 
 
-def judge_edit(query: Query, reference: Mapping[str, Any], scene: Mapping[str, Any]) -> Verdict | None:
+def judge_edit(query: Query, before: Scene, scene: Scene) -> Verdict | None:
     """Judge a clip next to a reference: by the text, and "miss" if it lacks actors that the text does not change.
 
     Those must do the same as in the reference; its place, looks and things are free, and so are further actors.
     A change leaves the other properties of an actor: "reading instead of dancing" asks for the same dancer.
     """
-    try:
-        before, seen = Scene.from_dict(reference), Scene.from_dict(scene)
-    except (KeyError, TypeError):
-        return None
     verdict = judge(query, scene)
     if verdict == "violation" or (verdict is None and (query.wanted or query.unwanted)):
         return verdict
     claims = [claim for part in query.wanted if (claim := read_claim(part))]
     gone = [claim for part in query.unwanted if (claim := read_claim(part))]
-    return verdict or "right" if Claim(tuple(_actors(before, claims, gone))).holds(seen) else "miss"
+    return verdict or "right" if Claim(tuple(_actors(before, claims, gone))).holds(scene) else "miss"
 
 
 def _actors(before: Scene, wanted: Sequence[Claim], gone: Sequence[Claim]) -> list[Who]:

@@ -126,7 +126,7 @@ def two_changes(scene: Scene, rng: random.Random) -> Iterator[tuple[Change, Chan
 def copies(scene: Scene, count: int) -> list[Scene]:
     """Return the scene in `count` other looks."""
     rng = random.Random(f"copies {scene.seed}")
-    return [_relooked(scene, rng) for _ in range(count)]
+    return [replace(scene, seed=rng.getrandbits(32)) for _ in range(count)]
 
 
 def gallery_of(families: Sequence[Family], count: int = COPIES) -> list[Scene]:
@@ -146,26 +146,16 @@ def changed(scene: Scene, changes: Iterable[Change]) -> Scene:
     return scene
 
 
-def _relooked(scene: Scene, rng: random.Random) -> Scene:
-    return replace(scene, seed=rng.getrandbits(32))
-
-
 def _edit(reference: Scene, kind: str, split: SceneSplit, unseen_share: float, rng: random.Random) -> Edit | None:
     """Return the first of the kind's changes that leads to a scene of the split."""
     unseen = rng.random() < unseen_share
-    for changes in _changes(reference, kind, rng):
-        scene = _relooked(changed(reference, changes), rng)
+    singles = ((change,) for change in changes_of(reference, kind, rng))  # type: ignore[arg-type]
+    for changes in two_changes(reference, rng) if kind == TWO else singles:
+        scene = replace(changed(reference, changes), seed=rng.getrandbits(32))
         if scene.split == split:
             wish = Wish.of(scene, changes)
             return Edit(kind, changes, ask_for(reference, changes, rng, unseen), unseen, scene, wish)
     return None
-
-
-def _changes(reference: Scene, kind: str, rng: random.Random) -> Iterator[tuple[Change, ...]]:
-    if kind == TWO:
-        yield from two_changes(reference, rng)
-    else:
-        yield from ((change,) for change in changes_of(reference, kind, rng))  # type: ignore[arg-type]
 
 
 class WishTable:

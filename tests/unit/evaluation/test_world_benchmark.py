@@ -14,11 +14,10 @@ from nt2vr.evaluation.covr.sources import covr_world
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.world.captions import describe
+from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.claims import Claim, Who
 from nt2vr.world.edits.families import COPIES, EDIT_KINDS
 from nt2vr.world.negation import negate
-from nt2vr.world.scene_caption import SceneCaption
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.splits import sample_scenes

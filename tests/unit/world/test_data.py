@@ -9,9 +9,8 @@ from nt2vr.language.inflect import forms_of
 from nt2vr.world.captions import describe
 from nt2vr.world.deeds import deeds
 from nt2vr.world.nouns import meanings
-from nt2vr.world.places import places
 from nt2vr.world.sampling import sample_scene
-from nt2vr.world.things import kinds, read_table, things
+from nt2vr.world.things import kinds, places, read_table, things
 
 UNSEEN = read_table("unseen_words")
 UNSEEN_WORDS = {row["word"] for row in UNSEEN}

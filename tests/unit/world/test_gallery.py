@@ -19,6 +19,7 @@ from nt2vr.world.captions import captions
 from nt2vr.world.claims import seen_in
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import render
+from nt2vr.world.edits.edits import judge_video
 from nt2vr.world.gallery import (
     CAPTIONS_PER_CLIP,
     CLIPS_PER_STORY,
@@ -28,11 +29,10 @@ from nt2vr.world.gallery import (
     SIZE,
     build,
 )
+from nt2vr.world.offers import stories
 from nt2vr.world.scenes import Scene
 from nt2vr.world.splits import sample_scenes
-from nt2vr.world.stories import stories
 from nt2vr.world.things import things
-from nt2vr.world.truth import judge
 from tests.paths import ROOT
 
 FOLDER = ROOT / "assets" / "gallery"
@@ -92,13 +92,13 @@ def test_half_of_a_storys_clips_show_the_unwanted_part(gallery: Gallery) -> None
     for number, (wanted, unwanted) in enumerate(stories()):
         query, first = Query("", (wanted,), (unwanted,)), number * CLIPS_PER_STORY
         videos = gallery.videos[first : first + CLIPS_PER_STORY]
-        assert Counter(judge(query, video.scene or {}) for video in videos) == {"right": 4, "violation": 4}, wanted
+        assert Counter(judge_video(query, video) for video in videos) == {"right": 4, "violation": 4}, wanted
 
 
 def test_every_story_has_enough_relevant_and_violating_clips(gallery: Gallery) -> None:
     """Whoever searches a story finds at least four clips on either side among all."""
     for wanted, unwanted in stories():
-        verdicts = Counter(judge(Query("", (wanted,), (unwanted,)), video.scene or {}) for video in gallery.videos)
+        verdicts = Counter(judge_video(Query("", (wanted,), (unwanted,)), video) for video in gallery.videos)
         assert verdicts["right"] >= 4
         assert verdicts["violation"] >= 4
 

@@ -14,6 +14,7 @@ from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.splits import sample_scenes
 from nt2vr.world.truth import read_asked
+from tests.truth import fits
 
 SCENES = sample_scenes("train", 300, seed=5)
 SINGING, DANCING = (Done(verb, Act(frozenset((verb,)))) for verb in ("sing", "dance"))
@@ -49,7 +50,7 @@ def test_a_denial_applies_to_everybody() -> None:
     rng = random.Random(0)
     while (sentence := compose(draw_phrase(MAN, rng), SINGING, DANCING, rng)).wanted_claim != Claim((man,)):
         pass
-    assert [sentence.fits(scene) for scene in scenes] == [True, False, False]
+    assert [fits(sentence, scene) for scene in scenes] == [True, False, False]
     table = SceneDenials(scenes)
     assert table.fitting(sentence).tolist() == [True, False, False]
     assert table.showing_both(sentence).tolist() == [False, True, False]

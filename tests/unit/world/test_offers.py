@@ -3,9 +3,9 @@
 import pytest
 
 from nt2vr.language.query import Query
-from nt2vr.world.offers import FEW, fitting, offers
+from nt2vr.world.lexicon import Meaning, longest, synonyms
+from nt2vr.world.offers import FEW, fitting, offered_words, offers
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.synonyms import offered_words, synonyms
 from nt2vr.world.truth import read_claim
 
 CAT = Figure("cat", "brown", deeds=(Deed("sleep"),))
@@ -30,6 +30,18 @@ def test_what_is_offered_is_near_and_fits_more_clips() -> None:
     query = Query("", ("a woman dancing",), ("a cat",))
     assert offers(query, SCENES) == ["a man dancing but no cat"]
     assert fitting(Query("", ("a man dancing",), ("a cat",)), SCENES) == 2 > FEW
+
+
+def test_a_long_query_is_looked_up_by_phrases_no_longer_than_any_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    class Counting(dict[tuple[str, ...], Meaning]):
+        def get(self, key: tuple[str, ...], default: object = None) -> None:  # type: ignore[override]
+            asked.append(len(key))
+
+    monkeypatch.setattr("nt2vr.world.offers.lexicon", Counting)
+    assert offers(Query("", ("x " * 500,), ()), SCENES) == []
+    assert max(asked) == longest() < 10
 
 
 @pytest.mark.parametrize("text", ["a quokka", "an animal with a zeppelin"])

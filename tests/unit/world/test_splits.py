@@ -10,8 +10,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.world.claims import seen_in
 from nt2vr.world.deeds import deeds
 from nt2vr.world.scenes import problems
-from nt2vr.world.splits import TRIES, draw_claim, sample_scenes, stream_scenes
-from nt2vr.world.staging import showing, staged
+from nt2vr.world.splits import TRIES, draw_claim, sample_scenes, showing, staged, stream_scenes
 from nt2vr.world.things import things
 
 

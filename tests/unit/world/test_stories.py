@@ -5,9 +5,9 @@ from itertools import islice
 import pytest
 
 from nt2vr.api import understand
+from nt2vr.world.offers import stories, story_queries
 from nt2vr.world.scenes import Deed, Figure, Scene, problems
-from nt2vr.world.staging import showing, stream_staged
-from nt2vr.world.stories import stories, story_queries
+from nt2vr.world.splits import showing, stream_staged
 from nt2vr.world.truth import judge, read_claim
 
 PENGUIN = Figure("penguin", deeds=(Deed("walk"),))
@@ -42,7 +42,7 @@ def test_the_sixty_stories_are_distinct_and_their_queries_are_read_as_they_are_m
 )
 def test_the_truth_of_stories(query: str, scene: Scene, verdict: str) -> None:
     assert query in story_queries()
-    assert judge(understand(query), scene.to_dict()) == verdict
+    assert judge(understand(query), scene) == verdict
 
 
 @pytest.mark.parametrize(("wanted", "unwanted"), stories()[::12])

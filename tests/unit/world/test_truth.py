@@ -14,6 +14,7 @@ from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.splits import sample_scenes
 from nt2vr.world.table import SceneTable
 from nt2vr.world.truth import read_asked, read_claim
+from tests.truth import fits
 
 SCENES = sample_scenes("train", 500, seed=5)
 KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "list", "not", "except", "place")
@@ -152,10 +153,10 @@ def test_denials_fit_their_scene_and_not_where_the_unwanted_is_seen(kind: SceneD
     sentences, rng = SceneDenials(SCENES), random.Random(7)
     for row in range(0, len(SCENES), 5):
         sentence = sentences.draw(row, kind, rng)
-        assert sentence.fits(SCENES[row]) and sentences.fitting(sentence)[row]
+        assert fits(sentence, SCENES[row]) and sentences.fitting(sentence)[row]
         assert not sentences.showing_unwanted(sentence)[row]
         assert all(
-            not sentence.fits(SCENES[int(other)]) for other in sentences.showing_both(sentence).nonzero()[0][:9]
+            not fits(sentence, SCENES[int(other)]) for other in sentences.showing_both(sentence).nonzero()[0][:9]
         )
 
 
@@ -166,7 +167,7 @@ def test_a_negated_caption_is_false_and_its_rest_true() -> None:
         found = negate(describe(SCENES[row], random.Random(row)))
         assert sentence in found if found else sentence is None
         if sentence:
-            assert sentence.wanted_claim.holds(SCENES[row]) and not sentence.fits(SCENES[row]), sentence.text
+            assert sentence.wanted_claim.holds(SCENES[row]) and not fits(sentence, SCENES[row]), sentence.text
     drawn = [sentences.draw(row, "negated", random.Random(row)) for row in rows]
     assert sum(each.kind == "negated" for each in drawn) > 0.95 * len(rows)
 
@@ -174,7 +175,7 @@ def test_a_negated_caption_is_false_and_its_rest_true() -> None:
 def test_an_idiom_denies_nothing() -> None:
     sentences, rng = SceneDenials(SCENES), random.Random(9)
     idioms = [(row, sentences.draw(row, "idiom", rng)) for row in range(200)]
-    assert all(each.fits(SCENES[row]) and not each.unwanted for row, each in idioms if each.kind == "idiom")
+    assert all(fits(each, SCENES[row]) and not each.unwanted for row, each in idioms if each.kind == "idiom")
 
 
 def test_captions_are_reproducible_and_distinct() -> None:

@@ -13,6 +13,7 @@ from nt2vr.world.captions import describe
 from nt2vr.world.labels import labels
 from nt2vr.world.negation import SceneDenial, SceneDenialKind, negate
 from nt2vr.world.splits import sample_scenes
+from tests.truth import fits
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, TruthBatch, epoch_batches
 from trainer.data.clips import Clips
@@ -62,7 +63,7 @@ def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
     assert len(set(denied.pool.tolist())) == len(denied.pool) > 50
     for i, sentence in enumerate(batch.denied.sentences):
         assert isinstance(sentence, SceneDenial)
-        assert denied.fitting[i].tolist() == [sentence.fits(SCENES[row]) for row in denied.pool.tolist()]
+        assert denied.fitting[i].tolist() == [fits(sentence, SCENES[row]) for row in denied.pool.tolist()]
         both = [
             sentence.wanted_claim.holds(SCENES[row]) and any(c.holds(SCENES[row]) for c in sentence.unwanted_claims)
             for row in denied.pool.tolist()

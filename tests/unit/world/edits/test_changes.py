@@ -179,7 +179,7 @@ def test_the_judge_finds_every_edited_scene_right_if_it_knows_the_words() -> Non
     for family in training_families(40, 11):
         for edit in family.edits:
             query = Query(edit.modification.text, edit.modification.wanted, edit.modification.unwanted)
-            verdicts[judge_edit(query, family.reference.to_dict(), edit.scene.to_dict())] += 1
+            verdicts[judge_edit(query, family.reference, edit.scene)] += 1
     assert set(verdicts) == {"right", None}
     assert verdicts[None] <= 0.05 * verdicts.total()
 

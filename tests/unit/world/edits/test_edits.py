@@ -1,12 +1,14 @@
 """Verdicts next to a reference of the built-in world: what the text changes, and what it leaves alone."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import Tagger, load_tagger
-from nt2vr.world.edits.edits import judge_edit
+from nt2vr.media.gallery import Video
+from nt2vr.world.edits.edits import judge_edit, judge_video
 from nt2vr.world.scenes import Deed, Figure, Scene
 
 
@@ -51,18 +53,25 @@ def test_a_clip_is_right_with_the_change_and_what_is_left_alone(
     tagger: Tagger, text: str, figures: tuple[Figure, ...], verdict: str | None
 ) -> None:
     query = understand(text, tagger, True)
-    assert judge_edit(query, REFERENCE.to_dict(), Scene("beach", False, figures).to_dict()) == verdict
+    assert judge_edit(query, REFERENCE, Scene("beach", False, figures)) == verdict
 
 
 def test_a_place_is_changed_alone(tagger: Tagger) -> None:
     query = understand("on the beach instead", tagger, True)
-    assert judge_edit(query, REFERENCE.to_dict(), Scene("beach", False, (DANCER, DOG)).to_dict()) == "right"
-    assert judge_edit(query, REFERENCE.to_dict(), Scene("beach", False, (DANCER,)).to_dict()) == "miss"
-    assert judge_edit(query, REFERENCE.to_dict(), REFERENCE.to_dict()) == "miss"
+    assert judge_edit(query, REFERENCE, Scene("beach", False, (DANCER, DOG))) == "right"
+    assert judge_edit(query, REFERENCE, Scene("beach", False, (DANCER,))) == "miss"
+    assert judge_edit(query, REFERENCE, REFERENCE) == "miss"
 
 
 def test_a_scene_of_another_world_gets_no_verdict(tagger: Tagger) -> None:
-    assert judge_edit(understand("without the dog", tagger, True), {"place": "park", "actors": []}, {}) is None
+    query = understand("without the dog", tagger, True)
+    ours, theirs, none = (
+        Video("v", Path("v.mp4"), scene=scene)
+        for scene in (REFERENCE.to_dict(), {"place": "park", "actors": []}, None)
+    )
+    assert judge_video(query, ours) == judge_video(query, ours, ours) == "violation"
+    for other in (theirs, none):
+        assert judge_video(query, other) is judge_video(query, ours, other) is judge_video(query, other, ours) is None
 
 
 LOOKS = replace(DANCER, deeds=(Deed("look at", 0),))
@@ -80,5 +89,5 @@ LOOKS = replace(DANCER, deeds=(Deed("look at", 0),))
 def test_what_is_added_takes_the_part_of_what_it_replaces(
     tagger: Tagger, before: tuple[Figure, ...], text: str, after: tuple[Figure, ...]
 ) -> None:
-    reference, scene = (Scene("park", False, figures).to_dict() for figures in (before, after))
+    reference, scene = (Scene("park", False, figures) for figures in (before, after))
     assert judge_edit(understand(text, tagger, True), reference, scene) == "right"

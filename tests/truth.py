@@ -1,0 +1,9 @@
+"""The slow twin of `SceneDenials.fitting`."""
+
+from nt2vr.world.negation import SceneDenial
+from nt2vr.world.scenes import Scene
+
+
+def fits(sentence: SceneDenial, scene: Scene) -> bool:
+    """Return whether a scene shows the wanted part of a sentence and none of the unwanted ones."""
+    return sentence.wanted_claim.holds(scene) and not any(claim.holds(scene) for claim in sentence.unwanted_claims)
