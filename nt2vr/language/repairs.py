@@ -62,20 +62,20 @@ class Repairs:
         tag = tags[i]
         if tag not in _DOUBTFUL:
             return tag
-        chances = self._log_probabilities(words[i])
+        chances, word_before = self._log_probabilities(words[i]), words[i - 1] if i else ""
         if tag == "NUM":
             return "NOUN" if words[i].isalpha() and chances.get("CRD", 0) < _UNKNOWN_NATS else tag  # kiwi
         if tag in {"NOUN", "ADJ"}:
             return self._verb_after_all(words, tags, i, chances) or tag
         if not chances.keys().isdisjoint({"NN1", "NN2"}) and (
-            _ends_denied_noun(words, tags, i) or (i and words[i - 1] in {"a", "an", "any", "no"})
+            _ends_denied_noun(words, tags, i) or word_before in {"a", "an", "any", "no"}
         ):
             return "NOUN"  # no bus stop; without a can
-        if tag == "VBZ" and words[i - 1] in _DENYING_THINGS:
+        if tag == "VBZ" and word_before in _DENYING_THINGS:
             return "NOUN"  # sans subtitles
         if tag == "VBZ" and "NN2" in chances:
-            object_next = tags[i - 1] in _OBJECT_NEXT and tags[i + 1 : i + 2] != ["DET"]  # not: not singing plays the
-            is_noun = object_next or chances.keys().isdisjoint(_THIRD_PERSON)
+            after_verb = i > 0 and tags[i - 1] in _OBJECT_NEXT and tags[i + 1 : i + 2] != ["DET"]
+            is_noun = after_verb or chances.keys().isdisjoint(_THIRD_PERSON)  # but: not singing plays the
             return "NOUN" if is_noun else tag  # making leaves from clay
         if tag in {"VB", "VBP"} and "NN1" in chances and chances.keys().isdisjoint(_BASE):
             return "NOUN"  # not wine
@@ -128,24 +128,23 @@ class Repairs:
         self, words: Sequence[str], tags: Sequence[str], i: int, chances: Mapping[str, float]
     ) -> str | None:
         """Verb tag of a word tagged as a noun, if its neighbours and its form say so."""
-        word = words[i]
+        word, word_before = words[i], words[i - 1] if i else ""
         before, before_that = tags[i - 1] if i else "", tags[i - 2] if i > 1 else ""
-        helper = HELPERS.get(words[i - 1]) if i else None
         noun = max(chances.get("NN1", -inf), chances.get("NN2", -inf))
-        if before in {"DET", "ADJ", "NUM"} or (i and words[i - 1] in _DENYING_THINGS):
+        if before in {"DET", "ADJ", "NUM"} or word_before in _DENYING_THINGS:
             return None  # a fight; exclude fights
         if word.endswith("s") and (
-            words[i - 1] in {"nobody", "noone", "nothing"} or list(words[max(0, i - 2) : i]) == ["no", "one"]
+            word_before in {"nobody", "noone", "nothing"} or list(words[max(0, i - 2) : i]) == ["no", "one"]
         ):
             return "VBZ"  # nobody strums
         if word.endswith("ing"):
-            sure = before in {"PRON", "NEG"} or helper == "be"  # not painting
+            sure = before in {"PRON", "NEG"} or HELPERS.get(word_before) == "be"  # not painting
             return "VBG" if sure or _may_be_progressive(word, chances, noun) else None
         if before == "NEG" and (before_that == "MD" or (i > 1 and HELPERS.get(words[i - 2]) == "do")):
             return "VB"  # doesn't pitch a ball
         third_person = chances.get("VVZ", -inf)
         after_subject = before in {"PRON", "WH"} or (before == "NOUN" and before_that in {"DET", "ADJ", "NUM"})
-        if after_subject and third_person > -inf and not words[i - 1].endswith("s"):  # a man dances
+        if after_subject and third_person > -inf and not word_before.endswith("s"):  # a man dances
             return "VBZ"
         if before == "ADP" or (before in _OBJECT_NEXT and tags[i + 1 : i + 2] != ["DET"]):
             return None  # taking turns

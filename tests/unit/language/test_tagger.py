@@ -99,6 +99,17 @@ def test_the_caption_tagger_handles_spellings_of_datasets(text: str, tags: str) 
     assert " ".join(token.tag for token in HantaTagger().tag(text)) == tags
 
 
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("dogs chasing nothing", "NOUN VBG PRON"),  # not: nobody | dances
+        ("cats and nobody", "NOUN CONJ PRON"),
+    ],
+)
+def test_the_last_word_says_nothing_of_the_first(text: str, tags: str) -> None:
+    assert " ".join(token.tag for token in HantaTagger().tag(text)) == tags
+
+
 def test_lemmas_of_verbs_and_nouns(tagger: Tagger) -> None:
     lemmas = [token.lemma for token in tagger.tag("two dogs were riding bikes and it isn't barking")]
     assert lemmas == ["two", "dog", "be", "ride", "bike", "and", "it", "be", "not", "bark"]
