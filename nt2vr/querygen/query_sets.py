@@ -202,7 +202,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield non-blank lines with their 1-based numbers."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors write a byte order mark
     except FileNotFoundError:
         raise ConfigError(f"{path} is not there. Name a file of captions or queries.") from None
     except OSError as error:

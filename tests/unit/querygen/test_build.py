@@ -92,6 +92,13 @@ def test_a_file_may_name_one_query_per_video(tmp_path: Path) -> None:
     assert videos.queries == (Caption("v#enc#1", "a cat runs"),)
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "captions.txt"
+    path.write_text(FORMATS[form], encoding="utf-8-sig")
+    assert read_captioned_videos(path).captions == VIDEOS.captions
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
