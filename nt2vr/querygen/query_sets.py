@@ -164,13 +164,17 @@ def read_composed(path: Path) -> dict[str, ComposedQuery]:
     for number, line in _lines(path):
         fields = _object(path, number, line)
         try:
+            ids = (fields["video_ids"], fields.get("hard_ids", []), fields.get("violating_ids", []))
+            if not all(isinstance(some, list | tuple) for some in ids):  # a string would be an id per letter
+                raise TypeError
+            video_ids, hard_ids, violating_ids = (tuple(map(str, some)) for some in ids)
             queries[str(fields["cap_id"])] = ComposedQuery(
                 caption=str(fields["caption"]),
                 wanted=str(fields.get("wanted", "")),
                 unwanted=str(fields.get("unwanted", "")),
-                video_ids=tuple(map(str, fields["video_ids"])),
-                hard_ids=tuple(map(str, fields.get("hard_ids", ()))),
-                violating_ids=tuple(map(str, fields.get("violating_ids", ()))),
+                video_ids=video_ids,
+                hard_ids=hard_ids,
+                violating_ids=violating_ids,
                 cap_id=str(fields["cap_id"]),
                 denied_first=fields[DENIED_FIRST] == 1 if DENIED_FIRST in fields else None,
             )

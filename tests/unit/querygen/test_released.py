@@ -138,8 +138,12 @@ def test_a_line_is_an_object_up_to_a_length() -> None:
     assert object_of('{"a": "' + "b" * MAX_CHARS + '"}') is None
 
 
-def test_composed_queries_whose_ids_are_no_list_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "ids",
+    ["'video_ids': 3", "'video_ids': 'video7'", "'video_ids': {'v': 1}", "'video_ids': [], 'hard_ids': 'video7'"],
+)
+def test_composed_queries_whose_ids_are_no_list_are_refused(ids: str, tmp_path: Path) -> None:
     path = tmp_path / "composed.txt"
-    path.write_text("{'cap_id': 's0', 'caption': 'a', 'video_ids': 3}\n")
+    path.write_text(f"{{'cap_id': 's0', 'caption': 'a', {ids}}}\n")
     with pytest.raises(ConfigError, match=r"Line 1 of .* has ids that are no list"):
         read_composed(path)
