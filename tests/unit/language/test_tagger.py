@@ -8,6 +8,7 @@ import nltk
 import pytest
 
 from nt2vr.language.tagger import VERB_TAGS, HantaTagger, NltkTagger, Tagger, load_tagger
+from nt2vr.querygen.negator import caption_tagger
 from tests.paths import SHARED
 
 TAGSET = {
@@ -56,8 +57,9 @@ def test_without_data_hanta_is_loaded_and_nothing_is_downloaded(monkeypatch: pyt
 
 
 @pytest.mark.usefixtures("nltk_data")
-def test_with_data_nltk_is_loaded() -> None:
+def test_with_data_nltk_is_loaded_but_not_for_captions() -> None:
     assert type(load_tagger.__wrapped__()) is NltkTagger  # not the one that this process uses
+    assert type(caption_tagger.__wrapped__()) is HantaTagger
 
 
 @pytest.mark.parametrize(
