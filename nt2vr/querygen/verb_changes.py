@@ -146,8 +146,6 @@ def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
         if following == "VBG" and phrases.tag(noun.end + 1) == "NOUN":
             return None  # a water | cooling system
         is_measure = phrases.word(noun.head + 1) == "of" and phrases.lemma(noun.head) in COLLECTIVES | _MEASURES
-        if is_bare and form == "VBG" and _follows_thing(phrases, start):
-            return None  # an indy style | racing game
         lemma = phrases.lemma(noun.end - 1 if is_measure else noun.head)
         is_bare = not preposition and (
             is_bare_noun(phrases, start, noun.head)
