@@ -10,6 +10,7 @@ import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from nt2vr.evaluation.captioned import judged_composed, judged_queries
 from nt2vr.files import expanded
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
-from nt2vr.querygen.build import cached_absences, cached_query_sets
+from nt2vr.querygen.build import cached_absences, cached_query_sets, read_contents
 from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
 
 WORDS, ONE_CAPTION = "words:", "words1:"  # before the name of the data
@@ -68,8 +69,9 @@ def words_benchmark(
     """
     captions = {video_id: tuple(texts) for video_id, texts in videos.captions.items() if texts}
     row_of = {video_id: row for row, video_id in enumerate(captions)}
-    sets = cached_query_sets(videos, seed, folder, progress)
-    absences = cached_absences(videos, seed, folder, progress)
+    contents = cache(partial(read_contents, videos, progress))  # parsed once for both, unless both are cached
+    sets = cached_query_sets(videos, seed, folder, progress, contents)
+    absences = cached_absences(videos, seed, folder, contents)
     queries, remarks = judged_queries(sets, row_of)
     queries = (*queries, *(judged_composed(query, row_of) for query in absences))
     words = _Words.of(captions, seed, 1 if one_caption else None)

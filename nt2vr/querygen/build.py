@@ -4,13 +4,15 @@ The same file and seed give the same queries on every machine.
 """
 
 import json
+import logging
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from nt2vr.errors import QueryError
 from nt2vr.files import parse_json, write_json
@@ -27,8 +29,10 @@ from nt2vr.querygen.negator import caption_tagger, negations
 from nt2vr.querygen.query_sets import Caption, CaptionedVideos, QuerySets, read_captioned_videos
 from nt2vr.querygen.things import things
 
-T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
 GENERATOR = 4  # cache version: raise it when the same captions give other queries
+ReadContents = Callable[[], Mapping[str, VideoContent]]
 
 
 def build(captions_file: Path, folder: Path, seed: int, progress: Progress = silent) -> dict[str, float]:
@@ -51,55 +55,55 @@ def build(captions_file: Path, folder: Path, seed: int, progress: Progress = sil
     }
 
 
-def build_query_sets(videos: CaptionedVideos, seed: int, progress: Progress = silent) -> QuerySets:
-    """Build the three query sets from captions, about one minute per 20,000 captions."""
+def build_query_sets(
+    videos: CaptionedVideos, seed: int, progress: Progress = silent, contents: ReadContents | None = None
+) -> QuerySets:
+    """Build the three query sets from captions, about one minute per 20,000 captions.
 
-    def counted(items: Iterable[T], total: int, doing: str) -> Iterator[T]:
-        return tracked(items, total, doing, progress)
-
-    queries, captions = videos.queries, videos.captions
-    negated = tuple(negate(counted(queries, len(queries), "negating captions"), seed))
-    contents = {
-        video_id: read_content(texts)
-        for video_id, texts in counted(captions.items(), len(captions), "reading captions")
-    }
-    return QuerySets(queries, negated, tuple(counted(Composer(contents).compose(seed), 0, "composing queries")))
+    Args:
+        contents: returns `read_contents(videos)`, for whoever needs them for something else, too.
+    """
+    captions = tracked(videos.queries, len(videos.queries), "negating captions", progress)
+    negated = tuple(negate(captions, seed))
+    composed = Composer(contents() if contents else read_contents(videos, progress)).compose(seed)
+    return QuerySets(videos.queries, negated, tuple(tracked(composed, 0, "composing queries", progress)))
 
 
-def cached_query_sets(videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent) -> QuerySets:
+def cached_query_sets(
+    videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent, contents: ReadContents | None = None
+) -> QuerySets:
     """Return `build_query_sets(...)`, from `folder` if the same sets were built before."""
-
-    def built() -> dict[str, Any]:
-        return asdict(build_query_sets(videos, seed, progress))
-
-    found = _cached(folder, "queries", [seed, list(videos.captions.items()), videos.queries], built)
+    source = [seed, list(videos.captions.items()), videos.queries]
+    found = _cached(folder, "queries", source, lambda: asdict(build_query_sets(videos, seed, progress, contents)))
     original, negated = (tuple(Caption(*caption) for caption in found[name]) for name in ("original", "negated"))
     return QuerySets(original, negated, tuple(ComposedQuery(**_with_tuples(query)) for query in found["composed"]))
 
 
-def cached_absences(
-    videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent
-) -> list[AbsenceQuery]:
+def cached_absences(videos: CaptionedVideos, seed: int, folder: Path, contents: ReadContents) -> list[AbsenceQuery]:
     """Return the queries of `Absences`, from `folder` if the same ones were written before."""
 
     def built() -> list[dict[str, Any]]:
-        items = tracked(videos.captions.items(), len(videos.captions), "reading captions", progress)
-        absences = Absences({video_id: read_content(texts) for video_id, texts in items})
-        return [asdict(query) for query in absences.write(seed)]
+        return [asdict(query) for query in Absences(contents()).write(seed)]
 
     found = _cached(folder, "absences", ["absences", seed, list(videos.captions.items())], built)
     return [AbsenceQuery(**_with_tuples(query)) for query in found]
 
 
 def _cached(folder: Path, name: str, source: list[Any], built: Callable[[], Any]) -> Any:
-    """Return JSON data built from `source`, from a file in `folder` if it was built before."""
+    """Return JSON data built from `source`, from a file in `folder` if it was built before.
+
+    A damaged file, a full disk or a read-only folder only costs building it again.
+    """
     digest = blake2b(json.dumps([GENERATOR, *source]).encode(), digest_size=12).hexdigest()
     path = folder / f"{name}-{digest}.json"
-    if path.is_file():
+    with suppress(OSError, ValueError):  # not there, or damaged
         return parse_json(path.read_text(encoding="utf-8"))
     data = built()
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(path, data)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(path, data)
+    except OSError as error:
+        logger.warning("Queries cannot be stored in %s (%s). They will be built again.", folder, error.strerror)
     return data
 
 
@@ -113,6 +117,12 @@ def negate(captions: Iterable[Caption], seed: int) -> Iterator[Caption]:
         found = negations(caption.text)
         if found:
             yield Caption(caption.cap_id, random.Random(f"{seed} {caption.cap_id}").choice(found))
+
+
+def read_contents(videos: CaptionedVideos, progress: Progress = silent) -> dict[str, VideoContent]:
+    """Parse the captions of all videos, about 1 ms each."""
+    items = tracked(videos.captions.items(), len(videos.captions), "reading captions", progress)
+    return {video_id: read_content(texts) for video_id, texts in items}
 
 
 def read_content(captions: Iterable[str]) -> VideoContent:

@@ -18,7 +18,7 @@ from nt2vr.evaluation.words import in_words, key_of
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.card import Card
-from nt2vr.progress import silent
+from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.systems import System
 
@@ -72,9 +72,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def read(name: str, folder: Path) -> Benchmark:
+def read(name: str, folder: Path, progress: Progress = silent) -> Benchmark:
     with Decoder() as decoder, Cache(folder / "cache") as cache:
-        return load_benchmark(Data(name), folder / "kept", decoder, cache, silent)
+        return load_benchmark(Data(name), folder / "kept", decoder, cache, progress)
 
 
 def measured(benchmark: Benchmark, strategy: str = "plain") -> Measured:
@@ -132,6 +132,14 @@ def test_videos_with_the_same_captions_are_the_same_to_the_last_bit(tmp_path: Pa
     rows = read(f"words:{tmp_path / 'mine.txt'}", tmp_path).embed(encoder, silent)
     assert len(rows) == 9 + 9 * 5
     assert len({row.tobytes() for row in rows}) == 1 + 5  # all captions, or all but the query's
+
+
+def test_captions_are_parsed_once_for_all_queries_and_not_again(file: Path, tmp_path: Path) -> None:
+    steps: list[str] = []
+    for parsed in (len(CAPTIONS), 0):
+        read(f"words:{file}", tmp_path, lambda *step: steps.append(step[2]))
+        assert steps.count("reading captions") == parsed
+        steps.clear()
 
 
 def test_truth_comes_from_the_captions(file: Path, tmp_path: Path) -> None:

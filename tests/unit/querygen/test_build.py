@@ -78,6 +78,28 @@ def test_query_sets_are_cached_by_captions_queries_and_seed(tmp_path: Path) -> N
     assert cached_query_sets(fewer, 0, tmp_path).original == fewer.queries
 
 
+@pytest.mark.parametrize(
+    "damaged", [b"", b'{"original": [', b"\xff\xfe", b"[" * 100_000], ids=["empty", "cut", "other", "deep"]
+)
+def test_a_damaged_file_of_queries_is_written_again(tmp_path: Path, damaged: bytes) -> None:
+    built = cached_query_sets(VIDEOS, 0, tmp_path)
+    (path,) = tmp_path.iterdir()
+    whole = path.read_bytes()
+    path.write_bytes(damaged)
+    assert cached_query_sets(VIDEOS, 0, tmp_path) == built
+    assert path.read_bytes() == whole
+
+
+def test_queries_that_cannot_be_stored_are_returned_all_the_same(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    assert cached_query_sets(VIDEOS, 0, tmp_path / "file") == build_query_sets(VIDEOS, 0)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"Queries cannot be stored in {tmp_path / 'file'} (File exists). They will be built again."
+    ]
+
+
 def test_query_sets_survive_a_round_trip_through_files(tmp_path: Path) -> None:
     sets = build_query_sets(VIDEOS, 0)
     sets.write(tmp_path / "sets")
