@@ -21,8 +21,8 @@ HERE = Path(__file__).parents[1]
 CHILD = """
 import json, sys, time
 from nt2vr.language.query import understand
-from nt2vr.language.tagger import HantaTagger
-tagger, times = HantaTagger(), []
+from nt2vr.language.tagger import Tagger
+tagger, times = Tagger(), []
 understand("a dog and not a cat", tagger)
 for sentence in json.load(sys.stdin):
     start_s = time.process_time()

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from benchmarks.harness import arguments
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.query import understand
-from nt2vr.language.tagger import VERB_TAGS, HantaTagger
+from nt2vr.language.tagger import VERB_TAGS, Tagger
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.settings import PACKAGE, Settings, prepare_environment
@@ -118,7 +118,7 @@ def of_things(asked: Asked, scenes: Sequence[Scene]) -> list[dict[str, Any]]:
 
 def of_typed(path: Path, precisions: Mapping[str, float]) -> dict[str, Any]:
     """Return how many typed queries are read, by their group, and how many of their words are known."""
-    tagger = HantaTagger()
+    tagger = Tagger()
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     read: dict[str, list[bool]] = {}
     words: list[tuple[str, bool]] = []

@@ -12,7 +12,7 @@ possessive 's. OTHER: anything but English (emoji, other scripts).
 from collections.abc import Sequence
 from functools import cache, lru_cache, partial
 from math import inf
-from typing import Any, Protocol
+from typing import Any
 
 import nltk
 from HanTa.HanoverTagger import EMPTY, END, START, UNKNOWN, HanoverTagger
@@ -22,7 +22,7 @@ from nt2vr.language.repairs import HELPERS, Repairs
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS, Lemma, Token, as_tagged, word_spans
 from nt2vr.language.wordlists import renamed
 
-__all__ = ["FINITE_TAGS", "VERB_TAGS", "HantaTagger", "NltkTagger", "Tagger", "Token", "load_tagger"]
+__all__ = ["FINITE_TAGS", "VERB_TAGS", "NltkTagger", "Tagger", "Token", "load_tagger"]
 
 NLTK_DATA = "taggers/averaged_perceptron_tagger_eng"
 _MAX_COMPOUND_CHARS = 10
@@ -45,24 +45,6 @@ _BY_WORD = renamed(
     "ADJ=-free,non-,non"
 )
 _CLITICS = {"s": "'s", "re": "'re", "m": "'m", "ll": "'ll", "ve": "'ve"}  # datasets drop apostrophes: "it s", "we re"
-
-
-class Tagger(Protocol):
-    """Tags the words of a sentence."""
-
-    def tag(self, text: str) -> list[Token]:
-        """Return the words and punctuation marks of `text`, in order."""
-        ...
-
-
-@cache
-def load_tagger() -> Tagger:
-    """Return NLTK's tagger if its data is installed, otherwise HanTa's, whose wheel includes its model (0.1 s)."""
-    try:
-        nltk.data.find(NLTK_DATA)
-    except LookupError:
-        return HantaTagger()
-    return NltkTagger()
 
 
 class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
@@ -122,7 +104,7 @@ class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
         return found[::-1]
 
 
-class HantaTagger:
+class Tagger:
     """HanTa's English model (CLAWS C5 tags, mapped)."""
 
     def __init__(self) -> None:
@@ -170,7 +152,7 @@ class HantaTagger:
         return {tag: float(value) for tag, value in self._hanta.tag_word(word, cutoff=8)}
 
 
-class NltkTagger(HantaTagger):
+class NltkTagger(Tagger):
     """NLTK's averaged perceptron (Penn tags, mapped), with HanTa's lemmas: NLTK has no data for them."""
 
     def __init__(self) -> None:
@@ -187,6 +169,16 @@ class NltkTagger(HantaTagger):
             (_mapped(_PENN, tag) if word[0].isalnum() or tag == "POS" else "PUNCT", partial(self._lemma, word, tag))
             for word, tag in self._perceptron.tag(words)
         ]
+
+
+@cache
+def load_tagger() -> Tagger:
+    """Return NLTK's tagger if its data is installed, otherwise HanTa's, whose wheel includes its model (0.1 s)."""
+    try:
+        nltk.data.find(NLTK_DATA)
+    except LookupError:
+        return Tagger()
+    return NltkTagger()
 
 
 def _is_long_compound(word: str) -> bool:

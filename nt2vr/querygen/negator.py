@@ -18,7 +18,7 @@ from typing import NamedTuple
 from nt2vr.language.inflect import inflect, verb_of
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.subjects import is_plural_noun, is_third_person
-from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS, HantaTagger, Token
+from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS, Tagger, Token
 from nt2vr.language.wordlists import listed, words
 from nt2vr.querygen.affirmer import affirm
 
@@ -72,9 +72,9 @@ class _Edit(NamedTuple):
 
 
 @cache
-def caption_tagger() -> HantaTagger:
+def caption_tagger() -> Tagger:
     """Return the tagger for captions, loaded once; always HanTa's, for query sets to be reproducible everywhere."""
-    return HantaTagger()
+    return Tagger()
 
 
 @lru_cache(maxsize=_CACHED_CAPTIONS)

@@ -5,13 +5,13 @@ import random
 import pytest
 
 from nt2vr.language.query import understand
-from nt2vr.language.tagger import HantaTagger
+from nt2vr.language.tagger import Tagger
 from nt2vr.world.edits.families import ask_for, training_families
 
 
 @pytest.fixture(scope="module")
-def tagger() -> HantaTagger:
-    return HantaTagger()
+def tagger() -> Tagger:
+    return Tagger()
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def tagger() -> HantaTagger:
         ("with a dog too", "with a dog", []),
     ],
 )
-def test_words_of_editing_are_read(tagger: HantaTagger, text: str, wanted: str, unwanted: list[str]) -> None:
+def test_words_of_editing_are_read(tagger: Tagger, text: str, wanted: str, unwanted: list[str]) -> None:
     query = understand(text, tagger, editing=True)
     assert (" ".join(query.wanted), [*query.unwanted]) == (wanted, unwanted)
 
@@ -57,23 +57,23 @@ def test_words_of_editing_are_read(tagger: HantaTagger, text: str, wanted: str, 
         "a dog replaces a cat",
     ],
 )
-def test_a_description_stays_whole(tagger: HantaTagger, text: str) -> None:
+def test_a_description_stays_whole(tagger: Tagger, text: str) -> None:
     assert understand(text, tagger, editing=True).wanted == (text,)
 
 
 @pytest.mark.parametrize("text", ["add a cake", "like this", "replace the man with a woman", "on the beach instead"])
-def test_without_a_reference_they_are_words_like_others(tagger: HantaTagger, text: str) -> None:
+def test_without_a_reference_they_are_words_like_others(tagger: Tagger, text: str) -> None:
     assert understand(text, tagger).wanted == (text,)
 
 
-def test_what_is_highlighted_is_what_was_read(tagger: HantaTagger) -> None:
+def test_what_is_highlighted_is_what_was_read(tagger: Tagger) -> None:
     query = understand("replace the man with a woman", tagger, editing=True)
     assert [query.text[slice(*span)] for span in query.cues] == ["replace"]
     assert [query.text[slice(*span)] for span in query.scopes] == ["the man"]
 
 
 @pytest.mark.parametrize("unseen", [False, True], ids=["wordings of training", "of tests"])
-def test_texts_of_the_built_in_world_are_split_as_they_are_meant(tagger: HantaTagger, unseen: bool) -> None:
+def test_texts_of_the_built_in_world_are_split_as_they_are_meant(tagger: Tagger, unseen: bool) -> None:
     rng, right, count = random.Random(5), 0, 0
     for family in training_families(12, 9):
         for edit in family.edits:

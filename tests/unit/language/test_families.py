@@ -10,7 +10,7 @@ import pytest
 from nt2vr.language import spelling
 from nt2vr.language.inflect import is_known
 from nt2vr.language.query import MAX_QUERY_CHARS, understand
-from nt2vr.language.tagger import HantaTagger
+from nt2vr.language.tagger import Tagger
 
 DATA = Path(__file__).parent / "data"
 
@@ -27,12 +27,12 @@ FAMILIES = families()
 
 
 @pytest.fixture(scope="module")
-def tagger() -> HantaTagger:
-    return HantaTagger()
+def tagger() -> Tagger:
+    return Tagger()
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_query_of_a_family_is_split_as_expected(tagger: HantaTagger, family: str) -> None:
+def test_every_query_of_a_family_is_split_as_expected(tagger: Tagger, family: str) -> None:
     wrong = []
     for row in FAMILIES[family]:
         query = understand(str(row["text"]), tagger)
@@ -71,7 +71,7 @@ def test_every_query_of_a_family_is_split_as_expected(tagger: HantaTagger, famil
     ],
 )
 def test_highlights_point_into_the_text_as_typed(
-    tagger: HantaTagger, text: str, cues: list[str], scopes: list[str]
+    tagger: Tagger, text: str, cues: list[str], scopes: list[str]
 ) -> None:
     query = understand(text, tagger)
     assert query.text == text
@@ -93,7 +93,7 @@ def test_highlights_point_into_the_text_as_typed(
         ("a man looks to the right", "a man looks to the right"),
     ],
 )
-def test_requests_are_no_content(tagger: HantaTagger, text: str, wanted: str) -> None:
+def test_requests_are_no_content(tagger: Tagger, text: str, wanted: str) -> None:
     assert understand(text, tagger).wanted == (wanted,)
 
 
@@ -113,7 +113,7 @@ UNITS = (
 
 
 @pytest.mark.parametrize("unit", UNITS.split("|"))
-def test_the_longest_queries_of_one_form_take_no_time(tagger: HantaTagger, unit: str) -> None:
+def test_the_longest_queries_of_one_form_take_no_time(tagger: Tagger, unit: str) -> None:
     text = (unit * MAX_QUERY_CHARS)[:MAX_QUERY_CHARS]
     start_s = time.process_time()
     query = understand(text, tagger)

@@ -4,12 +4,12 @@ import pytest
 
 from nt2vr.language.forms import LESS, Form, cues, forms
 from nt2vr.language.query import Query, understand
-from nt2vr.language.tagger import HantaTagger
+from nt2vr.language.tagger import Tagger
 
 
 @pytest.fixture(scope="module")
-def tagger() -> HantaTagger:
-    return HantaTagger()
+def tagger() -> Tagger:
+    return Tagger()
 
 
 def parts(query: Query) -> tuple[str, list[str]]:
@@ -17,12 +17,12 @@ def parts(query: Query) -> tuple[str, list[str]]:
 
 
 @pytest.mark.parametrize("form", forms(), ids=lambda form: form.name)
-def test_the_example_of_each_form_is_understood(tagger: HantaTagger, form: Form) -> None:
+def test_the_example_of_each_form_is_understood(tagger: Tagger, form: Form) -> None:
     assert parts(understand(form.example, tagger)) == (form.wanted, [*form.unwanted])
 
 
 @pytest.mark.parametrize("cue", [cue for cue, kind in cues().items() if kind == "without"])
-def test_every_cue_before_a_thing_excludes_it(tagger: HantaTagger, cue: str) -> None:
+def test_every_cue_before_a_thing_excludes_it(tagger: Tagger, cue: str) -> None:
     assert parts(understand(f"a street {cue} cars", tagger)) == ("a street", ["cars"])
 
 
@@ -30,12 +30,12 @@ def test_every_cue_before_a_thing_excludes_it(tagger: HantaTagger, cue: str) -> 
     "word",
     "wihtout witout withot whitout whitouth withouth withou wihout withut witohut withour wthout wothout".split(),
 )
-def test_without_is_known_in_usual_misspellings(tagger: HantaTagger, word: str) -> None:
+def test_without_is_known_in_usual_misspellings(tagger: Tagger, word: str) -> None:
     assert parts(understand(f"a man {word} a hat", tagger)) == ("a man", ["a hat"])
 
 
 @pytest.mark.parametrize(("word", "thing"), LESS.items())
-def test_words_in_less_exclude_what_they_name(tagger: HantaTagger, word: str, thing: str) -> None:
+def test_words_in_less_exclude_what_they_name(tagger: Tagger, word: str, thing: str) -> None:
     query = understand(f"the {word} bike", tagger)
     assert parts(query) == ("the bike", [thing])
     assert [query.text[slice(*span)] for span in (*query.cues, *query.scopes)] == [word, word]
@@ -58,7 +58,7 @@ def test_words_in_less_exclude_what_they_name(tagger: HantaTagger, word: str, th
         "is not included",
     ],
 )
-def test_what_is_said_not_to_be_there_is_unwanted_and_never_wanted(tagger: HantaTagger, predicate: str) -> None:
+def test_what_is_said_not_to_be_there_is_unwanted_and_never_wanted(tagger: Tagger, predicate: str) -> None:
     assert parts(understand(f"a dog runs, but a dining table {predicate}.", tagger)) == (
         "a dog runs",
         ["a dining table"],
@@ -79,7 +79,7 @@ def test_what_is_said_not_to_be_there_is_unwanted_and_never_wanted(tagger: Hanta
         "Noticeably absent from the image is a cat.",
     ],
 )
-def test_a_sentence_that_only_negates_wants_nothing(tagger: HantaTagger, text: str) -> None:
+def test_a_sentence_that_only_negates_wants_nothing(tagger: Tagger, text: str) -> None:
     query = understand(text, tagger)
     assert query.wanted == ()
     assert [part.removeprefix("a ") for part in query.unwanted] == ["cat"]
@@ -148,7 +148,7 @@ def test_a_sentence_that_only_negates_wants_nothing(tagger: HantaTagger, text: s
         ("a bathroom with a sink, but there is no one in the bathroom", "a bathroom with a sink", ["people"]),
     ],
 )
-def test_typed_queries_are_understood(tagger: HantaTagger, text: str, wanted: str, unwanted: list[str]) -> None:
+def test_typed_queries_are_understood(tagger: Tagger, text: str, wanted: str, unwanted: list[str]) -> None:
     assert parts(understand(text, tagger)) == (wanted, unwanted)
 
 
@@ -175,5 +175,5 @@ def test_typed_queries_are_understood(tagger: HantaTagger, text: str, wanted: st
         "a dog is not missing",
     ],
 )
-def test_titles_and_idioms_do_not_negate(tagger: HantaTagger, text: str) -> None:
+def test_titles_and_idioms_do_not_negate(tagger: Tagger, text: str) -> None:
     assert parts(understand(text, tagger)) == (text, [])

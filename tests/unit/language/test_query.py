@@ -11,7 +11,7 @@ import pytest
 from nt2vr.errors import QueryError
 from nt2vr.language.forms import cues
 from nt2vr.language.query import MAX_QUERY_CHARS, MAX_UNWANTED, Query, check_query, understand
-from nt2vr.language.tagger import HantaTagger, NltkTagger, Tagger
+from nt2vr.language.tagger import NltkTagger, Tagger
 from tests.paths import SHARED
 
 DATA = Path(__file__).parent / "data"
@@ -22,7 +22,7 @@ NLTK_FOLDERS = (SHARED / "nltk_data", Path(os.environ.get("NLTK_DATA", "nltk_dat
 @pytest.fixture(scope="module", params=["HanTa", "NLTK"])
 def tagger(request: pytest.FixtureRequest) -> Tagger:
     if request.param == "HanTa":
-        return HantaTagger()
+        return Tagger()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nltk.data, "path", [*map(str, NLTK_FOLDERS), *nltk.data.path])
         try:

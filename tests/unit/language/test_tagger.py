@@ -7,7 +7,7 @@ from pathlib import Path
 import nltk
 import pytest
 
-from nt2vr.language.tagger import VERB_TAGS, HantaTagger, NltkTagger, Tagger, load_tagger
+from nt2vr.language.tagger import VERB_TAGS, NltkTagger, Tagger, load_tagger
 from nt2vr.querygen.negator import caption_tagger
 from tests.paths import SHARED
 
@@ -45,7 +45,7 @@ def nltk_data() -> Iterator[None]:
 @pytest.fixture(scope="module", params=["HanTa", "NLTK"])
 def tagger(request: pytest.FixtureRequest) -> Tagger:
     if request.param == "HanTa":
-        return HantaTagger()
+        return Tagger()
     request.getfixturevalue("nltk_data")
     return NltkTagger()
 
@@ -53,13 +53,13 @@ def tagger(request: pytest.FixtureRequest) -> Tagger:
 def test_without_data_hanta_is_loaded_and_nothing_is_downloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nltk.data, "path", [])
     monkeypatch.setattr(nltk, "download", lambda *_, **__: pytest.fail("tried to download"))
-    assert type(load_tagger.__wrapped__()) is HantaTagger
+    assert type(load_tagger.__wrapped__()) is Tagger
 
 
 @pytest.mark.usefixtures("nltk_data")
 def test_with_data_nltk_is_loaded_but_not_for_captions() -> None:
     assert type(load_tagger.__wrapped__()) is NltkTagger  # not the one that this process uses
-    assert type(caption_tagger.__wrapped__()) is HantaTagger
+    assert type(caption_tagger.__wrapped__()) is Tagger
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_words_of_captions_are_tagged(tagger: Tagger, text: str, tags: str) -> N
     ],
 )
 def test_the_caption_tagger_handles_spellings_of_datasets(text: str, tags: str) -> None:
-    assert " ".join(token.tag for token in HantaTagger().tag(text)) == tags
+    assert " ".join(token.tag for token in Tagger().tag(text)) == tags
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_the_caption_tagger_handles_spellings_of_datasets(text: str, tags: str) 
     ],
 )
 def test_the_last_word_says_nothing_of_the_first(text: str, tags: str) -> None:
-    assert " ".join(token.tag for token in HantaTagger().tag(text)) == tags
+    assert " ".join(token.tag for token in Tagger().tag(text)) == tags
 
 
 def test_lemmas_of_verbs_and_nouns(tagger: Tagger) -> None:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from nt2vr.language.query import understand
-from nt2vr.language.tagger import HantaTagger
+from nt2vr.language.tagger import Tagger
 from nt2vr.querygen.build import read_content
 from nt2vr.querygen.composer import ComposedQuery, Composer
 from nt2vr.querygen.related import derived_from, related
@@ -141,7 +141,7 @@ def test_related_words_are_found_by_meaning_and_by_form() -> None:
 def test_composed_queries_of_real_captions_are_split_as_they_were_composed() -> None:
     lines = MSRVTT.read_text(encoding="utf-8").splitlines()[::20]
     videos = {fields["video_id"]: fields["captions"] for fields in map(json.loads, lines)}
-    queries, tagger = compose(videos), HantaTagger()
+    queries, tagger = compose(videos), Tagger()
     wrong = [
         query.caption
         for query in queries

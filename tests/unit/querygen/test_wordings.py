@@ -6,7 +6,7 @@ import re
 import pytest
 
 from nt2vr.language.query import understand
-from nt2vr.language.tagger import HantaTagger
+from nt2vr.language.tagger import Tagger
 from nt2vr.querygen.denials import CaptionDenials, Denial
 from nt2vr.querygen.wordings import word
 from nt2vr.world.captions import describe
@@ -26,7 +26,7 @@ def content(*phrases: str) -> set[str]:
 
 def read_back(denials: list[Denial]) -> float:
     """Return the share of sentences whose unwanted words are excluded and whose other wanted words are wanted."""
-    tagger, right = HantaTagger(), 0
+    tagger, right = Tagger(), 0
     for denial in denials:
         query = understand(denial.text, tagger)
         wanted, unwanted = content(denial.wanted), content(denial.unwanted)

@@ -4,14 +4,14 @@ import random
 
 import pytest
 
-from nt2vr.language.tagger import HantaTagger
+from nt2vr.language.tagger import Tagger
 from nt2vr.querygen.triplets.mining import caption_pairs, words_of
 from nt2vr.querygen.triplets.modification import Modifier
 
 
 @pytest.fixture(scope="module")
 def modifier() -> Modifier:
-    return Modifier(HantaTagger())
+    return Modifier(Tagger())
 
 
 @pytest.mark.parametrize(
