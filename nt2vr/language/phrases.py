@@ -169,7 +169,7 @@ class Phrases:
         if verb is None:
             return None
         start = verb - 1 if verb > i and self.word(verb - 1) == "being" else verb
-        return _VerbPhraseReader(self, verb, start).read()
+        return _read_verb_phrase(self, verb, start)
 
     def gerund_phrase(self, i: int) -> Phrase | None:
         """Return "painting a picture" or "shooting with a bow", of which taggers make nouns."""
@@ -177,7 +177,7 @@ class Phrases:
             self.word(i + 1) in {"with", "from"} and self.word(i) not in _ING_THINGS
         )
         is_deed = self.word(i).endswith("ing") and self.tag(i) in {"NOUN", "ADJ", "VBG"} and may_go_on
-        return _VerbPhraseReader(self, i, i).read() if is_deed else None
+        return _read_verb_phrase(self, i, i) if is_deed else None
 
     def _main_verb(self, i: int) -> int | None:
         """Skip up to four auxiliaries, adverbs and "to"; None if no verb follows them."""
@@ -219,83 +219,46 @@ class Phrases:
         return self.tag(i) in VERB_TAGS
 
 
-class _VerbPhraseReader:
-    """Extends a verb phrase to the right: objects, places, particles, and a verb that may end it.
+def _read_verb_phrase(phrases: Phrases, verb: int, start: int) -> Phrase:
+    """Extend a main verb to the right: adverbs, places, objects, qualities, particles, and a verb that may end it."""
+    lemma, end = phrases.lemma(verb), verb + 1
+    core: int | None = None  # where the first setting begins
+    first_object: int | None = None
+    num_objects, max_objects = 0, 2 if lemma in _TWO_OBJECTS else 1
+    needs_place, takes_verb = lemma in PLACED, lemma in _WITH_VERB
+    while True:
+        if inner := _inner_verb_phrase(phrases, verb, end, takes_verb):
+            return Phrase("verb", start, inner.end, core or inner.core, verb, first_object)
+        if phrases.tag(end) == "ADV" and phrases.word(end) not in NEW_START:
+            end += 1
+        elif place := phrases.place_phrase(end):
+            if core is None and not needs_place and phrases.is_setting(place):
+                core = place.start
+            needs_place, max_objects = False, 0  # no object follows a place
+            end = place.end
+        elif num_objects < max_objects and (noun := phrases.noun_phrase(end)):
+            first_object, num_objects = first_object or noun.start, num_objects + 1
+            takes_verb = phrases.is_actor(noun)  # watch a dog running
+            end = noun.end
+        elif num_objects == 0 < max_objects and (quality := phrases.quality(end)):
+            num_objects, end = 1, quality.end
+        elif _is_particle(phrases, verb, end):
+            end += 1
+        else:
+            return Phrase("verb", start, end, core or end, verb, first_object)
 
-    Args:
-        phrases: the sentence.
-        verb: the main verb.
-        start: first word of the phrase.
-    """
 
-    def __init__(self, phrases: Phrases, verb: int, start: int) -> None:
-        lemma = phrases.lemma(verb)
-        self._phrases, self._verb, self._start, self._end = phrases, verb, start, verb + 1
-        self._core: int | None = None  # where the first setting begins
-        self._object: int | None = None
-        self._num_objects, self._max_objects = 0, 2 if lemma in _TWO_OBJECTS else 1
-        self._needs_place = lemma in PLACED
-        self._takes_verb = lemma in _WITH_VERB
+def _inner_verb_phrase(phrases: Phrases, verb: int, i: int, takes_verb: bool) -> Phrase | None:
+    """Return "to swim", "how to cook", or, after "go" or somebody who acts, "swimming"."""
+    i += phrases.tag(i) == "WH" and phrases.tag(i + 1) == "TO"
+    somebody = takes_verb or phrases.tag(i - 1) == "PRON"
+    lets = somebody and phrases.lemma(verb) in _LETTING and phrases.tag(i) in {"VB", "VBP"}
+    if lets or phrases.tag(i) == "TO" or (phrases.tag(i) == "VBG" and takes_verb):
+        return phrases.verb_phrase(i)
+    return None
 
-    def read(self) -> Phrase:
-        steps = (self._take_adverb, self._take_place, self._take_object, self._take_quality, self._take_particle)
-        while True:
-            if inner := self._inner_verb_phrase():
-                return self._phrase(inner.end, inner.core)
-            if not any(step() for step in steps):
-                return self._phrase(self._end, self._end)
 
-    def _phrase(self, end: int, core: int) -> Phrase:
-        return Phrase("verb", self._start, end, self._core or core, self._verb, self._object)
-
-    def _inner_verb_phrase(self) -> Phrase | None:
-        """Return "to swim", "how to cook", or, after "go" or somebody who acts, "swimming"."""
-        phrases, i = self._phrases, self._end
-        i += phrases.tag(i) == "WH" and phrases.tag(i + 1) == "TO"
-        somebody = self._takes_verb or phrases.tag(i - 1) == "PRON"
-        lets = somebody and phrases.lemma(self._verb) in _LETTING and phrases.tag(i) in {"VB", "VBP"}
-        if lets or phrases.tag(i) == "TO" or (phrases.tag(i) == "VBG" and self._takes_verb):
-            return phrases.verb_phrase(i)
-        return None
-
-    def _take_adverb(self) -> bool:
-        is_adverb = self._phrases.tag(self._end) == "ADV" and self._phrases.word(self._end) not in NEW_START
-        self._end += is_adverb
-        return is_adverb
-
-    def _take_place(self) -> bool:
-        place = self._phrases.place_phrase(self._end)
-        if place is None:
-            return False
-        if self._core is None and not self._needs_place and self._phrases.is_setting(place):
-            self._core = place.start
-        self._needs_place = False
-        self._max_objects = 0  # no object follows a place
-        self._end = place.end
-        return True
-
-    def _take_object(self) -> bool:
-        noun = self._phrases.noun_phrase(self._end) if self._num_objects < self._max_objects else None
-        if noun is None:
-            return False
-        self._object = self._object or noun.start
-        self._num_objects += 1
-        self._takes_verb = self._phrases.is_actor(noun)  # watch a dog running
-        self._end = noun.end
-        return True
-
-    def _take_quality(self) -> bool:
-        quality = self._phrases.quality(self._end) if self._num_objects == 0 < self._max_objects else None
-        if quality is None:
-            return False
-        self._num_objects = 1
-        self._end = quality.end
-        return True
-
-    def _take_particle(self) -> bool:
-        """Take the particle of "taking off" or "take it off"."""
-        phrases, i = self._phrases, self._end
-        follows = i == self._verb + 1 or phrases.tag(i - 1) == "PRON"
-        is_particle = phrases.tag(i) == "ADP" and follows and phrases.tag(i + 1) != "DET"
-        self._end += is_particle
-        return is_particle
+def _is_particle(phrases: Phrases, verb: int, i: int) -> bool:
+    """Return whether word i is the particle of "taking off" or "take it off"."""
+    follows = i == verb + 1 or phrases.tag(i - 1) == "PRON"
+    return phrases.tag(i) == "ADP" and follows and phrases.tag(i + 1) != "DET"
