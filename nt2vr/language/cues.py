@@ -26,15 +26,15 @@ _TAKEN_OFF = words(  # worn, or switched on
     "headlight tv television screen monitor engine music sound volume radio siren heating lid"
 )
 _NAMED_AFTER = {"skip": words("rope to"), "block": words("party print of"), "scrap": words("metal paper yard book")}
+_BEFORE_DEEDS = words("gave gives giving given quit quits ceased ceases avoids avoided avoiding")  # gave up | smoking
 _MAX_BETWEEN = 4  # words between "never" and "without"
 _GETTING, _TIRED = words("get grow be have"), words("tired bored sick weary enough")  # of
 
 
 class Cues:
-    """Finds the cues of one sentence."""
+    """Finds the cues of one sentence; `edits` are words of editing, by their first word."""
 
     def __init__(self, phrases: Phrases, presence: Presence, edits: Mapping[int, Negation]) -> None:
-        """Prepare to search the sentence behind `phrases`; `edits` are words of editing, by their first word."""
         self.phrases, self.presence, self._edits = phrases, presence, edits
 
     def found(self) -> Iterator[tuple[CueKind, int, int]]:
@@ -86,19 +86,7 @@ class Cues:
                 return phrases.word(end - 1) != "from" or self._is_far_from_being(i, end)
             case "0":
                 return phrases.tag(end) in {"NOUN", "ADJ"} and phrases.lemma(end) not in _UNITS
-            case (
-                "gave"
-                | "gives"
-                | "giving"
-                | "given"
-                | "quit"
-                | "quits"
-                | "ceased"
-                | "ceases"
-                | "avoids"
-                | "avoided"
-                | "avoiding"
-            ):
+            case word if word in _BEFORE_DEEDS:
                 return phrases.tag(end) == "VBG"
             case "run" | "runs" | "ran" | "running":
                 return phrases.tag(end) != "DET" or phrases.lemma(i - 1) == "have"  # a dog runs out of a tunnel
@@ -122,7 +110,7 @@ class Cues:
             case "minus":
                 return phrases.tag(end) != "NUM"  # minus 40 degrees
             case "leave" | "leaves" | "leaving" | "left" | "keep":
-                return kind != "out" or self._is_left_out(i, end)
+                return kind != "out" or self.left_out(i, end) is not None
         return True
 
     def _compares(self, i: int) -> bool:
@@ -144,15 +132,10 @@ class Cues:
     def _goes_on(self, kind: CueKind, i: int) -> int:
         """Return the words that make a denial before word i an affirmation: "never | stops barking"; 0 elsewhere."""
         phrases = self.phrases
-        if (
-            kind == "not"
-            and phrases.lemma(i) in _GETTING
-            and phrases.word(i + 1) in _TIRED
-            and phrases.word(i + 2) == "of"
-        ):
-            return 3  # never gets tired of
         if kind != "not":
             return 0
+        if phrases.lemma(i) in _GETTING and phrases.word(i + 1) in _TIRED and phrases.word(i + 2) == "of":
+            return 3  # never gets tired of
         if phrases.lemma(i) == "give" and phrases.word(i + 1) == "up":
             return 2
         if phrases.word(0) == "who" and i == 3 and phrases.word(i) in {"love", "like", "want", "enjoy"}:
@@ -193,22 +176,16 @@ class Cues:
         """Return whether a clause starts at word i."""
         return self.phrases.tag(i - 1) in {"", "PUNCT", "CONJ"} or self.phrases.word(i - 1) == "please"
 
-    def _is_left_out(self, cue: int, after_cue: int) -> bool:
-        """Return whether a thing and "out" follow: "leaves the eggs out"."""
+    def left_out(self, cue: int, after_cue: int) -> Negation | None:
+        """Return the negation of "leaves the eggs out"; None if no thing and "out" follow."""
         phrases, noun = self.phrases, self.phrases.noun_phrase(after_cue)
-        if (
-            noun is None
-            or phrases.word(noun.end) != "out"
-            or (phrases.word(cue) == "keep" and not self.start_clause(cue))
-        ):
-            return False
-        return phrases.tag(noun.end + 1) in {"", "PUNCT", "CONJ"} or phrases.word(noun.end + 1) == "of"
-
-    def left_out(self, cue: int, after_cue: int) -> Negation:
-        """Return the negation of "leaves the eggs out"."""
-        phrases, noun = self.phrases, self.phrases.noun_phrase(after_cue)
-        assert noun is not None  # _is_left_out
+        keeps = phrases.word(cue) == "keep" and not self.start_clause(cue)
+        if noun is None or phrases.word(noun.end) != "out" or keeps:
+            return None
         end = noun.end + 1
-        if phrases.word(end) == "of" and (place := phrases.place_phrase(end)):
-            end = place.end
+        if phrases.word(end) == "of":
+            place = phrases.place_phrase(end)
+            end = place.end if place else end
+        elif phrases.tag(end) not in {"", "PUNCT", "CONJ"}:
+            return None
         return Negation("out", cue, after_cue, (noun,), cue, end)

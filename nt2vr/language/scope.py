@@ -88,10 +88,8 @@ class ScopeFinder:
                 kind = "not"
             if cue < first:
                 continue
-            if kind == "out":
-                found.append(self._cues.left_out(cue, after_cue))
-                continue
-            if backward := self._before.find(kind, cue, after_cue, first):
+            left_out = self._cues.left_out(cue, after_cue) if kind == "out" else None
+            if backward := left_out or self._before.find(kind, cue, after_cue, first):
                 found.append(backward)
                 continue
             if kind not in _FORWARD:
