@@ -39,15 +39,9 @@ class Absence:
             case "absent":
                 return self._absent(cue, after_cue, first)
             case "double":
-                return Negation(
-                    kind,
-                    cue,
-                    after_cue,
-                    (),
-                    cue,
-                    after_cue,
-                    link=" with " if {"with", "without"} & {*self.phrases.words[max(0, cue - 1) : after_cue]} else " ",
-                )
+                said = self.phrases.words[max(0, cue - 1) : after_cue]
+                link = " " if {"with", "without"}.isdisjoint(said) else " with "
+                return Negation(kind, cue, after_cue, (), cue, after_cue, link=link)
             case "not":
                 end = self.presence.after_predicate(after_cue)
                 if end == after_cue and (closed := self._after_coming(cue, after_cue, first)) > after_cue:
@@ -194,12 +188,10 @@ class Absence:
 
     def _is_linked(self, predicate: int, first: int) -> bool:
         """Return whether a form of be, or the like, leads to the predicate: "is", "remains", "is noticeably"."""
-        return self._before_helpers(predicate, first) < self._before_remarks(predicate, first)
-
-    def _before_remarks(self, i: int, first: int) -> int:
-        while i > first and self.phrases.tag(i - 1) in {"ADV", "TO"}:
-            i -= 1
-        return i
+        remarks = predicate
+        while remarks > first and self.phrases.tag(remarks - 1) in {"ADV", "TO"}:
+            remarks -= 1
+        return self._before_helpers(predicate, first) < remarks
 
     def _before_helpers(self, i: int, first: int) -> int:
         """Return the first word of the helpers and remarks before word i: "a cup | , however, is noticeably"."""
@@ -251,9 +243,8 @@ class Absence:
     def _noun_start(self, start: int, end: int) -> int:
         """Return the first word of the last noun phrase between two words; it may contain "of", "with a hat"."""
         phrases = self.phrases
-        if not any(self._is_verb(i) or phrases.word(i) in FRAMES for i in range(start, end - 1)) and phrases.tag(
-            start
-        ) not in {"ADP", "VBG"}:
+        is_clause = any(self._is_verb(i) or phrases.word(i) in FRAMES for i in range(start, end - 1))
+        if not is_clause and phrases.tag(start) not in {"ADP", "VBG"}:
             return start
         determiners = [i for i in range(start, end) if phrases.tag(i) == "DET"]
         if determiners:

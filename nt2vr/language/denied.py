@@ -159,6 +159,7 @@ class DeniedAfter:
         acts = kind == "nobody" or (denies_all and generic and phrases.is_actor(noun))
         takes_clause = acts or not wanted_before
         relative = phrases.tag(noun.start - 2) == "WH" and phrases.is_auxiliary(noun.end)  # where no planes | land
+        vague = phrases.word(noun.head) in _ANYTHING  # everything shot | at night
         takes_finite = kind == "no" and (relative or not wanted_before or self._opens_clause(noun))
         end, core = noun.end, None
         while True:
@@ -170,11 +171,9 @@ class DeniedAfter:
             elif not (takes_clause or takes_finite):
                 return replace(noun, end=end, core=end)
             elif (place := phrases.place_phrase(end)) and self.after_filler(end) == end:
-                whole = phrases.word(noun.head) in _ANYTHING  # everything shot | at night
-                core = end if core is None and not whole and self.sets_scene(place, kind) else core
+                core = end if core is None and not vague and self.sets_scene(place, kind) else core
                 end = place.end
             elif verb := self._modifying_verb(end, takes_finite):
-                vague = phrases.word(noun.head) in _ANYTHING
                 core = core or (verb.core if verb.core < verb.end and not vague else None)
                 end = verb.end
             else:

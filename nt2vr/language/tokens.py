@@ -1,7 +1,7 @@
 """Tokens: the words of a sentence, with their tags and positions in the text."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -61,9 +61,8 @@ def word_spans(text: str) -> list[tuple[int, int]]:
     """Tokenize like the Penn Treebank, and further: "dont", "don t", "sings.", "-man", -"old man", "car-free"."""
     same_length = text.translate(_SAME_LENGTH).replace("''", "  ")
     last = len(same_length.rstrip("'()[]{}<> \t\n"))
-    quoted = [(match.start(), match.start(1), match.end(1), match.end()) for match in _QUOTED.finditer(text)]
-    hidden = _blanked(same_length, quoted)
-    spans = [span for start, one, end, _ in quoted for span in ((start, one), (one, end))]
+    spans = [span for match in _QUOTED.finditer(text) for span in ((match.start(), match.start(1)), match.span(1))]
+    hidden = _QUOTED.sub(lambda match: " " * len(match[0]), text).translate(_SAME_LENGTH).replace("''", "  ")
     for match in _WORD.finditer(hidden):
         start, end = match.span()
         word = hidden[start:end].lower()
@@ -75,16 +74,7 @@ def word_spans(text: str) -> list[tuple[int, int]]:
         spans += _pieces(word[:-1] if ends else word, start, starts=not hidden[start - 1 : start].strip())
         if ends:
             spans.append((end - 1, end))
-    return sorted(spans) if quoted else spans
-
-
-def _blanked(text: str, quoted: Sequence[tuple[int, int, int, int]]) -> str:
-    """Return text with spaces in place of its quoted phrases."""
-    pieces, end = [], 0
-    for start, _, _, after in quoted:
-        pieces += [text[end:start], " " * (after - start)]
-        end = after
-    return "".join([*pieces, text[end:]])
+    return sorted(spans)
 
 
 def _pieces(word: str, start: int, *, starts: bool) -> list[tuple[int, int]]:
