@@ -25,7 +25,6 @@ class Absence:
     """Finds the thing that stands before a negated predicate, in one sentence."""
 
     def __init__(self, phrases: Phrases, presence: Presence) -> None:
-        """Prepare to search the sentence behind `phrases`."""
         self.phrases, self.presence = phrases, presence
 
     def find(self, kind: CueKind, cue: int, after_cue: int, first: int) -> Negation | None:

@@ -26,7 +26,6 @@ class DeniedAfter:
     """Finds the first phrase that a cue denies, in one sentence."""
 
     def __init__(self, phrases: Phrases, presence: Presence) -> None:
-        """Prepare to search the sentence behind `phrases`."""
         self.phrases, self.presence = phrases, presence
 
     def first(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Phrase | None:
@@ -159,8 +158,8 @@ class DeniedAfter:
         acts = kind == "nobody" or (denies_all and generic and phrases.is_actor(noun))
         takes_clause = acts or not wanted_before
         relative = phrases.tag(noun.start - 2) == "WH" and phrases.is_auxiliary(noun.end)  # where no planes | land
-        vague = phrases.word(noun.head) in _ANYTHING  # everything shot | at night
         takes_finite = kind == "no" and (relative or not wanted_before or self._opens_clause(noun))
+        vague = phrases.word(noun.head) in _ANYTHING  # everything shot | at night
         end, core = noun.end, None
         while True:
             other = cues().get(phrases.word(end)) == "without"  # w/o people | w/o huts

@@ -45,7 +45,6 @@ class Editing:
     """Finds the words of editing in one tagged sentence."""
 
     def __init__(self, phrases: Phrases) -> None:
-        """Prepare to search the sentence behind `phrases`."""
         self.phrases, self.num_words, self._presence = phrases, len(phrases.tokens), Presence(phrases)
 
     def edits(self) -> Iterator[Negation]:

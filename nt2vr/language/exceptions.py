@@ -31,7 +31,6 @@ class Exceptions:
     """Reads the exceptions of one sentence."""
 
     def __init__(self, phrases: Phrases) -> None:
-        """Prepare to search the sentence behind `phrases`."""
         self.phrases = phrases
 
     def status(self, cue: int, after_cue: int, found: Sequence[Negation]) -> Status:

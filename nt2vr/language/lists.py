@@ -10,7 +10,6 @@ class Lists:
     """Finds the further items of a negated list in one sentence."""
 
     def __init__(self, phrases: Phrases, presence: Presence) -> None:
-        """Prepare to search the sentence behind `phrases`."""
         self.phrases, self.presence = phrases, presence
 
     def items(self, first: Phrase, kind: CueKind, wanted_before: bool) -> list[Phrase]:

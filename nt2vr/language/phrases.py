@@ -34,23 +34,14 @@ HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m
 
 @dataclass(frozen=True)
 class Phrase:
-    """Words `start` to `end` (exclusive).
+    """Words `start` to `end` (exclusive)."""
 
-    Attributes:
-        kind: "verb", "noun", "place" (with a preposition) or "quality" (adjectives, adverbs).
-        start: first word.
-        end: word after the last.
-        core: first word of the setting at the end of the phrase; `end` without a setting.
-        head: the verb, the last noun or the preposition.
-        object: first word of the verb's or preposition's object, if any.
-    """
-
-    kind: str
+    kind: str  # "verb", "noun", "place" (with a preposition) or "quality" (adjectives, adverbs)
     start: int
     end: int
-    core: int
-    head: int
-    object: int | None = None
+    core: int  # first word of the setting at the end of the phrase; `end` without a setting
+    head: int  # the verb, the last noun or the preposition
+    object: int | None = None  # first word of the verb's or preposition's object
 
 
 class Phrases:

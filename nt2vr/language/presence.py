@@ -41,7 +41,6 @@ class Presence:
     """Finds such words in one sentence."""
 
     def __init__(self, phrases: Phrases) -> None:
-        """Prepare to search the sentence behind `phrases`."""
         self.phrases, self.num_words = phrases, len(phrases.tokens)
 
     def longest(self, runs: Runs, i: int) -> int:

@@ -95,11 +95,7 @@ def _tight(text: str, span: Span) -> Span:
 
 
 def check_query(query: Query) -> None:
-    """Refuse a query, perhaps edited by a person, that is too long, has too many parts or is not valid Unicode.
-
-    Raises:
-        QueryError: in one sentence.
-    """
+    """Refuse, with a QueryError, a query that is too long, has too many parts or is not valid Unicode."""
     check_text(query.text, MAX_QUERY_CHARS)
     if len(query.unwanted) > MAX_UNWANTED:
         raise QueryError(f"The query has {len(query.unwanted):,} unwanted parts; name at most {MAX_UNWANTED}.")
@@ -108,11 +104,7 @@ def check_query(query: Query) -> None:
 
 
 def check_text(text: str, longest: int) -> None:
-    """Refuse text of more characters, or with half a surrogate pair, which no encoding can write.
-
-    Raises:
-        QueryError: in one sentence.
-    """
+    """Refuse, with a QueryError, longer text, or text with half a surrogate pair, which no encoding can write."""
     if len(text) > longest:
         raise QueryError(
             f"The query has {len(text):,} characters; shorten it to at most {longest:,}, a sentence or two."

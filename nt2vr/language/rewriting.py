@@ -14,30 +14,19 @@ class Span(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One rewriting.
+    """One rewriting."""
 
-    Attributes:
-        pattern: what is replaced. Its repeats are bounded: strangers type the text.
-        new: by what, or a function that finds it; None leaves the match as it is.
-    """
-
-    pattern: re.Pattern[str]
-    new: str | Callable[[re.Match[str]], str | None]
+    pattern: re.Pattern[str]  # what is replaced; its repeats are bounded: strangers type the text
+    new: str | Callable[[re.Match[str]], str | None]  # by what; None leaves the match as it is
 
 
 @dataclass(frozen=True)
 class Typed:
-    """Text whose characters come from a typed text.
-
-    Attributes:
-        text: the text.
-        starts: per character, where it, or what it replaces, starts in the typed text.
-        ends: per character, where that ends.
-    """
+    """Text whose characters come from a typed text."""
 
     text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
+    starts: Sequence[int]  # per character, where it, or what it replaces, starts in the typed text
+    ends: Sequence[int]  # per character, where that ends
 
     @classmethod
     def of(cls, text: str) -> "Typed":

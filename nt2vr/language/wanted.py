@@ -31,36 +31,23 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True)
 class Negation:
-    """One cue with the phrases it negates.
+    """One cue with the phrases it negates; words `start` to `end` (exclusive) are excluded from the wanted part."""
 
-    Attributes:
-        kind: class of the cue; determines what it can negate.
-        cue: first word of the cue.
-        after_cue: first word after the cue.
-        items: negated phrases, each reaching from its `start` to its `core`; none if two negations cancel out.
-        start: words `start` to `end` (exclusive) are excluded from the wanted part.
-        end: see `start`.
-        verb: first word of a verb before the cue that the first item needs: "wearing" in "wearing no hat".
-        thing: name of the first item, where the sentence has none: "people" for "nobody", "hat" for "hatless".
-        link: text that replaces words `start` to `end` in the wanted part.
-    """
-
-    kind: CueKind
+    kind: CueKind  # determines what the cue can negate
     cue: int
     after_cue: int
-    items: tuple[Phrase, ...]
+    items: tuple[Phrase, ...]  # each from its `start` to its `core`; none if two negations cancel out
     start: int
     end: int
-    verb: int | None = None
-    thing: str = ""
-    link: str = ""
+    verb: int | None = None  # first word of a verb before the cue that the first item needs: "wearing" no hat
+    thing: str = ""  # name of the first item, where the sentence has none: "people" for "nobody", "hat" for "hatless"
+    link: str = ""  # replaces words `start` to `end` in the wanted part
 
 
 class WantedFinder:
     """Finds the wanted stretches of one sentence."""
 
     def __init__(self, phrases: Phrases, presence: Presence) -> None:
-        """Prepare to search the sentence behind `phrases`."""
         self.phrases, self.presence, self.num_words = phrases, presence, len(phrases.tokens)
 
     def acts(self, words: Iterable[int]) -> bool:

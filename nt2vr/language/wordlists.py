@@ -39,13 +39,7 @@ def listed(*names: str) -> frozenset[str]:
 
 
 class Runs(frozenset[str]):
-    """A set of runs of words: "in sight", "no one".
-
-    Attributes:
-        openers: their first words.
-        pairs: their first two words.
-        longest: number of words of the longest.
-    """
+    """A set of runs of words: "in sight", "no one"; indexed by their first word and their first two."""
 
     def __init__(self, runs: Iterable[str]) -> None:
         """Index `runs`, which `frozenset` has stored already."""

@@ -49,18 +49,12 @@ def in_turns(owners: Sequence[int], seed: int) -> list[int]:
 
 
 class Imbalance(NamedTuple):
-    """How often a verb phrase is a negative for each time that it is a positive, R; none are generated for B - 1.
-
-    Attributes:
-        shared: if the generated captions of all videos of a batch are negatives of each.
-        own: if a video has its own only.
-        calibrated: of these, with the kept ones.
-    """
+    """How often a verb phrase is a negative for each time that it is a positive, R; none are generated for B - 1."""
 
     key: str
-    shared: float
-    own: float
-    calibrated: float
+    shared: float  # if the generated captions of all videos of a batch are negatives of each
+    own: float  # if a video has its own only
+    calibrated: float  # of these, with the kept ones
 
 
 def imbalances(

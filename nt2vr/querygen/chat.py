@@ -30,23 +30,16 @@ PROMPT = (
 class ChatEndpoint:
     """An endpoint with the API of OpenAI's chat completions.
 
-    Attributes:
-        url: its base, such as https://host/v1.
-        key: sent as a bearer token; empty sends none.
-        timeout_s: until its answer is complete, from the first look for its address.
-        retries: further requests after a failure that may pass.
-        pause_s: before the first of these; doubles with each.
-
     Raises:
         ConfigError: if the address is none, or a key would be sent unencrypted.
     """
 
-    url: str
+    url: str  # its base, such as https://host/v1
     model: str
-    key: str = field(default="", repr=False)
-    timeout_s: float = 30.0
-    retries: int = 3
-    pause_s: float = 1.0
+    key: str = field(default="", repr=False)  # sent as a bearer token; empty sends none
+    timeout_s: float = 30.0  # until its answer is complete, from the first look for its address
+    retries: int = 3  # further requests after a failure that may pass
+    pause_s: float = 1.0  # before the first of these; doubles with each
 
     def __post_init__(self) -> None:
         try:

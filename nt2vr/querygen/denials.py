@@ -70,17 +70,12 @@ _OWN = frozenset({"his", "her", "its", "their", "background", "foreground"})
 
 @dataclass(frozen=True)
 class Denial:
-    """A negated sentence.
-
-    Attributes:
-        wanted: phrase the video should show; empty for "not B", an affirmative paraphrase for an idiom.
-        unwanted: affirmative phrase the video should not show; empty for an idiom, and for a mere request.
-    """
+    """A negated sentence."""
 
     kind: DenialKind
     text: str
-    wanted: str
-    unwanted: str
+    wanted: str  # phrase the video should show; empty for "not B", an affirmative paraphrase for an idiom
+    unwanted: str  # affirmative phrase it should not show; empty for an idiom, and for a mere request
 
 
 class _Deed(NamedTuple):
@@ -93,23 +88,15 @@ class _Deed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Parsed:
-    """One parsed caption.
+    """One parsed caption."""
 
-    Attributes:
-        text: without a final full stop.
-        words: in lower case.
-        tags: parts of speech of the words.
-        names: lemmas, and hypernyms of its nouns.
-        denied: its versions with one thing or verb denied.
-    """
-
-    text: str
-    words: tuple[str, ...]
+    text: str  # without a final full stop
+    words: tuple[str, ...]  # in lower case
     tags: tuple[str, ...]
     lemmas: tuple[str, ...]
-    names: frozenset[str]
+    names: frozenset[str]  # lemmas, and hypernyms of its nouns
     things: tuple[Thing, ...]
-    denied: tuple[Denial, ...]
+    denied: tuple[Denial, ...]  # its versions with one thing or verb denied
     deeds: tuple[_Deed, ...] = ()
 
 

@@ -22,18 +22,11 @@ ORIGINAL, NEGATED, COMPOSED = "original.txt", "negated.txt", "composed.jsonl"
 
 
 class Caption(NamedTuple):
-    """One caption of a video.
+    """One caption of a video."""
 
-    Attributes:
-        cap_id: unique within a file; starts with the video's id: "video7010#enc#3".
-        text: the caption; may be empty in published files.
-        wanted: wanted part of a negated caption; None if unknown.
-        unwanted: its unwanted part.
-    """
-
-    cap_id: str
-    text: str
-    wanted: str | None = None
+    cap_id: str  # unique within a file; starts with the video's id: "video7010#enc#3"
+    text: str  # may be empty in published files
+    wanted: str | None = None  # of a negated caption; None if unknown
     unwanted: str = ""
 
     @property
