@@ -106,17 +106,17 @@ def _verbs(options: Namespace) -> None:
     from nt2vr.querygen.chat import ChatEndpoint
     from nt2vr.querygen.query_sets import read_captioned_videos
     from nt2vr.querygen.verb_changes import VerbChanges
-    from nt2vr.querygen.verb_files import ChatVerbs, write_verbs
+    from nt2vr.querygen.verb_files import line_by_chat, write_verbs
 
     check_writable(options.out.parent)
     captions = [some for some in read_captioned_videos(options.captions).captions.values() if some]
     with progress_bar() as progress:
         changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress))
         if options.chat_url:
-            chat = ChatVerbs(ChatEndpoint(options.chat_url, options.chat_model, chat_key()))
+            endpoint = ChatEndpoint(options.chat_url, options.chat_model, chat_key())
             pairs = [(row, caption) for row, some in enumerate(captions) for caption in dict.fromkeys(some)]
             asked = tracked(pairs, len(pairs), "asking", progress)
-            lines = [chat.line(caption, changes.verbs(row)) for row, caption in asked]
+            lines = [line_by_chat(endpoint, caption, changes.verbs(row)) for row, caption in asked]
         else:
             lines = [line for row in range(len(changes)) for line in changes.lines(row, options.rule, options.seed)]
     count = write_verbs(options.out, lines)

@@ -36,34 +36,22 @@ _TAKES_CLAUSE = words("watch hear feel help film record catch find")
 
 
 class Frame(NamedTuple):
-    """A verb and what it goes with.
+    """A verb and what it goes with."""
 
-    Attributes:
-        start: first character of the verb.
-        end: character after it.
-        form: inflection.
-        verb: lemma.
-        preposition: or particle, between the verb and its noun.
-        noun: lemma of the object or the noun after the preposition; empty for neither.
-        rest: the words after the verb as a verb phrase has them.
-        subject: "person", or the lemma of who or what else acts; empty if unclear.
-        is_bare: the noun lacks its article, as in "cooking show" and "dancing people", so may be the verb's subject.
-    """
-
-    start: int
-    end: int
+    start: int  # first character of the verb
+    end: int  # character after it
     form: Form
-    verb: str
-    preposition: str
-    noun: str
-    rest: str
-    subject: str
-    is_bare: bool
+    verb: str  # lemma
+    preposition: str  # or particle, between the verb and its noun
+    noun: str  # lemma of the object or the noun after the preposition; empty for neither
+    rest: str  # the words after the verb as a verb phrase has them
+    subject: str  # "person", or the lemma of who or what else acts; empty if unclear
+    is_bare: bool  # the noun lacks its article (cooking show, dancing people), so may be the verb's subject
 
     @property
     def key(self) -> str:
         """The verb phrase as calibration counts it: lemmas of verb and noun."""
-        return phrase_key(self.verb, self.noun)
+        return f"{self.verb} {self.noun}".rstrip()
 
     @property
     def phrase(self) -> str:
@@ -79,32 +67,17 @@ class Changed(NamedTuple):
 
 
 class VerbLine(NamedTuple):
-    """A caption with all that VFC needs of it.
-
-    Attributes:
-        keys: of its verb phrases, as calibration counts them.
-        phrases: its verb phrases as texts.
-        changed: the caption with another verb.
-    """
+    """A caption with all that VFC needs of it."""
 
     caption: str
-    keys: tuple[str, ...]
-    phrases: tuple[str, ...]
-    changed: tuple[Changed, ...]
-
-
-def phrase_key(verb: str, noun: str) -> str:
-    """Join the lemmas of a verb phrase."""
-    return f"{verb} {noun}".rstrip()
+    keys: tuple[str, ...]  # of its verb phrases, as calibration counts them
+    phrases: tuple[str, ...]  # its verb phrases as texts
+    changed: tuple[Changed, ...]  # the caption with another verb
 
 
 def frames_of(caption: str) -> list[Frame]:
     """Return the verbs of a caption whose phrases are complete, in order."""
     phrases = Phrases(caption_tagger().tag(caption))
-    return _frames(phrases)
-
-
-def _frames(phrases: Phrases) -> list[Frame]:
     chunks = chunks_of(phrases)
     pairs = zip_longest(chunks, chunks[1:])
     return [frame for chunk, after in pairs if chunk.kind == "VP" and (frame := _frame(phrases, chunk, after))]
@@ -253,7 +226,7 @@ class VerbChanges:
             frame = frames[place]
             text = caption[: frame.start] + inflect(verb, frame.form) + caption[frame.end :]
             keys = [other.key for other in frames]
-            keys[place] = phrase_key(verb, frame.noun)
+            keys[place] = frame._replace(verb=verb).key
             if text not in self._videos[row]:
                 changed[text] = Changed(text, tuple(keys))
         return list(changed.values())[:most]

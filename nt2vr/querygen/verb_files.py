@@ -6,7 +6,6 @@ One JSON object per line: {"caption", "phrases": […], "changed": […]}.
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +21,16 @@ _NUMBERED = re.compile(r"^\s*\d+\s*[).:]\s*(.+?)\s*$")
 _QUOTED = re.compile("[\u2018'\"\u201c]([^\u2018\u2019'\"\u201c\u201d]+)[\u2019'\"\u201d]")
 
 
-@dataclass(frozen=True)
-class ChatVerbs:
-    """Changes verbs, and extracts verb phrases, by a language model."""
+def line_by_chat(endpoint: ChatEndpoint, caption: str, own: Iterable[str]) -> VerbLine:
+    """Have a language model change the verbs of a caption, and extract its verb phrases.
 
-    endpoint: ChatEndpoint
-
-    def line(self, caption: str, own: Iterable[str]) -> VerbLine:
-        """Ask for both.
-
-        Args:
-            own: lemmas of the verbs of the caption and of its video's other captions; answers with one are dropped.
-        """
-        answer = self.endpoint.complete(_prompt("verb_change_prompt.txt", caption), MAX_TOKENS)
-        changed = changed_in(answer, caption, frozenset(own))
-        answer = self.endpoint.complete(_prompt("verb_phrase_prompt.txt", caption), MAX_TOKENS)
-        return line_of(caption, phrases_in(answer), changed)
+    Args:
+        own: lemmas of the verbs of the caption and of its video's other captions; answers with one are dropped.
+    """
+    answer = endpoint.complete(_prompt("verb_change_prompt.txt", caption), MAX_TOKENS)
+    changed = changed_in(answer, caption, frozenset(own))
+    answer = endpoint.complete(_prompt("verb_phrase_prompt.txt", caption), MAX_TOKENS)
+    return line_of(caption, phrases_in(answer), changed)
 
 
 def _prompt(file: str, caption: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from nt2vr.__main__ import main
 from nt2vr.errors import ConfigError
 from nt2vr.querygen.verb_changes import Changed, VerbChanges, frames_of
-from nt2vr.querygen.verb_files import ChatVerbs, changed_in, phrases_in, read_verbs, write_verbs
+from nt2vr.querygen.verb_files import changed_in, line_by_chat, phrases_in, read_verbs, write_verbs
 
 CORPUS = [
     ["a man is cutting a cake"],
@@ -129,7 +129,7 @@ def test_a_language_model_is_asked_the_papers_two_prompts() -> None:
             "['cutting cake']\nInput",
         ]
     )
-    line = ChatVerbs(scripted).line("a man cuts a cake", {"cut", "slice"})  # type: ignore[arg-type]
+    line = line_by_chat(scripted, "a man cuts a cake", {"cut", "slice"})  # type: ignore[arg-type]
     assert [each.text for each in line.changed] == ["A man eats a cake"]
     assert line.phrases == ("cutting cake",) and line.changed[0].keys == ("eat cake",)
     (change, most), (phrases, _) = scripted.asked
@@ -147,7 +147,7 @@ def test_answers_that_are_no_list_change_nothing(answer: str) -> None:
 
 def test_curly_braces_in_a_caption_are_only_text() -> None:
     scripted = Scripted(["", ""])
-    ChatVerbs(scripted).line("a {caption} {0}", ())  # type: ignore[arg-type]
+    line_by_chat(scripted, "a {caption} {0}", ())  # type: ignore[arg-type]
     assert "Input: a {caption} {0}\n" in scripted.asked[0][0]
 
 
