@@ -52,11 +52,6 @@ def inflect_phrase(phrase: str, form: Form) -> str:
     return f"{inflect(verb, form)} {rest}".rstrip()
 
 
-def is_function_word(word: str) -> bool:
-    """Return whether a word is an article, a preposition, a pronoun or the like."""
-    return word in listed("function_words")
-
-
 @lru_cache(_NUM_WORDS)
 def is_known(word: str) -> bool:
     """Return whether the dictionary lists a word; words with digits are not words."""

@@ -3,7 +3,7 @@
 Pairs are compared by lemmas: "a young man plays his guitar" and "a guy playing a guitar" are both man: play guitar.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -25,16 +25,14 @@ def actions(phrases: Phrases) -> list[Action]:
     """Return the actions in a tagged caption; none if the caption is negated."""
     if any(phrases.tag(i) == "NEG" or word in {"no", "without", "nobody"} for i, word in enumerate(phrases.words)):
         return []
-    return list(_actions(phrases, chunks_of(phrases)))
-
-
-def _actions(phrases: Phrases, chunks: Sequence[Chunk]) -> Iterator[Action]:
+    found, chunks = list[Action](), chunks_of(phrases)
     subject: Subject | None = None
     for n, (chunk, following) in enumerate(zip_longest(chunks, chunks[1:])):
         subject = _subject_after(phrases, subject, chunks[:n], chunk, following)
         if chunk.kind == "VP" and subject:
-            for phrase in verb_phrases(phrases, chunk, following.kind if following else ""):
-                yield Action(subject, phrase)
+            after = following.kind if following else ""
+            found += [Action(subject, phrase) for phrase in verb_phrases(phrases, chunk, after)]
+    return found
 
 
 def _subject_after(
@@ -56,18 +54,14 @@ def _subject_after(
 def _subject_of_noun(
     phrases: Phrases, first: Subject | None, earlier: Sequence[Chunk], chunk: Chunk, following: Chunk | None
 ) -> Subject | None:
-    """Parse a noun phrase as a subject; together with `first` if "and" joins them: a man and a woman are people."""
-    subject = _subject(phrases, chunk, following)
+    """Parse a noun phrase as a subject, "a group of girls" as girls; with `first` if "and" joins them, as people."""
+    if following and phrases.lemma(chunk.end - 1) in COLLECTIVES and phrases.word(following.start) == "of":
+        subject = named(phrases, following.start + 1, following.end, is_plural=True)
+    else:
+        subject = named(phrases, chunk.start, chunk.end)
     if len(earlier) > 1 and earlier[-1].kind == "CONJ" and earlier[-2].kind in {"NP", "PP"}:
         return PEOPLE if first and subject and first.is_human and subject.is_human else None
     return subject
-
-
-def _subject(phrases: Phrases, chunk: Chunk, following: Chunk | None) -> Subject | None:
-    """Parse a noun phrase as a subject; "a group of girls" are girls."""
-    if following and phrases.lemma(chunk.end - 1) in COLLECTIVES and phrases.word(following.start) == "of":
-        return named(phrases, following.start + 1, following.end, is_plural=True)
-    return named(phrases, chunk.start, chunk.end)
 
 
 def _actor_at_end(phrases: Phrases, chunk: Chunk) -> Subject | None:

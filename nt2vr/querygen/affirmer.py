@@ -1,7 +1,7 @@
 """Affirmative versions of negated captions: "without a shirt" becomes "with a shirt"."""
 
 from nt2vr.language.idioms import no_negation
-from nt2vr.language.inflect import inflect
+from nt2vr.language.inflect import Form, inflect
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.subjects import is_plural_noun
 from nt2vr.language.tagger import VERB_TAGS
@@ -60,16 +60,13 @@ def _without_do(phrases: Phrases, i: int) -> dict[int, str]:
     helper = phrases.word(i - 1)
     if helper in _CLIPPED:
         return {i - 1: _CLIPPED[helper]}
-    form = {"do": None, "does": "VBZ", "did": "VBD"}
-    if helper not in form:
-        return {}
     verb = i + 1
     while phrases.tag(verb) == "ADV":
         verb += 1
-    if phrases.tag(verb) not in VERB_TAGS:
+    if helper not in {"do", "does", "did"} or phrases.tag(verb) not in VERB_TAGS:
         return {}
-    tag = "VBZ" if helper == "does" else "VBD"
-    return {i - 1: "", verb: phrases.word(verb) if helper == "do" else inflect(phrases.lemma(verb), tag)}
+    form: Form = "VBD" if helper == "did" else "VBZ"
+    return {i - 1: "", verb: phrases.word(verb) if helper == "do" else inflect(phrases.lemma(verb), form)}
 
 
 def _any(phrases: Phrases, i: int) -> dict[int, str]:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nt2vr.language.inflect import inflect, is_function_word, is_noun, verb_of
+from nt2vr.language.inflect import inflect, is_noun, verb_of
 from nt2vr.language.query import Query
+from nt2vr.language.wordlists import listed
 
 REWORDED = "reworded"  # the strategy
 NO_THING, NO_DEED = "no {}", "not {}"  # with "but" and "and" best for CLIP-neg on validation scenes: trainer/LOG.md
@@ -31,6 +32,6 @@ def _denied(part: str) -> str:
     verb, word = verb_of(first.lower()), first.lower()
     if verb and word.endswith("ing") and word != verb:
         return NO_DEED.format(part)
-    if verb and (not is_noun(word) or is_function_word(rest.partition(" ")[0])):
+    if verb and (not is_noun(word) or rest.partition(" ")[0] in listed("function_words")):
         return NO_DEED.format(f"{inflect(verb, 'VBG')} {rest}".strip())
     return NO_THING.format(_ARTICLE.sub("", part))

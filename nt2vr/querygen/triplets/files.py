@@ -2,11 +2,11 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from nt2vr.progress import Progress, silent
+from nt2vr.progress import Progress, silent, tracked
 from nt2vr.querygen.query_sets import CaptionedVideos
 from nt2vr.querygen.triplets.mining import Embed, NearCaptions, VideoPair, mine, words_of
 
@@ -31,27 +31,18 @@ def mine_pairs(videos: CaptionedVideos, embed: Embed, limit: int, seed: int) -> 
     return random.Random(seed).sample(pairs, limit) if len(pairs) > limit else pairs
 
 
-def triplets(pairs: list[VideoPair], write: WriteText, seed: int, progress: Progress = silent) -> Iterator[Triplet]:
-    """Yield the triplets of pairs; those without a text are left out."""
-    rng = random.Random(seed)
-    for done, pair in enumerate(pairs):
-        progress(done, len(pairs), "writing texts")
-        if text := write(pair.captions, rng):
-            captions = (" ".join(pair.captions.one), " ".join(pair.captions.other))
-            yield Triplet(pair.reference, pair.target, text, captions)
-    progress(len(pairs), len(pairs), "writing texts")
-
-
 def write_triplets(
     pairs: list[VideoPair], write: WriteText, seed: int, path: Path, progress: Progress = silent
 ) -> dict[str, float]:
-    """Write triplets as JSON lines and return their statistics; finished lines stay if `write` fails."""
-    found = []
+    """Write those that get a text as JSON lines, and return their statistics; finished lines stay if `write` fails."""
+    rng, found = random.Random(seed), []
     with path.open("w", encoding="utf-8") as file:
-        for triplet in triplets(pairs, write, seed, progress):
-            found.append(triplet)
-            file.write(f"{json.dumps(asdict(triplet), ensure_ascii=False)}\n")
-            file.flush()
+        for pair in tracked(pairs, len(pairs), "writing texts", progress):
+            if text := write(pair.captions, rng):
+                captions = (" ".join(pair.captions.one), " ".join(pair.captions.other))
+                found.append(Triplet(pair.reference, pair.target, text, captions))
+                file.write(f"{json.dumps(asdict(found[-1]), ensure_ascii=False)}\n")
+                file.flush()
     return statistics(found)
 
 

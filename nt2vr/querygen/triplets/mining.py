@@ -12,7 +12,8 @@ from itertools import combinations, islice, product
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.language.inflect import is_function_word, is_known
+from nt2vr.language.inflect import is_known
+from nt2vr.language.wordlists import listed
 
 Words = tuple[str, ...]
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -88,7 +89,7 @@ def is_plain(pair: NearCaptions) -> bool:
     """
     captions = (" ".join(words) for words in (pair.one, pair.other))
     templated = any(template in caption for caption in captions for template in TEMPLATES)
-    named = any(word and not is_function_word(word) for word in pair.words)
+    named = any(word and word not in listed("function_words") for word in pair.words)
     return not templated and named and all(not word or is_known(word) for word in pair.words)
 
 
