@@ -15,7 +15,7 @@ from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.subjects import Subject
 from nt2vr.querygen.composer import ComposedQuery
 from nt2vr.querygen.content import ContentIndex, VideoContent
-from nt2vr.querygen.denials import NO_DEED, NO_THING, WITHOUT, numbered
+from nt2vr.querygen.denials import NO_DEED, NO_THING, WITHOUT, lacking
 from nt2vr.querygen.things import Thing
 from nt2vr.querygen.usage import Key
 
@@ -71,7 +71,7 @@ class Absences:
         if not (text and relevant and len(with_thing) > 1):
             return None
         wanted = f"{subject.text} {'are' if subject.is_plural else 'is'} {inflect_phrase(text, 'VBG')}"
-        query = rng.choice(WITHOUT).format(A=wanted, N=thing.text, n=thing.bare)
+        query = lacking(WITHOUT, thing, rng, wanted)
         hard = tuple(video_id for video_id in shown if video_id in with_thing)
         return AbsenceQuery(query, wanted, thing.text, relevant, hard, tuple(with_thing), "without")
 
@@ -82,8 +82,7 @@ class Absences:
                 of_kind[_kind(thing)][thing] += 1
         for kind, counts in of_kind.items():
             thing = min(counts, key=lambda each: (-counts[each], each.text))
-            text = numbered(random.Random(f"{seed} no {kind}").choice(NO_THING), thing)
-            text = text.format(N=thing.text, n=thing.bare)
+            text = lacking(NO_THING, thing, random.Random(f"{seed} no {kind}"))
             yield from self._not(text, thing.text, self._with(thing), self._maybe_with(thing))
 
     def _no_deed(self, seed: int) -> Iterator[AbsenceQuery]:

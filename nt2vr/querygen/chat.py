@@ -13,17 +13,12 @@ from anyio.from_thread import start_blocking_portal
 
 from nt2vr.errors import ConfigError, DownloadError, quoted, reason_of
 from nt2vr.querygen.triplets.mining import NearCaptions
+from nt2vr.querygen.written import text_of
 
 MAX_ANSWER = 100_000  # bytes of an answer
 MAX_TEXT = 200  # characters of a modification text
 MAX_WAIT_S = 60.0  # that an endpoint may ask to wait
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-PROMPT = (
-    "Two videos have these captions.\nFirst: {one}\nSecond: {other}\n"
-    "Somebody has the first video and looks for the second. Write what should be different, as they would type it: "
-    "one short phrase in English, without quotation marks or explanation. Examples: without the dog; on the beach "
-    "instead; make it brown."
-)
 
 
 @dataclass(frozen=True)
@@ -118,6 +113,6 @@ def _seconds(value: str) -> float:
 
 def write_by_chat(endpoint: ChatEndpoint, pair: NearCaptions, _: random.Random) -> str:
     """Ask what should change in a video of `pair.one` to fit `pair.other`; empty if the answer is no text."""
-    prompt = PROMPT.format(one=" ".join(pair.one), other=" ".join(pair.other))
+    prompt = text_of("modification_prompt.txt").rstrip("\n").format(one=" ".join(pair.one), other=" ".join(pair.other))
     text = " ".join(endpoint.complete(prompt).split()).strip(" \"'“”.")
     return text if len(text) <= MAX_TEXT and text.isprintable() else ""

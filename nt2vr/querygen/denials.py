@@ -185,8 +185,7 @@ class CaptionDenials:
         thing = self._thing(caption, rng)
         if not (wanted and thing):
             return None
-        template = numbered(rng.choice(_FREE_WITHOUT), thing)
-        return Denial("without", template.format(A=wanted, N=thing.text, n=thing.bare), wanted, thing.text)
+        return Denial("without", lacking(_FREE_WITHOUT, thing, rng, wanted), wanted, thing.text)
 
     def _not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Draw "not B" for an action or a thing; "nobody" only for actions of people."""
@@ -198,10 +197,7 @@ class CaptionDenials:
                     template = rng.choice(NO_DEED) if deed.subject.is_human else NO_DEED[0]
                     return Denial("not", template.format(B_ing=doing, B_s=does), "", doing)
         thing = self._thing(caption, rng)
-        if thing is None:
-            return None
-        template = numbered(rng.choice(NO_THING), thing)
-        return Denial("not", template.format(N=thing.text, n=thing.bare), "", thing.text)
+        return Denial("not", lacking(NO_THING, thing, rng), "", thing.text) if thing else None
 
     def _fragment(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Join a caption with some words of another."""
@@ -253,9 +249,11 @@ def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings = TRAINED) -
     return Denial("idiom", found.text, found.meaning, "") if found else None
 
 
-def numbered(template: str, thing: Thing) -> str:
-    """Put "there is" into the plural for plural things."""
-    return template.replace("there is", "there are") if thing.is_plural else template
+def lacking(templates: Sequence[str], thing: Thing, rng: random.Random, wanted: str = "") -> str:
+    """Fill a random template for a thing that is not there; "there is" agrees with it."""
+    template = rng.choice(templates)
+    template = template.replace("there is", "there are") if thing.is_plural else template
+    return template.format(A=wanted, N=thing.text, n=thing.bare)
 
 
 def _clause(deed: _Deed, rng: random.Random, finite: bool = True) -> str:
