@@ -8,8 +8,8 @@ from typing import Any
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
-from nt2vr.language.corrections import did_you_mean
 from nt2vr.models.catalog import Catalog
+from nt2vr.registry import did_you_mean
 from nt2vr.settings import Settings, resolve_path
 from nt2vr.world import WORLD
 from trainer.changes import changed
