@@ -10,9 +10,9 @@ from typing import Any
 from nt2vr.errors import QueryError
 from nt2vr.language.foreign import notice_of
 from nt2vr.language.phrases import Phrase, Phrases
-from nt2vr.language.rewriting import Span as Span
 from nt2vr.language.scope import Negation, ScopeFinder, Stretch
 from nt2vr.language.tagger import Tagger
+from nt2vr.language.typed import Span as Span
 from nt2vr.language.typed import read_typed
 from nt2vr.language.wordlists import words
 from nt2vr.notebook.frames import data_frame

@@ -14,10 +14,9 @@ from typing import Literal
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.subjects import Subject
 from nt2vr.querygen.composer import ComposedQuery
-from nt2vr.querygen.content import ContentIndex, VideoContent
+from nt2vr.querygen.content import ContentIndex, Key, VideoContent
 from nt2vr.querygen.denials import NO_DEED, NO_THING, WITHOUT, lacking
 from nt2vr.querygen.things import Thing
-from nt2vr.querygen.usage import Key
 
 MIN_VIDEOS = 3  # that show B, for "not B"
 

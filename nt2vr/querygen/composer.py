@@ -15,9 +15,8 @@ from types import MappingProxyType
 
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.subjects import Subject
-from nt2vr.querygen.content import ContentIndex, VideoContent
+from nt2vr.querygen.content import ContentIndex, Key, VideoContent
 from nt2vr.querygen.templates import CORRECTED, WITH_PRONOUN, WITHOUT_PRONOUN, Template
-from nt2vr.querygen.usage import Key
 
 
 @dataclass(frozen=True)

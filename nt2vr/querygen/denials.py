@@ -24,10 +24,10 @@ from nt2vr.language.wordlists import listed
 from nt2vr.querygen.actions import actions
 from nt2vr.querygen.affirmer import affirm
 from nt2vr.querygen.composer import fill_template
+from nt2vr.querygen.content import Key, Usage, agrees
 from nt2vr.querygen.idioms import TRAINED, UNSEEN, Wordings, draw_idiom
 from nt2vr.querygen.negator import caption_tagger, denials
 from nt2vr.querygen.things import Thing, things
-from nt2vr.querygen.usage import Key, Usage, agrees
 from nt2vr.querygen.verb_phrases import VerbPhrase
 from nt2vr.querygen.wordings import ask, word
 
