@@ -134,8 +134,7 @@ def _triplets(options: Namespace) -> None:
     from nt2vr.querygen.chat import ChatEndpoint, write_by_chat
     from nt2vr.querygen.query_sets import read_captioned_videos
     from nt2vr.querygen.triplets.files import WriteText, mine_pairs, write_triplets
-    from nt2vr.querygen.triplets.modification import Modifier
-    from nt2vr.querygen.triplets.templates import write_by_template
+    from nt2vr.querygen.triplets.modification import Modifier, write_by_template
 
     write: WriteText = write_by_template if options.texts == "templates" else Modifier(load_tagger()).write
     if options.chat_url:

@@ -39,7 +39,7 @@ _LETTERS = re.compile(
 def _small_words() -> tuple[Mapping[str, set[str]], frozenset[str]]:
     """Return the small words of each language, and of all languages those that are enough."""
     read: dict[str, set[str]] = defaultdict(set)
-    for line in lines_of("small_words.txt"):
+    for line in lines_of("language/small_words.txt"):
         language, _, small = line.partition(": ")
         read[language].update(small.split())
     sure = frozenset(word[:-1] for small in read.values() for word in small if word[-1] == "!")

@@ -58,7 +58,7 @@ LESS: Mapping[str, str] = renamed(
 @cache
 def forms() -> tuple[Form, ...]:
     """Read the table."""
-    head, *rows = (line.split("\t") for line in lines_of("forms.tsv"))
+    head, *rows = (line.split("\t") for line in lines_of("language/forms.tsv"))
     return tuple(_form(dict(zip(head, row, strict=True))) for row in rows)
 
 

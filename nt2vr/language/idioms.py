@@ -28,7 +28,7 @@ _MIN_NAME = 2  # capitalised words after the cue
 @cache
 def no_negation() -> Runs:
     """Return the idioms."""
-    lines = (line.rpartition(": ") for line in lines_of("idioms.txt"))
+    lines = (line.rpartition(": ") for line in lines_of("language/idioms.txt"))
     pairs = ((start, end) for starts, _, ends in lines for start in starts.split(", ") for end in ends.split(", "))
     return Runs(f"{start} {end}".strip() for start, end in pairs)
 

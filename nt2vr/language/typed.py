@@ -87,7 +87,7 @@ def read_typed(text: str) -> Typed:
 
 @cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads(text_of("rewriting.toml"))
+    return tomllib.loads(text_of("language/rewriting.toml"))
 
 
 @cache

@@ -19,8 +19,8 @@ def renamed(text: str) -> dict[str, str]:
 
 
 def text_of(file: str) -> str:
-    """Read a file of the folder `assets/language`."""
-    return (ASSETS / "language" / file).read_text(encoding="utf-8")
+    """Read a file of the folder `assets`."""
+    return (ASSETS / file).read_text(encoding="utf-8")
 
 
 def lines_of(file: str) -> list[str]:
@@ -29,7 +29,7 @@ def lines_of(file: str) -> list[str]:
 
 @cache
 def _lists() -> dict[str, frozenset[str]]:
-    return {name: words(text) for name, text in tomllib.loads(text_of("words.toml")).items()}
+    return {name: words(text) for name, text in tomllib.loads(text_of("language/words.toml")).items()}
 
 
 @cache

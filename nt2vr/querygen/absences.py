@@ -15,7 +15,7 @@ from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.subjects import Subject
 from nt2vr.querygen.composer import ComposedQuery
 from nt2vr.querygen.content import ContentIndex, Key, VideoContent
-from nt2vr.querygen.denials import NO_DEED, NO_THING, WITHOUT, lacking
+from nt2vr.querygen.denials import lacking, templates_for
 from nt2vr.querygen.things import Thing
 
 MIN_VIDEOS = 3  # that show B, for "not B"
@@ -70,7 +70,7 @@ class Absences:
         if not (text and relevant and len(with_thing) > 1):
             return None
         wanted = f"{subject.text} {'are' if subject.is_plural else 'is'} {inflect_phrase(text, 'VBG')}"
-        query = lacking(WITHOUT, thing, rng, wanted)
+        query = lacking("without", thing, rng, wanted)
         hard = tuple(video_id for video_id in shown if video_id in with_thing)
         return AbsenceQuery(query, wanted, thing.text, relevant, hard, tuple(with_thing), "without")
 
@@ -81,7 +81,7 @@ class Absences:
                 of_kind[_kind(thing)][thing] += 1
         for kind, counts in of_kind.items():
             thing = min(counts, key=lambda each: (-counts[each], each.text))
-            text = lacking(NO_THING, thing, random.Random(f"{seed} no {kind}"))
+            text = lacking("no thing", thing, random.Random(f"{seed} no {kind}"))
             yield from self._not(text, thing.text, self._with(thing), self._maybe_with(thing))
 
     def _no_deed(self, seed: int) -> Iterator[AbsenceQuery]:
@@ -91,7 +91,8 @@ class Absences:
             if not (text and subject.is_human and not subject.is_plural and self._index.is_deniable(key)):
                 continue
             doing, does = inflect_phrase(text, "VBG"), inflect_phrase(text, "VBZ")
-            sentence = random.Random(f"{seed} not {key}").choice(NO_DEED).format(B_ing=doing, B_s=does)
+            template = random.Random(f"{seed} not {key}").choice(templates_for("no deed"))
+            sentence = template.format(B_ing=doing, B_s=does)
             shown = self._index.usage.shown_by(subject, key)
             maybe = self._index.maybe_shown_by(self._index.words_of(key)).union(shown)
             yield from self._not(sentence, doing, shown, maybe)

@@ -12,8 +12,8 @@ import httpx
 from anyio.from_thread import start_blocking_portal
 
 from nt2vr.errors import ConfigError, DownloadError, quoted, reason_of
+from nt2vr.language.wordlists import text_of
 from nt2vr.querygen.triplets.mining import NearCaptions
-from nt2vr.querygen.written import text_of
 
 MAX_ANSWER = 100_000  # bytes of an answer
 MAX_TEXT = 200  # characters of a modification text
@@ -113,6 +113,7 @@ def _seconds(value: str) -> float:
 
 def write_by_chat(endpoint: ChatEndpoint, pair: NearCaptions, _: random.Random) -> str:
     """Ask what should change in a video of `pair.one` to fit `pair.other`; empty if the answer is no text."""
-    prompt = text_of("modification_prompt.txt").rstrip("\n").format(one=" ".join(pair.one), other=" ".join(pair.other))
+    prompt = text_of("wordings/modification_prompt.txt").rstrip("\n")
+    prompt = prompt.format(one=" ".join(pair.one), other=" ".join(pair.other))
     text = " ".join(endpoint.complete(prompt).split()).strip(" \"'“”.")
     return text if len(text) <= MAX_TEXT and text.isprintable() else ""

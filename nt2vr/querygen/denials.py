@@ -8,7 +8,6 @@ word.
 """
 
 import random
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,17 +28,11 @@ from nt2vr.querygen.idioms import TRAINED, UNSEEN, Wordings, draw_idiom
 from nt2vr.querygen.negator import caption_tagger, denials
 from nt2vr.querygen.things import Thing, things
 from nt2vr.querygen.verb_phrases import VerbPhrase
-from nt2vr.querygen.wordings import ask, word
+from nt2vr.querygen.wordings import ask, bare, word
+from nt2vr.querygen.written import wordings_in
 
 DenialKind = Literal["negated", "composed", "without", "not", "fragment", "typed", "idiom"]
 
-WITHOUT = ("{A} without {N}", "{A} without {N}", "{A} and no {n}", "{A} with no {n}")
-_FREE_WITHOUT = (  # the last four occur in no test grammar
-    *(*WITHOUT, "{A} but no {n}", "{A}, no {n}"),
-    *("{A}, and there is no {n}", "{A}, and there isn't {N}"),
-)
-NO_THING = ("no {n}", "without {N}", "there is no {n}")
-NO_DEED = ("not {B_ing}", "nobody is {B_ing}", "nobody {B_s}", "no one is {B_ing}")
 DEED_SHARE = 0.6  # of "not B": B is an action, otherwise a thing
 SAME_SUBJECT_SHARE = 0.5  # of "A and not B": B is drawn from captions of the same subject
 FULL_CAPTION_SHARE = 0.5  # of "A without N": A is the full caption
@@ -49,13 +42,6 @@ TRIES = 12  # captions drawn to find something the current one does not say
 MOST_WORDS = 25  # longer captions are not extended: models truncate texts to 77 tokens, small ones to fewer
 LONGEST_FRAGMENT = 4  # words
 
-# How to deny a fragment: any, an action, a thing
-_JOINTS = ("{A} but not {F}", "{A} and not {F}", "{A}, not {F}", "{A} rather than {F}")
-_DEED_JOINTS = (*_JOINTS, "{A} without {F}", "{A} instead of {F}", "{A} and never {F}", "not {F} but {A}")
-_THING_JOINTS = (
-    *(*_JOINTS, "{A} without {F}", "{A} instead of {F}", "{A} except {F}", "{A}, without {F}"),
-    *("{A}, no {f}", "{A} and no {f}", "{A} with no {f}", "no {f}, {A}"),
-)
 _OPENS_THING = frozenset({"DET", "NUM", "ADJ", "NOUN"})
 _CONTENT = frozenset({"NOUN", "ADJ", "VB", "VBZ", "VBP", "VBD", "VBG", "VBN"})
 _HELPING = frozenset({"be", "have", "do"})
@@ -173,7 +159,7 @@ class CaptionDenials:
                 doing = inflect_phrase(unwanted.text, "VBG")
                 if rng.random() < JOINED_SHARE:
                     with_a = _clause(wanted, rng, finite=False)
-                    text = rng.choice(_DEED_JOINTS).format(A=with_a, F=doing)
+                    text = rng.choice(templates_for("joint of a deed")).format(A=with_a, F=doing)
                 return Denial("composed", text, with_a, doing)
         return None
 
@@ -185,7 +171,8 @@ class CaptionDenials:
         thing = self._thing(caption, rng)
         if not (wanted and thing):
             return None
-        return Denial("without", lacking(_FREE_WITHOUT, thing, rng, wanted), wanted, thing.text)
+        text = lacking("freely without", thing, rng, wanted)  # also as in no test grammar
+        return Denial("without", text, wanted, thing.text)
 
     def _not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Draw "not B" for an action or a thing; "nobody" only for actions of people."""
@@ -194,10 +181,11 @@ class CaptionDenials:
                 deed = rng.choice(rng.choice(self._doing).deeds)
                 if not deed.content <= caption.names:
                     doing, does = inflect_phrase(deed.text, "VBG"), inflect_phrase(deed.text, "VBZ")
-                    template = rng.choice(NO_DEED) if deed.subject.is_human else NO_DEED[0]
+                    templates = templates_for("no deed")
+                    template = rng.choice(templates) if deed.subject.is_human else templates[0]
                     return Denial("not", template.format(B_ing=doing, B_s=does), "", doing)
         thing = self._thing(caption, rng)
-        return Denial("not", lacking(NO_THING, thing, rng), "", thing.text) if thing else None
+        return Denial("not", lacking("no thing", thing, rng), "", thing.text) if thing else None
 
     def _fragment(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Join a caption with some words of another."""
@@ -212,8 +200,7 @@ class CaptionDenials:
             is_new = any(not also_called(lemma) & caption.names for lemma in content)
             if is_new and not _BREAKS.intersection(tags):
                 fragment = " ".join(other.words[i] for i in words).replace(" '", "'")
-                bare = re.sub(r"^(an?|the) ", "", fragment)
-                text = rng.choice(_joints(tags)).format(A=caption.text, F=fragment, f=bare)
+                text = rng.choice(_joints(tags)).format(A=caption.text, F=fragment, f=bare(fragment))
                 return Denial("fragment", text, caption.text, fragment)
         return None
 
@@ -249,9 +236,18 @@ def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings = TRAINED) -
     return Denial("idiom", found.text, found.meaning, "") if found else None
 
 
-def lacking(templates: Sequence[str], thing: Thing, rng: random.Random, wanted: str = "") -> str:
+def templates_for(use: str) -> list[str]:
+    """Return the templates of `assets/wordings/denials.json` for one use, those given twice as likely again.
+
+    {A} is wanted; {N} is a thing, {B_ing} and {B_s} a deed, {F} a fragment; {n} and {f} lack the article.
+    """
+    found: list[str] = wordings_in("denials.json")[use]
+    return found
+
+
+def lacking(use: str, thing: Thing, rng: random.Random, wanted: str = "") -> str:
     """Fill a random template for a thing that is not there; "there is" agrees with it."""
-    template = rng.choice(templates)
+    template = rng.choice(templates_for(use))
     template = template.replace("there is", "there are") if thing.is_plural else template
     return template.format(A=wanted, N=thing.text, n=thing.bare)
 
@@ -375,9 +371,9 @@ def _trimmed(caption: _Parsed, start: int, end: int) -> range:
     return range(start, end)
 
 
-def _joints(tags: Sequence[str]) -> tuple[str, ...]:
+def _joints(tags: Sequence[str]) -> list[str]:
     """Return the templates for a fragment with these tags."""
     if tags[0] == "VBG":
-        return _DEED_JOINTS
+        return templates_for("joint of a deed")
     is_thing = tags[0] in _OPENS_THING and "NOUN" in tags and not FINITE_TAGS.intersection(tags)
-    return _THING_JOINTS if is_thing else _JOINTS
+    return templates_for("joint of a thing" if is_thing else "joint")

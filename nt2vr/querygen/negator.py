@@ -199,7 +199,11 @@ def _verb(phrases: Phrases, i: int) -> _Edit | None:
     while phrases.tag(first - 1) == "ADV" and phrases.word(first - 1).endswith("ly"):
         first -= 1
     if phrases.tag(i) in {"VBG", "VBN"}:
-        return _participle(phrases, first, i, says_little)
+        if not _is_participle_clause(phrases, first, i):
+            return None
+        first -= f"{phrases.word(first - 1)} {phrases.word(i)}" in _COMPOUNDS
+        start = phrases.tokens[first].start
+        return _Edit(start, start, ("not ",), says_little)
     if not _is_finite(phrases, first, i) or not lemma:  # not a verb in the dictionary: "bollywood"
         return None
     return _finite_verb(phrases, first, i, lemma, says_little)
@@ -210,15 +214,6 @@ def _can_be_denied(phrases: Phrases, i: int) -> bool:
     if before in {"DET", "ADJ", "NUM", "POS", "ADP"} or "NEG" in {before, before_that}:
         return False
     return phrases.word(i) not in TAKEN_FOR_VERBS
-
-
-def _participle(phrases: Phrases, first: int, i: int, says_little: bool) -> _Edit | None:
-    if not _is_participle_clause(phrases, first, i):
-        return None
-    if f"{phrases.word(first - 1)} {phrases.word(i)}" in _COMPOUNDS:
-        first -= 1
-    start = phrases.tokens[first].start
-    return _Edit(start, start, ("not ",), says_little)
 
 
 def _finite_verb(phrases: Phrases, first: int, i: int, lemma: str, says_little: bool) -> _Edit:

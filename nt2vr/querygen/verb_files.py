@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import ConfigError
+from nt2vr.language.wordlists import text_of
 from nt2vr.querygen.chat import ChatEndpoint
 from nt2vr.querygen.query_sets import objects_of, write_lines
 from nt2vr.querygen.verb_changes import MOST, Changed, VerbLine, frames_of
-from nt2vr.querygen.written import text_of
 
 MAX_TOKENS = 512  # output length that the paper allows
 MAX_CHARS = 500  # of a changed caption
@@ -39,7 +39,7 @@ def _prompt(file: str, caption: str) -> str:
     Source: Momeni et al., "Verbs in Action: Improving Verb Understanding in Video-Language Models", ICCV 2023,
     appendix C.5.
     """
-    return text_of(file).rstrip("\n").format(caption=caption)
+    return text_of(f"wordings/{file}").rstrip("\n").format(caption=caption)
 
 
 def changed_in(answer: str, caption: str, own: frozenset[str]) -> list[str]:

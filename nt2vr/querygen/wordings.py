@@ -7,7 +7,6 @@ term; {V}, {v} and {r} are another thing or deed in the same forms. A test reads
 
 import random
 import re
-from typing import NamedTuple
 
 from nt2vr.querygen.written import wordings_in
 
@@ -16,28 +15,21 @@ _LOWER_SHARE = 0.3
 _SAYS_LITTLE = re.compile(r"\b(?:an?|the|is|are|his|her|its|their|some|and) (?=.)")
 
 
-class Worded(NamedTuple):
-    """A sentence, and whether it also excludes the other thing or deed."""
-
-    text: str
-    with_other: bool
-
-
-def word(wanted: str, unwanted: str, other: str, is_deed: bool, rng: random.Random) -> Worded:
-    """Draw a sentence that wants one phrase and excludes another; lists also exclude `other`, if there is any."""
+def word(wanted: str, unwanted: str, other: str, is_deed: bool, rng: random.Random) -> tuple[str, bool]:
+    """Draw a sentence that wants one phrase and excludes another; return also whether it is a list with `other`."""
     typed = wordings_in("typed.json")
     families = typed["either"] | typed["deed" if is_deed else "thing"]
     family = rng.choice([name for name in families if other or name != "list"])
     fields = {
         "U": unwanted,
-        "u": _bare(unwanted),
+        "u": bare(unwanted),
         "q": _term(unwanted),
         "V": other,
-        "v": _bare(other),
+        "v": bare(other),
         "r": _term(other),
     }
     text = rng.choice(families[family]).format(**_wanted(wanted), **fields)
-    return Worded(_mistyped(text, rng), family == "list")
+    return _mistyped(text, rng), family == "list"
 
 
 def ask(wanted: str, rng: random.Random) -> str:
@@ -58,7 +50,8 @@ def _mistyped(text: str, rng: random.Random) -> str:
     return text.lower() if rng.random() < _LOWER_SHARE and not re.search(r"\bNOT\b", text) else text
 
 
-def _bare(phrase: str) -> str:
+def bare(phrase: str) -> str:
+    """Return a phrase without its article."""
     return re.sub(r"^(an?|the) ", "", phrase)
 
 

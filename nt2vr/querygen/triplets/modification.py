@@ -1,18 +1,17 @@
-"""Rule-based modification texts from two captions one word apart."""
+"""Rule-based modification texts from two captions one word apart: this project's, and CoVR's.
+
+The templates are in `assets/wordings/triplets.json`.
+"""
 
 import random
-from collections.abc import Sequence
+from typing import Literal
 
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.tagger import Tagger
 from nt2vr.language.tokens import VERB_TAGS
 from nt2vr.querygen.triplets.mining import NearCaptions, Words
-
-REPLACE = ("{new} instead of {old}", "replace {old} with {new}", "change {old} to {new}")
-ADD = ("add {new}", "with {new}")
-REMOVE = ("remove {old}", "without {old}")
-QUALITY_ADDED, QUALITY_REMOVED = ("make it {new}", "{new}"), ("not {old}",)
+from nt2vr.querygen.written import wordings_in
 
 
 class Modifier:
@@ -26,25 +25,27 @@ class Modifier:
         old, new = (self._phrase(words, pair.place) for words in (pair.one, pair.other))
         match pair.words:
             case (_, ""):
-                return self._one_sided(pair.one, pair.place, rng, REMOVE, QUALITY_REMOVED, "old")
+                return self._one_sided(pair.one, pair.place, rng, "remove")
             case ("", _):
-                return self._one_sided(pair.other, pair.place, rng, ADD, QUALITY_ADDED, "new")
-            case _:
-                return rng.choice(REPLACE).format(old=old, new=new) if old and new and old != new else ""
+                return self._one_sided(pair.other, pair.place, rng, "add")
+            case _ if old and new and old != new:
+                return str(rng.choice(wordings_in("triplets.json")["replace"]).format(old=old, new=new))
+        return ""
 
-    def _one_sided(
-        self, words: Words, place: int, rng: random.Random, things: Sequence[str], qualities: Sequence[str], field: str
-    ) -> str:
+    def _one_sided(self, words: Words, place: int, rng: random.Random, change: Literal["add", "remove"]) -> str:
         """Write a text for a word that only one caption has."""
-        phrases = self._phrases(words)
+        phrases, templates = self._phrases(words), wordings_in("triplets.json")
+        things, qualities = templates[change], templates[f"{change} quality"]
         match phrases.tag(place):
             case "ADJ":
-                return rng.choice(qualities).format(**{field: words[place]})
+                template, changed = rng.choice(qualities), words[place]
             case "NOUN" if phrases.tag(place + 1) != "NOUN":
-                return rng.choice(things).format(**{field: self._phrase(words, place)})
+                template, changed = rng.choice(things), self._phrase(words, place)
             case "VBG":
-                return rng.choice(qualities[-1:]).format(**{field: self._phrase(words, place)})
-        return ""
+                template, changed = rng.choice(qualities[-1:]), self._phrase(words, place)
+            case _:
+                return ""
+        return str(template.format(old=changed, new=changed))
 
     def _phrase(self, words: Words, place: int) -> str:
         """Return the phrase around a word: a noun with article and qualities, or a verb as "-ing" with its objects."""
@@ -79,3 +80,16 @@ def _as_gerund(phrases: Phrases, place: int, said: str) -> str:
     """Turn "rides a bike" into "riding a bike"."""
     _, _, rest = said.partition(" ")
     return inflect_phrase(f"{phrases.lemma(place)} {rest}".strip(), "VBG")
+
+
+def write_by_template(pair: NearCaptions, rng: random.Random) -> str:
+    """Write the words that differ into one of CoVR's nine templates, the rule-based row of its paper's Table 6.
+
+    Their released code fills both words with the first, so that its "replace A with B" reads "replace A with A". Here
+    the words are what the templates mean; a word that only one caption has goes into one that needs no other.
+    """
+    old, new = pair.words
+    absent = [field for field, word in (("{old}", old), ("{new}", new)) if not word]
+    templates: list[str] = wordings_in("triplets.json")["CoVR's"]  # one is twice in the paper's list
+    usable = [template for template in templates if not any(field in template for field in absent)]
+    return rng.choice(usable).format(old=old, new=new)

@@ -6,7 +6,10 @@ import pytest
 
 from nt2vr.querygen.triplets.files import Triplet, statistics
 from nt2vr.querygen.triplets.mining import NearCaptions, words_of
-from nt2vr.querygen.triplets.templates import TEMPLATES, write_by_template
+from nt2vr.querygen.triplets.modification import write_by_template
+from nt2vr.querygen.written import wordings_in
+
+TEMPLATES = wordings_in("triplets.json")["CoVR's"]
 
 
 @pytest.mark.parametrize(
