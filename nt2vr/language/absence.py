@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from nt2vr.language.forms import LESS, CueKind
 from nt2vr.language.phrases import Phrase, Phrases
-from nt2vr.language.presence import APPEARING, FRAMES, Presence
+from nt2vr.language.presence import Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wanted import Negation
 from nt2vr.language.wordlists import listed, words
@@ -12,13 +12,6 @@ from nt2vr.language.wordlists import listed, words
 _LINKING = words("be remain seem appear stay stand")  # a cat remains absent
 _AFTERTHOUGHTS = words("aside excluded excepted omitted removed")
 _OF_WHOLES = words("slice section half part piece bite chunk corner portion quarter end edge bit")  # the others show
-_MISSED = words(  # in time or in aim
-    "bus train plane flight ferry goal shot target ball basket penalty putt catch deadline mark net chance kick "
-    "throw dunk jump step cue note beat class school work meeting appointment opportunity"
-)
-_CLAUSE_WORDS = words(
-    "while whereas but yet although though however because since as and or nor that which who whose where"
-)
 
 
 class Absence:
@@ -69,7 +62,7 @@ class Absence:
             return False
         helper = phrases.lemma(cue - 1)
         return helper == "be" or (
-            helper == "do" and any(word in APPEARING or word == "appearance" for word in phrases.words[:cue])
+            helper == "do" and any(word in listed("appearing") or word == "appearance" for word in phrases.words[:cue])
         )
 
     def after_on(self, i: int) -> int:
@@ -95,7 +88,7 @@ class Absence:
         if start == cue:
             return None
         item, excluded = Phrase("noun", start, cue, cue, cue - 1), start
-        if phrases.word(end) in FRAMES:  # in a | car-free scene
+        if phrases.word(end) in listed("frames"):  # in a | car-free scene
             end += 1
             while excluded > first and phrases.tag(excluded - 1) in {"DET", "ADP"}:
                 excluded -= 1
@@ -155,7 +148,7 @@ class Absence:
             phrases.is_actor(item) or head in listed("roles") or phrases.tag(item.start) == "PRON"
         )  # a kid missing his mom
         is_part = phrases.tag(item.start) in {"DET", "NUM"} or phrases.word(item.head) != head
-        if somebody or not is_part or head in _MISSED | _OF_WHOLES:
+        if somebody or not is_part or head in listed("missed") | _OF_WHOLES:
             return None
         return Negation("absent", cue, after_cue, (item,), cue, self.presence.after_tail(item.end))
 
@@ -216,7 +209,7 @@ class Absence:
 
     def _ends_clause(self, i: int, end: int) -> bool:
         phrases = self.phrases
-        if phrases.tag(i) == "PUNCT" or phrases.word(i) in _CLAUSE_WORDS:
+        if phrases.tag(i) == "PUNCT" or phrases.word(i) in listed("clause_words"):
             return True
         return phrases.tag(i) in FINITE_TAGS and not (phrases.tag(i - 1) == "DET" or i + 1 == end)
 
@@ -242,7 +235,7 @@ class Absence:
     def _noun_start(self, start: int, end: int) -> int:
         """Return the first word of the last noun phrase between two words; it may contain "of", "with a hat"."""
         phrases = self.phrases
-        is_clause = any(self._is_verb(i) or phrases.word(i) in FRAMES for i in range(start, end - 1))
+        is_clause = any(self._is_verb(i) or phrases.word(i) in listed("frames") for i in range(start, end - 1))
         if not is_clause and phrases.tag(start) not in {"ADP", "VBG"}:
             return start
         determiners = [i for i in range(start, end) if phrases.tag(i) == "DET"]

@@ -8,23 +8,12 @@ from nt2vr.language.phrases import Phrases
 from nt2vr.language.presence import Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wanted import Negation
-from nt2vr.language.wordlists import words
+from nt2vr.language.wordlists import listed, words
 
 _UNITS = words("degree percent second minute hour euro dollar point mph kmh g %")
-_OUTSIDE = words(
-    "frame shot sight view picture focus order control town range focus breath business bed water bounds reach tune "
-    "step place character"
-)
 _CONTRASTING = words("rather other else different")  # no other pets than dogs
 _ENDING = words("stop stops stopping cease ceases quit fail fails tire")
-_SHUNNING = words(
-    "hate dislike detest loathe refuse avoid skip hide ignore omit exclude remove reject decline neglect forget miss"
-)
 _BETWEEN = words("ever want like seem appear to able be")  # can't seem to | stop
-_TAKEN_OFF = words(  # worn, or switched on
-    "hat cap helmet mask shoe boot sock sandal glove coat jacket shirt top hood goggles glass headphone light lamp "
-    "headlight tv television screen monitor engine music sound volume radio siren heating lid"
-)
 _NAMED_AFTER = {"skip": words("rope to"), "block": words("party print of"), "scrap": words("metal paper yard book")}
 _BEFORE_DEEDS = words("gave gives giving given quit quits ceased ceases avoids avoided avoiding")  # gave up | smoking
 _MAX_BETWEEN = 4  # words between "never" and "without"
@@ -92,7 +81,7 @@ class Cues:
                 return phrases.tag(end) != "DET" or phrases.lemma(i - 1) == "have"  # a dog runs out of a tunnel
             case "is" | "are" | "was":
                 return phrases.word(end - 1) != "of" or (
-                    phrases.tag(end) == "NOUN" and phrases.word(end) not in _OUTSIDE
+                    phrases.tag(end) == "NOUN" and phrases.word(end) not in listed("outside")
                 )  # a fridge is out of milk
             case "hold":
                 return phrases.tag(i - 1) == "PUNCT"  # a burger, hold the onions
@@ -106,7 +95,7 @@ class Cues:
                 return phrases.word(end - 1) != "stopped" or phrases.tag(end) == "VBG"  # the rain has stopped
             case "off" if end == i + 1:
                 thing = i - 1 - phrases.is_auxiliary(i - 1)
-                return phrases.lemma(thing) in _TAKEN_OFF and phrases.tag(end) in {"", "PUNCT", "CONJ"}
+                return phrases.lemma(thing) in listed("taken_off") and phrases.tag(end) in {"", "PUNCT", "CONJ"}
             case "minus":
                 return phrases.tag(end) != "NUM"  # minus 40 degrees
             case "leave" | "leaves" | "leaving" | "left" | "keep":
@@ -141,7 +130,7 @@ class Cues:
         if phrases.word(0) == "who" and i == 3 and phrases.word(i) in {"love", "like", "want", "enjoy"}:
             return 1  # who doesn't | love puppies
         hits = phrases.lemma(i) == "miss" or phrases.tag(i + 1) not in {"", "PUNCT"}
-        if phrases.lemma(i) in _SHUNNING and phrases.tag(i) != "VBN" and hits:
+        if phrases.lemma(i) in listed("shunning") and phrases.tag(i) != "VBN" and hits:
             return 2  # doesn't | hate broccoli
         if (phrases.word(i - 2) in {"ca", "can", "could"}) and (better := self._after_better(i)):
             return better - i

@@ -4,13 +4,10 @@ from dataclasses import replace
 
 from nt2vr.language.forms import CueKind, cues
 from nt2vr.language.phrases import Phrase, Phrases
-from nt2vr.language.presence import SHOWING, Presence
+from nt2vr.language.presence import Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wordlists import listed, words
 
-_SIGNS = words(
-    "sign signs hint hints trace traces evidence glimpse presence inclusion mention instance image need use help aid"
-)
 _DEPICTING = words("show feature include contain depict display portray")
 _SHOWN = words("shown seen depicted pictured captured portrayed")
 _MISTAGGED = frozenset({"VB", "VBP", "VBZ", "VBD", "VBN", "ADJ"})  # no swing | set, without a lug | wrench
@@ -77,7 +74,7 @@ class DeniedAfter:
         asks = verb.kind == "verb" and (phrases.lemma(verb.end - 1) in _WATCHING or phrases.word(verb.end - 1) in _US)
         if (depicts or asks) and phrases.tag(verb.end) == "VBG" and (deed := phrases.verb_phrase(verb.end)):
             return deed  # does not feature | frying, don't want to see | playing
-        if verb.kind != "verb" or verb.object is None or phrases.word(verb.head) not in SHOWING:
+        if verb.kind != "verb" or verb.object is None or phrases.word(verb.head) not in listed("showing"):
             return verb
         clause = cue
         while clause > 0 and phrases.tag(clause - 1) not in {"PUNCT", "CONJ"}:
@@ -99,7 +96,7 @@ class DeniedAfter:
         j = i
         while self.phrases.word(j) in _VAGUE:
             j += 1
-        return j + 2 if self.phrases.word(j) in _SIGNS and self.phrases.word(j + 1) in {"of", "for"} else i
+        return j + 2 if self.phrases.word(j) in listed("signs") and self.phrases.word(j + 1) in {"of", "for"} else i
 
     def _attaches(self, kind: CueKind, cue: int) -> bool:
         """Return whether what follows may belong to somebody before the cue: "a man with no hair singing"."""
@@ -188,7 +185,7 @@ class DeniedAfter:
         """Return whether somebody at word i is all that is denied: "except | kids singing", "don't show | kids"."""
         before = self.phrases.words[max(0, i - 3) : i]
         excepts = any(cues().get(" ".join(before[first:])) == "except" for first in range(len(before)))
-        return excepts or before[:1] == ["there"] or not (SHOWING | _US).isdisjoint(before[-1:])
+        return excepts or before[:1] == ["there"] or not (listed("showing") | _US).isdisjoint(before[-1:])
 
     def sets_scene(self, place: Phrase, kind: CueKind) -> bool:
         """Return whether a place may be wanted though what is there is not: "nobody sits on | the bench"."""

@@ -9,31 +9,12 @@ from collections.abc import Iterator
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.presence import Presence
 from nt2vr.language.wanted import Negation
-from nt2vr.language.wordlists import Runs, words
+from nt2vr.language.wordlists import listed_runs, words
 
 _EXCHANGES = {  # verb -> words before what comes instead, the surest first
     **dict.fromkeys(("replace", "substitute", "swap", "exchange", "switch"), ("by", "with", "for", "to")),
     **dict.fromkeys(("change", "turn", "convert", "transform"), ("into", "to")),
 }
-_REFERENCE = Runs(
-    (
-        "like this, like this one, like here, as here, as in this, same, the same, this, this one, same as this, the "
-        "same as this, the same as here, similar, similar to this, just like this, exactly like this, this picture, "
-        "this video, this clip, this image, like this picture, like this video, like this clip, like this image, "
-        "keep it the same, the same video, the same clip, the same picture, the same scene"
-    ).split(", ")
-)
-_ADDITIONS = Runs(
-    (
-        "add, also add, insert, include, also include, also show, also with, plus, and add, add in, put in, make it, "
-        "now, also, but, and, but now"
-    ).split(", ")
-)
-_REMOVALS = Runs(
-    (
-        "remove, take away, take out, take off, get rid of, delete, erase, drop, leave out, cut out, no more, lose"
-    ).split(", ")
-)
 _WHOEVER = ("the one", "the person", "the ones", "the people", "whoever is", "everybody who", "anyone who")
 _REFERRING = words("it this that everything the scene picture video clip")
 _LAST = words("instead too")  # at the end of a clause
@@ -63,7 +44,7 @@ class Editing:
         if self._starts_clause(i):
             if edit := self._exchange(i) or self._removal(i):
                 return edit
-            if length := self._reference(i) or self._presence.longest(_ADDITIONS, i):
+            if length := self._reference(i) or self._presence.longest(listed_runs("additions"), i):
                 return self._words(i, i + length)
         if i and self.phrases.word(i) == "replaced" and self.phrases.word(i + 1) in {"by", "with"}:
             return self._unwanted(i, i + 2, self._clause_start(i), i, i + 2)
@@ -72,7 +53,7 @@ class Editing:
 
     def _reference(self, i: int) -> int:
         """Return the number of words of "like this, but"; 0 if there is none at word i: "the same man dances"."""
-        end = i + self._presence.longest(_REFERENCE, i)
+        end = i + self._presence.longest(listed_runs("reference"), i)
         noun = self.phrases.noun_phrase(i)
         if end == i or (noun is not None and noun.end > end):
             return 0
@@ -92,7 +73,7 @@ class Editing:
 
     def _removal(self, i: int) -> Negation | None:
         """Read "take away X"; also "remove the one dancing on stage", to the end of its clause."""
-        after = i + self._presence.longest(_REMOVALS, i)
+        after = i + self._presence.longest(listed_runs("removals"), i)
         if after == i or after >= self.num_words:
             return None
         if " ".join(self.phrases.words[after : after + 2]) not in _WHOEVER:
@@ -115,7 +96,7 @@ class Editing:
 
     def _starts_clause(self, i: int) -> bool:
         before = self.phrases.tag(i - 1) in {"", "PUNCT", "CONJ"} or self.phrases.word(i - 1) == "please"
-        return before or self._presence.longest(_REFERENCE, 0) == i
+        return before or self._presence.longest(listed_runs("reference"), 0) == i
 
     def _clause_start(self, i: int) -> int:
         while i > 0 and self.phrases.tag(i - 1) not in {"PUNCT", "CONJ"}:

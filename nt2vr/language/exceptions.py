@@ -7,13 +7,10 @@ from typing import Literal
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.tokens import VERB_TAGS
 from nt2vr.language.wanted import Negation
-from nt2vr.language.wordlists import words
+from nt2vr.language.wordlists import listed, words
 
 Status = Literal["unwanted", "wanted", "none"]
 
-_UNIVERSAL = words(
-    "all any every each whole entire everything everyone everybody anything anyone anybody everywhere anywhere"
-)
 _ENTITIES = words("anything anyone anybody any")  # universal, but under a denial they are part of it
 _KINDS = _ENTITIES | words(
     "animals people vehicles instruments colours colors sound sounds noise light lights food clothes furniture "
@@ -48,7 +45,7 @@ class Exceptions:
             return "none"  # every bar in town, all but forgotten
         clause = self._clause_start(cue)
         before = phrases.words[clause:cue]
-        if _UNIVERSAL.intersection(phrases.words[cue:after_cue]):  # anything but
+        if listed("universal").intersection(phrases.words[cue:after_cue]):  # anything but
             return "wanted" if self._denial(cue, clause, found) else "unwanted"
         if clause == cue:  # except for dogs, …
             first = phrases.noun_phrase(after_cue)
@@ -56,7 +53,7 @@ class Exceptions:
             if phrases.word(cue) in _WEAK and not besides:
                 return "none"
             return "wanted" if self._denies_later(after_cue) else "unwanted"
-        universal = next((i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in _UNIVERSAL), None)
+        universal = next((i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in listed("universal")), None)
         denied = self._denial(cue, clause, found) is not None
         if phrases.word(cue) in _WEAK and after_cue == cue + 1:
             near = universal is not None and self._names_only(universal + 1, cue)

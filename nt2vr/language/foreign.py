@@ -11,23 +11,15 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 
-from nt2vr.language.wordlists import lines_of, words
+from nt2vr.language.wordlists import lines_of, listed, words
 
 NOTICE = "This query does not seem to be English. The models and the reading of negations know English only."
 _WORD = re.compile(r"[^\W\d_]+")
-_ENGLISH_TOO = words(  # they count for no language
-    "a an am as at auto bare brown con de den die do du folk for i in is la man me men no nu of on plus son ten to "
-    "van video videos war was"
-)
 _BORROWED = re.compile(
     r"\b(?:pas de (?:deux|trois|chat ballet)|(?:tour|coup|fleur|joie|eau|chaise|papier|crème) "
     r"(?:de|du|d'|la)(?: la)? ?\w+|cirque du soleil|dulce de leche|pain au chocolat|"
     r"los angeles|las vegas|a la carte|à la \w+|día de (?:los )?muertos)",
     re.IGNORECASE,
-)
-_ENGLISH = words(
-    "a an the and or of with without is are was not no to on at by for from this that there it his her their who "
-    "which person people man woman boy girl dog cat playing walking running dancing singing wearing video image"
 )
 _GRAMMAR = words("the and of with without is are was not to at by for from this that there it his her their who which")
 _LETTERS = re.compile(
@@ -43,7 +35,8 @@ def _small_words() -> tuple[Mapping[str, set[str]], frozenset[str]]:
         language, _, small = line.partition(": ")
         read[language].update(small.split())
     sure = frozenset(word[:-1] for small in read.values() for word in small if word[-1] == "!")
-    return {language: {word.strip("!") for word in small} - _ENGLISH_TOO for language, small in read.items()}, sure
+    too = listed("english_too")
+    return {language: {word.strip("!") for word in small} - too for language, small in read.items()}, sure
 
 
 def notice_of(text: str) -> str:
@@ -61,7 +54,7 @@ def _mostly_other_script(text: str) -> bool:
 
 def _has_other_small_words(found: list[str]) -> bool:
     """Return whether small words of one language are frequent, and English ones are not."""
-    english = sum(word in _ENGLISH for word in found)
+    english = sum(word in listed("english") for word in found)
     by_language, all_sure = _small_words()
     most = max(len(small.intersection(found)) for small in by_language.values())
     sure = not all_sure.isdisjoint(found)

@@ -8,14 +8,10 @@ from functools import cache
 
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.tokens import VERB_TAGS
-from nt2vr.language.wordlists import Runs, lines_of, words
+from nt2vr.language.wordlists import Runs, lines_of, listed, words
 
 _SIGNS = words("sign signs signpost poster sticker symbol label signboard notice tape banner mat doormat fence")
 _ZONES = words("zone zones area section lane")
-_ON_SIGNS = words(
-    "entry exit trespassing vacancy access turn u-turn left right pets dogs photos photography phones cameras food "
-    "entrance littering stopping standing through outlet trucks"
-)
 _DENIES_SIGN = words("with has have having is are 's")  # a street with | no parking signs
 _MAX_SIGN_WORDS = 4
 _ASKING = words("show include want give have play find use like need see care")
@@ -39,7 +35,7 @@ def length_of_sign(phrases: Phrases, i: int) -> int:
     if not order and (phrases.word(i) != "no" or phrases.word(i - 1) in _DENIES_SIGN):
         return 0
     start = i + 2 if order else i + 1
-    fits = order or phrases.word(start).endswith("ing") or phrases.word(start) in _ON_SIGNS
+    fits = order or phrases.word(start).endswith("ing") or phrases.word(start) in listed("on_signs")
     for j in range(start + 1, start + 1 + _MAX_SIGN_WORDS):
         if phrases.word(j) in _SIGNS or (phrases.word(j) in _ZONES and not order):
             return j + 1 - i if fits else 0

@@ -10,18 +10,7 @@ from nt2vr.language.repairs import HELPERS
 from nt2vr.language.tokens import VERB_TAGS, Token, normalised
 from nt2vr.language.wordlists import listed, words
 
-# Verbs that require a place: "sitting on a bench". With other verbs a place is only the setting.
-PLACED = words(
-    "sit stand lie lay lean kneel crouch hang put place set pour step climb jump rest sleep ride fall get go come "
-    "look point be"
-)
 SETTINGS = words("in at near inside outside behind beside under along during across beneath below above")
-# Nouns that make a setting with "on"; with others it belongs to the verb: "talking on a phone".
-GROUNDS = words(
-    "beach street road stage field court sidewalk grass snow ice roof farm mountain hill playground pitch track "
-    "floor sand water river lake sea island path pavement runway bridge highway motorway lawn meadow terrace balcony "
-    "porch deck pier platform slope shore coast campus"
-)
 _COLOURS = words("red green blue yellow white black orange purple pink brown grey gray")
 _TWO_OBJECTS = words("give show teach hand tell offer feed")
 _LETTING = words("let make help")  # let him score
@@ -151,7 +140,7 @@ class Phrases:
         if noun is None or (self.tag(noun.head) == "ADJ" or self.word(place.object) in _COLOURS):
             return False  # a person | in green
         return self.word(place.start) in SETTINGS or (
-            self.word(place.start) == "on" and self.lemma(noun.head) in GROUNDS
+            self.word(place.start) == "on" and self.lemma(noun.head) in listed("grounds")
         )
 
     def verb_phrase(self, i: int) -> Phrase | None:
@@ -216,7 +205,7 @@ def _read_verb_phrase(phrases: Phrases, verb: int, start: int) -> Phrase:
     core: int | None = None  # where the first setting begins
     first_object: int | None = None
     num_objects, max_objects = 0, 2 if lemma in _TWO_OBJECTS else 1
-    needs_place, takes_verb = lemma in PLACED, lemma in _WITH_VERB
+    needs_place, takes_verb = lemma in listed("placed"), lemma in _WITH_VERB
     while True:
         if inner := _inner_verb_phrase(phrases, verb, end, takes_verb):
             return Phrase("verb", start, inner.end, core or inner.core, verb, first_object)

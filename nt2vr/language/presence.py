@@ -2,37 +2,8 @@
 
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.tokens import VERB_TAGS
-from nt2vr.language.wordlists import Runs, words
+from nt2vr.language.wordlists import Runs, listed, listed_runs, words
 
-FRAMES = words(
-    "image images picture photo photograph pic snapshot scene video clip frame shot view footage film setting "
-    "surroundings environment composition videos vids clips pictures photos films shots"
-)
-FILLERS = Runs(
-    (  # these only mean "in the picture"
-        "in sight, in view, within view, in it, in them, on it, at all, anywhere, around, visible, to be seen, to be "
-        "found, with him, with her, with them, there, here, please, whatsoever, of any kind, on display, in "
-        "evidence, in attendance, nearby, either, left in it, left on it, left in them, on board"
-    ).split(", ")
-)
-_PRESENT = words(
-    "present visible shown seen included featured depicted pictured found displayed there here represented captured "
-    "observed detected spotted noticed noticeable evident apparent portrayed part allowed permitted wanted "
-    "welcome desired"
-)
-APPEARING = words("appear appears appeared appearing exist exists existed existing")
-_HELPING = words("to be been being is are was were seem seems appear appears seen")
-SHOWING = words(  # what a picture, and who describes it, does with its content
-    "show shows showing shown feature features featuring include includes including contain contains containing "
-    "depict depicts depicting display displays displaying portray present presents capture captures see sees find "
-    "finds have has having features 'll want"
-)
-_SMALL_WORDS = words(
-    "just only also however instead otherwise still yet too though although noticeably notably simply clearly "
-    "visibly completely entirely entire whole given while whereas as we one you i it and but"
-)
-_THERE = _PRESENT | APPEARING
-_EMPTY = FRAMES | _THERE | SHOWING | _HELPING | _SMALL_WORDS
 _ABOUT = words("in from within on of throughout across inside")
 _POINTING = words("the this that these any its our a an given entire whole current same")
 
@@ -55,7 +26,7 @@ class Presence:
 
     def after_frame(self, i: int) -> int:
         """Return the end of "in this image", "in sight", "anywhere in the picture" at word i; i without one."""
-        while (end := i + self.longest(FILLERS, i)) > i or (end := self._after_medium(i)) > i:
+        while (end := i + self.longest(listed_runs("fillers"), i)) > i or (end := self._after_medium(i)) > i:
             i = end
         return i
 
@@ -65,19 +36,17 @@ class Presence:
             return i
         while phrases.word(j) in _POINTING:
             j += 1
-        is_whole = (
-            phrases.word(j) in FRAMES and phrases.tag(j + 1) not in {"NOUN", "POS"} and phrases.word(j + 1) != "of"
-        )
-        return j + 1 if is_whole else i
+        is_last = phrases.tag(j + 1) not in {"NOUN", "POS"} and phrases.word(j + 1) != "of"
+        return j + 1 if phrases.word(j) in listed("frames") and is_last else i
 
     def after_predicate(self, i: int) -> int:
         """Return the end of "visible", "to be seen here", "part of this scene" at word i; i without one."""
-        phrases, j = self.phrases, i
-        while (phrases.word(j) in _HELPING and phrases.word(j + 1)) or self._is_remark(j):
+        phrases, j, there = self.phrases, i, listed("present", "appearing")
+        while (phrases.word(j) in listed("helping") and phrases.word(j + 1)) or self._is_remark(j):
             j += 1
-        if phrases.word(j) in _THERE:
+        if phrases.word(j) in there:
             j += 1
-        elif j == i or phrases.word(j - 1) not in _THERE:
+        elif j == i or phrases.word(j - 1) not in there:
             frame = self.after_frame(j)
             if frame == j:
                 return i
@@ -100,12 +69,13 @@ class Presence:
         phrases = self.phrases
         return (
             phrases.tag(i) in {"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"}
-            or phrases.word(i) in _EMPTY
+            or phrases.word(i) in listed("frames", "present", "appearing", "showing", "helping", "small_words")
             or phrases.is_auxiliary(i)
         )
 
     def _is_remark(self, i: int) -> bool:
-        return self.phrases.tag(i) == "ADV" and self.phrases.word(i) not in _PRESENT and not self.longest(FILLERS, i)
+        is_other = self.phrases.tag(i) == "ADV" and self.phrases.word(i) not in listed("present")
+        return is_other and not self.longest(listed_runs("fillers"), i)
 
     def _closes(self, i: int) -> bool:
         """Return whether a predicate may end before word i: "not visible | on a table", but not "not shown eating"."""

@@ -18,9 +18,6 @@ _BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
 _DOUBTFUL = frozenset({"NOUN", "ADJ", "VB", "VBP", "VBD", "VBZ", "MD", "NUM"})
 _DENYING = frozenset("no not n't without w/o w/out sans lack lacks lacking excludes omits nor neither missing".split())
 _DENYING_OF = frozenset("free devoid void empty absence sign trace hint bereft bare".split())
-_DENYING_THINGS = frozenset(
-    "no without w/o sans minus except excluding exclude omit skip avoid remove hide ignore".split()
-)
 _ARTICLES = frozenset({"a", "an", "any", "the", "single"})
 _ENDS = frozenset({"", "PUNCT", "CONJ", "WH"})
 _OBJECT_NEXT = frozenset({"VB", "VBG"})
@@ -71,7 +68,7 @@ class Repairs:
             _ends_denied_noun(words, tags, i) or word_before in {"a", "an", "any", "no"}
         ):
             return "NOUN"  # no bus stop; without a can
-        if tag == "VBZ" and word_before in _DENYING_THINGS:
+        if tag == "VBZ" and word_before in listed("denying_things"):
             return "NOUN"  # sans subtitles
         if tag == "VBZ" and "NN2" in chances:
             after_verb = i > 0 and tags[i - 1] in _OBJECT_NEXT and tags[i + 1 : i + 2] != ["DET"]
@@ -131,7 +128,7 @@ class Repairs:
         word, word_before = words[i], words[i - 1] if i else ""
         before, before_that = tags[i - 1] if i else "", tags[i - 2] if i > 1 else ""
         noun = max(chances.get("NN1", -inf), chances.get("NN2", -inf))
-        if before in {"DET", "ADJ", "NUM"} or word_before in _DENYING_THINGS:
+        if before in {"DET", "ADJ", "NUM"} or word_before in listed("denying_things"):
             return None  # a fight; exclude fights
         if word.endswith("s") and (
             word_before in {"nobody", "noone", "nothing"} or list(words[max(0, i - 2) : i]) == ["no", "one"]

@@ -31,10 +31,10 @@ from nt2vr.language.exceptions import Exceptions
 from nt2vr.language.forms import CueKind, cues, denied_by_nobody
 from nt2vr.language.lists import Lists
 from nt2vr.language.phrases import Phrase, Phrases
-from nt2vr.language.presence import FRAMES, Presence
+from nt2vr.language.presence import Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wanted import Negation, Stretch, WantedFinder
-from nt2vr.language.wordlists import words
+from nt2vr.language.wordlists import listed, words
 
 __all__ = ["Negation", "ScopeFinder", "Stretch"]
 
@@ -44,10 +44,6 @@ _BEFORE_ABSENCE = words("in the by with a an due to of complete total is notable
 _ABSENCES = words("absence lack shortage")
 _OTHERS = words("other others")
 _DEGREES = words("too so very overly particularly especially that")
-_HUMANS = words(  # where they are wanted, "nobody else" excludes no people
-    "man men woman women boy boys girl girls child children kid kids baby person lady guy player singer dancer bride "
-    "groom couple family student teacher worker athlete musician performer"
-)
 
 
 class ScopeFinder:
@@ -112,8 +108,9 @@ class ScopeFinder:
         phrases = self.phrases
         first = self._after.first(kind, cue, after_cue, wanted_before)
         quality = phrases.quality(after_cue)
-        if kind == "not" and quality and (self._describes(cue, quality) or phrases.word(quality.end) in FRAMES):
-            first = quality  # a not very crowded | beach, not blurry | footage
+        of_picture = quality is not None and phrases.word(quality.end) in listed("frames")  # not blurry | footage
+        if kind == "not" and quality and (of_picture or self._describes(cue, quality)):
+            first = quality  # a not very crowded | beach
         if first is None or (
             kind == "without" and first.kind != "noun" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}
         ):
@@ -187,7 +184,7 @@ class ScopeFinder:
         i += phrases.word(i) in {"any", "the"}
         if phrases.word(after_cue - 1) == "else":
             i = after_cue - 1
-            people = _HUMANS.intersection(phrases.words) or phrases.word(cue) == "nothing"
+            people = listed("humans").intersection(phrases.words) or phrases.word(cue) == "nothing"
         else:
             people = kind in {"no", "without"} and phrases.word(i) in _OTHERS
         if not people or phrases.word(i + 1) in {"than", "but", "except"}:

@@ -10,15 +10,8 @@ from nt2vr.language.wordlists import listed, renamed, words
 Pronoun = Literal["he", "she", "they", ""]
 
 PLURALS = words("people men women children kids guys police everyone they we you i these those both many some")
-COLLECTIVES = words(
-    "group couple crowd bunch band pair team lot number variety family cast set series flock herd pack"
-)
 _HE = words("man boy father husband king prince actor policeman fisherman businessman")
 _SHE = words("woman girl mother wife queen princess actress bride")
-_OTHERS = words(
-    "person child baby adult player singer dancer rider driver chef cook reporter host soldier teacher student model "
-    "musician guitarist drummer pianist rapper artist comedian contestant friend teenager toddler"
-)
 _SYNONYMS = renamed(
     "man=guy,gentleman,male,men woman=lady,female,women person=someone,somebody,people mother=mom father=dad "
     "child=kid dog=puppy cat=kitten"
@@ -65,13 +58,13 @@ def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) ->
         name = " ".join([*modifiers, lemma])
         text = f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
     pronoun: Pronoun = "they" if is_plural else "he" if lemma in _HE else "she" if lemma in _SHE else ""
-    return Subject(text, pronoun, is_plural, lemma in _HE | _SHE | _OTHERS)
+    return Subject(text, pronoun, is_plural, lemma in _HE | _SHE | listed("he_or_she"))
 
 
 def also_called(lemma: str) -> frozenset[str]:
     """Return a noun with its hypernyms: a "guy" is a "man" and a "person"."""
     name = _SYNONYMS.get(lemma, lemma)
-    return frozenset((lemma, name, "person") if name in _HE | _SHE | _OTHERS else (lemma, name))
+    return frozenset((lemma, name, "person") if name in _HE | _SHE | listed("he_or_she") else (lemma, name))
 
 
 def is_plural_noun(word: str, lemma: str) -> bool:
@@ -87,7 +80,7 @@ def is_third_person(phrases: Phrases, verb: int) -> bool:
         if tag in {"WH", "PUNCT", "CONJ"} and head is not None:
             return word != "and"
         if tag in {"PRON", "NOUN"}:
-            if word in PLURALS or phrases.lemma(j) in COLLECTIVES or is_plural_noun(word, phrases.lemma(j)):
+            if word in PLURALS or phrases.lemma(j) in listed("collectives") or is_plural_noun(word, phrases.lemma(j)):
                 return False
             head = j
         elif tag not in {"DET", "ADJ", "ADV", "NUM", "POS", "ADP", "OTHER"}:

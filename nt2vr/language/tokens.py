@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from nt2vr.language.spelling import cue_of
+from nt2vr.language.wordlists import listed
 
 VERB_TAGS = frozenset({"VB", "VBZ", "VBP", "VBD", "VBG", "VBN", "MD"})
 FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
@@ -13,10 +14,6 @@ FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
 _MAX_CLITICS = 3  # would|n't|'ve
 _MAX_WORD_CHARS = 30  # HanTa takes cubic time in the length of a word; no English word here is longer
 _CONTRACTED = frozenset("do does did is are was were has have had ca could wo would ai should must might need".split())
-_NON_WORDS = frozenset(  # whose second part is not what is missing
-    "stick stop profit fiction slip verbal binary toxic player event linear native issue entity sequitur essential "
-    "lethal violent fatal human league believer existent".split()
-)
 _WITH_IS = frozenset({"thats", "whos", "theres", "hes", "shes"})
 _ABBREVIATED = frozenset("mr mrs ms dr st jr sr prof mt".split())  # and initials: the period ends no sentence
 _SAME_LENGTH = str.maketrans(
@@ -102,7 +99,7 @@ def _cut(word: str) -> int:
         return len(word) - 2
     if word in _WITH_IS:
         return len(word) - 1
-    if word.startswith("non-") and word[4:] not in _NON_WORDS and len(word) > len("non-xx"):
+    if word.startswith("non-") and word[4:] not in listed("non_words") and len(word) > len("non-xx"):
         return len("non-")
     if word.endswith("-free"):
         return len(word) - len("-free")

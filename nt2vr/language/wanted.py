@@ -6,16 +6,11 @@ from typing import NamedTuple
 
 from nt2vr.language.forms import CueKind
 from nt2vr.language.phrases import HELPING_WORDS, NEW_START, Phrase, Phrases
-from nt2vr.language.presence import FRAMES, Presence
+from nt2vr.language.presence import Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
-from nt2vr.language.wordlists import words
+from nt2vr.language.wordlists import listed, words
 
 _LEADING = words("just only also instead then rather simply but and or while please")
-_DANGLING = words(
-    "with there where whose that when but just only having containing showing although though yet however for about "
-    "to of please absolutely definitely certainly literally maybe perhaps like preferably ideally totally "
-    "completely entirely fully almost nearly utterly virtually wholly mostly"
-)
 _SUBJECTS, _PERSONS = words("i we you it there"), words("he she they")
 _FORWARD = words("not no without order nobody")  # kinds of cues
 _CONTRASTS = words("rather instead except besides excluding")
@@ -149,7 +144,7 @@ class WantedFinder:
         phrases, i = self.phrases, stop - 1
         while i > start and phrases.tag(i) not in {"CONJ", "PUNCT"}:
             i -= 1
-        about_picture = phrases.word(i + 1) == "it" or any(phrases.word(j) in FRAMES for j in range(i, stop))
+        about_picture = phrases.word(i + 1) == "it" or any(phrases.word(j) in listed("frames") for j in range(i, stop))
         return i if i > start and about_picture and self.presence.says_nothing(i, stop) else stop
 
     def _dangles(self, i: int) -> bool:
@@ -163,7 +158,7 @@ class WantedFinder:
             return True
         return (
             phrases.tag(i) in {"PUNCT", "CONJ", "WH"}
-            or phrases.word(i) in _DANGLING
+            or phrases.word(i) in listed("dangling")
             or phrases.is_auxiliary(i)
             or (phrases.tag(i) == "ADP" and phrases.tag(i + 1) == "WH")  # a depot | in which no
             or (phrases.tag(i) == "ADV" and phrases.tag(i - 1) == "DET")  # a decidedly | not modern kitchen

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
 from nt2vr.settings import ASSETS
 
@@ -28,14 +29,14 @@ def lines_of(file: str) -> list[str]:
 
 
 @cache
-def _lists() -> dict[str, frozenset[str]]:
-    return {name: words(text) for name, text in tomllib.loads(text_of("language/words.toml")).items()}
+def _table() -> dict[str, Any]:
+    return tomllib.loads(text_of("language/words.toml"))
 
 
 @cache
 def listed(*names: str) -> frozenset[str]:
     """Return the words of some lists of `assets/language/words.toml`, together: "actors", "roles"."""
-    return frozenset().union(*(_lists()[name] for name in names))
+    return frozenset().union(*(words(_table()["lists"][name]) for name in names))
 
 
 class Runs(frozenset[str]):
@@ -46,3 +47,9 @@ class Runs(frozenset[str]):
         self.openers = frozenset(run.partition(" ")[0] for run in self)
         self.pairs = frozenset(tuple(run.split(" ", 2)[:2]) for run in self if " " in run)
         self.longest = max(run.count(" ") + 1 for run in self)
+
+
+@cache
+def listed_runs(name: str) -> Runs:
+    """Return a list of `assets/language/words.toml` whose entries are of several words, separated by commas."""
+    return Runs(" ".join(_table()["runs"][name].split()).split(", "))

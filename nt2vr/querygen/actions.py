@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from nt2vr.language.chunks import Chunk, chunks_of
 from nt2vr.language.phrases import Phrases
-from nt2vr.language.subjects import COLLECTIVES, PEOPLE, Subject, named
+from nt2vr.language.subjects import PEOPLE, Subject, named
 from nt2vr.language.tagger import FINITE_TAGS
+from nt2vr.language.wordlists import listed
 from nt2vr.querygen.verb_phrases import VerbPhrase, verb_phrases
 
 
@@ -55,7 +56,7 @@ def _subject_of_noun(
     phrases: Phrases, first: Subject | None, earlier: Sequence[Chunk], chunk: Chunk, following: Chunk | None
 ) -> Subject | None:
     """Parse a noun phrase as a subject, "a group of girls" as girls; with `first` if "and" joins them, as people."""
-    if following and phrases.lemma(chunk.end - 1) in COLLECTIVES and phrases.word(following.start) == "of":
+    if following and phrases.lemma(chunk.end - 1) in listed("collectives") and phrases.word(following.start) == "of":
         subject = named(phrases, following.start + 1, following.end, is_plural=True)
     else:
         subject = named(phrases, chunk.start, chunk.end)

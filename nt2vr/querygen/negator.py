@@ -19,7 +19,7 @@ from nt2vr.language.inflect import inflect, verb_of
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.subjects import is_plural_noun, is_third_person
 from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS, Tagger, Token
-from nt2vr.language.wordlists import listed, words
+from nt2vr.language.wordlists import listed, listed_runs, words
 from nt2vr.querygen.affirmer import affirm
 
 # Nouns for the video itself, and verbs too uninformative to deny
@@ -30,24 +30,12 @@ _CLITICS = words("'s 're 'm 'll 've s re m ll ve")  # it's not; "it s" in datase
 _WITH_GERUND = words("start stop keep like enjoy try begin go continue finish love come get practice hate avoid")
 _WITH_INFINITIVE = words("let make help watch see hear")
 # Verbs that require "with", and nouns that "with" turns into an accompaniment
-_NEEDS_WITH = words(
-    "fill cover deal start begin end interact agree compare mix combine decorate cope associate meet load equip do"
-)
 _SOUNDS = words("sound voice audio music")
 _TOGETHER = words("along together up away")
 TAKEN_FOR_VERBS = words("kids mars phones pictures rules functions themed haired shaped colored coloured sized")
 _SHOWS = words("show game match play film race concert party team")  # kids show
 _AGENTS = ("er", "or", "ist")
-_COMPOUNDS = frozenset(  # two-word verbs; "not" precedes both words
-    (
-        "ice skating, ice fishing, roller skating, roller blading, figure skating, skate boarding, snow boarding, "
-        "water skiing, rock climbing, horse riding, horseback riding, bull riding, bike riding, belly dancing, "
-        "break dancing, pole dancing, tap dancing, sky diving, scuba diving, para gliding, hang gliding, "
-        "wind surfing, kite surfing, lip syncing, lip singing, beat boxing, cat walking, arm wrestling, "
-        "dirt biking, test driving, video taping"
-    ).split(", ")
-)
-_FIRST_PARTS = frozenset(compound.split()[0] for compound in _COMPOUNDS) - {"horse", "bull", "bike", "video"}
+_THINGS_FIRST = words("horse bull bike video")  # in verbs of two words, but on their own no verbs
 _ADDED = {  # tag and lemma of added words; any other is a verb in its base form
     "not": ("NEG", "not"),
     "without": ("ADP", "without"),
@@ -201,7 +189,7 @@ def _verb(phrases: Phrases, i: int) -> _Edit | None:
     if phrases.tag(i) in {"VBG", "VBN"}:
         if not _is_participle_clause(phrases, first, i):
             return None
-        first -= f"{phrases.word(first - 1)} {phrases.word(i)}" in _COMPOUNDS
+        first -= f"{phrases.word(first - 1)} {phrases.word(i)}" in listed_runs("compound_verbs")
         start = phrases.tokens[first].start
         return _Edit(start, start, ("not ",), says_little)
     if not _is_finite(phrases, first, i) or not lemma:  # not a verb in the dictionary: "bollywood"
@@ -229,7 +217,9 @@ def _is_finite(phrases: Phrases, first: int, i: int) -> bool:
     """Return whether a non-participle is a finite verb; not in "checking twitter", "is fell" or "he test drove"."""
     if first > 0 and phrases.tag(i) in {"VB", "VBP"} and phrases.tag(i - 1) == "VBG":
         return False
-    if first > 0 and (phrases.lemma(i - 1) == "be" or phrases.word(first - 1) in _FIRST_PARTS):
+    before = phrases.word(first - 1)
+    is_second = before in listed_runs("compound_verbs").openers - _THINGS_FIRST
+    if first > 0 and (phrases.lemma(i - 1) == "be" or is_second):
         return False
     return phrases.tag(i) != "VB" or not _is_infinitive(phrases, first)
 
@@ -274,5 +264,5 @@ def _can_be_without(phrases: Phrases, i: int) -> bool:
     noun = phrases.noun_phrase(i + 1)
     if noun is None or phrases.word(i + 1) == "each" or phrases.word(i - 1) in _TOGETHER:
         return False
-    held = phrases.lemma(i - 1) in _NEEDS_WITH and phrases.tag(i - 1) in VERB_TAGS | {"ADJ"}
+    held = phrases.lemma(i - 1) in listed("needs_with") and phrases.tag(i - 1) in VERB_TAGS | {"ADJ"}
     return not held and phrases.lemma(noun.head) not in _SOUNDS

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nt2vr.language.phrases import Phrase, Phrases
-from nt2vr.language.subjects import COLLECTIVES, also_called, is_plural_noun
+from nt2vr.language.subjects import also_called, is_plural_noun
 from nt2vr.language.wordlists import listed, words
 
 _ARTICLES = words("a an the")
@@ -34,7 +34,7 @@ def things(phrases: Phrases) -> Iterator[Thing]:
         if noun is None:
             i += 1
             continue
-        if phrases.word(noun.head + 1) == "of" and phrases.lemma(noun.head) in COLLECTIVES | listed("vague_nouns"):
+        if phrases.word(noun.head + 1) == "of" and phrases.lemma(noun.head) in listed("collectives", "vague_nouns"):
             i = noun.head + 2  # a group of | people
             continue
         if thing := _thing(phrases, noun):

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from nt2vr.language.chunks import Chunk, chunks_of
 from nt2vr.language.inflect import Form, inflect, is_noun, verb_of
 from nt2vr.language.phrases import Phrases
-from nt2vr.language.subjects import COLLECTIVES, named
+from nt2vr.language.subjects import named
 from nt2vr.language.tokens import VERB_TAGS
 from nt2vr.language.wordlists import listed, words
 from nt2vr.querygen.negator import TAKEN_FOR_VERBS, caption_tagger
@@ -118,8 +118,9 @@ def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
             return None  # watches a man dancing
         if following == "VBG" and phrases.tag(noun.end + 1) == "NOUN":
             return None  # a water | cooling system
-        is_measure = phrases.word(noun.head + 1) == "of" and phrases.lemma(noun.head) in COLLECTIVES | _MEASURES
-        lemma = phrases.lemma(noun.end - 1 if is_measure else noun.head)
+        lemma = phrases.lemma(noun.head)
+        if phrases.word(noun.head + 1) == "of" and lemma in listed("collectives") | _MEASURES:
+            lemma = phrases.lemma(noun.end - 1)
         is_bare = not preposition and (
             is_bare_noun(phrases, start, noun.head)
             or (form == "VBG" and noun.start == noun.head and not phrases.is_auxiliary(start - 1))

@@ -97,6 +97,7 @@ REMEMBERED = {  # functions whose arguments are few, whatever is sent
     "_report_taken": "models of plug-ins",
     "gflops_per_second": "devices",
     **dict.fromkeys(("groups_in", "wordings_in"), "files of wordings"),
+    "listed_runs": "lists of words.toml",
     **dict.fromkeys(("_steps", "_part"), "rewritings of typed text"),
     **dict.fromkeys(("deeds_at", "_backdrop", "props_at", "_choices"), "places of the world and what is there"),
     **dict.fromkeys(
