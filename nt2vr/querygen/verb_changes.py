@@ -27,7 +27,7 @@ LEAST_SEEN = 2  # captions that a verb must have with an object
 _FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD", "VBP": "VB"}
 _PARTICLES = words("up down off out away over around along together back")
 _MEASURES = words("kind type sort piece lot bowl glass cup plate couple slice pair bit bunch")
-_TAKEN_FOR_VERBS = words("molding meeting clothing")
+_NOUNS_IN_ING = words("molding meeting clothing")
 _BEFORE_NOUNS = frozenset({"DET", "ADJ", "NUM", "POS", "NOUN"})
 # After an object they say where it goes, or to whom, which few other verbs take: push a car out, pass a dog to a man
 _DIRECTIONS = words("into onto to toward towards out off down up through across away over from")
@@ -136,7 +136,7 @@ def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
     word, follows_thing = phrases.word(i), _follows_thing(phrases, i)
     is_joined = phrases.tag(i - 1) == "CONJ" and phrases.tag(i - 2) == "NOUN"  # waiters and | cooks
     is_object = phrases.tag(i - 1) == "VBG"  # watching wrestling | matches
-    if word in TAKEN_FOR_VERBS | _TAKEN_FOR_VERBS:
+    if word in TAKEN_FOR_VERBS | _NOUNS_IN_ING:
         return True
     if phrases.tag(i) == "VBG":  # about car | racing, but: of cars | racing
         return (
