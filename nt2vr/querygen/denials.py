@@ -171,7 +171,7 @@ class CaptionDenials:
         thing = self._thing(caption, rng)
         if not (wanted and thing):
             return None
-        text = lacking("freely without", thing, rng, wanted)  # also as in no test grammar
+        text = lacking("freely without", thing, rng, wanted)  # partly in forms of no test grammar
         return Denial("without", text, wanted, thing.text)
 
     def _not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
@@ -237,7 +237,7 @@ def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings = TRAINED) -
 
 
 def templates_for(use: str) -> list[str]:
-    """Return the templates of `assets/wordings/denials.json` for one use, those given twice as likely again.
+    """Return the templates of `assets/wordings/denials.json` for one use; one given twice is twice as likely.
 
     {A} is wanted; {N} is a thing, {B_ing} and {B_s} a deed, {F} a fragment; {n} and {f} lack the article.
     """

@@ -29,13 +29,12 @@ _CONTRACTED = {"can": "can't", "will": "won't", "shall": "shan't", "am": "", "ma
 _CLITICS = words("'s 're 'm 'll 've s re m ll ve")  # it's not; "it s" in datasets without apostrophes
 _WITH_GERUND = words("start stop keep like enjoy try begin go continue finish love come get practice hate avoid")
 _WITH_INFINITIVE = words("let make help watch see hear")
-# Verbs that require "with", and nouns that "with" turns into an accompaniment
-_SOUNDS = words("sound voice audio music")
+_SOUNDS = words("sound voice audio music")  # nouns that "with" turns into an accompaniment
 _TOGETHER = words("along together up away")
 TAKEN_FOR_VERBS = words("kids mars phones pictures rules functions themed haired shaped colored coloured sized")
 _SHOWS = words("show game match play film race concert party team")  # kids show
 _AGENTS = ("er", "or", "ist")
-_THINGS_FIRST = words("horse bull bike video")  # in verbs of two words, but on their own no verbs
+_THINGS_FIRST = words("horse bull bike video")  # begin verbs of two words, but may act: a horse | runs
 _ADDED = {  # tag and lemma of added words; any other is a verb in its base form
     "not": ("NEG", "not"),
     "without": ("ADP", "without"),
