@@ -1,8 +1,11 @@
-"""Caption-and-foil files as they are published: a picture's true caption against texts that are false of it.
+"""Questions as they are published: a picture or video, and texts of which one is true of it.
 
+    NegBench     a CSV: caption_0 … caption_3, correct_answer; correct_answer_template names the group
+    NExT-QA      a CSV: question, answer, a0 … a4, type, which is causal, temporal or descriptive
+    pairs        a CSV: caption, negated_caption
+    CREPE        a CSV: image_id, caption, hard_negs (a Python list); x, y, width, height of a region
     SugarCREPE   {"0": {"filename", "caption", "negative_caption"}, …}, a file per fold
     VALSE        {id: {"image_file", "caption", "foil", "mturk": {"caption"}}, …}, a file per phenomenon
-    CREPE        a CSV: image_id, caption, hard_negs (a Python list); x, y, width, height of a region
     CC-Neg       ccneg_preprocessed.pt: {"image_paths": […], "annotations": [{"json", "sop_data"}, …], "num_ops"}
 
 Sources: RAIVNLab/sugar-crepe, Heidelberg-NLP/VALSE, RAIVNLab/CREPE, jaisidhsingh/CoN-CLIP.
@@ -11,9 +14,8 @@ Sources: RAIVNLab/sugar-crepe, Heidelberg-NLP/VALSE, RAIVNLab/CREPE, jaisidhsing
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nt2vr.datasets.files import read_json, text
 from nt2vr.evaluation.benchmark import cue_of
@@ -21,6 +23,12 @@ from nt2vr.models.foreign_file import read_tensors
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress
 
+MEDIA = (  # columns that name the file; the first that is there
+    *("image_path", "filepath", "video_path", "path"),
+    *("image_file", "filename", "file_name", "image", "video", "video_id", "image_id"),
+)
+NEGATED = ("negated_caption", "negated")
+QUESTION_TYPES = {"C": "causal", "T": "temporal", "D": "descriptive"}  # first letters of NExT-QA's types
 AGREED = 2  # of VALSE's three annotators, who chose the caption and not the foil: its valid samples
 CC_NEG_TEST = 40_000  # the last of CC-Neg, which its authors evaluate on
 CC_NEG_BYTES = 1 << 30  # of its list of annotations, at most
@@ -28,47 +36,69 @@ MEMORY_BYTES, MEMORY_FACTOR = 3 << 30, 12  # of the child that reads it: PyTorch
 TIMEOUT_S = 900.0
 HEAD = 16_384  # characters of a file that hold its first entry
 COMPLEXITY = re.compile(r"complexity_(\d+)")
+ANSWER = re.compile(r"a\d")
 
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Foils:
-    """One question.
+class Question(NamedTuple):
+    """A question about the picture or video of a file, named as published.
 
     Attributes:
-        file: path or name of the picture, as published.
-        foils: texts that are false.
-        groups: names of the subsets that it belongs to.
+        right: place of the true one of the answers.
+        groups: names of the subsets that it belongs to; empty ones do not count.
     """
 
     file: str
-    caption: str
-    foils: tuple[str, ...]
-    groups: tuple[str, ...]
+    answers: Sequence[str]
+    groups: Sequence[str]
+    right: int = 0
+    kind: str = "pair"
 
 
-def _sugar_crepe(row: Row, stem: str) -> Foils:
-    return Foils(text(row["filename"]), text(row["caption"]), (text(row["negative_caption"]),), (stem,))
+def file_of(row: Row) -> str:
+    """Return what a line of a CSV file calls its picture or video."""
+    name: str = row[next((column for column in MEDIA if column in row), MEDIA[0])]
+    return name
 
 
-def _valse(row: Row, stem: str) -> Foils | None:
+def _sugar_crepe(row: Row, stem: str) -> Question:
+    return Question(text(row["filename"]), (text(row["caption"]), text(row["negative_caption"])), (stem,))
+
+
+def _valse(row: Row, stem: str) -> Question | None:
     if row["mturk"]["caption"] < AGREED:
         return None
-    return Foils(text(row["image_file"]), text(row["caption"]), (text(row["foil"]),), (stem,))
+    return Question(text(row["image_file"]), (text(row["caption"]), text(row["foil"])), (stem,))
 
 
-def _crepe(row: Row, stem: str) -> Foils:
-    wrong = tuple(text(each) for each in ast.literal_eval(row["hard_negs"]))
-    found = COMPLEXITY.search(stem)
-    return Foils(row["image_id"], row["caption"], wrong, (f"complexity {found[1]}",) if found else ())
+def _crepe(row: Row, stem: str) -> Question:
+    groups = [f"complexity {number}" for number in COMPLEXITY.findall(stem)[:1]]
+    return Question(row["image_id"], (row["caption"], *map(text, ast.literal_eval(row["hard_negs"]))), groups)
 
 
-ADAPTERS: Mapping[str, Callable[[Row, str], Foils | None]] = {  # by a column that only this form has
-    "negative_caption": _sugar_crepe,
-    "mturk": _valse,
-    "hard_negs": _crepe,
-}
+def _negbench(row: Row, stem: str) -> Question:
+    columns = sorted(column for column in row if column and column.startswith("caption_"))
+    groups = (row.get("correct_answer_template") or "",)
+    return Question(file_of(row), [row[each] for each in columns], groups, int(row["correct_answer"]), "choice")
+
+
+def _next_qa(row: Row, stem: str) -> Question:
+    """Ask “question answer”, as VFC does."""
+    columns = sorted(column for column in row if column and ANSWER.fullmatch(column))
+    answers = [f"{row['question']} {row[column]}" for column in columns]
+    groups = (QUESTION_TYPES.get(row["type"][:1], ""), row["type"])
+    return Question(file_of(row), answers, groups, int(row["answer"]), "choice")
+
+
+def _pair(row: Row, stem: str) -> Question:
+    negated = row[next((column for column in NEGATED if column in row), NEGATED[0])]
+    return Question(file_of(row), (row["caption"], negated), (cue_of(negated),))
+
+
+Forms = Mapping[str, Callable[[Row, str], Question | None]]  # by a column; the first that is there
+JSON_FORMS: Forms = {"negative_caption": _sugar_crepe, "mturk": _valse, "hard_negs": _crepe}
+CSV_FORMS: Forms = {"hard_negs": _crepe, "caption_0": _negbench, "caption": _pair, "a0": _next_qa}
 
 
 def foil_files(path: Path) -> list[Path]:
@@ -78,33 +108,33 @@ def foil_files(path: Path) -> list[Path]:
     if path.suffix.lower() == ".json" and path.is_file():
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             head = file.read(HEAD)
-        return [path] if any(f'"{mark}"' in head for mark in ADAPTERS) else []
+        return [path] if any(f'"{mark}"' in head for mark in JSON_FORMS) else []
     return [path] if path.suffix.lower() == ".pt" and path.is_file() else []
 
 
-def read_foils(path: Path, progress: Progress) -> list[Foils]:
-    """Read the questions of a file or folder."""
-    found: list[Foils] = []
+def read_foils(path: Path, progress: Progress) -> list[Question]:
+    """Read the questions of a file or folder that `foil_files` knows."""
+    found: list[Question] = []
     for file in foil_files(path):
         if file.suffix.lower() == ".pt":
             limit = MEMORY_BYTES + MEMORY_FACTOR * file.stat().st_size
             found += run_limited(_cc_neg, file, memory_bytes=limit, timeout_s=TIMEOUT_S, progress=progress)
         else:
-            found += adapted(list(read_json(file).values()), file.stem)
+            found += questions_of(list(read_json(file).values()), file.stem, JSON_FORMS)
     return found
 
 
-def adapted(rows: Sequence[Row], stem: str) -> list[Foils]:
-    """Convert rows of one form; `stem` is the name of their file, which names a fold or a phenomenon."""
+def questions_of(rows: Sequence[Row], stem: str, forms: Forms) -> list[Question]:
+    """Read rows of one form; `stem` is the name of their file, which names a fold or a phenomenon."""
     if not rows:
         raise ValueError("it has no rows")
-    adapter = next((adapter for mark, adapter in ADAPTERS.items() if mark in rows[0]), None)
-    if adapter is None:
+    form = next((form for mark, form in forms.items() if mark in rows[0]), None)
+    if form is None:
         raise ValueError(f"its columns are {', '.join(rows[0])}")
-    return [foils for row in rows if (foils := adapter(row, stem))]
+    return [question for row in rows if (question := form(row, stem))]
 
 
-def _cc_neg(file: Path, progress: Progress) -> list[Foils]:
+def _cc_neg(file: Path, progress: Progress) -> list[Question]:
     """Read CC-Neg's last rows. As in its authors' code, negated captions lose their commas, and only they do."""
     data: Any = read_tensors(file, CC_NEG_BYTES)
     paths, notes = data["image_paths"], data["annotations"]
@@ -116,7 +146,7 @@ def _cc_neg(file: Path, progress: Progress) -> list[Foils]:
         caption = text(notes[row]["json"]["caption"])
         foil = text(notes[row]["sop_data"]["negative-prompt"]).replace(",", "")
         groups = (cue_of(foil), "with a comma" if "," in caption else "without a comma", pairs.get(row, ""))
-        questions.append(Foils(text(paths[row]), caption, (foil,), tuple(group for group in groups if group)))
+        questions.append(Question(text(paths[row]), (caption, foil), groups))
     return questions
 
 
