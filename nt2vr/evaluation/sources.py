@@ -12,9 +12,8 @@ from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
 from nt2vr.evaluation.captioned import captioned_benchmark
 from nt2vr.evaluation.media import embed_files
-from nt2vr.evaluation.moments import moment_benchmark
-from nt2vr.evaluation.order import order_benchmark
 from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
+from nt2vr.evaluation.timing import moment_benchmark, order_benchmark
 from nt2vr.evaluation.words import ONE_CAPTION, in_words, read_words, words_benchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
@@ -43,7 +42,7 @@ class Data:
         name: "world", "gallery" (the shipped one), "library:NAME", a task's file or folder, or a dataset's folder or
             captions file; after "words:", captions alone, see `words`, and after "words1:" one caption per video;
             after "classes:", a folder with a folder per class, or "world"; "order:world" and "moment:world", see
-            `order` and `moments`.
+            `timing`.
         clips: number of clips of the built-in world.
         seed: seed of these clips, or of a dataset's generated queries.
         split: split of a dataset; "all" for datasets without splits.

@@ -7,8 +7,8 @@ from statistics import fmean
 from nt2vr.evaluation.covr.protocol import ALL, CIRR_MEAN, FIRST, KS
 from nt2vr.evaluation.covr.sources import SEEN, UNSEEN
 from nt2vr.evaluation.intervals import Interval
-from nt2vr.evaluation.order import AS_FILMED, SHUFFLED
 from nt2vr.evaluation.reports.report import Report
+from nt2vr.evaluation.timing import AS_FILMED, SHUFFLED
 from nt2vr.world.edits.families import EDIT_KINDS
 
 EMPTY = "–"

@@ -7,7 +7,6 @@ from typing import Any
 from nt2vr.errors import counted
 from nt2vr.evaluation.covr.protocol import CEILING
 from nt2vr.evaluation.intervals import LEVEL
-from nt2vr.evaluation.order import AS_FILMED
 from nt2vr.evaluation.reports.archive import Entry
 from nt2vr.evaluation.reports.published import published_lines
 from nt2vr.evaluation.reports.report import Report
@@ -21,6 +20,7 @@ from nt2vr.evaluation.reports.tables import (
     table_of,
     tables_of,
 )
+from nt2vr.evaluation.timing import AS_FILMED
 from nt2vr.progress import Job
 from nt2vr.ui.chart import Point, points_chart
 from nt2vr.ui.job_view import job_view

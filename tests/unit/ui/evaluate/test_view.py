@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
-from nt2vr.evaluation.order import AS_FILMED, SHUFFLED
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.reports.archive import Entry
 from nt2vr.evaluation.reports.report import Report
+from nt2vr.evaluation.timing import AS_FILMED, SHUFFLED
 from nt2vr.progress import Job
 from nt2vr.search.systems import System
 from nt2vr.ui.evaluate.view import day_text, report_view, reports_view, roles_of
