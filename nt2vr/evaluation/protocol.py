@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors
 from nt2vr.evaluation.choices import choices_of, measure_choices
 from nt2vr.evaluation.measures import Measured, joined, measure_block
-from nt2vr.evaluation.reports.provenance import system_spec
 from nt2vr.evaluation.reports.report import Report, Result
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.scoring import PLAIN, ask_systems
@@ -20,7 +19,7 @@ from nt2vr.language.tagger import load_tagger
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
-from nt2vr.search.strategies import BUILT_IN
+from nt2vr.search.strategies import BUILT_IN, STRENGTHS, tau_of
 from nt2vr.search.systems import System, check_strategy
 
 CONTROLS = ("plain", "drop")
@@ -100,6 +99,31 @@ def evaluate(
                 if (kept := _kept(system, store)) is not None:
                     kept.put(digest, specs[system], measured)
     return Report.of(benchmark, [found[system] for system in dict.fromkeys(systems)], notes)
+
+
+def system_spec(system: System, card: Card) -> dict[str, Any]:
+    """Describe a system as plain JSON data: the towers of its model, and its strategy with strength and anchor."""
+    known = STRENGTHS.get(system.strategy)
+    tau = tau_of(card) if system.strategy == "rectified" else None
+    anchor = card.exclusion.get("anchor") if system.strategy == "anchored" else None
+    return {
+        "model": system.model,
+        "base": card.base,
+        "visual_fingerprint": card.visual_fingerprint,
+        "text_fingerprint": card.text_fingerprint,
+        **({"settings": f"{card.visual_settings} {card.text_settings}"} if card.visual_settings else {}),
+        "frames": card.frames,
+        **({"pooling": card.pooling_key} if card.pooling != Card.pooling else {}),
+        **({"words": dict(card.words)} if card.words else {}),
+        **({"features": card.features} if card.features else {}),
+        **({"positions": card.positions} if card.positions != Card.positions else {}),
+        "strategy": system.strategy,
+        "alpha": None,
+        **({known.word: system.strength_for(card)} if known else {}),
+        **({"anchor": anchor} if anchor else {}),
+        **({} if tau is None else {"tau": tau}),
+        **({"shifts": dict(card.shifts)} if card.shifts else {}),
+    }
 
 
 def _kept(system: System, store: ResultStore | None) -> ResultStore | None:

@@ -32,7 +32,7 @@ def write_saved(folder: Path) -> None:
 
 
 def write_report(folder: Path) -> None:
-    (folder / REPORT).write_text(json.dumps(Report("tiny", "abc", {}, {}, ("a",), (), (), ())._summary()))
+    (folder / REPORT).write_text(json.dumps(Report("tiny", "abc", {}, {}, ("a",), (), (), ()).summary()))
 
 
 Case = tuple[str, Callable[[Path], Any], Callable[[Path], Any], type[Nt2vrError]]

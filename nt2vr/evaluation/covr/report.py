@@ -12,11 +12,12 @@ from nt2vr.errors import ConfigError, DatasetError, reason_of
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.covr.protocol import CovrBenchmark, embed_queries, outcomes_of, summarise
 from nt2vr.evaluation.measures import Measured
-from nt2vr.evaluation.reports.provenance import now, package_versions
 from nt2vr.evaluation.reports.report import UNREADABLE, Report, Result
 from nt2vr.files import parse_json, without_schema
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
+
+NAME = "picture plus text"  # after that of the data
 
 
 def covr_report(benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent) -> Report:
@@ -50,7 +51,7 @@ def covr_report(benchmark: CovrBenchmark, encoder: Encoder, progress: Progress =
     ]
     known = (benchmark.name, sorted(benchmark.source.items()), [(q.kind, q.text, q.right) for q in benchmark.queries])
     return Report(
-        name=_name(benchmark.name),
+        name=f"{benchmark.name}, {NAME}",
         digest=blake2b(repr(known).encode(), digest_size=12).hexdigest(),
         source=benchmark.source,
         references={},
@@ -58,14 +59,8 @@ def covr_report(benchmark: CovrBenchmark, encoder: Encoder, progress: Progress =
         texts=(),
         queries=tuple(queries),
         results=tuple(results),
-        created=now(),
-        versions=package_versions(),
         pictures=tuple(benchmark.references[query.reference] for query in benchmark.queries),
     )
-
-
-def _name(benchmark: str) -> str:
-    return f"{benchmark}, picture plus text"
 
 
 def _result(
@@ -76,12 +71,6 @@ def _result(
     metrics = {f"{row}/{name}": value for row, values in table.items() for name, value in values.items()}
     measured = Measured(of_query, unknown, unknown, unknown)
     return Result(f"{model} {system}", {"model": model, **spec, "strategy": system}, measured, metrics)
-
-
-def covr_file_summary(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the content of a file for the archive's list, see `read_covr_file`."""
-    systems = [{"system": f"{data['model']} {system}"} for system in data["systems"]]
-    return {"name": _name(data["name"]), "systems": systems, "created": data["created"]}
 
 
 def read_covr_file(path: Path) -> Report:
@@ -99,7 +88,7 @@ def read_covr_file(path: Path) -> Report:
         ]
         queries = [JudgedQuery(row["kind"], row["text"], row_array(()), cue=cue_of(row["text"])) for row in rows]
         return Report(
-            name=_name(data["name"]),
+            name=f"{data['name']}, {NAME}",
             digest="",
             source=data["source"],
             references={},
@@ -108,6 +97,7 @@ def read_covr_file(path: Path) -> Report:
             queries=tuple(queries),
             results=tuple(results),
             created=data["created"],
+            versions={},
             pictures=tuple(row["reference"] for row in rows),
         )
     except UNREADABLE as error:

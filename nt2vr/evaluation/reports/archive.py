@@ -16,7 +16,7 @@ from defusedcsv import csv
 from filelock import FileLock, Timeout
 
 from nt2vr.errors import ConfigError, quoted, reason_of
-from nt2vr.evaluation.covr.report import covr_file_summary, read_covr_file
+from nt2vr.evaluation.covr.report import read_covr_file
 from nt2vr.evaluation.reports.formats import FORMS, write_tables
 from nt2vr.evaluation.reports.report import QUERIES, REPORT, UNREADABLE, Report, Result, load_report
 from nt2vr.evaluation.reports.review import REVIEW, Remark, Remarks, read_remarks, write_remarks
@@ -99,8 +99,9 @@ class Archive:
         return self._listed[report_id][1]
 
     def _summary(self, path: Path) -> dict[str, Any]:
-        summary = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
-        return covr_file_summary(summary) if path.parent == self._older else summary
+        if path.parent == self._older:
+            return read_covr_file(path).summary()
+        return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
 
     def check_room(self) -> None:
         """Refuse a further report on behalf of somebody who may delete none.

@@ -9,8 +9,11 @@ captions.json  of videos in words, the captions of each
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from platform import python_version
 from typing import Any
 from zipfile import BadZipFile
 
@@ -21,14 +24,30 @@ from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows
 from nt2vr.evaluation.choices import choice_values
 from nt2vr.evaluation.intervals import Interval, Units, intervals_of, units_of
 from nt2vr.evaluation.measures import Measured, Values, averages_of, metric_values
-from nt2vr.evaluation.reports.provenance import now, package_versions
 from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
+from nt2vr.settings import project_version
 
 REPORT, QUERIES, ARRAYS, CAPTIONS = "report.json", "queries.jsonl", "arrays.npz", "captions.json"
 # what damaged files raise, numbers that are infinite included
 UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, BadZipFile)
 SUMMARY = {"name": str, "digest": str, "source": dict, "references": dict, "created": str, "versions": dict}
+PACKAGES = ("torch", "open_clip_torch", "numpy")  # whose versions a report has
 JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that list rows
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def package_versions() -> dict[str, str]:
+    """Return the versions of Python, the packages that compute, and nT2VR, as far as known."""
+    found = {"python": python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return {**found, "nt2vr": project_version()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +55,7 @@ class Result:
     """Results of one system.
 
     Attributes:
-        spec: description of the system, see `provenance.system_spec`.
+        spec: description of the system, see `protocol.system_spec`.
         metrics: of a picture plus text (see `covr`), by "kind/metric"; None: the averages of the per-query values.
     """
 
@@ -82,8 +101,8 @@ class Report:
     queries: tuple[JudgedQuery, ...]
     results: tuple[Result, ...]
     notes: tuple[str, ...] = ()
-    created: str = ""
-    versions: Mapping[str, str] = field(default_factory=dict)
+    created: str = field(default_factory=now)
+    versions: Mapping[str, str] = field(default_factory=package_versions)
     captions: Mapping[str, Sequence[str]] = field(default_factory=dict)
     pictures: tuple[Mapping[str, Any], ...] = ()
 
@@ -92,7 +111,7 @@ class Report:
         """Create a report of results just measured."""
         same = ("name", "digest", "source", "references", "video_ids", "texts", "queries", "captions")
         known = {name: getattr(benchmark, name) for name in same}
-        return cls(**known, results=tuple(results), notes=tuple(notes), created=now(), versions=package_versions())
+        return cls(**known, results=tuple(results), notes=tuple(notes))
 
     @property
     def is_covr(self) -> bool:
@@ -142,13 +161,14 @@ class Report:
                 partial.write_text("".join(lines), encoding="utf-8")
             if self.captions:
                 write_json(folder / CAPTIONS, {video_id: list(some) for video_id, some in self.captions.items()})
-            write_json(folder / REPORT, self._summary(), indent=2)
+            write_json(folder / REPORT, self.summary(), indent=2)
         except OSError as error:
             raise ConfigError(
                 f"The report cannot be written to {folder} ({error.strerror}). Choose another folder."
             ) from error
 
-    def _summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
+        """Return the content of report.json."""
         summary = {
             "name": self.name,
             "digest": self.digest,

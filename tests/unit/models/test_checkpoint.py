@@ -13,7 +13,7 @@ import safetensors.torch
 import torch
 
 from nt2vr.errors import CheckpointError, ConfigError
-from nt2vr.evaluation.reports.provenance import system_spec
+from nt2vr.evaluation.protocol import system_spec
 from nt2vr.models.card import CARD, CONFIG, Card, configured, read_card, write_card
 from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
 from nt2vr.models.framing import ENDS

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.protocol import evaluate, system_spec
 from nt2vr.evaluation.reports.formats import csv_table, latex, markdown
-from nt2vr.evaluation.reports.provenance import system_spec
 from nt2vr.evaluation.reports.report import Report, load_report
 from nt2vr.models.card import Card
 from nt2vr.search.systems import System
