@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from nt2vr.evaluation.video_to_text import caption_ranks
 from nt2vr.language.query import Query, understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.models.card import Card
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import BUILT_IN, STRENGTHS, tau_of
@@ -26,17 +27,7 @@ CONTROLS = ("plain", "drop")
 BLOCK = 1024  # queries per block: 12 MB of scores for 3,000 videos
 
 
-class Models(Protocol):
-    """Models by name; a `Catalog` is one."""
-
-    def names(self) -> list[str]: ...
-
-    def card(self, name: str) -> Card: ...
-
-    def load(self, name: str) -> Encoder: ...
-
-
-def with_controls(systems: Sequence[System], models: Models) -> list[System]:
+def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
     """Prepend the controls that every table needs: the base models, with strategies `plain` and `drop`.
 
     They reveal mistakes in the set-up, and how far merely ignoring the negation gets.
@@ -48,7 +39,7 @@ def with_controls(systems: Sequence[System], models: Models) -> list[System]:
     return list(dict.fromkeys([*controls, *systems]))
 
 
-def _base(model: str, models: Models, names: Sequence[str]) -> str:
+def _base(model: str, models: Catalog, names: Sequence[str]) -> str:
     """Follow a model's bases back as far as they are available."""
     seen = {model}
     while (base := models.card(model).base) in names and base not in seen:
@@ -60,7 +51,7 @@ def _base(model: str, models: Models, names: Sequence[str]) -> str:
 def evaluate(
     benchmark: Benchmark,
     systems: Sequence[System],
-    models: Models,
+    models: Catalog,
     store: ResultStore | None = None,
     progress: Progress = silent,
 ) -> Report:

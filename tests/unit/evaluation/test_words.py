@@ -64,6 +64,9 @@ class Models:
         return Letters(name, shift=5 * (name == "others"))
 
 
+MODELS: Any = Models()
+
+
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("words") / "mine.txt"
@@ -166,7 +169,7 @@ def test_one_caption_stands_for_a_video_and_is_never_the_query(file: Path, tmp_p
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_strategy_works_in_words_with_every_text_tower(file: Path, tmp_path: Path, strategy: str) -> None:
-    report = evaluate(read(f"words:{file}", tmp_path), [System("letters", strategy)], Models())
+    report = evaluate(read(f"words:{file}", tmp_path), [System("letters", strategy)], MODELS)
     assert {"original/MIR", "composed/hard_pairs", "without/hard_pairs", "not/auc"} <= set(
         report.metrics[report.results[0].system]
     )
@@ -174,20 +177,20 @@ def test_every_strategy_works_in_words_with_every_text_tower(file: Path, tmp_pat
 
 def test_models_that_share_only_a_visual_tower_have_their_own_galleries(file: Path, tmp_path: Path) -> None:
     benchmark = read(f"words:{file}", tmp_path)
-    both = evaluate(benchmark, [System("letters"), System("others")], Models())
-    alone = evaluate(benchmark, [System("others")], Models())
+    both = evaluate(benchmark, [System("letters"), System("others")], MODELS)
+    alone = evaluate(benchmark, [System("others")], MODELS)
     assert both.metrics["others"] == alone.metrics["others"] != both.metrics["letters"]
 
 
 def test_the_report_says_what_it_is(file: Path, tmp_path: Path) -> None:
-    report = evaluate(read(f"words1:{file}", tmp_path), [System("letters")], Models())
+    report = evaluate(read(f"words1:{file}", tmp_path), [System("letters")], MODELS)
     assert report.name == "mine in words, one caption"
     assert "text by text is easier than finding videos" in report.source["remarks"][0]
     assert "one of its captions" in report.source["remarks"][0]
 
 
 def test_rows_of_a_saved_report_have_the_captions_of_their_videos(file: Path, tmp_path: Path) -> None:
-    report = evaluate(read(f"words:{file}", tmp_path), [System("letters")], Models())
+    report = evaluate(read(f"words:{file}", tmp_path), [System("letters")], MODELS)
     report.save(tmp_path / "report")
     again = load_report(tmp_path / "report")
     place = next(place for place, query in enumerate(again.queries) if query.kind == "composed")
