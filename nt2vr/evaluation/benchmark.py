@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +13,6 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress
 
-QueryKind = Literal[
-    "original",
-    "negated",
-    "composed",
-    "without",
-    "not",
-    "retrieval",
-    "picture",
-    "choice",
-    "pair",
-    "class",
-    "negated class",
-]
 QUESTIONS = frozenset({"choice", "pair", "class", "negated class"})  # kinds that rank texts for a video
 NO_CAPTION = -1
 Rows = NDArray[np.int32]  # (n,), row numbers of a benchmark's videos
@@ -71,7 +58,7 @@ class JudgedQuery:
             `Benchmark.embed` returns that stands for it, NO_CAPTION if it has no other caption.
     """
 
-    kind: QueryKind | str
+    kind: str
     text: str
     relevant: Rows
     hard: Rows = field(default_factory=lambda: row_array(()))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nt2vr.datasets.files import VIDEO_SUFFIXES, files_below
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.benchmark import JudgedQuery, QueryKind, Rows, cue_of, row_array
+from nt2vr.evaluation.benchmark import JudgedQuery, Rows, cue_of, row_array
 from nt2vr.evaluation.measures import Measured, Values, members
 from nt2vr.files import expanded
 from nt2vr.media.picture import PICTURE_SUFFIXES
@@ -31,7 +31,7 @@ MAX_PROMPTS, MAX_BYTES = 1_000, 1 << 20
 TOP = 5  # classes
 # the classes of Kinetics that share a noun with another one, as VFC's authors chose them
 KINETICS_VERB = "Kinetics-verb"
-LENIENT: QueryKind = "negated class"  # a correct answer counts against the model here, so ties count as correct
+LENIENT = "negated class"  # a correct answer counts against the model here, so ties count as correct
 Averaged = Mapping[str, tuple[str, ...]]  # a text, and the texts whose mean embedding stands for it
 ClassTask = tuple[tuple[str, ...], tuple[JudgedQuery, ...], Averaged]
 
@@ -116,7 +116,7 @@ def class_questions(labels: Sequence[tuple[str, str]], prompts: Prompts = DEFAUL
     texts: dict[str, int] = {}
     averaged: dict[str, tuple[str, ...]] = {}
     questions = []
-    forms: tuple[tuple[QueryKind, tuple[str, ...]], ...] = (("class", prompts.plain), (LENIENT, prompts.negated))
+    forms = (("class", prompts.plain), (LENIENT, prompts.negated))
     for kind, lines in forms if prompts.negated else forms[:1]:
         asked: dict[tuple[str, str], tuple[str, Rows]] = {}
         for data, names in classes.items():
@@ -148,11 +148,11 @@ def shown_questions(
         holding: mask (N,) of the scenes for which a claim holds.
     """
     texts: dict[str, int] = {}
-    questions: dict[QueryKind, list[JudgedQuery]] = {"class": [], LENIENT: []}
+    questions: dict[str, list[JudgedQuery]] = {"class": [], LENIENT: []}
     for sort, some in classes.items():
         plain, denied, claims = zip(*some, strict=True)
         shown = np.stack([holding(claim) for claim in claims])  # (C, N)
-        forms: dict[QueryKind, Sequence[str]] = {"class": plain, LENIENT: denied}
+        forms: dict[str, Sequence[str]] = {"class": plain, LENIENT: denied}
         places = {kind: row_array(texts.setdefault(text, len(texts)) for text in said) for kind, said in forms.items()}
         for row in np.flatnonzero(shown.any(axis=0) & ~shown.all(axis=0)).tolist():
             right = random.Random(f"class {sort} {row}").choice(np.flatnonzero(shown[:, row]).tolist())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.benchmark import NO_CAPTION, JudgedQuery, QueryKind, Vectors, mask
+from nt2vr.evaluation.benchmark import NO_CAPTION, JudgedQuery, Vectors, mask
 from nt2vr.evaluation.ranks import (
     KS,
     first_ranks,
@@ -186,8 +186,7 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
         values.astype(np.float64) for values in (measured.ordered, measured.tied, measured.violations)
     )
     found: dict[str, Values] = {}
-    of_rank: tuple[QueryKind, ...] = ("original", "composed", "without", "retrieval")
-    for kind in of_rank:
+    for kind in ("original", "composed", "without", "retrieval"):
         if len(chosen := np.flatnonzero(kinds == kind)):
             values = retrieval_values(measured.ranks[chosen])
             found |= {f"{kind}/{name}": Values(chosen, each) for name, each in values.items()}
@@ -205,8 +204,7 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
         for name, some in parts.items() if len(measured.pair_scores) == len(queries) else ():
             pairs_of = _distinct_pairs(queries, some, measured.pair_scores)
             found[f"picture/AP{name}"] = Values(some, pairs_of, average_precision)
-    denying: tuple[QueryKind, ...] = ("composed", "without", "not")
-    for kind in denying:
+    for kind in ("composed", "without", "not"):
         pairs = np.flatnonzero((kinds == kind) & ~np.isnan(ordered))
         if len(pairs) and kind != "not":
             found[f"{kind}/hard_pairs"] = Values(pairs, 100 * ordered[pairs])
