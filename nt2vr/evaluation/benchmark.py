@@ -135,7 +135,6 @@ class Benchmark:
 def mask(videos: Sequence[Rows | Sequence[int]], count: int) -> NDArray[np.bool_]:
     """Convert lists of row numbers to a Boolean array (len(videos), count)."""
     table = np.zeros((len(videos), count), bool)
-    lengths = [len(some) for some in videos]
-    rows = np.concatenate([row_array(()), *(np.asarray(some, np.int32) for some in videos)])
-    table[np.repeat(np.arange(len(videos)), lengths), rows] = True
+    for row, some in zip(table, videos, strict=True):
+        row[np.asarray(some, np.int32)] = True
     return table

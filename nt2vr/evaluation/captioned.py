@@ -77,8 +77,7 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
         if place is None or not negated.text:
             lost["negated"] += 1
             continue
-        boolean = _as_code("negated", negated, sets)
-        queries.append(replace(_negated(negated, queries[place], place), boolean=boolean))
+        queries.append(_negated(negated, queries[place], place, sets))
     for composed in sets.composed:
         judged = judged_composed(composed, row_of)
         if not len(judged.relevant):
@@ -100,7 +99,7 @@ def _as_code(kind: str, caption: Caption, sets: QuerySets) -> tuple[str, tuple[s
     return split_as_code(caption.text)
 
 
-def _negated(caption: Caption, original: JudgedQuery, place: int) -> JudgedQuery:
+def _negated(caption: Caption, original: JudgedQuery, place: int, sets: QuerySets) -> JudgedQuery:
     """Judge a negation of the original query at `place`."""
     return JudgedQuery(
         "negated",
@@ -110,6 +109,7 @@ def _negated(caption: Caption, original: JudgedQuery, place: int) -> JudgedQuery
         unwanted=(caption.unwanted,) if caption.unwanted else (),
         original=place,
         cue=cue_of(caption.text),
+        boolean=_as_code("negated", caption, sets),
         query_id=caption.cap_id,
     )
 

@@ -9,6 +9,7 @@ fits the other's scene. A model that has all of them right may still be unable t
 import random
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
 from nt2vr.world.altered import altered
@@ -42,18 +43,13 @@ def fold_questions(
     texts: dict[str, int] = {}
     questions = []
     for fold in FOLDS:
-        found = 0
-        for row, scene in enumerate(scenes if count else ()):
-            pair = next(_pairs(scene, captions[row], fold, row), None)
-            if pair is not None:
-                others = row_array((texts.setdefault(pair[1], len(texts)),))
-                cue, true = cue_of(pair[1]), pair[0]  # the caption denies nothing
-                questions.append(
-                    JudgedQuery("pair", true, row_array((row,)), wanted=true, others=others, group=fold, cue=cue)
-                )
-                found += 1
-            if found == count:
-                break
+        pairs = ((row, next(_pairs(scene, captions[row], fold, row), None)) for row, scene in enumerate(scenes))
+        for row, (true, foil) in islice(((row, pair) for row, pair in pairs if pair), count):
+            others = row_array((texts.setdefault(foil, len(texts)),))
+            cue = cue_of(foil)  # the caption denies nothing
+            questions.append(
+                JudgedQuery("pair", true, row_array((row,)), wanted=true, others=others, group=fold, cue=cue)
+            )
     return tuple(texts), tuple(questions)
 
 

@@ -1,6 +1,6 @@
 """Error analysis of a report: single queries, and each system's first results."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -86,14 +86,9 @@ def _listed(report: Report, only: Filter, gains: NDArray[np.float64], negated: N
             and only.cue in ("", query.cue)
             and (not only.part or facets[place].part == only.part)
             and (not only.concept or only.concept in facets[place].concepts)
-            and (not words or _has(query.text, words))
+            and all(word in query.text.lower() for word in words)
         )
     return listed
-
-
-def _has(text: str, words: Sequence[str]) -> bool:
-    text = text.lower()
-    return all(word in text for word in words)
 
 
 def first_videos(report: Report, place: int, system: str) -> list[tuple[str, Verdict | None]]:

@@ -62,7 +62,8 @@ def _confusion(
         for system, places in known.items()
     }
     pairs = Counter(pair for some in chosen.values() for pair in zip(true, some, strict=True) if pair[0] != pair[1])
-    classes = list(dict.fromkeys(text for pair, _ in sorted(pairs.most_common(), key=_order) for text in pair))[:MOST]
+    most = sorted(pairs, key=lambda pair: (-pairs[pair], pair))
+    classes = list(dict.fromkeys(text for pair in most for text in pair))[:MOST]
     if not classes:
         return None
     place = {text: number for number, text in enumerate(classes)}
@@ -81,8 +82,3 @@ def _confusion(
     }
     known_shifts = {system: some for system, some in shifts.items() if any(some)}
     return Confusion(name, tuple(classes), asked, shares, known_shifts)
-
-
-def _order(counted: tuple[tuple[str, str], int]) -> tuple[int, tuple[str, str]]:
-    pair, count = counted
-    return -count, pair

@@ -217,7 +217,8 @@ def load_report(folder: Path) -> Report:
         pictures = tuple(line["picture"] for line in lines if "picture" in line)
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as found:
             arrays = dict(found)
-        judged = {name: _split(arrays[name], arrays[f"num_{name}"]) for name in JUDGED}
+        ends = {name: np.cumsum(arrays[f"num_{name}"])[:-1] for name in JUDGED}
+        judged = {name: np.split(arrays[name], ends[name]) for name in JUDGED}
         queries = [_query(line, {name: judged[name][place] for name in JUDGED}) for place, line in enumerate(lines)]
         results = []
         for place, spec in enumerate(data["systems"]):
@@ -262,7 +263,3 @@ def _captions(path: Path) -> dict[str, tuple[str, ...]]:
     if not path.is_file():
         return {}
     return {video_id: tuple(some) for video_id, some in parse_json(path.read_text(encoding="utf-8")).items()}
-
-
-def _split(flat: Rows, lengths: Rows) -> list[Rows]:
-    return np.split(flat, np.cumsum(lengths)[:-1])
