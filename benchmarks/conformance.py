@@ -15,8 +15,8 @@ import numpy as np
 
 from benchmarks.conformance_covr import Row, covr_rows
 from benchmarks.harness import write_head, write_row
-from nt2vr.datasets import Split, load_dataset
-from nt2vr.datasets.load import DATASETS
+from nt2vr.datasets.base import Split
+from nt2vr.datasets.load import DATASETS, load_dataset
 from nt2vr.errors import Nt2vrError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, row_array
 from nt2vr.evaluation.choices import choice_values, choices_of, measure_choices

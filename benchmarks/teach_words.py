@@ -32,7 +32,8 @@ import torch
 
 from benchmarks.harness import arguments
 from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
-from nt2vr.datasets import load, sample_ids
+from nt2vr.datasets import load
+from nt2vr.datasets.load import sample_ids
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, row_array
 from nt2vr.evaluation.measures import Measured, summarise

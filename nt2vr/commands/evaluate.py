@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import get_args
 
-from nt2vr.datasets import Split
+from nt2vr.datasets.base import Split
 from nt2vr.errors import ConfigError
 from nt2vr.files import check_writable
 from nt2vr.progress import progress_bar

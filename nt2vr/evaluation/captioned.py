@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from nt2vr.datasets import Dataset
+from nt2vr.datasets.base import Dataset
 from nt2vr.datasets.features import Features
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_features, embed_files

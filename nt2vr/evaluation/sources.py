@@ -4,9 +4,9 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nt2vr.datasets import Split, kind_and_path, load_dataset
-from nt2vr.datasets.base import Dataset
+from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.features import Features, read_features
+from nt2vr.datasets.load import kind_and_path, load_dataset
 from nt2vr.errors import ConfigError, DatasetError, quoted
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark

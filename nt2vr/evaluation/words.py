@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from nt2vr.datasets import Split, load_dataset
+from nt2vr.datasets.base import Split
+from nt2vr.datasets.load import load_dataset
 from nt2vr.evaluation.benchmark import NO_CAPTION, Benchmark, Embed, JudgedQuery, Vectors
 from nt2vr.evaluation.captioned import judged_composed, judged_queries
 from nt2vr.files import expanded

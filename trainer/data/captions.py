@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from nt2vr.datasets import held_out_of, load_dataset, sample_ids
+from nt2vr.datasets.load import held_out_of, load_dataset, sample_ids
 from nt2vr.errors import DatasetError
 from nt2vr.files import expanded, parse_json
 from nt2vr.progress import Progress, progress_bar, silent, tracked

@@ -10,10 +10,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.datasets import kind_and_path, load_dataset, sample
 from nt2vr.datasets.covr import covr_name
 from nt2vr.datasets.features import find_features, read_features
 from nt2vr.datasets.files import Files
+from nt2vr.datasets.load import kind_and_path, load_dataset, sample
 from nt2vr.errors import ConfigError
 from nt2vr.media.cache import Cache
 from nt2vr.media.frame_set import decode_videos

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nt2vr.datasets import Dataset, Split, load_dataset, sample
 from nt2vr.datasets import load as load_module
+from nt2vr.datasets.base import Dataset, Split
+from nt2vr.datasets.load import load_dataset, sample
 from nt2vr.errors import ConfigError, DatasetError, GalleryError, Nt2vrError
 from tests.paths import ROOT
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nt2vr.datasets import load_dataset
+from nt2vr.datasets.load import load_dataset
 from nt2vr.errors import DatasetError
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import nt2vr
-from nt2vr.datasets import load_dataset
-from nt2vr.datasets.load import DATASETS
+from nt2vr.datasets.load import DATASETS, load_dataset
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.catalog import MODELS, Catalog
 from nt2vr.registry import Registry

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from nt2vr.datasets import load_dataset
+from nt2vr.datasets.load import load_dataset
 from nt2vr.errors import CheckpointError, ConfigError, DatasetError, MediaError
 from nt2vr.evaluation.media import embed_files
 from nt2vr.media.cache import Cache
