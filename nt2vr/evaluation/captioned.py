@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 
 from nt2vr.datasets.base import Dataset
 from nt2vr.datasets.features import Features
@@ -12,13 +11,12 @@ from nt2vr.evaluation.media import content_of, embed_features, embed_files
 from nt2vr.evaluation.reports.published import RELEASED
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.progress import Progress, silent
+from nt2vr.progress import Progress
 from nt2vr.querygen.absences import AbsenceQuery
 from nt2vr.querygen.composer import ComposedQuery
 from nt2vr.querygen.query_sets import Caption, QuerySets
 from nt2vr.querygen.released import split_as_code
 
-NO_FEATURES: Mapping[str, Features] = MappingProxyType({})
 LOST = {  # why queries are left out
     "original": "have no text, or their video is not here",
     "negated": "have no text, or no original query that they deny",
@@ -31,9 +29,9 @@ def captioned_benchmark(
     sets: QuerySets,
     decoder: Decoder,
     cache: Cache,
-    progress: Progress = silent,
-    features: Mapping[str, Features] = NO_FEATURES,
-    has_files: bool = True,
+    progress: Progress,
+    features: Mapping[str, Features],
+    has_files: bool,
 ) -> Benchmark:
     """Build a benchmark over a dataset's videos; queries without a relevant video are left out, and counted.
 

@@ -22,14 +22,6 @@ SHOWN = 3  # relevant clips, and words
 
 
 @dataclass(frozen=True)
-class Relevant:
-    """A relevant video, with its caption that has most of the wanted words."""
-
-    video_id: str
-    caption: str
-
-
-@dataclass(frozen=True)
 class Removed:
     """A word that removed videos whose captions have the wanted words, with one of them.
 
@@ -45,9 +37,13 @@ class Removed:
 
 @dataclass(frozen=True)
 class Reasons:
-    """Why a query has its relevant videos: the first of them, and the words that removed most."""
+    """Why a query has its relevant videos: the first of them, and the words that removed most.
 
-    relevant: tuple[Relevant, ...]
+    Attributes:
+        relevant: by video id, the caption that has most of the wanted words.
+    """
+
+    relevant: Mapping[str, str]
     removed: tuple[Removed, ...]
 
 
@@ -60,11 +56,8 @@ def reasons_of(report: Report, place: int) -> Reasons | None:
         return None
     wanted, unwanted = content_of(query.wanted), content_of(" and ".join(query.unwanted))
     relevant = {report.video_ids[row] for row in query.relevant}
-    shown = [
-        Relevant(video_id, max(known[video_id], key=lambda caption: len(_found(wanted, caption))))
-        for video_id in sorted(relevant, key=report.video_ids.index)
-        if video_id in known
-    ]
+    shown = [video_id for video_id in sorted(relevant, key=report.video_ids.index) if video_id in known][:SHOWN]
+    fitting = {each: max(known[each], key=lambda caption: len(_found(wanted, caption))) for each in shown}
     removed: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for video_id, captions in known.items():
         if video_id in relevant or not any(len(_found(wanted, caption)) == len(wanted) for caption in captions):
@@ -73,7 +66,7 @@ def reasons_of(report: Report, place: int) -> Reasons | None:
         for word, caption in by_word.items():
             removed[word].append((video_id, caption))
     most = sorted(removed, key=lambda word: (-len(removed[word]), word))[:SHOWN]
-    return Reasons(tuple(shown[:SHOWN]), tuple(Removed(word, len(removed[word]), *removed[word][0]) for word in most))
+    return Reasons(fitting, tuple(Removed(word, len(removed[word]), *removed[word][0]) for word in most))
 
 
 def content_of(text: str) -> frozenset[str]:

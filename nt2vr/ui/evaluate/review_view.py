@@ -48,7 +48,7 @@ def _reasons(listing: Listing, place: int) -> dict[str, Any]:
     if (reasons := reasons_of(listing.report, place)) is None:
         return {}
     return {
-        "relevant": [{"id": each.video_id, "caption": each.caption} for each in reasons.relevant],
+        "relevant": [{"id": each, "caption": caption} for each, caption in reasons.relevant.items()],
         "removed": [
             {
                 "word": each.word,
