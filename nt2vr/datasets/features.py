@@ -7,8 +7,7 @@ The form that W2VV++, SEA and dual encoding publish, in COLLECTION/FeatureData/N
     feature.bin  the rows in float32, one after another
 """
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -17,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.datasets.base import such_as
-from nt2vr.datasets.files import files_below
+from nt2vr.datasets.files import expecting, files_below
 from nt2vr.datasets.load import kind_and_path
-from nt2vr.errors import DatasetError, quoted, reason_of
+from nt2vr.errors import DatasetError, quoted
 
 SHAPE, IDS, ROWS = "shape.txt", "id.txt", "feature.bin"
+FORM = f"features as W2VV++ publishes them: {SHAPE}, {IDS} and {ROWS}, which fit each other"
 FLOAT = 4  # bytes
 
 
@@ -103,7 +103,7 @@ def find_features(data: str | Path, name: str) -> Path:
 def features_size(data: str | Path, name: str) -> int:
     """Return how many numbers a feature of this name has, without reading any; errors as of `read_features`."""
     folder = find_features(data, name)
-    with _expecting(folder):
+    with expecting(folder, FORM):
         size: int = BigFile.open(folder).rows.shape[1]
     return size
 
@@ -118,7 +118,7 @@ def read_features(data: str | Path, name: str, video_ids: Collection[str]) -> Fe
         DatasetError: if there are none of this name, their files cannot be used, or no video has any.
     """
     folder = find_features(data, name)
-    with _expecting(folder):
+    with expecting(folder, FORM):
         file = BigFile.open(folder)
         of_video = {
             each: _mean(file.rows[places], each) for each, places in _places(file.names, set(video_ids)).items()
@@ -149,11 +149,3 @@ def _mean(rows: NDArray[np.float32], video_id: str) -> NDArray[np.float32]:
         if not np.isfinite(np.linalg.norm(mean)):
             raise ValueError(f"the numbers of {quoted(video_id)} are too large or not finite")
     return mean
-
-
-@contextmanager
-def _expecting(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError) as error:
-        raise DatasetError(f"{folder} cannot be read as features ({reason_of(error)}). Correct its files.") from error
