@@ -70,7 +70,6 @@ class Loader:
 
 
 def split_named(name: str) -> Split:
-    """Return the split that a published file calls by this name."""
     try:
         return SPLITS[name.strip().lower()]
     except KeyError:
@@ -80,13 +79,7 @@ def split_named(name: str) -> Split:
 def listed_splits(
     files: Files, lists: Mapping[Split, Sequence[str]], form: str, captions: Captions, ids: Mapping[str, str] = NO_IDS
 ) -> dict[Split, Captions]:
-    """Read the captions of each split from the first of its lists of ids that exists.
-
-    Args:
-        lists: patterns of their file names.
-        form: see `expecting`.
-        ids: full ids by what a list may have instead.
-    """
+    """Read the captions of each split from the first of its lists that exists; `ids` has full ids by listed ones."""
     splits: dict[Split, Captions] = {}
     for split, patterns in lists.items():
         for path in files.named(*patterns)[:1]:

@@ -27,12 +27,7 @@ FLOAT = 4  # bytes
 
 @dataclass(frozen=True, eq=False)
 class BigFile:
-    """Named rows of numbers in a file.
-
-    Attributes:
-        names: N of them.
-        rows: (N, W), memory-mapped.
-    """
+    """Rows of numbers in a file, (N, W) and memory-mapped, and their N names."""
 
     names: list[str]
     rows: NDArray[np.float32]
@@ -54,12 +49,7 @@ class BigFile:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features of a dataset's videos under one name.
-
-    Attributes:
-        size: W, how many numbers one has.
-        of_video: (W,) by video id; videos without are left out.
-    """
+    """The features of a dataset's videos under one name: `size` numbers by video id, for videos that have any."""
 
     name: str
     size: int
@@ -67,7 +57,6 @@ class Features:
 
     @property
     def digest(self) -> str:
-        """Hash of their contents."""
         digest = blake2b(self.name.encode(), digest_size=12)
         for video_id, row in sorted(self.of_video.items()):
             digest.update(video_id.encode() + row.tobytes())
@@ -75,14 +64,7 @@ class Features:
 
 
 def find_features(data: str | Path, name: str) -> Path:
-    """Return the BigFile folder of this name in a dataset's folder or below it.
-
-    Args:
-        data: folder of a dataset, or its captions file; see `load_dataset`.
-
-    Raises:
-        DatasetError: if there is none.
-    """
+    """Return the BigFile folder of this name in or below the folder of a dataset, named as for `load_dataset`."""
     path = kind_and_path(data)[1]
     if not path.exists():
         raise DatasetError(f"{path} is not there. Name the folder of a dataset, or its captions file.")
@@ -111,11 +93,7 @@ def features_size(data: str | Path, name: str) -> int:
 def read_features(data: str | Path, name: str, video_ids: Collection[str]) -> Features:
     """Read the features of videos: the row of its id, or the mean of the rows of its frames, ID_NUMBER.
 
-    Args:
-        data: as of `find_features`.
-
-    Raises:
-        DatasetError: if there are none of this name, their files cannot be used, or no video has any.
+    A DatasetError says if there are none of this name, their files cannot be used, or no video has any.
     """
     folder = find_features(data, name)
     with expecting(folder, FORM):

@@ -111,7 +111,6 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
 
 
 def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
-    """Return the files of the described videos."""
     ids = list(dict.fromkeys(video_id for captions in annotations.splits.values() for video_id in captions))
     found: dict[str, Path | None] = {}
     for video_id in ids:

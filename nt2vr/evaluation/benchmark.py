@@ -105,11 +105,7 @@ class Benchmark:
     averaged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Validate the benchmark.
-
-        Raises:
-            ConfigError: if it has no queries or videos, or a query has no relevant video.
-        """
+        """Refuse a benchmark without queries or videos, or a query without a relevant video."""
         if not self.queries or not self.video_ids:
             raise ConfigError(f"{self.name} has no queries or no videos. Choose other data.")
         for query in self.queries:

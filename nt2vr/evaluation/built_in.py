@@ -47,8 +47,6 @@ def world_benchmark(
     """Build a benchmark of held-out scenes.
 
     Args:
-        cache: folder for frames and embeddings.
-        seed: of the scenes.
         split: "test" for reporting, "validation" for model selection.
         num_pairs: at most, of a caption and a foil per fold, see `folds`.
     """
@@ -95,11 +93,7 @@ def _benchmark(
 
 
 def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache, progress: Progress = silent) -> Benchmark:
-    """Build the same kind of benchmark from a gallery with known scenes, such as the shipped one.
-
-    Raises:
-        ConfigError: if no video has a known scene.
-    """
+    """Build the same kind of benchmark from a gallery, as the shipped one; a ConfigError says if no scene is known."""
     videos = [video for video in gallery.videos if video.scene is not None]
     scenes = [Scene.from_dict(video.scene or {}) for video in videos]
     captions = captions_of(scenes)
@@ -128,10 +122,6 @@ def world_queries(
     """Generate queries per scene: its caption, its caption with one thing denied, and one of each negated kind.
 
     The latter are left out if no scene satisfies them, or none shows both of their parts: they would be uninformative.
-
-    Args:
-        captions: one per scene, see `captions_of`.
-        sentences: draws negated sentences for the scenes.
     """
     queries = [JudgedQuery("original", caption, row_array((row,))) for row, caption in enumerate(captions)]
     for row in range(len(captions)):

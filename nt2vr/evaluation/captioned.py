@@ -38,9 +38,6 @@ def captioned_benchmark(
     Args:
         features: by name, for models that read them.
         has_files: whether the videos have files, which other models need.
-
-    Raises:
-        ConfigError: if no query has a relevant video.
     """
     queries, remarks = judged_queries(sets, {video.video_id: row for row, video in enumerate(dataset.videos)})
     source = {

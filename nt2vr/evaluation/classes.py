@@ -47,8 +47,7 @@ class Prompts:
     def read(cls, given: str, folder: Path) -> "Prompts":
         """Read a prompt, or a file with one per line, by default PROMPTS in a folder; negations tell which deny.
 
-        Raises:
-            ConfigError: if they cannot be used, with the reason.
+        A ConfigError says why they cannot be used.
         """
         if SLOT in given:
             lines = [given]
@@ -81,9 +80,7 @@ def class_files(folder: Path) -> list[tuple[Path, str, str]]:
     """List pictures and videos in folders named by their class, each with its class and its data set.
 
     The data set is the folder of a class's folder, relative to the given one: "" if that holds the classes itself.
-
-    Raises:
-        ConfigError: if there are none.
+    A ConfigError says if there are none.
     """
     media = VIDEO_SUFFIXES | PICTURE_SUFFIXES
     files = sorted(file for file in files_below(folder) if file.suffix.lower() in media and file.parent != folder)
@@ -101,9 +98,7 @@ def class_questions(labels: Sequence[tuple[str, str]], prompts: Prompts = DEFAUL
 
     Args:
         labels: the class and the data set of each video; a data set's videos are asked for its own classes.
-
-    Raises:
-        ConfigError: if a data set has a single class.
+            A ConfigError refuses one with a single class.
     """
     named = [(label.lower().replace("_", " "), data) for label, data in labels]
     classes: dict[str, dict[str, None]] = {}

@@ -35,11 +35,7 @@ class _Steady(random.Random):
 def fold_questions(
     scenes: Sequence[Scene], captions: Sequence[SceneCaption], count: int = PAIRS
 ) -> tuple[tuple[str, ...], tuple[JudgedQuery, ...]]:
-    """Return the distinct foils, and a question per caption and foil, the first `count` of each fold.
-
-    Args:
-        captions: of the scenes, which the negated fold denies.
-    """
+    """Return the distinct foils, and a question per caption and foil, the first `count` of each fold."""
     texts: dict[str, int] = {}
     questions = []
     for fold in FOLDS:

@@ -74,11 +74,7 @@ def intervals_of_means(values: Array, units: Units) -> list[Interval | None]:
 
 
 def intervals_of(values: Mapping[str, Mapping[str, Values]], units: Units) -> dict[str, dict[str, Interval]]:
-    """Return the intervals of metrics of several systems; figures over the same queries share their resamples.
-
-    Args:
-        units: (Q,), of all queries.
-    """
+    """Return the intervals of metrics of several systems; figures over the same queries share their resamples."""
     alike: dict[bytes, list[tuple[str, str]]] = {}
     for system, of_metric in values.items():
         for key, each in of_metric.items():
@@ -101,9 +97,6 @@ def sign_flip_p(differences: Array, units: Units) -> float:
 
     Then the sign of each unit's sum of differences would be a matter of chance. All combinations of signs are tried
     if there are few, otherwise 1,000 random ones; the sum of very many signs is normal.
-
-    Args:
-        units: (N,).
     """
     sums, _ = _by_unit(differences[:, None], units)
     sums = sums[sums != 0]

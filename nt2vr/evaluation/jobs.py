@@ -56,11 +56,7 @@ class Evaluations:
             self._runner.cancel(self.job.number)
 
     def start_covr(self, data: CovrData, model: str) -> Future[Job[str]]:
-        """Start an evaluation of pictures plus texts by a model.
-
-        Raises:
-            ConfigError: if another one is running, or there is no such model.
-        """
+        """Start an evaluation of pictures plus texts by a model; errors as of `start`."""
         self._models.find(model)
 
         def work(progress: Progress) -> str:
@@ -71,14 +67,7 @@ class Evaluations:
         return self._runner.run(work, f"{data.name}, {data.split}, picture plus text", [model])
 
     def start(self, data: Data, systems: Sequence[str]) -> Future[Job[str]]:
-        """Start an evaluation of systems and their controls.
-
-        Returns:
-            A future of the finished job.
-
-        Raises:
-            ConfigError: if the choice is invalid, or another evaluation is running.
-        """
+        """Start an evaluation of systems and their controls; a ConfigError says why it is refused."""
         if not data.name:
             raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")
         if not systems:

@@ -134,7 +134,6 @@ def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> NDArray[
 
 
 def joined(parts: Sequence[Measured]) -> Measured:
-    """Concatenate blocks."""
     return Measured(
         *(np.concatenate([getattr(part, name) for part in parts]) for name in Measured.__dataclass_fields__)
     )
@@ -156,7 +155,6 @@ class Values:
 
 
 def summarise(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, float]:
-    """Aggregate per-query values to metrics: the averages of `metric_values`."""
     return averages_of(metric_values(queries, measured))
 
 

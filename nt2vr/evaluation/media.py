@@ -57,9 +57,7 @@ def embed_files(
 def embed_features(videos: Sequence[Video], known: Mapping[str, Features], otherwise: Embed) -> Embed:
     """Return a function projecting the videos' features under a model that reads these, zeros where there are none.
 
-    Args:
-        known: by name, of all models to come.
-        otherwise: embeds the videos under a model that sees frames.
+    Other models embed the videos by `otherwise`.
     """
 
     def embed(encoder: Encoder, progress: Progress) -> Vectors:

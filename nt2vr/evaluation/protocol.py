@@ -55,16 +55,10 @@ def evaluate(
     store: ResultStore | None = None,
     progress: Progress = silent,
 ) -> Report:
-    """Evaluate systems on a benchmark, one model at a time.
+    """Evaluate systems on a benchmark, one model at a time; errors as of `Catalog.load`.
 
     Args:
-        systems: systems to evaluate; see `with_controls`.
-        store: earlier results to reuse; new ones are added after each model.
-
-    Raises:
-        InterruptedError: if `progress` raises it; results of finished models are in `store`.
-        ConfigError: if a model does not exist.
-        CheckpointError: if a model cannot be loaded.
+        store: earlier results to reuse; new ones are added after each model, and stay if `progress` stops the work.
     """
     digest, found, notes = benchmark.digest, dict[System, Result](), list[str]()
     videos = dict[str, Vectors]()  # by what embeds them
@@ -128,9 +122,6 @@ def ask(
     """Measure strategies of one model in bounded memory, encoding each text once per block.
 
     Ranks of captions are those of `plain`, which alone searches for captions as they are; of other strategies, 0.
-
-    Args:
-        videos: what `benchmark.embed` returns.
     """
     queries, doing = benchmark.queries, f"queries, {encoder.name}"
     blocks: list[list[Measured]] = [[] for _ in systems]

@@ -25,7 +25,7 @@ def _warn(folder: Path, reason: str | None) -> None:
 
 
 class ResultStore:
-    """Stores one file per result, written atomically, and at most `MAX_RESULTS` of them."""
+    """Stores one file per result, written atomically, and at most `LIMITS["results"]` of them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

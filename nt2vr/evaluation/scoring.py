@@ -52,9 +52,6 @@ def ask_systems(
         understand: parses queries whose parts are unknown.
         step: called now and then; what it raises ends the work.
         averaged: see `Benchmark.averaged`.
-
-    Returns:
-        One per system.
     """
     needs_no_parts = all(system.strategy == PLAIN for system in systems)
     parts = [("", ())] * len(queries) if needs_no_parts else _parsed(queries, understand, step)

@@ -80,16 +80,11 @@ def load_benchmark(
     libraries: Libraries | None = None,
     reads: Set[str] = FRAMES,
 ) -> Benchmark:
-    """Load a benchmark, without loading models or decoding videos.
+    """Load a benchmark, without loading models or decoding videos; an Nt2vrError says what cannot be used.
 
     Args:
         folder: cache folder for clips of the built-in world and for generated queries.
         reads: `features` on the cards of the models to come. If all read some, videos need no files.
-
-    Raises:
-        ConfigError: if there is no such library, or a task or a query set cannot be used.
-        DatasetError: if there is no such dataset.
-        GalleryError: if a manifest cannot be used.
     """
     if data.prompts and not data.name.startswith(CLASSES) and not (data.is_path and is_task(Path(data.name))):
         raise ConfigError(f"{quoted(data.name)} has no classes. Leave out the prompts.")

@@ -36,17 +36,11 @@ REMARK = (
 
 
 def in_words(name: str) -> bool:
-    """Return whether the name of evaluation data asks for videos in words."""
     return name.startswith((WORDS, ONE_CAPTION))
 
 
 def read_words(path: str, split: Split) -> CaptionedVideos:
-    """Read captions from any of the query-set formats, or the captions of a dataset whose videos may be missing.
-
-    Raises:
-        ConfigError: if a file of captions cannot be read.
-        DatasetError: if a dataset cannot be used.
-    """
+    """Read captions in any of the query-set formats, or those of a dataset, whose videos may be missing."""
     file = expanded(path)
     if file.is_file() and file.suffix.lower() not in DATASET_SUFFIXES:
         return read_captioned_videos(file)
@@ -60,13 +54,8 @@ def words_benchmark(
     """Build a benchmark of captions.
 
     Args:
-        videos: the captions, and which of them to search with.
-        seed: of the generated queries, and of the order of captions.
-        folder: cache folder for generated queries.
+        seed: of the generated queries, which are cached in the folder, and of the order of captions.
         one_caption: whether one caption stands for a video, instead of the mean of all: a harder task.
-
-    Raises:
-        ConfigError: if no query has a relevant video.
     """
     captions = {video_id: tuple(texts) for video_id, texts in videos.captions.items() if texts}
     row_of = {video_id: row for row, video_id in enumerate(captions)}

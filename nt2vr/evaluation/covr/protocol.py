@@ -43,7 +43,6 @@ class CovrQuery:
     """A query with its truth, as rows of a benchmark.
 
     Attributes:
-        kind: kind of change.
         right: rows of the clips that count in R@k.
         matches: rows that count in mAP@k, where these are more; empty for `right`.
         violating: rows of the clips that show what was to be removed; empty for other changes.
@@ -286,7 +285,6 @@ def systems_of(embedded: EmbeddedQueries, encoder: Encoder) -> list[str]:
 
 
 def outcomes_of(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Outcome]:
-    """Measure every system of a model."""
     weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
     systems = systems_of(embedded, encoder)
     return {system: measure(vectors_of(embedded, system, weights, fusion), embedded) for system in systems}

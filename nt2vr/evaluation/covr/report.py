@@ -21,11 +21,7 @@ NAME = "picture plus text"  # after that of the data
 
 
 def covr_report(benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent) -> Report:
-    """Measure every composition of a model on a benchmark; its clips are numbered.
-
-    Raises:
-        DatasetError: if its targets are not published.
-    """
+    """Measure every composition of a model, on numbered clips; a DatasetError says if no targets are published."""
     if not any(query.right for query in benchmark.queries):
         raise DatasetError(
             f"The targets of {benchmark.name} are not published, so it cannot be measured here. Choose another split, "
@@ -74,11 +70,7 @@ def _result(
 
 
 def read_covr_file(path: Path) -> Report:
-    """Read a report as nT2VR once stored them: one JSON file each, without relevant clips and a digest.
-
-    Raises:
-        ConfigError: if the file cannot be read, or a newer nT2VR wrote it.
-    """
+    """Read an earlier version's report, one JSON file without relevant clips or digest; errors as `load_report`'s."""
     try:
         data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
         rows = data["rows"]

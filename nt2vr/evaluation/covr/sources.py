@@ -36,7 +36,7 @@ SEEN, UNSEEN = "seen wordings", "unseen wordings"
 
 @dataclass(frozen=True)
 class CovrData:
-    """Selection of evaluation data.
+    """Selection of evaluation data; a ConfigError refuses splits and numbers that the built-in world does not have.
 
     Attributes:
         name: "world", or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ or CIRCO.
@@ -44,9 +44,6 @@ class CovrData:
         per_kind: queries per kind of change in the built-in world; 0 for its default.
         keep_reference: whether a query's own reference is ranked, as in CLIP4Cir's code for FashionIQ; CoVR's removes
             it, and so do the measures of CIRR and CIRCO.
-
-    Raises:
-        ConfigError: if the built-in world has no such split, or too many queries are asked for.
     """
 
     name: str = WORLD
@@ -66,13 +63,9 @@ class CovrData:
 
 
 def benchmark_for(encoder: Encoder, data: CovrData, folder: Path, decoder: Decoder, cache: Cache) -> CovrBenchmark:
-    """Load a benchmark for a model; `folder` stores embeddings of the built-in world, `cache` those of files.
+    """Load a benchmark for a model that sees frames, or has embeddings from elsewhere, which need no files.
 
-    Embeddings from elsewhere need no files.
-
-    Raises:
-        ConfigError: if the model sees no frames.
-        DatasetError: if the data cannot be read.
+    `folder` stores embeddings of the built-in world, `cache` those of files; errors as of `load_covr`.
     """
     encoder.card.check_frames()
     if data.name == WORLD:
@@ -83,11 +76,7 @@ def benchmark_for(encoder: Encoder, data: CovrData, folder: Path, decoder: Decod
 
 
 def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchmark:
-    """Build queries about held-out scenes: "test" for reporting, "validation" for choices.
-
-    Args:
-        per_kind: queries per kind of change; 0 for PER_KIND.
-    """
+    """Build queries about held-out scenes: "test" for reporting, "validation" for choices."""
     per_kind, seed = per_kind or PER_KIND[split], SEEDS[split]
     families = choose_families(split, per_kind, seed)
     references, clips = [family.reference for family in families], gallery_of(families)

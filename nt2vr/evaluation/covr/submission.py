@@ -32,14 +32,11 @@ Files = dict[str, Mapping[str, Any]]  # by what is added to the name of the file
 def write_submission(
     benchmark: CovrBenchmark, encoder: Encoder, system: str, path: Path, progress: Progress = silent
 ) -> list[Path]:
-    """Write the first 50 clips of every query, as the dataset's test server takes them.
+    """Write the first 50 clips of every query, as the dataset's test server takes them; return the files.
 
     Args:
         system: a composition, as in the table; ignored for embeddings from elsewhere, which have but one.
         path: for CIRR's recall; its subset measure gets a second file, NAME_subset.json.
-
-    Returns:
-        The files written.
 
     Raises:
         ConfigError: if the dataset has no such server, a query or a file is missing, or nothing can be written.

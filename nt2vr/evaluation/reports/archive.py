@@ -38,8 +38,6 @@ class Entry:
     """Summary of a report for listing.
 
     Attributes:
-        name: of its benchmark.
-        created: ISO 8601, UTC.
         digest: equal for the same queries; "" if unknown.
         problem: why it cannot be read; then the name is its id, and nothing else is known.
         specs: per system, its name and description as canonical JSON, equal for the same results on the same queries.
@@ -104,11 +102,7 @@ class Archive:
         return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
 
     def check_room(self) -> None:
-        """Refuse a further report on behalf of somebody who may delete none.
-
-        Raises:
-            ConfigError: if there are MAX_REPORTS, or they occupy MAX_BYTES.
-        """
+        """Refuse a report beyond MAX_REPORTS or MAX_BYTES, on behalf of somebody who may delete none."""
         count, num_bytes = len(self.entries()), bytes_in(self.folder)
         if count >= MAX_REPORTS or num_bytes >= MAX_BYTES:
             raise ConfigError(

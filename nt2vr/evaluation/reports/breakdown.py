@@ -32,10 +32,7 @@ class Group:
 
     Attributes:
         name: cue, kind of part or concept that the queries share; "" if they have none, or for joined groups.
-        num_queries: their number.
         num_units: number of their units, see `intervals`.
-        first: figure of the first system.
-        second: figure of the second system.
         difference: second minus first, per query.
         p: of the sign-flip test.
         num_joined: number of the small groups that this one joins; 0 if it is a single one.
@@ -73,13 +70,10 @@ def break_down(report: Report, first: str, second: str, key: str) -> Breakdown:
     """Compare two systems by one metric; remembered for the reports in use.
 
     Groups of less than 10 queries, and of concepts all but the 12 largest, are joined to one. A query with several
-    concepts is in several groups.
+    concepts is in several groups. A ConfigError refuses systems and metrics that the report does not have.
 
     Args:
         key: of the metric, such as "composed/hard_pairs".
-
-    Raises:
-        ConfigError: if the report has no such system, or one has no such metric.
     """
     table, places = _paired(report, first, second, key)
     units = report.units[places]

@@ -48,10 +48,7 @@ def places_by_difference(report: Report, first: str, second: str, only: Filter =
         difference = log(rank of first) - log(rank of second)
 
     Rank 1 instead of 10 counts as much as 10 instead of 100. For negated queries, whose video is wrong, the sign is
-    reversed.
-
-    Raises:
-        ConfigError: if the report does not have both systems.
+    reversed. A ConfigError refuses systems that the report does not have.
     """
     ranks = ranks_of(report)
     if missing := [name for name in (first, second) if name not in ranks]:
@@ -64,12 +61,10 @@ def places_by_difference(report: Report, first: str, second: str, only: Filter =
 
 
 def ranks_of(report: Report) -> dict[str, NDArray[np.int32]]:
-    """Return each system's ranks, one per query."""
     return {result.system: result.measured.ranks for result in report.results}
 
 
 def _listed(report: Report, only: Filter, gains: NDArray[np.float64], negated: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which queries a filter includes, (Q,)."""
     listed = np.ones(len(report.queries), bool)
     if only.change:
         listed &= gains > 0 if only.change == IMPROVED else gains < 0

@@ -67,7 +67,6 @@ def _read(part: str, in_world: bool) -> tuple[PartKind, tuple[str, ...]]:
 
 
 def _kind(tokens: Sequence[Token]) -> PartKind:
-    """Return whether tagged words name a deed, a thing or an attribute."""
     said = [token for token in tokens if token.tag != "PUNCT"]
     if not said:
         return ""

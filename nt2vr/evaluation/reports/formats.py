@@ -146,11 +146,7 @@ FORMS: dict[str, Callable[[Report], str]] = {"table.md": markdown, "table.csv": 
 
 
 def write_tables(report: Report, folder: Path) -> None:
-    """Write the table in every format to an existing folder.
-
-    Raises:
-        OSError: if it cannot be written.
-    """
+    """Write the table in every format to an existing folder; an OSError says if that fails."""
     for file, form in FORMS.items():
         (folder / file).write_text(form(report), encoding="utf-8")
 

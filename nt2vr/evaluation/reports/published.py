@@ -24,12 +24,7 @@ RELEASED = "released"  # in a report's source: the kinds of queries read from th
 
 @dataclass(frozen=True)
 class Published:
-    """Figures of one system in a paper's table.
-
-    Attributes:
-        source: "nT2VR, Table 3".
-        metrics: by the keys of a report's metrics.
-    """
+    """Figures of one system in a paper's table ("nT2VR, Table 3"), by the keys of a report's metrics."""
 
     system: str
     source: str

@@ -77,17 +77,13 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Results of several systems on one benchmark.
+    """Results of several systems on one benchmark, whose fields are copied, see `Benchmark`.
 
     Attributes:
-        digest: equal for equal benchmarks, see `Benchmark.digest`; "" if unknown.
-        source: origin of the benchmark.
-        references: metrics of references such as an oracle.
-        texts: candidate answers of questions.
+        digest: equal for equal benchmarks; "" if unknown.
         results: in table order.
         notes: remarks from the models' cards.
         created: ISO 8601, UTC.
-        captions: captions that stand for the videos, by id; empty if videos were searched.
         pictures: per query, its reference picture: a `scene` of the built-in world, or the `path` of a file; empty
             for queries of text alone.
     """
@@ -134,7 +130,6 @@ class Report:
 
     @cached_property
     def units(self) -> Units:
-        """The queries' units, see `intervals`."""
         return units_of(self.queries)
 
     @cached_property
@@ -205,11 +200,7 @@ class Report:
 
 
 def load_report(folder: Path) -> Report:
-    """Read a report written by `Report.save`.
-
-    Raises:
-        ConfigError: if the folder has no readable report, or a newer nT2VR wrote it.
-    """
+    """Read what `Report.save` wrote; a ConfigError says if it is damaged, or of a newer nT2VR."""
     try:
         data = without_schema(parse_json((folder / REPORT).read_text(encoding="utf-8")), folder / REPORT)
         text = (folder / QUERIES).read_text(encoding="utf-8")

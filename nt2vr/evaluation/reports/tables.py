@@ -170,7 +170,6 @@ def measured(table: Table, groups: Sequence[Group]) -> list[Group]:
 
 
 def has_any(metrics: Mapping[str, float], groups: Sequence[Group]) -> bool:
-    """Return whether a system has any value in these groups."""
     return any(column.key in metrics for group in groups for column in group.columns)
 
 
