@@ -90,7 +90,7 @@ def class_files(folder: Path) -> list[tuple[Path, str, str]]:
 
 
 def _data_set(place: Path, folder: Path) -> str:
-    return "" if place == folder else place.relative_to(folder).as_posix().replace("; ", ", ")
+    return "" if place == folder else place.relative_to(folder).as_posix()
 
 
 def class_questions(labels: Sequence[tuple[str, str]], prompts: Prompts = DEFAULT) -> ClassTask:
@@ -100,7 +100,7 @@ def class_questions(labels: Sequence[tuple[str, str]], prompts: Prompts = DEFAUL
         labels: the class and the data set of each video; a data set's videos are asked for its own classes.
             A ConfigError refuses one with a single class.
     """
-    named = [(label.lower().replace("_", " "), data) for label, data in labels]
+    named = [(label.lower().replace("_", " "), data.replace("; ", ", ")) for label, data in labels]
     classes: dict[str, dict[str, None]] = {}
     for name, data in named:
         classes.setdefault(data, {})[name] = None
@@ -181,7 +181,7 @@ def class_values(questions: Sequence[JudgedQuery], measured: Measured) -> Iterat
             yield f"class/{name} {group}", Values(places, each.values[np.isin(each.places, places)])
         names = [group for group in groups if group != KINETICS_VERB]  # a part of its data set
         if len(names) > 1:
-            numbers = {group: number for number, group in enumerate(names)}
+            numbers = {"": 0, KINETICS_VERB: 0, **{group: number for number, group in enumerate(names, 1)}}
             of_each = [numbers[questions[place].group.partition("; ")[0]] for place in each.places.tolist()]
             pairs = np.stack([each.values, np.array(of_each, np.float64)], axis=1)
             yield f"class/mean {name}", Values(each.places, pairs, mean_of_groups)

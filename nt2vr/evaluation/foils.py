@@ -78,7 +78,8 @@ def _crepe(row: Row, stem: str) -> Question:
 
 
 def _negbench(row: Row, stem: str) -> Question:
-    columns = sorted(column for column in row if column and column.startswith("caption_"))
+    columns = [column for column in row if column and column.startswith("caption_")]
+    columns.sort(key=lambda column: (len(column), column))  # caption_10 after caption_9
     groups = (row.get("correct_answer_template") or "",)
     return Question(file_of(row), [row[each] for each in columns], groups, int(row["correct_answer"]), "choice")
 

@@ -140,6 +140,13 @@ dark.avi,0,c,a,e,b,negative
     assert benchmark.video_ids == ("dark.avi",)
 
 
+def test_more_than_ten_answers_are_in_the_order_of_their_numbers(read: Callable[[str], Benchmark]) -> None:
+    columns = ",".join(f"caption_{number}" for number in range(12))
+    benchmark = read(f"image_path,correct_answer,{columns}\ndark.avi,2,{','.join('abcdefghijkl')}\n")
+    (question,) = benchmark.queries
+    assert (question.text, "".join(benchmark.texts[other] for other in question.others)) == ("c", "abdefghijkl")
+
+
 def test_next_qa_is_read_with_its_types(read: Callable[[str], Benchmark]) -> None:
     benchmark = read("""video,question,answer,qid,type,a0,a1,a2,a3,a4
 light,why did he jump,1,0,CW,fear,joy,rain,no reason,a dog

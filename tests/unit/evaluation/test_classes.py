@@ -101,6 +101,25 @@ def test_data_sets_have_classes_of_their_own_and_count_equally_in_the_mean() -> 
     assert (metrics["class/negated"], metrics["class/mean delta"]) == (0, 62.5)
 
 
+def test_classes_that_lie_in_no_data_set_count_as_one_in_the_mean() -> None:
+    verbs = (ASSETS / "kinetics-verb.txt").read_text(encoding="utf-8").splitlines()
+    for loose in (["cat", "dog"], [*verbs, "abseiling"]):  # verbs also have the group Kinetics-verb
+        named = [(name, data) for data in ("x", "y") for name in ("a", "b")]
+        _, questions, _ = class_questions([*((name, "") for name in loose), *named], Prompts(("{}",), ()))
+        ranks = np.ones(len(questions), np.int32)
+        ranks[-1] = 2  # one of the two of y
+        nothing = np.zeros(len(questions), np.float32)
+        found = averages_of(choice_values(questions, Measured(ranks, nothing, nothing, nothing)))
+        assert (found["class/accuracy x"], found["class/accuracy y"]) == (100, 50)
+        assert found["class/mean accuracy"] == pytest.approx((100 + 100 + 50) / 3)
+
+
+def test_the_name_of_a_data_set_is_one_group_whatever_it_contains() -> None:
+    labels = [("cat", "a; b"), ("dog", "a; b"), ("cat", "c"), ("dog", "c")]
+    _, questions, _ = class_questions(labels, Prompts(("{}",), ()))
+    assert [question.group for question in questions] == ["a, b", "a, b", "c", "c"]
+
+
 def test_prompts_are_read_and_those_that_deny_are_told_by_their_negation(tmp_path: Path) -> None:
     assert Prompts.read("", tmp_path) == Prompts()
     assert Prompts.read("{}", tmp_path) == Prompts(("{}",), ())
