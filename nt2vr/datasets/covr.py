@@ -220,7 +220,7 @@ def _mined(files: Files, split: str) -> Iterator[CovrSample]:
     """
     for file in files.named("*triplets*.jsonl"):
         with expecting(file, "JSON lines with reference, target, text and both captions"):
-            lines = [parse_json(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+            lines = [parse_json(line) for line in file.read_text(encoding="utf-8").split("\n") if line.strip()]
             rows = [(*(stem(text_of(each[key])) for key in ("reference", "target")), each) for each in lines]
             held_out = set(held_out_of({target for _, target, _ in rows})) if rows else set()
             if split == "train" and all({reference, target} & held_out for reference, target, _ in rows):

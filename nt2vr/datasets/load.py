@@ -166,7 +166,7 @@ def _chosen(name: str, splits: Mapping[Split, Captions], split: Split) -> Captio
     if training is not None:
         training = {video_id: captions for video_id, captions in training.items() if video_id not in others}
     chosen = training if split == "train" else splits.get(split)
-    if training is not None and "validation" not in splits and split != "test":
+    if training is not None and "validation" not in splits and split in ("train", "validation"):
         validation = set(held_out_of(training))
         chosen = {v: some for v, some in training.items() if (v in validation) == (split == "validation")}
     if chosen is None:

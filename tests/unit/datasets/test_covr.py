@@ -151,6 +151,14 @@ def test_negations_are_found_by_their_words(text: str, negated: bool) -> None:
     assert is_negated(text) == negated
 
 
+def test_captions_of_mined_triplets_may_have_any_character(tmp_path: Path) -> None:
+    captions, text = ["a\u2028dog", "a cat\u0085sits"], "make it\u2029a cat"
+    line = json.dumps({"reference": "a", "target": "b", "text": text, "captions": captions}, ensure_ascii=False)
+    (tmp_path / "triplets.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    (sample,) = load_covr(tmp_path, "val", known=("a", "b")).samples
+    assert (sample.text, sample.before, sample.caption) == (text, *captions)
+
+
 def test_a_missing_split_and_missing_files_are_told(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="no dataset of pictures plus texts"):
         load_covr(tmp_path)

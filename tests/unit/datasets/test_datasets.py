@@ -436,6 +436,8 @@ def test_all_of_a_dataset_without_splits_is_its_test_split_and_that_is_said(writ
     assert (dataset.split, len(dataset.videos)) == ("all", 20)
     assert dataset.remarks[0].startswith(f"{dataset.name} has no splits, so all of its 20 videos are taken.")
     assert [len(load_dataset(path, part).videos) for part in ("train", "validation")] == [18, 2]
+    with pytest.raises(DatasetError, match="has no train-negated split here"):  # the page offers it for CIRR
+        load_dataset(path, "train-negated")  # type: ignore[arg-type]
     path.write_text("video_id,caption,split\nv0,a,train\nv1,b,val\n", encoding="utf-8")
     with pytest.raises(DatasetError, match="has no test split here"):
         load_dataset(path, "test")
