@@ -116,7 +116,8 @@ class Archive:
 
     def files(self, report_id: str) -> list[str]:
         """List a report's files to download."""
-        return [name for name in FILES if (self._known(report_id) / name).is_file()]
+        place = self._known(report_id)
+        return [name for name in FILES if (place / name).is_file()]
 
     def rivals(self, report_id: str) -> list[str]:
         """Name the systems of other reports on the same queries, as `load_with` takes them; without equal systems."""
@@ -163,6 +164,8 @@ class Archive:
     def annotate(self, report_id: str, place: int, remark: Remark) -> None:
         """Save a remark on a query, and export it with the queries; an empty one is removed."""
         report, folder = self.load(report_id), self._known(report_id)
+        if not folder.is_dir():
+            raise ConfigError("Reports of earlier versions have no notes. Evaluate again to take some.")
         if not 0 <= place < len(report.queries):
             raise ConfigError(f"The report has no query {place:,}. The note is not saved.")
         try:

@@ -164,8 +164,13 @@ def _latex_cells(report: Report, name: str, metrics: Mapping[str, float], column
     return cells
 
 
+ESCAPES = str.maketrans(
+    {character: f"\\{character}" for character in "&%_#${}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"Δ": r"$\Delta$", "α": r"$\alpha$", EMPTY: "--", "*": r"$^*$"}
+)
+
+
 def escaped(text: str) -> str:
     """Escape a cell for LaTeX."""
-    for character in "&%_#$":
-        text = text.replace(character, f"\\{character}")
-    return text.replace("Δ", r"$\Delta$").replace("α", r"$\alpha$").replace(EMPTY, "--").replace("*", r"$^*$")
+    return text.translate(ESCAPES)

@@ -15,6 +15,7 @@ from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.formats import csv_table, latex, markdown
 from nt2vr.evaluation.reports.report import Report
+from nt2vr.evaluation.reports.review import Remark
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.search.systems import System
 from tests.covr import RANKS, write_covr_file
@@ -63,6 +64,8 @@ def test_a_file_of_an_earlier_version_is_listed_opened_and_deleted_with_the_othe
     assert report.row(1).ranks == {f"CLIP {system}": ranks[1] for system, ranks in RANKS.items()}
     assert report.metrics["CLIP fusion"]["remove actor/R@1"] == 60
     assert archive.files(path.stem) == [] and archive.summary(path.stem)["model"] == "CLIP"
+    with pytest.raises(ConfigError, match="Reports of earlier versions have no notes"):
+        archive.annotate(path.stem, 0, Remark("x"))
     archive.delete(path.stem)
     assert [entry.report_id for entry in archive.entries()] == [other] and list(path.parent.iterdir()) == []
 

@@ -229,14 +229,24 @@ def test_reports_on_the_same_queries_are_compared_query_by_query(archive: Archiv
     assert archive.load_with(mine, ["words"]) is archive.load(mine)
 
 
+class Counting(Archive):
+    """Counts how often all reports are listed."""
+
+    listings = 0
+
+    def entries(self) -> list[Entry]:
+        self.listings += 1
+        return super().entries()
+
+
+def test_all_reports_are_listed_once_to_find_the_files_of_one(tmp_path: Path) -> None:
+    archive = Counting(tmp_path / "reports")
+    report_id = archive.add(report_of(System("words")))
+    assert {"report.json", "queries.csv", "table.md"} < set(archive.files(report_id))
+    assert archive.listings == 1
+
+
 def test_all_reports_are_listed_once_to_find_the_systems_of_others(tmp_path: Path) -> None:
-    class Counting(Archive):
-        listings = 0
-
-        def entries(self) -> list[Entry]:
-            self.listings += 1
-            return super().entries()
-
     archive = Counting(tmp_path / "reports")
     mine, *others = (archive.add(report_of(System("words", "boolean", number / 10))) for number in range(1, 6))
     names = [f"words boolean α 0.{number} @ {other}" for number, other in enumerate(others, 2)]

@@ -12,7 +12,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.protocol import evaluate, system_spec
-from nt2vr.evaluation.reports.formats import csv_table, latex, markdown
+from nt2vr.evaluation.reports.formats import csv_table, escaped, latex, markdown
 from nt2vr.evaluation.reports.report import Report, load_report
 from nt2vr.models.card import Card
 from nt2vr.search.systems import System
@@ -137,6 +137,12 @@ def test_csv_has_the_ends_of_intervals_where_queries_differ(report: Report) -> N
     # the two captions rank 1 and 2: inverted ranks 1 and 1/2
     assert (words["original/MIR low"], words["original/MIR high"]) == ("0.5", "1.0")
     assert (oracle["original/MIR low"], words["composed/MIR low"], boolean["original/MIR low"]) == ("", "", "")
+
+
+def test_every_character_that_latex_reads_as_a_command_is_escaped() -> None:
+    assert escaped(r"50 % of a_b #1 & ${c}") == r"50 \% of a\_b \#1 \& \$\{c\}"
+    assert escaped(r"a\b~c^d") == r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d"
+    assert escaped("CLIP* α Δ") == r"CLIP$^*$ $\alpha$ $\Delta$"
 
 
 def test_latex_lines_have_one_cell_per_column(report: Report) -> None:
