@@ -62,7 +62,7 @@ def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True
     split = "all" if takes_all else split
     videos = tuple(
         Video(video_id, there[video_id], tuple(captions))
-        for video_id, captions in _chosen(annotations.name, splits, split).items()
+        for video_id, captions in captions_of_split(annotations.name, splits, split).items()
     )
     if not videos:
         raise DatasetError(f"{annotations.name} has no {split} videos with captions under {files.folder}.")
@@ -158,7 +158,8 @@ def _evaluated(splits: Mapping[Split, Captions]) -> set[str]:
     return {video_id for part in ("validation", "test") for video_id in splits.get(part, {})}
 
 
-def _chosen(name: str, splits: Mapping[Split, Captions], split: Split) -> Captions:
+def captions_of_split(name: str, splits: Mapping[Split, Captions], split: Split) -> Captions:
+    """Return the captions of a split, held out if need be, see `load_dataset`; no training video is in another."""
     if split == "all":
         return {video_id: captions for part in splits.values() for video_id, captions in part.items()}
     others = _evaluated(splits)

@@ -16,8 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from nt2vr.datasets.base import Split
-from nt2vr.datasets.load import load_dataset
+from nt2vr.datasets.base import Captions, Split, split_named
+from nt2vr.datasets.files import expecting
+from nt2vr.datasets.files import text as text_of
+from nt2vr.datasets.load import captions_of_split, load_dataset
 from nt2vr.evaluation.benchmark import NO_CAPTION, Benchmark, Embed, JudgedQuery, Vectors
 from nt2vr.evaluation.captioned import judged_composed, judged_queries
 from nt2vr.files import expanded
@@ -43,9 +45,22 @@ def read_words(path: str, split: Split) -> CaptionedVideos:
     """Read captions in any of the query-set formats, or those of a dataset, whose videos may be missing."""
     file = expanded(path)
     if file.is_file() and file.suffix.lower() not in DATASET_SUFFIXES:
-        return read_captioned_videos(file)
+        videos = read_captioned_videos(file)
+        return _of_split(videos, file, split) if videos.splits else videos
     dataset = load_dataset(file, split, with_files=False)
     return CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
+
+
+def _of_split(videos: CaptionedVideos, file: Path, split: Split) -> CaptionedVideos:
+    """Keep the videos of a split; those that name none are for training, as in a dataset of one's own."""
+    splits: dict[Split, Captions] = {}
+    with expecting(file, 'captions whose "split" is train, validation or test'):
+        for video_id, captions in videos.captions.items():
+            part = split_named(text_of(videos.splits.get(video_id, "train")))
+            splits.setdefault(part, {})[video_id] = list(captions)
+    chosen = captions_of_split(file.stem, splits, split)
+    queries = [each for each in videos.queries if (each.cap_id.rpartition("#enc#")[0] or each.video_id) in chosen]
+    return CaptionedVideos({video_id: tuple(some) for video_id, some in chosen.items()}, tuple(queries))
 
 
 def words_benchmark(

@@ -1,5 +1,6 @@
 """Videos in words: captions alone as a benchmark, compared with a slow twin that re-reads them for every query."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import ask, evaluate
 from nt2vr.evaluation.reports.report import load_report
 from nt2vr.evaluation.sources import Data, load_benchmark
-from nt2vr.evaluation.words import in_words, key_of
+from nt2vr.evaluation.words import in_words, key_of, read_words
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.card import Card
@@ -207,3 +208,22 @@ def test_captions_of_a_dataset_need_no_videos(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="is not there"):
         read(f"words:{tmp_path / 'mine' / 'nothing.txt'}", tmp_path)
     assert in_words("words:x") and in_words("words1:x") and not in_words("words.txt")
+
+
+def test_lines_that_name_their_split_are_chosen_by_it(tmp_path: Path) -> None:
+    parts = dict(zip(NAMES, ("test", "val", "test", "train", "", "test", "test"), strict=True))
+    lines = [{"video_id": name, "captions": CAPTIONS[name], "split": part} for name, part in parts.items()]
+    file = tmp_path / "mine.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    test = read_words(str(file), "test")
+    assert [*test.captions] == [*dict.fromkeys(query.video_id for query in test.queries)]
+    assert read(f"words:{file}", tmp_path).video_ids == ("guitar", "both", "same", "song")
+    assert [*read_words(str(file), "validation").captions] == ["chair"]
+    assert [*read_words(str(file), "train").captions] == ["bike", "dog"]  # as in a dataset
+    assert sorted(read_words(str(file), "all").captions) == sorted(NAMES)
+    file.write_text(json.dumps({"video_id": "a", "captions": ["a dog"], "split": "train"}))
+    with pytest.raises(DatasetError, match=r"mine has no test split here \(there: train\)"):
+        read_words(str(file), "test")
+    file.write_text(json.dumps({"video_id": "a", "captions": ["a dog"], "split": "tset"}))
+    with pytest.raises(DatasetError, match=r"mine\.jsonl cannot be used \(unknown split 'tset'"):
+        read_words(str(file), "test")
