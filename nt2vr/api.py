@@ -138,7 +138,7 @@ def submit_covr(
     """Write what the test server of CIRR or CIRCO takes, see `write_submission`."""
     encoder = load_model(model, data_dir, device).encoder
     with closing(Services(_settings(data_dir, device))) as services:
-        return services.evaluations.submit_covr(data, encoder, system, Path(file), progress)
+        return services.evaluations.submit_covr(data, encoder, system, expanded(file), progress)
 
 
 def _settings(data_dir: str | Path | None, device: str | None) -> Settings:

@@ -111,7 +111,7 @@ class Evaluations:
         """Resolve "~"; for models that see frames, name a library of the same files, so that queries open on them."""
         if not data.is_path:
             return data
-        path = expanded(data.name) if data.name.startswith("~") else Path(data.name)
+        path = expanded(data.name)
         for info in self._libraries.infos() if self._libraries and reads == FRAMES else ():
             source = info.source
             if info.has_captions and source.split == data.split and path.resolve() == source.path:

@@ -86,6 +86,8 @@ def load_benchmark(
         folder: cache folder for clips of the built-in world and for generated queries.
         reads: `features` on the cards of the models to come. If all read some, videos need no files.
     """
+    if data.name.startswith("~"):
+        data = replace(data, name=str(expanded(data.name)))
     if data.prompts and not data.name.startswith(CLASSES) and not (data.is_path and is_task(Path(data.name))):
         raise ConfigError(f"{quoted(data.name)} has no classes. Leave out the prompts.")
     if data.split not in ("test", "all") and not data.is_path:
@@ -129,7 +131,7 @@ def load_benchmark(
     if features:
         dataset = _with_features(dataset, features, has_files)
     if data.queries:
-        sets = QuerySets.read(data.queries)
+        sets = QuerySets.read(expanded(data.queries))
     else:
         captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
         sets = cached_query_sets(captions, data.seed, folder, progress)

@@ -15,6 +15,7 @@ from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.covr.protocol import CovrBenchmark, CovrQuery, EmbeddedMedia
 from nt2vr.evaluation.media import embed_files
+from nt2vr.files import expanded
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
@@ -72,7 +73,7 @@ def benchmark_for(encoder: Encoder, data: CovrData, folder: Path, decoder: Decod
         return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
     known = encoder.video_ids if isinstance(encoder, PrecomputedEncoder) else None
     split = "val" if data.split == "validation" else data.split
-    return covr_files(load_covr(Path(data.name), split, known), decoder, cache, data.keep_reference)
+    return covr_files(load_covr(expanded(data.name), split, known), decoder, cache, data.keep_reference)
 
 
 def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchmark:

@@ -13,6 +13,23 @@ from tests.colours import ColourModel
 CAPTIONS = {"red": "a red car is driving", "blue": "a blue dog is <b>sleeping</b>", "green": "a green bird is singing"}
 
 
+def test_paths_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = tmp_path / "own"
+    folder.mkdir()
+    for name in ("red", "blue"):
+        Image.new("RGB", (32, 32), name).save(folder / f"{name}.png")
+    (folder / "pairs.csv").write_text("path,caption,negated_caption\nred.png,a red car,a blue car\n")
+    task = nt2vr.evaluate("~/own/pairs.csv", [ColourModel()], tmp_path / "data")
+    assert task.metrics["Colours"]["pair/accuracy"] == 100
+    (folder / "captions.csv").write_text("path,caption\nred.png,a red car\nblue.png,a blue car\n")
+    (folder / "original.txt").write_text("blue.png#enc#0 something blue\n")
+    data = nt2vr.Data("~/own/captions.csv", queries=Path("~/own"))
+    searched = nt2vr.evaluate(data, [ColourModel()], tmp_path / "data")
+    assert [query.text for query in searched.report.queries] == ["something blue"]
+    assert searched.metrics["Colours"]["original/R@1"] == 100
+
+
 def test_a_folder_without_splits_is_evaluated_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(STRATEGIES, "_added", {})
     folder, calls = tmp_path / "own", list[Any]()

@@ -139,6 +139,16 @@ def test_cirr_s_submission_has_both_files_in_the_form_of_its_server(tmp_path: Pa
     }
 
 
+def test_folders_and_files_may_be_in_the_home_folder(
+    tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    names = write_cirr(data, "val", True)
+    assert metrics_of(tmp_path, CovrData("~/data", "val"), names, CIRR_SCORES)["CIRR/R@5"] == 50
+    submit_covr(tmp_path / "model", CovrData("~/data", "val"), "~/cirr.json", data_dir=tmp_path / "app")
+    assert (tmp_path / "cirr.json").is_file()
+
+
 def test_circo_s_submission_has_fifty_numbers_per_query(tmp_path: Path, data: Path) -> None:
     entries = [{"id": number, "reference_img_id": 60, "relative_caption": "x"} for number in range(2)]
     write(data / "test.json", entries)
