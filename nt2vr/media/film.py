@@ -7,9 +7,10 @@ of a benchmark are sampled by frame number (`decode`), as in the papers.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import av
 import numpy as np
@@ -18,8 +19,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import MediaError
 from nt2vr.files import hash_file
 from nt2vr.media import refused
-from nt2vr.media.animation import Animation, is_animation
-from nt2vr.media.picture import MAX_PIXELS, PICTURE_SUFFIXES, Limits, fit, read_picture, shrunk, shrunk_size
+from nt2vr.media.picture import MAX_PIXELS, PICTURE_SUFFIXES, Limits, fit, opened_picture, shrunk, shrunk_size, to_rgb
 from nt2vr.media.probe import Probe
 from nt2vr.models.framing import CENTRES, ENDS, Framing
 
@@ -29,29 +29,17 @@ LATE_S = 0.5  # a first frame this long after the wanted moment means that the f
 TIE_S = 1e-4  # timestamps are rounded
 MAX_RATE = 2_000  # frames decoded per second of a window, and a second's more
 MAX_MISSES = 1_000  # packets in a row without a frame
+ANIMATED = frozenset(".apng .avif .png .webp".split())  # pictures that can move, which FFmpeg does not read
+MAX_FRAMES = 5_000  # of an animated picture
+FRAME_S = 0.1  # browsers show a frame that names no duration this long
 
 Read = Callable[[Limits | None], NDArray[np.uint8]]  # (H, W, 3) RGB, shrunk to the limits if there are any
 Frame = tuple[float, Read]  # when it appears, in seconds
 
 
-class Film(Protocol):
-    """A file with frames."""
-
-    rate: float  # frames per second, roughly
-
-    def frames(self, moment: float = 0.0) -> Iterator[Frame]:
-        """Yield the frames in order, from a key frame before `moment` on."""
-
-    def length(self) -> tuple[float, int]:
-        """Return when the last frame ends, in seconds, and the number of frames."""
-
-
 def probe(path: Path) -> Probe:
     """Hash a file, read its frames' timestamps, and decode the first frame."""
     content = _hash(path)
-    if _is_picture(path):
-        read_picture(path)
-        return Probe("picture", 0.0, 1, content)
     with reading(path):
         film = _film(path)
         _, read = next(film.frames())
@@ -157,21 +145,45 @@ class Screen:
         self._now, self._next = self._next, next(self._frames, None)
 
 
-class _Still:
-    """A picture, which is on screen all the time."""
+class _Pictures:
+    """A picture, which is on screen all the time, or the frames of an animated one."""
 
-    rate = 1.0
+    rate = 1 / FRAME_S
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def frames(self, moment: float = 0.0) -> Iterator[Frame]:
-        picture = read_picture(self._path)
-        assert picture is not None, "no limit is set"
-        yield 0.0, lambda limits: shrunk(picture, limits) if limits else picture
+        """Yield all frames."""
+        seconds = 0.0
+        with opened_picture(self._path) as image:
+            for number in range(self._count(image)):
+                seconds += _duration_s(image) if number else 0.0  # of the frame before
+                image.seek(number)
+                yield seconds, partial(_shrunk, to_rgb(image))
 
     def length(self) -> tuple[float, int]:
-        return 0.0, 1
+        with opened_picture(self._path) as image:
+            seconds, count = 0.0, self._count(image)
+            for number in range(count if count > 1 else 0):  # a still has no duration, and need not be decoded
+                image.seek(number)
+                image.load()
+                seconds += _duration_s(image)
+            return seconds, count
+
+    def _count(self, image: Any) -> int:
+        count = int(getattr(image, "n_frames", 1)) if self._path.suffix.lower() in ANIMATED else 1  # TIFF: pages
+        if count > MAX_FRAMES:
+            raise MediaError(f"{self._path.name} has {count} frames; the limit for a picture is {MAX_FRAMES}.")
+        return count
+
+
+def _duration_s(image: Any) -> float:
+    return float(image.info.get("duration") or 1000 * FRAME_S) / 1000
+
+
+def _shrunk(picture: NDArray[np.uint8], limits: Limits | None) -> NDArray[np.uint8]:
+    return shrunk(picture, limits) if limits else picture
 
 
 class _Video:
@@ -182,7 +194,7 @@ class _Video:
             self.rate = rate if 0.1 < rate < 1000 else 25.0
 
     def frames(self, moment: float = 0.0) -> Iterator[Frame]:
-        """Yield the frames; damaged ones are left out."""
+        """Yield the frames in order, from a key frame before `moment` on; damaged ones are left out."""
         with self._opened() as (container, stream):
             if moment:
                 container.seek(int(moment / stream.time_base) + (stream.start_time or 0), stream=stream)
@@ -197,7 +209,7 @@ class _Video:
                     yield seconds, _reader(frame)
 
     def length(self) -> tuple[float, int]:
-        """Read the timestamps of the packets, without decoding them."""
+        """Return when the last frame ends, and their number, by the packets' timestamps: nothing is decoded."""
         end, count = 0.0, 0
         with self._opened() as (container, stream):
             for packet in _packets(container, stream):
@@ -263,14 +275,8 @@ def _reader(frame: Any) -> Read:
     return read
 
 
-def _film(path: Path) -> Film:
-    if _is_picture(path):
-        return _Still(path)
-    return Animation(path) if is_animation(path) else _Video(path)
-
-
-def _is_picture(path: Path) -> bool:
-    return path.suffix.lower() in PICTURE_SUFFIXES and not is_animation(path)
+def _film(path: Path) -> _Pictures | _Video:
+    return _Pictures(path) if path.suffix.lower() in PICTURE_SUFFIXES else _Video(path)
 
 
 @contextmanager

@@ -53,7 +53,7 @@ ONLY_IN = {  # what may be imported -> the files that may; one room a third part
     "httpx": ("nt2vr/querygen/chat.py",),
     "cv2": ("nt2vr/media/decode.py", "nt2vr/world/drawn/"),
     "av": ("nt2vr/media/film.py", "nt2vr/media/preview.py"),
-    "PIL": ("nt2vr/media/picture.py", "nt2vr/media/animation.py"),
+    "PIL": ("nt2vr/media/picture.py",),
     "markdown_it": ("nt2vr/ui/web/documentation.py",),
     "HanTa": ("nt2vr/language/tagger.py",),
     "nltk": ("nt2vr/language/tagger.py", "nt2vr/language/chunks.py"),
