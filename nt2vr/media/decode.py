@@ -16,6 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
@@ -54,7 +55,9 @@ def sample_frames(path: Path, num_frames: int, framing: Framing | None = None) -
         (F, H, W, 3) RGB, or (F, S, S, 3) with `framing`.
     """
     if _is_picture(path):
-        return np.repeat(_picture(path, framing)[None], num_frames, axis=0)
+        picture = _picture(path, framing)
+        assert picture is not None, "no limit is set"
+        return np.repeat(picture[None], num_frames, axis=0)
     length, seek = -1, True
     try:
         while True:
@@ -126,15 +129,9 @@ def _is_picture(path: Path) -> bool:
     return path.suffix.lower() in PICTURE_SUFFIXES
 
 
-def _picture(path: Path, framing: Framing | None) -> NDArray[np.uint8]:
-    picture = read_picture(path)
-    assert picture is not None, "no limit is set"
-    return picture if framing is None else fit(picture, framing)
-
-
-def _small_picture(path: Path, framing: Framing | None) -> NDArray[np.uint8] | None:
-    """Read a picture as `_picture` does; None for one of more than LARGE pixels."""
-    picture = read_picture(path, LARGE)
+def _picture(path: Path, framing: Framing | None, largest: int | None = None) -> NDArray[np.uint8] | None:
+    """Read a picture; None for one of more than `largest` pixels."""
+    picture = read_picture(path, largest)
     return picture if picture is None or framing is None else fit(picture, framing)
 
 
@@ -196,11 +193,11 @@ class Decoder(AbstractContextManager["Decoder"]):
         return self._start(path, sample_frames, path, num_frames, framing, is_picture=_is_picture(path), root=root)
 
     def probe(self, path: Path, root: Path | None = None) -> Decoding:
-        """Schedule `film.probe` in a child; hashing a large file may take longer than decoding a frame."""
+        """Schedule `sampling.probe` in a child; hashing a large file may take longer than decoding a frame."""
         with suppress(OSError):
             timeout_s = self._timeout_s + path.stat().st_size / READ_BYTES_S
-            return self._start(path, _probe, path, timeout_s=timeout_s, root=root)
-        return self._start(path, _probe, path, root=root)
+            return self._start(path, _call, path, "sampling:probe", timeout_s=timeout_s, root=root)
+        return self._start(path, _call, path, "sampling:probe", root=root)
 
     def windows(
         self,
@@ -210,24 +207,24 @@ class Decoder(AbstractContextManager["Decoder"]):
         framing: Framing | None,
         root: Path | None = None,
     ) -> Decoding:
-        """Schedule `film.sample_windows` in a child; each window has a time limit, longer for a longer one."""
+        """Schedule `sampling.sample_windows` in a child; each window has a time limit, longer for a longer one."""
         limits_s = [self._timeout_s + PACE * (end - start) for start, end in windows]
         timeout_s = self._timeout_s + sum(limits_s)  # for a child that hangs
-        asked = windows, num_frames, framing, limits_s
-        return self._start(path, _windows, path, *asked, timeout_s=timeout_s, root=root)
+        asked = "sampling:sample_windows", windows, num_frames, framing, limits_s
+        return self._start(path, _call, path, *asked, timeout_s=timeout_s, root=root)
 
     def preview(
         self, path: Path, start: float, end: float | None, poster: Path, preview: Path, root: Path | None = None
     ) -> Decoding:
         """Schedule `preview.write_preview` in a child."""
-        asked = start, end, poster, preview
-        return self._start(path, _preview, path, *asked, timeout_s=2 * self._timeout_s, root=root)
+        asked = "preview:write_preview", start, end, poster, preview
+        return self._start(path, _call, path, *asked, timeout_s=2 * self._timeout_s, root=root)
 
     def picture(self, path: Path, framing: Framing | None = None) -> NDArray[np.uint8]:
         """Read a picture as (H, W, 3) RGB, or `fit` to `framing`; large ones are read one at a time."""
-        picture: NDArray[np.uint8] | None = self._start(path, _small_picture, path, framing, is_picture=True).result()
-        if picture is not None:
-            return picture
+        small: NDArray[np.uint8] | None
+        if (small := self._start(path, _picture, path, framing, LARGE, is_picture=True).result()) is not None:
+            return small
         if not self._one_large.acquire(timeout=self._timeout_s):
             raise MediaError(f"Other large pictures are being read. Send {path.name} again, or make it smaller.")
         try:
@@ -240,7 +237,7 @@ class Decoder(AbstractContextManager["Decoder"]):
         """Read a picture, or evenly spaced frames of a short video, as (H, W, 3) RGB each."""
         if not _is_picture(path):
             try:
-                return tuple(self._start(path, _short_video, path).result())
+                return tuple(self._start(path, _call, path, "sampling:sample_short_video").result())
             except MediaError as error:
                 with suppress(MediaError):  # a picture of another name, such as photo.jfif
                     return (self.picture(path),)
@@ -297,28 +294,9 @@ def _confined(root: Path, function: Callable[..., Any], path: Path, *args: Any) 
         return function(opened, *args)
 
 
-def _probe(path: Path) -> Any:
-    from nt2vr.media.film import probe  # noqa: PLC0415  imports PyAV, which takes 0.1 s: in the children only
-
-    return probe(path)
-
-
-def _windows(path: Path, *args: Any) -> Any:
-    from nt2vr.media.film import sample_windows  # noqa: PLC0415
-
-    return sample_windows(path, *args)
-
-
-def _short_video(path: Path) -> Any:
-    from nt2vr.media.short_video import sample_short_video  # noqa: PLC0415
-
-    return sample_short_video(path)
-
-
-def _preview(path: Path, *args: Any) -> Any:
-    from nt2vr.media.preview import write_preview  # noqa: PLC0415
-
-    return write_preview(path, *args)
+def _call(path: Path, name: str, *args: Any) -> Any:
+    """Call "module:function", of a module that imports PyAV, which takes 0.1 s: in the children only."""
+    return resolve_name(f"nt2vr.media.{name}")(path, *args)
 
 
 def _set_up_child(folder: str) -> None:

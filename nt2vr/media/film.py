@@ -1,14 +1,13 @@
-"""Probing of video files, and frames by timestamp. Untrusted files are read in the decoder's children.
+"""Readers of videos and pictures: their frames by timestamp. Untrusted files are read in the decoder's children.
 
 Sampling by time instead of frame number is correct at variable frame rates and does not trust the header. Short videos
 of a benchmark are sampled by frame number (`decode`), as in the papers.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError
-from nt2vr.files import hash_file
 from nt2vr.media import refused
 from nt2vr.media.picture import MAX_PIXELS, PICTURE_SUFFIXES, Limits, fit, opened_picture, shrunk, shrunk_size, to_rgb
-from nt2vr.media.probe import Probe
-from nt2vr.models.framing import CENTRES, ENDS, Framing
+from nt2vr.models.framing import Framing
 
 COVER = av.stream.Disposition.attached_pic  # of a song
 SEEK_S = 10.0  # gap before a wanted moment above which seeking beats decoding
@@ -37,55 +34,6 @@ Read = Callable[[Limits | None], NDArray[np.uint8]]  # (H, W, 3) RGB, shrunk to 
 Frame = tuple[float, Read]  # when it appears, in seconds
 
 
-def probe(path: Path) -> Probe:
-    """Hash a file, read its frames' timestamps, and decode the first frame."""
-    content = _hash(path)
-    with reading(path):
-        film = _film(path)
-        _, read = next(film.frames())
-        read(None)
-        seconds, num_frames = film.length()
-    return Probe("video", seconds, num_frames, content) if num_frames > 1 else Probe("picture", 0.0, 1, content)
-
-
-def sample_windows(
-    path: Path,
-    windows: Sequence[tuple[float, float]],
-    num_frames: int,
-    framing: Framing | None,
-    timeouts_s: Sequence[float] | None = None,
-) -> list[NDArray[np.uint8] | str]:
-    """Sample evenly spaced moments of each window, in one pass through the file.
-
-    Args:
-        windows: (start, end) in seconds, in order.
-        framing: which moments, and what `fit` makes of each; None leaves frames unchanged.
-
-    Returns:
-        Per window, (F, S, S, 3), or the reason why there is none.
-    """
-    sampled: list[NDArray[np.uint8] | str] = []
-    with reading(path):
-        screen = Screen(path, framing)
-        positions = framing.positions if framing else CENTRES
-        for (start, end), timeout_s in zip(windows, timeouts_s or repeat(float("inf")), strict=timeouts_s is not None):
-            screen.limit(timeout_s, end - start)
-            moments = _moments(start, end, num_frames, positions, screen.rate)
-            try:
-                sampled.append(np.stack([screen.at(moment) for moment in moments]))
-            except MediaError as error:
-                sampled.append(str(error))
-    return sampled
-
-
-def _moments(start: float, end: float, count: int, positions: str, rate: float) -> list[float]:
-    """Choose moments as `frame_positions` chooses frames."""
-    if positions == ENDS:
-        last = max(start, end - 1 / rate)
-        return [start + i * (last - start) / max(count - 1, 1) for i in range(count)]
-    return [start + (2 * i + 1) * (end - start) / (2 * count) for i in range(count)]
-
-
 class Screen:
     """The picture on screen at increasing moments of a film.
 
@@ -96,7 +44,7 @@ class Screen:
 
     def __init__(self, path: Path, framing: Framing | None = None, limits: Limits | None = None) -> None:
         self._path, self._framing, self._limits = path, framing, limits
-        self._film = _film(path)
+        self._film = opened(path)
         self.rate = self._film.rate
         self._frames: Iterator[Frame] | None = None
         self._can_seek = True
@@ -275,7 +223,7 @@ def _reader(frame: Any) -> Read:
     return read
 
 
-def _film(path: Path) -> _Pictures | _Video:
+def opened(path: Path) -> _Pictures | _Video:
     return _Pictures(path) if path.suffix.lower() in PICTURE_SUFFIXES else _Video(path)
 
 
@@ -288,12 +236,3 @@ def reading(path: Path) -> Iterator[None]:
         raise refused.without_frames(path) from None
     except (av.FFmpegError, MemoryError, ValueError, EOFError, OverflowError, OSError) as error:
         raise refused.undecodable(path) from error
-
-
-def _hash(path: Path) -> str:
-    try:
-        if path.stat().st_size == 0:
-            raise refused.empty(path)
-        return hash_file(path)
-    except OSError as error:
-        raise MediaError(f"{path.name} cannot be read ({error.strerror}).") from None

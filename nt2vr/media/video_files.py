@@ -1,19 +1,26 @@
-"""Many video files: content hashes, and frames decoded ahead of use. A bad file fails alone."""
+"""Many video files: content hashes, and frames decoded ahead of use or stored. A bad file fails alone."""
 
+import logging
+import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from io import BytesIO
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import MediaError
+from nt2vr.errors import DatasetError, MediaError
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder, Decoding
-from nt2vr.media.frame_store import FrameStore
+from nt2vr.media.frame_store import FrameStore, StoredClips
 from nt2vr.media.gallery import Video
+from nt2vr.media.picture import write_jpeg
 from nt2vr.models.framing import Framing
+from nt2vr.progress import Progress, silent, tracked
 
+logger = logging.getLogger(__name__)
 IN_FLIGHT = 16  # videos decoded ahead: two children stay busy while the encoder works, 20 MB at most
 IN_FLIGHT_PER_CHILD = 4
 WINDOWS_PER_JOB = 6  # a minute of film: long enough to open the file seldom, short enough for all children to have one
@@ -71,6 +78,58 @@ def decode_files(
             if store is not None and isinstance(job.frames, Decoding):
                 store.add(file.key, frames)
             yield file, frames
+
+
+def decode_videos(
+    videos: Sequence[Video],
+    num_frames: int,
+    framing: Framing,
+    cache: Cache,
+    progress: Progress = silent,
+    decodes: bool = True,
+) -> tuple[list[Video], StoredClips, str]:
+    """Decode videos in child processes, as far as their frames are not stored yet; a stop loses none of them.
+
+    Args:
+        videos: those that cannot be decoded are skipped with a warning, and tried again next time.
+        cache: where frames are stored, whatever its limit; an OSError is raised if that fails.
+        decodes: whether those without stored frames are decoded, or skipped.
+
+    Returns:
+        The videos that could be decoded, their frames (N, F, S, S, 3), and a name of these contents in this order.
+    """
+    skipped: dict[str, str] = {}
+    files = list(hash_files(tracked(videos, len(videos), "checking videos", progress), cache, skipped))
+    keys = {file.key: file for file in files}
+    with cache.frames(num_frames, framing, required=True) as store:
+        missing = [file for key, file in keys.items() if store.find([key])[0] < 0]
+        if missing and decodes:
+            store.check_free(len(missing))
+            with Decoder(os.cpu_count() or 1) as decoder:
+                decoded = decode_files(missing, num_frames, framing, decoder, skipped, store)
+                for _ in tracked(decoded, len(missing), "decoding videos", progress):
+                    pass
+    rows = store.find(file.key for file in files)
+    readable = [file for file, row in zip(files, rows, strict=True) if row >= 0]
+    for video_id, reason in skipped.items():
+        logger.warning("Skipped %s: %s", video_id, reason)
+    if not readable:
+        raise DatasetError(f"None of the {len(videos)} videos can be decoded. The log gives a reason for each.")
+    if len(readable) < len(videos):
+        logger.warning("%d of %d videos could not be decoded.", len(videos) - len(readable), len(videos))
+    contents = blake2b(" ".join(file.key for file in readable).encode(), digest_size=8).hexdigest()
+    name = f"{store.name}-{contents}"
+    return [file.video for file in readable], StoredClips(store.rows(), rows[rows >= 0]), name
+
+
+def still(decoder: Decoder, video: Video, number: int, count: int, side: int) -> bytes:
+    """Return one of a clip's `count` evenly spaced frames as a square JPEG; a MediaError if there is none."""
+    failed: dict[str, str] = {}
+    for _, frames in decode_files([VideoFile(video, video.content)], count, Framing(side), decoder, failed):
+        jpeg = BytesIO()
+        write_jpeg(frames[number], jpeg)
+        return jpeg.getvalue()
+    raise MediaError(failed[video.video_id])
 
 
 class _Job(NamedTuple):

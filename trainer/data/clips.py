@@ -16,9 +16,9 @@ from nt2vr.datasets.files import Files
 from nt2vr.datasets.load import kind_and_path, load_dataset, sample
 from nt2vr.errors import ConfigError
 from nt2vr.media.cache import Cache
-from nt2vr.media.frame_set import decode_videos
 from nt2vr.media.frame_store import StoredClips
 from nt2vr.media.gallery import Video
+from nt2vr.media.video_files import decode_videos
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, progress_bar, silent
 from nt2vr.querygen.denials import CaptionDenials

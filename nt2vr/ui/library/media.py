@@ -23,7 +23,7 @@ from nt2vr.errors import Nt2vrError
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.media.stills import still
+from nt2vr.media.video_files import still
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
 

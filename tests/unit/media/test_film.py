@@ -11,7 +11,8 @@ from PIL import Image
 from nt2vr.errors import MediaError
 from nt2vr.media import film
 from nt2vr.media.decode import sample_frames
-from nt2vr.media.film import Screen, probe, sample_windows
+from nt2vr.media.film import Screen
+from nt2vr.media.sampling import probe, sample_windows
 from nt2vr.models.framing import ENDS, Framing
 from tests.films import FOOTAGE, turned, with_number, write_film, write_sound
 

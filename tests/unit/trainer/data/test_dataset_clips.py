@@ -18,8 +18,8 @@ from nt2vr.errors import CheckpointError, ConfigError, DatasetError, MediaError
 from nt2vr.evaluation.media import embed_files
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder, Decoding
-from nt2vr.media.frame_set import decode_videos
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.video_files import decode_videos
 from nt2vr.models.card import Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
