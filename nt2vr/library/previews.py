@@ -50,7 +50,7 @@ class Previews:
             try:
                 decoding.result()
             except MediaError as error:
-                if DISK_FULL in str(error):
+                if str(error) == DISK_FULL:
                     raise
             progress(done, len(videos), f"making previews: {video.video_id}")
         progress(len(videos), len(videos), "making previews")

@@ -122,7 +122,7 @@ def _probe(
             try:
                 found: Probe = probing.result()
             except MediaError as error:
-                if CLOSED in str(error):
+                if str(error).endswith(CLOSED):
                     raise InterruptedError from None
                 results[file.id] = str(error)
             else:
@@ -151,7 +151,7 @@ def embed(
     embedded = embed_gallery(gallery, encoder, decoder, cache, progress, False, milvus, is_part, encode)
     if isinstance(encoder, PrecomputedEncoder):
         return embedded  # it lacks clips for other reasons
-    if any(CLOSED in reason for _, reason in embedded.skipped):
+    if any(reason.endswith(CLOSED) for _, reason in embedded.skipped):
         raise InterruptedError
     videos = {video.video_id: video for video in gallery.videos}
     inventory.skip_clips((name, videos[name].film or name, reason) for name, reason in embedded.skipped)

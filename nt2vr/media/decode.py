@@ -30,7 +30,7 @@ from nt2vr.media import refused
 from nt2vr.media.confined import confined
 from nt2vr.media.picture import LARGE, MAX_PIXELS, PICTURE_SUFFIXES, fit, read_picture
 from nt2vr.models.framing import CENTRES, Framing, frame_positions
-from nt2vr.models.spawn import WithoutMain
+from nt2vr.models.spawn import WithoutMain, limit_memory
 
 T = TypeVar("T")
 SEEK_GAP = 250  # frames between samples above which seeking (to a key frame, then on) beats decoding everything
@@ -38,7 +38,7 @@ MAX_WORKERS = 32  # children take 70 MB each
 MAX_BYTES = 2 << 30  # of a child: an 8K film in H.264 took 0.5 GB
 READ_BYTES_S = 10e6  # of a slow disk
 PACE = 3.0  # seconds to decode a second of film, at most: 4K at 60 frames per second takes 0.6, 8K at 30 takes 2.7
-CLOSED = "the decoder is closed"  # reason for files that nobody has tried
+CLOSED = "was not decoded: the decoder is closed."  # how the reason ends for files that nobody has tried
 M_MMAP_THRESHOLD = -3  # of glibc's mallopt
 
 
@@ -78,7 +78,7 @@ def sample_frames(path: Path, num_frames: int, framing: Framing | None = None) -
 
 @contextmanager
 def _opened(path: Path) -> Iterator[cv2.VideoCapture]:
-    if not path.is_file():
+    if not os.path.isfile(path):  # unlike Path's, never a PermissionError
         raise MediaError(f"{path.name} does not exist. Add it again.")
     if path.stat().st_size == 0:
         raise refused.empty(path)
@@ -158,7 +158,7 @@ class Decoding:
         except (ProcessExpired, BrokenProcessPool):
             raise MediaError(f"{name} crashed the decoder. {fatal} and try again.") from None
         except CancelledError:
-            raise MediaError(f"{name} was not decoded: {CLOSED}.") from None
+            raise MediaError(f"{name} {CLOSED}") from None
 
 
 def ahead(jobs: Iterable[T], most: int) -> Iterator[T]:
@@ -265,7 +265,7 @@ class Decoder(AbstractContextManager["Decoder"]):
     ) -> Decoding:
         if root is not None:
             function, args = _confined, (root, function, *args)
-        if path.exists() and not path.is_file():  # a pipe or device would occupy a child
+        if os.path.exists(path) and not os.path.isfile(path):  # a pipe or device would occupy a child
             future: ProcessFuture[Any] = ProcessFuture()
             kind = "picture" if is_picture else "video"
             future.set_exception(MediaError(f"{path.name} is not a {kind}, but a folder, pipe or device."))
@@ -307,7 +307,7 @@ def _set_up_child(folder: str) -> None:
     os.environ["OPENCV_FFMPEG_LOGLEVEL"] = "-8"
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     _return_memory()
-    _limit_memory()
+    limit_memory(MAX_BYTES)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -315,15 +315,6 @@ def _return_memory() -> None:
     """Return freed blocks of a megabyte and more to the system; glibc would hold on to those of pictures."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 20)
-
-
-def _limit_memory() -> None:
-    """Refuse memory beyond MAX_BYTES: a file that needs more fails, and the machine does not swap."""
-    with suppress(ImportError, ValueError, OSError):  # Windows has no such limits
-        import resource  # noqa: PLC0415
-
-        resource.setrlimit(resource.RLIMIT_DATA, (MAX_BYTES, MAX_BYTES))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _end_with_parent() -> None:

@@ -65,5 +65,5 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:  # PyAV's errors are among them
         if is_disk_full(error):
-            raise MediaError(f"{DISK_FULL}. Free some space, and update the library again.") from None
+            raise MediaError(DISK_FULL) from None
         raise MediaError(f"No preview of {path.name} can be written ({os.strerror(error.errno or 0)}).") from error

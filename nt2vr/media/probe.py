@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-DISK_FULL = "The disk is full"  # a preview cannot be written, nor can the others
+DISK_FULL = "The disk is full. Free some space, and update the library again."  # of a preview, and then of all others
 
 
 @dataclass(frozen=True)

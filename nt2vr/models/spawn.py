@@ -73,17 +73,22 @@ def run_limited(
 
 
 def _serve(sender: Connection, function: Callable[..., Any], args: tuple[Any, ...], memory_bytes: int) -> None:
-    with suppress(ImportError):  # Windows has no such limits
-        import resource  # noqa: PLC0415
-
-        resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit_memory(memory_bytes)
     try:
         result = function(*args, lambda *state: sender.send(("progress", state)))
     except Exception as error:
         sender.send(("error", MemoryError() if is_out_of_memory(error) else error))
     else:
         sender.send(("result", result))
+
+
+def limit_memory(num_bytes: int) -> None:
+    """Refuse this process more memory: what needs more fails, and the machine does not swap."""
+    with suppress(ImportError, ValueError, OSError):  # Windows has no such limits
+        import resource  # noqa: PLC0415
+
+        resource.setrlimit(resource.RLIMIT_DATA, (num_bytes, num_bytes))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:

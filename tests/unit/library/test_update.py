@@ -23,7 +23,7 @@ from nt2vr.library.info import Changes
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
 from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder, Decoding
+from nt2vr.media.decode import CLOSED, Decoder, Decoding
 from nt2vr.media.video_files import VideoFile, decode_files
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, stoppable
@@ -181,6 +181,20 @@ def test_a_bad_file_is_skipped_with_its_reason_and_read_again_on_request(room: R
     (room.films / "text.mp4").write_bytes(good)
     assert room.update().changes == Changes(changed=("text.mp4",))
     assert "text.mp4" in room.ids and list(room.skipped) == ["empty.mp4", "pipe.mp4"]
+
+
+def test_a_file_named_like_the_reason_for_a_stop_stops_nothing(
+    room: Room, write_video: WriteVideo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room.add()
+    name = f"x {CLOSED}.avi"
+    (room.films / name).write_text("no film")
+    assert room.update().num_skipped == 1 and len(room.ids) == 3
+    write_video(f"films/{name}", [90] * 12)
+    frames: Any = Future()
+    frames.set_result([f"{name} has no decodable frame at 0 s: it is damaged there."])
+    monkeypatch.setattr(room.decoder, "windows", lambda path, *_: Decoding(path, frames))
+    assert room.update().num_skipped == 1 and "damaged" in room.skipped[name]
 
 
 def test_links_out_of_the_folder_are_skipped_and_those_within_are_copies(room: Room, tmp_path: Path) -> None:

@@ -259,6 +259,23 @@ def alive(pid: int) -> bool:
         return False
 
 
+def test_a_path_that_may_not_be_looked_at_is_one_sentence(
+    tmp_path: Path, decoder: Decoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stat, hidden = os.stat, tmp_path / "hidden" / "a.mp4"
+
+    def refused(path: Any, **options: Any) -> os.stat_result:
+        if path in (hidden, str(hidden)):
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, **options)
+
+    monkeypatch.setattr(os, "stat", refused)
+    with pytest.raises(MediaError, match=r"^a\.mp4 does not exist"):
+        sample_frames(hidden, 2)
+    with pytest.raises(MediaError, match=r"^a\.mp4 does not exist"):
+        decoder.frames(hidden, 2, Framing(64)).result()
+
+
 def test_a_pipe_occupies_no_child(tmp_path: Path) -> None:
     for name in ("pipe.png", "pipe.mp4"):
         os.mkfifo(tmp_path / name)
