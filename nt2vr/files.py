@@ -1,4 +1,4 @@
-"""Atomic file writes, content hashes, and the version of the project's file formats.
+"""Atomic writes of files and folders, content hashes, and the version of the project's file formats.
 
 Other processes see the old file or the new one, also after a crash.
 """
@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import get_native_id
 from typing import Any
 
 from nt2vr.errors import ConfigError, Nt2vrError, causes, quoted
@@ -26,12 +27,30 @@ FULL_WORDS = ("No space left", "os error 28", "PytorchStreamWriter", "iostream e
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary path that replaces `path` if the block succeeds."""
-    partial = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
+    partial = _partial(path, path.stem, path.suffix)
     try:
         yield partial
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(folder: Path) -> Iterator[Path]:
+    """Yield a new hidden folder that becomes `folder`, which must not exist, if the block succeeds."""
+    partial = _partial(folder, folder.name)
+    shutil.rmtree(partial, ignore_errors=True)  # of a process of that number that was killed
+    try:
+        partial.mkdir(parents=True)
+        yield partial
+        partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _partial(path: Path, stem: str, suffix: str = "") -> Path:
+    """Return a hidden path next to another, which only this thread writes."""
+    return path.with_name(f".{stem}.{os.getpid()}.{get_native_id()}.partial{suffix}")
 
 
 def write_json(path: Path, data: Any, indent: int | None = None) -> None:

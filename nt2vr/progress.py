@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 State = Literal["waiting", "running", "stopping", "finished", "stopped", "failed"]
 MIN_RATE_S = 1.0  # before a rate is shown
+MAX_ENDED = 100  # jobs that are remembered, beside the last one of each key
 
 # called between steps: steps done, in total (0: not known yet), what is being done; an InterruptedError stops the work
 Progress = Callable[[int, int, str], None]
@@ -129,7 +130,7 @@ class Runner(Generic[T]):
 
     @property
     def jobs(self) -> list[Job[T]]:
-        """All jobs since the app started, oldest first."""
+        """The latest jobs, oldest first."""
         with self._lock:
             return list(self._jobs.values())
 
@@ -149,6 +150,10 @@ class Runner(Generic[T]):
                 raise ConfigError(f"Another {self._name} is running ({busy.subject}). Wait for it or cancel it.")
             self._jobs[job.number], ended = job, Future[Job[T]]()
             self._waiting[job.number] = work, ended
+            last = {each.key: number for number, each in self._jobs.items()}.values()
+            old = [number for number, each in self._jobs.items() if not each.is_under_way and number not in last]
+            for number in old[:-MAX_ENDED]:
+                del self._jobs[number]
             if not self._is_running:
                 self._is_running = True
                 Thread(target=self._run_all, args=self._next(), name=self._name, daemon=True).start()

@@ -9,8 +9,6 @@ Nothing here uses the network, and importing it does not import torch.
 """
 
 import logging
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
-from nt2vr.files import parse_json, write_json
+from nt2vr.files import atomic_folder, parse_json, write_json
 from nt2vr.models.card import CONFIG, HEAD, WORDS, Card, configured, read_card, write_card
 from nt2vr.models.device import resolve_device
 from nt2vr.models.encoder import Encoder
@@ -120,7 +118,7 @@ def write_checkpoint(
     pooling: "nn.Module | None" = None,
     words: "Words | None" = None,
 ) -> Card:
-    """Write a checkpoint folder, atomically: under a temporary name first.
+    """Write a checkpoint folder, atomically.
 
     Args:
         tokenizer: the model's; may be left out if it is CLIP's own.
@@ -144,10 +142,7 @@ def write_checkpoint(
     card = replace(card, words=words_card(words, of_words))
     card = replace(card, head=head_of(pooling, head), created=datetime.now(UTC).isoformat(timespec="seconds"))
     card = configured(identified(card, model, tokenizer, weights), model_cfg, preprocess_cfg)
-    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        partial.mkdir(parents=True)
+    with atomic_folder(folder) as partial:
         write_json(partial / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
         write_card(partial, card)
         for name, content in files.items():
@@ -158,9 +153,6 @@ def write_checkpoint(
         if words is not None:
             saved_words(words, of_words, partial / WORDS)
             (partial / WORDS).chmod(0o644)
-        partial.rename(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
     return card
 
 

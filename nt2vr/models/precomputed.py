@@ -5,8 +5,6 @@
 It is untrusted: nothing in it is unpickled, and a limited child imports it. Importing this does not import torch.
 """
 
-import os
-import shutil
 import zipfile
 from collections.abc import Sequence, Set
 from hashlib import blake2b
@@ -19,6 +17,7 @@ from numpy.lib.format import read_array_header_1_0, read_array_header_2_0, read_
 from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, ConfigError, QueryError, quoted, reason_of
+from nt2vr.files import atomic_folder
 from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress, silent
@@ -79,21 +78,18 @@ class PrecomputedEncoder:
 
 def write_embeddings(file: Path, folder: Path, name: str) -> Card:
     """Check a file of embeddings and write it as a folder, atomically, in a child of limited memory and time."""
-    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     size = file.stat().st_size if file.is_file() else 0
     largest = min(MAX_BYTES, SMALL_BYTES + UNPACKED * size)
     limits: dict[str, Any] = {"memory_bytes": BASE_BYTES + COPIES * largest, "timeout_s": TIMEOUT_S}
     try:
-        card: Card = run_limited(_write, file, partial, name, largest, **limits, progress=silent)
-        partial.rename(folder)
+        with atomic_folder(folder) as partial:
+            card: Card = run_limited(_write, file, partial, name, largest, **limits, progress=silent)
     except MemoryError:
         raise CheckpointError(f"{file.name} takes too much memory to read. Import fewer videos.") from None
     except TimeoutError:
         raise CheckpointError(f"{file.name} takes longer than {TIMEOUT_S / 60:.0f} minutes to read.") from None
     except OSError as error:
         raise CheckpointError(f"{folder} cannot be written ({error.strerror}). Free some space.") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
     return card
 
 
@@ -109,7 +105,6 @@ def _write(file: Path, partial: Path, name: str, largest: int, _: Progress) -> C
         text_fingerprint=texts,
         queries=len(arrays["queries"]),
     )
-    partial.mkdir(parents=True)
     np.savez(partial / EMBEDDINGS, allow_pickle=False, **arrays)
     write_card(partial, card)
     return card

@@ -5,7 +5,7 @@ from threading import Event
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.progress import Progress, Runner, duration_text, percent_text
+from nt2vr.progress import MAX_ENDED, Progress, Runner, duration_text, percent_text
 
 LIMIT_S = 30.0
 
@@ -57,6 +57,15 @@ def test_waiting_jobs_run_in_order_and_equal_ones_once() -> None:
     held.go.set()
     assert ended[0].result(LIMIT_S).state == "finished"  # cancelling the first job has not stopped it
     assert [job.state for job in runner.jobs] == ["stopped", "finished", "stopped"]
+
+
+def test_only_the_latest_jobs_are_remembered_and_the_last_one_of_each_library() -> None:
+    runner = Runner[str]("check")
+    runner.run(lambda _: "done", "b", key="b").result(LIMIT_S)
+    for _ in range(2 * MAX_ENDED):
+        runner.run(lambda _: "done", "a", key="a").result(LIMIT_S)
+    numbers = [job.number for job in runner.jobs]
+    assert numbers == [1, *range(MAX_ENDED + 1, 2 * MAX_ENDED + 2)]
 
 
 def test_rate_and_remaining_time_are_those_of_the_step(monkeypatch: pytest.MonkeyPatch) -> None:

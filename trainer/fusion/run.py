@@ -22,6 +22,7 @@ from nt2vr.evaluation.covr.protocol import (
     summarise,
     vectors_of,
 )
+from nt2vr.files import atomic_folder
 from nt2vr.models.card import CARD, FUSION, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion
@@ -180,16 +181,14 @@ class FusionValidator:
         config, folder = self._learner.config, self._run.checkpoint(epoch)
         assert config.base_folder, "guaranteed by the config"
         card = read_card(config.base_folder)
-        partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
-        partial.mkdir(parents=True)
-        for file in config.base_folder.iterdir():
-            if file.is_file() and file.name not in (CARD, FUSION):
-                _link(file, partial / file.name)
         created = datetime.now(UTC).isoformat(timespec="seconds")
         card = replace(card, name=config.name, base=card.name, epoch=epoch, created=created)
-        write_card(partial, replace(card, metrics={**card.metrics, **metrics}))
-        add_fusion(partial, self._learner.fusion, self._learner.weights, config.fusion_config, metrics, self._data)
-        partial.rename(folder)
+        with atomic_folder(folder) as partial:
+            for file in config.base_folder.iterdir():
+                if file.is_file() and file.name not in (CARD, FUSION):
+                    _link(file, partial / file.name)
+            write_card(partial, replace(card, metrics={**card.metrics, **metrics}))
+            add_fusion(partial, self._learner.fusion, self._learner.weights, config.fusion_config, metrics, self._data)
 
 
 def _link(file: Path, place: Path) -> None:

@@ -1,5 +1,6 @@
 """Runs that train a fusion: on mined triplets, stopped and resumed, refused in one sentence, and searched with."""
 
+import errno
 import json
 import os
 import signal
@@ -31,6 +32,7 @@ from tests.training import go_on, run_training
 from tests.unit.trainer.fusion.test_triplets import write_triplets
 from trainer.config import TrainConfig
 from trainer.config_file import load_config
+from trainer.fusion import run as run_module
 from trainer.fusion.preview import preview_triplets
 from trainer.fusion.run import FusionLearner
 from trainer.presets import PRESETS
@@ -109,6 +111,19 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     assert rows_of(run) == rows_of(whole)
     prints = [fusion_of(read_checkpoint(each.checkpoint(3))) for each in (run, whole)]
     assert prints[0] and prints[1] and prints[0].fingerprint == prints[1].fingerprint
+
+
+def test_a_full_disk_leaves_no_half_a_checkpoint(
+    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(run_module, "add_fusion", full)
+        run = run_training(replace(config, epochs=1), tmp_path / "run", expected="failed")
+    assert not list((run.path / "checkpoints").iterdir())
+    assert go_on(run).checkpoint(1).is_dir()
 
 
 @pytest.mark.slow  # draws the clips of all validation queries

@@ -1,0 +1,34 @@
+"""Atomic writes, also of several threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from nt2vr.files import atomic_folder, atomic_write
+
+
+def test_threads_that_write_the_same_file_share_no_half_of_it(tmp_path: Path) -> None:
+    both = Barrier(2, timeout=20)
+
+    def write(text: str) -> None:
+        with atomic_write(tmp_path / "a.txt") as partial:
+            partial.write_text(text)
+            both.wait()
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(write, ("one", "another")))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert (tmp_path / "a.txt").read_text() in ("one", "another")
+
+
+def test_a_folder_is_there_whole_or_not_at_all_and_a_second_try_is_as_the_first(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="full"), atomic_folder(tmp_path / "new" / "v1.5") as partial:
+        (partial / "half").touch()
+        raise OSError("full")
+    assert not list((tmp_path / "new").iterdir())
+    with atomic_folder(tmp_path / "new" / "v1.5") as partial:
+        (partial / "file").touch()
+        assert [path.name[0] for path in (tmp_path / "new").iterdir()] == ["."]
+    assert [path.name for path in tmp_path.rglob("*")] == ["new", "v1.5", "file"]
