@@ -20,9 +20,13 @@ from nt2vr.models.framing import (
     visual_settings,
 )
 
-MEAN, RAW_MEAN, QUERY_SCORED = "mean", "raw_mean", "query_scored"  # names in `POOLINGS`
+MEAN, RAW_MEAN, QUERY_SCORED = "mean", "raw_mean", "query_scored"
 SEQUENCE, UNIT_SEQUENCE, ATTENTION = "seqTransf", "unit_seqTransf", "attention"
 PROJECTED, UNIT_PROJECTED = "projected", "unit_projected"
+FIXED = (MEAN, RAW_MEAN, QUERY_SCORED)  # by the mean; for a query-scored model it finds candidates
+INTO_SPACES = (PROJECTED, UNIT_PROJECTED)
+LEARNT = (SEQUENCE, UNIT_SEQUENCE, ATTENTION, *INTO_SPACES)
+POOLINGS = (*FIXED, *LEARNT)
 OF_RAW = (RAW_MEAN, SEQUENCE, PROJECTED)  # poolings of frames as the tower returns them
 HEAD = "head.safetensors"  # weights of a pooling that learns
 WORDS = "words.safetensors"  # weights of a text side that reads words

@@ -26,6 +26,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.tokenizer import digest_of, file_digest, files_of, load_tokenizer
+from nt2vr.models.weights import loading, update
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -90,14 +91,12 @@ def fingerprints(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> tuple[
     Tensors that embeddings do not depend on (temperature, counters) are left out. The text tower includes the
     tokenizer's `digest_of`.
     """
-    towers = blake2b(digest_size=16), blake2b(digest_size=16)
-    for name, tensor in sorted(weights.items()):
-        if tensor.is_floating_point() and name not in ("logit_scale", "logit_bias"):
-            tower = towers[0 if name.startswith("visual.") else 1]
-            tower.update(f"{name} {tuple(tensor.shape)}".encode())
-            tower.update(tensor.detach().float().cpu().contiguous().numpy().tobytes())
-    towers[1].update(tokenizer.encode())
-    return towers[0].hexdigest(), towers[1].hexdigest()
+    visual, text = blake2b(digest_size=16), blake2b(digest_size=16)
+    known = {n: t for n, t in weights.items() if t.is_floating_point() and n not in ("logit_scale", "logit_bias")}
+    update(visual, {name: tensor for name, tensor in known.items() if name.startswith("visual.")})
+    update(text, {name: tensor for name, tensor in known.items() if not name.startswith("visual.")})
+    text.update(tokenizer.encode())
+    return visual.hexdigest(), text.hexdigest()
 
 
 def identified(card: Card, model: Any, tokenizer: Any, weights: Mapping[str, "Tensor"] | None = None) -> Card:
@@ -180,7 +179,7 @@ def read_checkpoint(
     from nt2vr.models.words import read_words  # noqa: PLC0415  imports torch
 
     card = read_card(folder)
-    with _as_checkpoint_error(folder):
+    with loading(folder):
         config = _read_config(folder)
         pooling = read_pooling(folder, card, config["model_cfg"]["embed_dim"])
         words = read_words(folder, card)
@@ -223,7 +222,7 @@ def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
     """Load the float32 open_clip model of a checkpoint folder, its tokenizer and its card, without network."""
     card = read_card(folder)
-    with _as_checkpoint_error(folder):
+    with loading(folder):
         check_text_tower(_read_config(folder)["model_cfg"], folder, CheckpointError)
         if not (folder / WEIGHTS).is_file():
             raise CheckpointError(f"{folder} has no {WEIGHTS}. Choose a complete checkpoint.")
@@ -245,27 +244,6 @@ def _read_weights(folder: Path) -> dict[str, "Tensor"]:
 def _read_config(folder: Path) -> dict[str, Any]:
     config: dict[str, Any] = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
     return config
-
-
-@contextmanager
-def _as_checkpoint_error(folder: Path) -> Iterator[None]:
-    """Turn the errors of JSON, safetensors and open_clip on a damaged or foreign folder into one sentence."""
-    from safetensors import SafetensorError  # noqa: PLC0415  imports torch
-
-    try:
-        yield
-    except (
-        OSError,
-        SafetensorError,
-        ArithmeticError,
-        AssertionError,
-        AttributeError,
-        LookupError,
-        RuntimeError,
-        TypeError,
-        ValueError,
-    ) as error:
-        raise CheckpointError(f"{folder} cannot be loaded ({reason_of(error)}). Choose another checkpoint.") from error
 
 
 def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:

@@ -3,7 +3,6 @@
 Search and training share it; it is trained in `trainer/fusion/train.py`.
 """
 
-from collections.abc import Mapping
 from copy import deepcopy
 from hashlib import blake2b
 from itertools import pairwise
@@ -12,20 +11,76 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from nt2vr.errors import CheckpointError, reason_of
 from nt2vr.files import atomic_write
 from nt2vr.models.card import FUSION
-from nt2vr.models.cross import Cross
 from nt2vr.models.pooling import MAX_LAYERS
-from nt2vr.models.temporal import shapes_of
+from nt2vr.models.weights import filled, loading
 
 Vectors = NDArray[np.float32]
 INPUTS = 5  # blocks of D that the layers see
 LAYERS = "layers."  # before the names of their tensors, except in the file
 CROSS = "cross."  # likewise, in the file too
+ROLES = 5  # of vectors: picture, wanted part, unwanted parts; tokens, frames
+ASKING = 3  # the first of them
+WIDER = 2  # hidden units of a block's second half, per dimension
+STD = 0.02  # of new weights
+
+
+class Block(nn.Module):
+    """A block of cross-attention, normalised first, with one head per 64 dimensions that divide evenly."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        heads = width // 64 if width % 64 == 0 else 1
+        self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attn = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.c_fc, self.c_proj = nn.Linear(width, WIDER * width), nn.Linear(WIDER * width, width)
+
+    def forward(self, x: Tensor, given: Tensor, absent: Tensor) -> Tensor:
+        """Transform (Q, A, D), which asks itself and (Q, K, D); `absent` (Q, A + K) is what there is not."""
+        asked = self.ln_1(x)
+        keys = torch.cat([asked, self.ln_1(given)], dim=1)
+        x = x + self.attn(asked, keys, keys, key_padding_mask=absent, need_weights=False)[0]
+        changed: Tensor = self.c_proj(self.c_fc(self.ln_2(x)).relu())
+        return x + changed
+
+
+class Cross(nn.Module):
+    """The picture and both parts ask the text's tokens, the reference's frames, and each other.
+
+    x = (picture, wanted, unwanted) + roles,  y = (tokens, frames) + roles
+    in each block:  x += attention(norm(x), over norm(x) and norm(y)),  x += mlp(norm(x))
+    correction = W [norm(x)],  the three side by side
+    """
+
+    def __init__(self, width: int, blocks: int) -> None:
+        """Start without effect: the last layer is zero."""
+        super().__init__()
+        self.roles = nn.Parameter(STD * torch.randn(ROLES, width))
+        self.blocks = nn.ModuleList(Block(width) for _ in range(blocks))
+        self.ln = nn.LayerNorm(width)
+        self.out = nn.Linear(ASKING * width, width, bias=False)
+        nn.init.zeros_(self.out.weight)
+
+    def forward(self, asking: list[Tensor], tokens: Tensor, frames: Tensor) -> Tensor:
+        """Return the correction of queries (Q, D).
+
+        Args:
+            asking: picture, wanted part and sum of the unwanted parts, (Q, D) each; zeros for none.
+            tokens: (Q, T, D), unit vectors; zeros pad, also `frames`, (Q, F, D).
+        """
+        x = torch.stack(asking, dim=1) + self.roles[:ASKING]
+        given = torch.cat([tokens, frames], dim=1)
+        absent = torch.cat([torch.zeros_like(x[..., 0], dtype=torch.bool), ~given.any(dim=-1)], dim=1)
+        roles = self.roles[ASKING:].repeat_interleave(torch.tensor([tokens.shape[1], frames.shape[1]]), dim=0)
+        for block in self.blocks:
+            x = block(x, given + roles, absent)
+        correction: Tensor = self.out(self.ln(x).flatten(1))
+        return correction
 
 
 class Fusion(nn.Module):
@@ -41,13 +96,7 @@ class Fusion(nn.Module):
     """
 
     def __init__(self, width: int, wanted: float, unwanted: float, hidden: int = 0, blocks: int = 0) -> None:
-        """Start at `parts`: the last layer is zero, also that of `cross`.
-
-        Args:
-            width: of embeddings.
-            wanted: weight of the wanted part, next to 1 of the picture.
-            unwanted: weight of the unwanted parts.
-        """
+        """Start at `parts`: the last layer is zero, also that of `cross`."""
         super().__init__()
         self.wanted, self.unwanted, self.hidden, self.blocks = wanted, unwanted, hidden, blocks
         widths = [INPUTS * width, *([hidden] if hidden else []), width]
@@ -67,8 +116,7 @@ class Fusion(nn.Module):
     ) -> Tensor:
         """Return unit vectors (Q, D) of queries; unwanted parts are summed, absent parts are zeros.
 
-        Args:
-            tokens: (Q, T, D), see `Cross`; needed with it, as are `frames`.
+        With `cross`, tokens and frames are needed, as it takes them.
         """
         correction: Tensor = torch.cat([picture, wanted, unwanted, picture * wanted, picture * unwanted], dim=-1)
         for number, layer in enumerate(self.layers):
@@ -115,8 +163,6 @@ class Fusion(nn.Module):
 
 def save_fusion(folder: Path, fusion: Fusion) -> None:
     """Write the fusion's file into a checkpoint folder, atomically, in half precision."""
-    from safetensors.torch import save_file  # noqa: PLC0415  only where there is a fusion
-
     tensors = {name.removeprefix(LAYERS): tensor.half() for name, tensor in fusion.state_dict().items()}
     tensors["parts"] = fusion.parts
     with atomic_write(folder / FUSION) as partial:
@@ -129,26 +175,14 @@ def read_fusion(folder: Path, width: int) -> Fusion | None:
     path = folder / FUSION
     if not path.is_file():
         return None
-    from safetensors import SafetensorError  # noqa: PLC0415
-    from safetensors.torch import load_file  # noqa: PLC0415
-
-    try:
-        return _filled({name: tensor.float() for name, tensor in load_file(path).items()}, width)
-    except (OSError, SafetensorError, LookupError, ValueError, TypeError, RuntimeError) as error:
-        raise CheckpointError(f"{path} cannot be used ({reason_of(error)}). Delete it, or train it again.") from error
-
-
-def _filled(tensors: Mapping[str, Tensor], width: int) -> Fusion:
-    """Build a fusion with the tensors of its file: first without memory, to compare shapes."""
-    if not all(tensor.isfinite().all() for tensor in tensors.values()):
-        raise ValueError("a weight is not finite")
-    wanted, unwanted = tensors["parts"].tolist()
-    weights = {name if name.startswith(CROSS) else LAYERS + name: tensors[name] for name in tensors.keys() - {"parts"}}
-    hidden = len(tensors["0.weight"]) if "1.weight" in tensors else 0
-    blocks = len({name.split(".")[2] for name in weights if name.startswith(f"{CROSS}blocks.")})
-    with torch.device("meta"):
-        fusion = Fusion(width, wanted, unwanted, hidden, min(blocks, MAX_LAYERS))
-    if wrong := shapes_of(fusion.state_dict()).items() ^ shapes_of(weights).items():
-        raise ValueError(f"{min(wrong)[0]} does not fit embeddings of length {width}")
-    fusion.load_state_dict(weights, assign=True)
-    return fusion.requires_grad_(False).eval()
+    with loading(path, "Delete it, or train it again."):
+        tensors = {name: tensor.float() for name, tensor in load_file(path).items()}
+        wanted, unwanted = tensors.pop("parts").tolist()
+        weights = {name if name.startswith(CROSS) else LAYERS + name: tensor for name, tensor in tensors.items()}
+        hidden = len(tensors["0.weight"]) if "1.weight" in tensors else 0
+        blocks = len({name.split(".")[2] for name in weights if name.startswith(f"{CROSS}blocks.")})
+        with torch.device("meta"):
+            fusion = Fusion(width, wanted, unwanted, hidden, min(blocks, MAX_LAYERS))
+        if not fusion.parts.isfinite().all():
+            raise ValueError("a weight is not finite")
+        return filled(fusion, weights, f"embeddings of length {width}").requires_grad_(False)

@@ -9,24 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from nt2vr.errors import CheckpointError, quoted, reason_of
-from nt2vr.models.card import (
-    ATTENTION,
-    HEAD,
-    MAX_HEAD,
-    MEAN,
-    PROJECTED,
-    QUERY_SCORED,
-    RAW_MEAN,
-    SEQUENCE,
-    UNIT_PROJECTED,
-    UNIT_SEQUENCE,
-    Card,
-)
-from nt2vr.models.temporal import AttentionPooling, Projection, SequenceTransformer, shapes_of
+from nt2vr.errors import CheckpointError, quoted
+from nt2vr.models.card import ATTENTION, FIXED, HEAD, INTO_SPACES, LEARNT, POOLINGS, SEQUENCE, UNIT_PROJECTED, Card
+from nt2vr.models.temporal import AttentionPooling, Projection, SequenceTransformer
+from nt2vr.models.weights import filled, loading, update
 
 MAX_LAYERS = 48  # of a head: each layer that a file lists is built before its shapes are compared
 
@@ -37,12 +27,6 @@ class Mean(nn.Module):
     def forward(self, frames: Tensor) -> Tensor:
         """Pool (..., F, D) to (..., D), L2-normalised."""
         return normalize(frames.mean(dim=-2), dim=-1)
-
-
-FIXED = (MEAN, RAW_MEAN, QUERY_SCORED)  # by the mean; for a query-scored model it finds candidates
-INTO_SPACES = (PROJECTED, UNIT_PROJECTED)
-LEARNT = (SEQUENCE, UNIT_SEQUENCE, ATTENTION, *INTO_SPACES)
-POOLINGS = (*FIXED, *LEARNT)
 
 
 def new_pooling(card: Card, model: Any, width: int, size: int = 0, spaces: int = 1) -> nn.Module:
@@ -89,21 +73,13 @@ def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
     _check_name(card)
     if card.pooling in FIXED:
         return Mean()
-    from safetensors import SafetensorError  # noqa: PLC0415
-    from safetensors.torch import load_file  # noqa: PLC0415
-
     path = folder / HEAD
     if not path.is_file():
         raise CheckpointError(
             f"{folder} pools frames by {card.pooling}, but has no {HEAD}. Choose a complete checkpoint."
         )
-    try:
-        if path.stat().st_size > MAX_HEAD:
-            raise ValueError(f"it has more than {MAX_HEAD >> 30} GB")
-        weights = {name: tensor.float() for name, tensor in load_file(path).items()}
-        pooling = filled_pooling(card, weights, width)
-    except (OSError, SafetensorError, LookupError, ValueError, TypeError, RuntimeError) as error:
-        raise CheckpointError(f"{path} cannot be used ({reason_of(error)}). Choose another checkpoint.") from error
+    with loading(path):
+        pooling = filled_pooling(card, {name: tensor.float() for name, tensor in load_file(path).items()}, width)
     if head_of(pooling) != card.head:
         raise CheckpointError(f"{path} holds weights that do not match the card. Write the checkpoint again.")
     return pooling
@@ -120,9 +96,7 @@ def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> 
         return {}
     heads = {"heads": pooling.heads} if isinstance(pooling, SequenceTransformer) else {}
     digest = blake2b(repr(heads).encode(), digest_size=16)
-    for name, tensor in sorted(weights.items()):
-        digest.update(f"{name} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.detach().float().cpu().contiguous().numpy().tobytes())
+    update(digest, weights)
     return {**heads, "fingerprint": digest.hexdigest()}
 
 
@@ -135,9 +109,7 @@ def _check_name(card: Card) -> None:
 
 
 def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
-    """Build the pooling with the weights of its file: first without memory, to compare shapes."""
-    if not all(tensor.isfinite().all() for tensor in weights.values()):
-        raise ValueError("a weight is not finite")
+    """Build the pooling with the weights of its file."""
     with torch.device("meta"):
         if card.pooling == ATTENTION:
             pooling: nn.Module = AttentionPooling(width, len(weights["hidden.weight"]))
@@ -153,7 +125,4 @@ def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.
             pooling = SequenceTransformer(width, len(weights["positions"]), layers, heads)
             if len(weights["positions"]) < card.frames:
                 raise ValueError(f"it has positions for fewer than {card.frames} frames")
-    if wrong := shapes_of(pooling.state_dict()).items() ^ shapes_of(weights).items():
-        raise ValueError(f"{min(wrong)[0]} does not fit embeddings of length {width}")
-    pooling.load_state_dict(weights, assign=True)
-    return pooling.eval()
+    return filled(pooling, weights, f"embeddings of length {width}")

@@ -4,49 +4,21 @@ Modules only; their files are read by `pooling`.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import torch
+from open_clip.transformer import QuickGELU, ResidualAttentionBlock
 from torch import Tensor, nn
 from torch.nn.functional import dropout, normalize
+
+from nt2vr.models.weights import shapes_of
 
 EPSILON = 1e-12  # of layer norms, as in CLIP4Clip's code; torch's is 1e-5
 MASKED = -1e6  # added to attention scores of frames that only pad, as in that code
 NEW_STD = 0.02  # of weights that no text tower gives
 ATTENTION = 128  # width of attention pooling
 DROPOUT = 0.2  # of projections, as in W2VV++ and SEA
-
-
-def shapes_of(weights: Mapping[str, Tensor]) -> dict[str, torch.Size]:
-    return {name: tensor.shape for name, tensor in weights.items()}
-
-
-class QuickGelu(nn.Module):
-    """GELU as CLIP approximates it."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return x · sigmoid(1.702 x)."""
-        return x * torch.sigmoid(1.702 * x)
-
-
-class Block(nn.Module):
-    """Transformer block of CLIP, normalised first; its parameters have CLIP's names."""
-
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.ln_1, self.ln_2 = nn.LayerNorm(width, EPSILON), nn.LayerNorm(width, EPSILON)
-        self.attn = nn.MultiheadAttention(width, heads, batch_first=True)
-        self.mlp = nn.Sequential()
-        self.mlp.add_module("c_fc", nn.Linear(width, 4 * width))
-        self.mlp.add_module("gelu", QuickGelu())
-        self.mlp.add_module("c_proj", nn.Linear(4 * width, width))
-
-    def forward(self, x: Tensor, added: Tensor) -> Tensor:
-        """Transform (V, F, D); `added` (V · heads, F, F) is added to attention scores."""
-        y = self.ln_1(x)
-        x = x + self.attn(y, y, y, need_weights=False, attn_mask=added)[0]
-        mlp: Tensor = self.mlp(self.ln_2(x))
-        return x + mlp
 
 
 class SequenceTransformer(nn.Module):
@@ -60,16 +32,12 @@ class SequenceTransformer(nn.Module):
     """
 
     def __init__(self, width: int, max_frames: int, layers: int = 4, heads: int | None = None) -> None:
-        """Start as the mean: the blocks' output projections are zero.
-
-        Args:
-            width: of embeddings.
-            heads: one per 64 of the width if None.
-        """
+        """Start as the mean: the blocks' output projections are zero. Without `heads`, one per 64 of the width."""
         super().__init__()
         self.heads = heads or max(1, width // 64)
         self.positions = nn.Parameter(NEW_STD * torch.randn(max_frames, width))
-        self.resblocks = nn.ModuleList(Block(width, self.heads) for _ in range(layers))
+        new = partial(ResidualAttentionBlock, act_layer=QuickGELU, norm_layer=partial(nn.LayerNorm, eps=EPSILON))
+        self.resblocks = nn.ModuleList(new(width, self.heads) for _ in range(layers))
         for block in self.resblocks:
             for name, parameter in block.named_parameters():
                 if parameter.dim() > 1:
@@ -78,14 +46,9 @@ class SequenceTransformer(nn.Module):
                     nn.init.zeros_(parameter)
 
     def copy_text_tower(self, positions: Tensor, blocks: Sequence[nn.Module]) -> None:
-        """Start from a text tower with CLIP's blocks, as far as its width, length and depth go.
+        """Start from a text tower with CLIP's blocks and positions (L, D), as far as its width, length and depth go.
 
-        One of another width gives nothing, a shorter or shallower one the first positions and blocks; the rest
-        keeps random positions and zero output projections.
-
-        Args:
-            positions: (L, D) positional embedding.
-            blocks: its transformer blocks; only as many as this has are used.
+        The rest keeps random positions and zero output projections.
         """
         if positions.shape[1] != self.positions.shape[1]:
             return
@@ -98,15 +61,11 @@ class SequenceTransformer(nn.Module):
                 own.load_state_dict(weights)
 
     def forward(self, frames: Tensor, is_frame: Tensor | None = None) -> Tensor:
-        """Pool frame embeddings.
+        """Pool frame embeddings (..., F, D) to (..., D), L2-normalised.
 
         Args:
-            frames: (..., F, D), in the reference as the tower returns them, not normalised. Of more than `max_frames`,
-                evenly spaced ones are taken.
+            frames: in the reference as the tower returns them, not normalised. Of too many, evenly spaced ones count.
             is_frame: (..., F) bool, False for frames that only pad; None for none of these.
-
-        Returns:
-            (..., D), L2-normalised.
         """
         if (most := len(self.positions)) < frames.shape[-2]:
             taken = torch.linspace(0, frames.shape[-2] - 1, most, device=frames.device).long()
@@ -117,7 +76,7 @@ class SequenceTransformer(nn.Module):
         added = ((1 - real) * MASKED)[:, None].expand(-1, count, -1).repeat_interleave(self.heads, dim=0)
         x = flat + self.positions[:count]
         for block in self.resblocks:
-            x = block(x, added)
+            x = block(x, attn_mask=added)
         each = normalize(x + flat, dim=-1) * real[..., None]
         return normalize(each.sum(dim=1) / real.sum(dim=1, keepdim=True), dim=-1).reshape(*shape, width)
 
@@ -181,13 +140,7 @@ class Projection(nn.Module):
     """
 
     def __init__(self, width: int, size: int, spaces: int = 1, unit: bool = False) -> None:
-        """Initialise at random.
-
-        Args:
-            width: of frames' embeddings.
-            size: length of an embedding in one space.
-            unit: whether frames are of length 1.
-        """
+        """Initialise at random; with `unit`, frames are of length 1."""
         super().__init__()
         self.unit = unit
         self.spaces = nn.ModuleList(Space(width, size) for _ in range(spaces))

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
-from nt2vr.errors import CheckpointError, reason_of
+from nt2vr.errors import CheckpointError
 from nt2vr.language.wordlists import listed
-from nt2vr.models.card import MAX_HEAD, WORDS, Card
-from nt2vr.models.temporal import Space, joined, shapes_of
+from nt2vr.models.card import WORDS, Card
+from nt2vr.models.temporal import Space, joined
+from nt2vr.models.weights import filled, loading, update
 
 START, END, UNKNOWN = 1, 2, 3  # rows of the GRU's embedding; 0 is padding, and words follow
 SPECIAL = 4
@@ -127,9 +129,7 @@ class Words(nn.Module):
         """Average the GRU's states over the words of texts: (N, S)."""
         ids = [[START, *(self._gru.get(word, UNKNOWN) for word in words_of(text)), END] for text in texts]
         lengths = torch.tensor([len(each) for each in ids])
-        padded = torch.zeros(len(ids), int(lengths.max()), dtype=torch.long)
-        for row, each in enumerate(ids):
-            padded[row, : len(each)] = torch.tensor(each)
+        padded = pad_sequence([torch.tensor(each) for each in ids], batch_first=True)
         embedded = self.embedding(padded.to(self.vectors.device))
         states, _ = self.gru(pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False))
         summed = pad_packed_sequence(states, batch_first=True)[0].sum(dim=1)
@@ -155,9 +155,7 @@ def words_card(words: Words | None, weights: Mapping[str, Tensor] | None = None)
     if words is None:
         return {}
     digest = blake2b(json.dumps(asdict(words.known)).encode(), digest_size=16)
-    for name, tensor in sorted((words.state_dict() if weights is None else weights).items()):
-        digest.update(f"{name} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.detach().float().cpu().contiguous().numpy().tobytes())
+    update(digest, words.state_dict() if weights is None else weights)
     return {"vectors": words.known.source, "fingerprint": digest.hexdigest()}
 
 
@@ -165,38 +163,27 @@ def read_words(folder: Path, card: Card) -> Words | None:
     """Return the text side of a checkpoint folder, None if its card has none; a CheckpointError if it is unusable."""
     if not card.words:
         return None
-    from safetensors import SafetensorError, safe_open  # noqa: PLC0415
-
     path = folder / WORDS
     if not path.is_file():
         raise CheckpointError(f"{folder} reads words, but has no {WORDS}. Choose a complete checkpoint.")
-    try:
-        if path.stat().st_size > MAX_HEAD:
-            raise ValueError(f"it has more than {MAX_HEAD >> 30} GB")
+    with loading(path):
         with safe_open(path, "pt") as file:
             stored = json.loads((file.metadata() or {})["vocabulary"])
             weights = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118  no mapping
         bow, gru, vectors = (tuple(map(str, stored[key])) for key in ("bow", "gru", "vectors"))
         words = _filled(Vocabulary(bow, gru, vectors, str(stored["source"])), weights)
-    except (OSError, SafetensorError, LookupError, ValueError, TypeError, RuntimeError) as error:
-        raise CheckpointError(f"{path} cannot be used ({reason_of(error)}). Choose another checkpoint.") from error
     if words_card(words) != card.words:
         raise CheckpointError(f"{path} holds weights that do not match the card. Write the checkpoint again.")
     return words
 
 
 def _filled(known: Vocabulary, weights: Mapping[str, Tensor]) -> Words:
-    """Build a text side with the weights of its file, first without memory, to compare shapes."""
-    if not all(tensor.isfinite().all() for tensor in weights.values()):
-        raise ValueError("a weight is not finite")
+    """Build a text side with the weights of its file."""
     states, size = weights["gru.weight_hh_l0"].shape[1], len(weights["spaces.0.weight"])
     with torch.device("meta"):
         vectors = torch.empty(len(known.vectors), weights["embedding.weight"].shape[1])
         words = Words(known, vectors, states, size, 3 if "spaces.1.weight" in weights else 1)
-    if wrong := shapes_of(words.state_dict()).items() ^ shapes_of(weights).items():
-        raise ValueError(f"{min(wrong)[0]} does not fit the vocabulary")
-    words.load_state_dict(weights, assign=True)
-    return words.eval()
+    return filled(words, weights, "the vocabulary")
 
 
 def saved_words(words: Words, weights: Mapping[str, Tensor], path: Path) -> None:

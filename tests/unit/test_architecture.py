@@ -17,7 +17,6 @@ FILES = [ROOT / "app.py", *sorted((ROOT / "nt2vr").rglob("*.py")), *sorted((ROOT
 
 PAGE = ("app.py", "nt2vr/ui/", "trainer/ui/tab.py", "trainer/ui/layout.py")
 MODEL_ROOMS = (
-    "nt2vr/models/cross.py",
     "nt2vr/models/fusion.py",
     "nt2vr/models/open_clip_encoder.py",
     "nt2vr/models/pooling.py",
@@ -26,6 +25,7 @@ MODEL_ROOMS = (
     "nt2vr/models/checkpoint.py",
     "nt2vr/models/tokenizer.py",
     "nt2vr/models/words.py",
+    "nt2vr/models/weights.py",
     "nt2vr/models/device.py",
     "nt2vr/models/downloads.py",
     "nt2vr/models/foreign.py",

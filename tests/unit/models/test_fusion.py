@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nt2vr.errors import CheckpointError
-from nt2vr.models.card import FUSION
+from nt2vr.models.card import FUSION, MAX_HEAD
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion, read_fusion, save_fusion
 from tests.tiny import write_tiny
@@ -155,10 +155,15 @@ def test_a_damaged_or_foreign_fusion_is_refused_in_one_sentence(tmp_path: Path) 
     with pytest.raises(CheckpointError, match="length 32"):
         read_fusion(tmp_path, 32)
     (tmp_path / FUSION).write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(CheckpointError, match=r"fusion.safetensors cannot be used"):
+    with pytest.raises(CheckpointError, match=r"fusion.safetensors cannot be loaded"):
         read_fusion(tmp_path, DIM)
     infinite = some_fusion()
     infinite.get_parameter("layers.0.bias")[0] = torch.inf
-    save_fusion(tmp_path, infinite)
-    with pytest.raises(CheckpointError, match="not finite"):
+    for fusion in (infinite, some_fusion(unwanted=math.inf)):
+        save_fusion(tmp_path, fusion)
+        with pytest.raises(CheckpointError, match="not finite"):
+            read_fusion(tmp_path, DIM)
+    with (tmp_path / FUSION).open("wb") as file:
+        file.truncate(MAX_HEAD + 1)  # sparse
+    with pytest.raises(CheckpointError, match="more than 1 GB"):
         read_fusion(tmp_path, DIM)

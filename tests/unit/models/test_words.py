@@ -182,7 +182,7 @@ def spoilt(change: str, folder: Path) -> None:
     [
         ("missing", "has no words.safetensors"),
         ("other words", "do not match the card"),
-        ("no words", "cannot be used"),
+        ("no words", "cannot be loaded"),
         ("fewer words", "does not fit the vocabulary"),
         ("not finite", "not finite"),
         ("no head", "not embedded into the same spaces"),
