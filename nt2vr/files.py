@@ -1,4 +1,4 @@
-"""Atomic writes of files and folders, content hashes, and the version of the project's file formats.
+"""Atomic writes, content hashes, and the version of the project's file formats.
 
 Other processes see the old file or the new one, also after a crash.
 """

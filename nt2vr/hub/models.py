@@ -16,6 +16,7 @@ from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_configs
 from nt2vr.models.downloads import transfer_bar
 from nt2vr.models.hub_errors import hub_errors
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, needs_file
+from nt2vr.models.weights import UNUSABLE
 from nt2vr.progress import Progress, silent
 
 MAX_WEIGHTS = 8 << 30  # bytes
@@ -105,7 +106,7 @@ def _has_own_tokenizer(folder: Path) -> bool:
     """Return True if an untrusted configuration names a tokenizer; `verify` refuses one that cannot be read."""
     try:
         return needs_file(read_configs(folder)[0]["text_cfg"])
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except UNUSABLE:
         return False
 
 

@@ -82,12 +82,13 @@ class Catalog:
         folders: folders of checkpoint folders, searched in this order; downloads and imports go to the last.
         runs: the folder of run folders; RUN/checkpoints/epoch_003 is "RUN · epoch 3", the newest epoch also "RUN", and
             the best "RUN · best".
+
+    Attributes:
+        device: the setting of where models run; see `resolve_device`.
     """
 
     def __init__(self, folders: Sequence[Path], device: str = "cpu", runs: Path | None = None) -> None:
-        self._folders = tuple(folders)
-        self._device = device
-        self._runs = runs
+        self._folders, self.device, self._runs = tuple(folders), device, runs
         self._cards: dict[Path, tuple[int, Card | None]] = {}  # folder -> modification time and card
         self._epoch_lists: dict[Path, tuple[int, dict[str, CatalogEntry]]] = {}
         self._downloading = Lock()
@@ -101,12 +102,7 @@ class Catalog:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments alone, for child processes."""
-        return Catalog, (self._folders, self._device, self._runs)
-
-    @property
-    def device(self) -> str:
-        """The setting of where models run; see `resolve_device`."""
-        return self._device
+        return Catalog, (self._folders, self.device, self._runs)
 
     @property
     def home(self) -> Path:
@@ -139,11 +135,7 @@ class Catalog:
         return {name: CatalogEntry((), "outside", make=make) for name, make in makes.items()}
 
     def add(self, model: Encoder) -> str:
-        """Add a model from outside, for this catalog alone, and return its name; one that is here already is found.
-
-        Raises:
-            ConfigError: if it is no `Encoder`, or another model has its name.
-        """
+        """Add a model from outside, for this catalog alone, and return its name; one that is here already is found."""
         if any(model is known for known in self._objects.values()):
             return model.name
         encoder = check_encoder(model)
@@ -163,12 +155,9 @@ class Catalog:
         entry = self.find(name)
         return entry.make().card if entry.make else read_card(entry.folders[0])
 
-    def knows_only_drawings(self, name: str) -> bool:
+    def knows_only_drawings(self, name: str, entries: Mapping[str, CatalogEntry] | None = None) -> bool:
         """Whether the built-in world is all that a model was trained on, as far as the cards of its bases tell."""
-        return self._is_drawn(name, self.entries())
-
-    def _is_drawn(self, name: str, entries: Mapping[str, CatalogEntry]) -> bool:
-        seen = set[str]()
+        entries, seen = entries or self.entries(), set[str]()
         while name in entries and name not in seen:
             seen.add(name)
             folders = entries[name].folders
@@ -182,7 +171,7 @@ class Catalog:
         """List the models here that can index a library and know more than drawings; those of runs last."""
         entries = self.entries()
         own = [name for name, each in entries.items() if each.kind in ("model", "run") and self._card(each.folders[0])]
-        return [name for name in own if not self._is_drawn(name, entries)]
+        return [name for name in own if not self.knows_only_drawings(name, entries)]
 
     def folder(self, name: str) -> Path:
         """Return the checkpoint folder of a model; a ConfigError refuses one from outside, which has none."""
@@ -191,10 +180,10 @@ class Catalog:
         return folders[0]
 
     def read(self, folder: Path, like: Encoder | None = None) -> Encoder:
-        """Load a checkpoint folder and verify its visual fingerprint; see `read_checkpoint`."""
+        """Load a checkpoint folder and verify its fingerprints, the visual one alone if `like` is given."""
         if (folder / EMBEDDINGS).is_file():
             return PrecomputedEncoder(folder)
-        return read_checkpoint(folder, self._device, verify=like is None, like=like)
+        return read_checkpoint(folder, self.device, verify=like is None, like=like)
 
     def load(self, name: str) -> Encoder:
         """Load the model of a name; raises as `find` and `read_checkpoint` do."""
@@ -234,10 +223,9 @@ class Catalog:
         return self._epoch_lists[checkpoints][1]
 
     def download(self, name: str, progress: Progress = silent, announce: Announce = lambda _: None) -> str:
-        """Download one of open_clip's pre-trained models as a checkpoint folder; return its name in the catalog.
+        """Download one of open_clip's pre-trained models, "ViT-B-32/openai"; return its name in the catalog.
 
         Args:
-            name: as open_clip lists them, "ViT-B-32/openai"; spaces are ignored.
             progress: gets the number of bytes.
             announce: gets a sentence on the space that the model takes, before anything is transferred.
         """
@@ -249,11 +237,7 @@ class Catalog:
         return full_name
 
     def remove(self, name: str) -> None:
-        """Delete a downloaded, imported or pulled model.
-
-        Raises:
-            ConfigError: if there is no such model, or it was not added: shipped ones and training runs stay.
-        """
+        """Delete a downloaded, imported or pulled model; a ConfigError refuses shipped ones and training runs."""
         entry = self.find(name)
         folder = self.folder(name)
         if entry.kind in ("run", "epoch") or folder.parent != self.home:

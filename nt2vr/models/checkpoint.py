@@ -216,17 +216,18 @@ def _matches(
 def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read the model and preprocessing configurations of a valid checkpoint folder."""
     config = _read_config(folder)
-    return config["model_cfg"], config["preprocess_cfg"]
+    return config["model_cfg"], config.get("preprocess_cfg") or {}
 
 
 def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
     """Load the float32 open_clip model of a checkpoint folder, its tokenizer and its card, without network."""
     card = read_card(folder)
     with loading(folder):
-        check_text_tower(_read_config(folder)["model_cfg"], folder, CheckpointError)
+        model_cfg, _ = read_configs(folder)
+        check_text_tower(model_cfg, folder, CheckpointError)
         if not (folder / WEIGHTS).is_file():
             raise CheckpointError(f"{folder} has no {WEIGHTS}. Choose a complete checkpoint.")
-        tokenizer = load_tokenizer(folder, _read_config(folder)["model_cfg"]["text_cfg"])
+        tokenizer = load_tokenizer(folder, model_cfg["text_cfg"])
         model = _load(folder, resolve_device(device))
     check_finite(model.state_dict(), folder)
     return model, tokenizer, card

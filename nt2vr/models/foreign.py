@@ -35,6 +35,7 @@ from nt2vr.models.foreign_file import check_file, find_clip, read_tensors, some_
 from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.spawn import run_limited
 from nt2vr.models.tokenizer import TOKENIZER, load_tokenizer, needs_file
+from nt2vr.models.weights import UNUSABLE
 from nt2vr.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -224,8 +225,11 @@ def _architecture(named: str, weights: Mapping[str, "Tensor"], models: Catalog) 
         config: Config = open_clip.get_model_config(named.strip())
         check_text_tower(config, named)
         return named.strip(), config, _usual_preprocessing(named.strip())
-    entries = models.entries().items()
-    own_configs = {name: read_configs(entry.folders[0]) for name, entry in entries if entry.kind == "model"}
+    own_configs: dict[str, tuple[Config, Config]] = {}
+    for name, entry in models.entries().items():
+        with suppress(*UNUSABLE):  # a broken folder
+            if entry.kind == "model":
+                own_configs[name] = read_configs(entry.folders[0])
     known = {name: model_cfg for name, (model_cfg, _) in own_configs.items()}
     known |= {name: open_clip.get_model_config(name) for name in theirs if name not in known}
     found, config = infer({name: tuple(tensor.shape) for name, tensor in weights.items()}, known)
@@ -259,8 +263,9 @@ def _tokenizer(text_cfg: Config, file: Path, models: Catalog) -> Any:
 
 
 def _names_tokenizer(folder: Path, text_cfg: Config) -> bool:
-    found: Any = read_configs(folder)[0]["text_cfg"].get("hf_tokenizer_name")
-    return bool(found == text_cfg["hf_tokenizer_name"])
+    with suppress(*UNUSABLE):  # a broken folder
+        return bool(read_configs(folder)[0]["text_cfg"].get("hf_tokenizer_name") == text_cfg["hf_tokenizer_name"])
+    return False
 
 
 def _filled(model_cfg: Config, preprocess_cfg: Config, weights: Mapping[str, "Tensor"], file: Path) -> Any:

@@ -156,6 +156,15 @@ def test_a_tokenizer_travels_with_its_model(tmp_path: Path, hub: HubServer) -> N
     assert TOKENIZER in contents(tmp_path / "mine")
 
 
+def test_a_tokenizer_is_pulled_where_the_configuration_names_no_preprocessing(tmp_path: Path, hub: HubServer) -> None:
+    write_family(tmp_path / "mine", "SigLIP")
+    files = contents(tmp_path / "mine")
+    config = json.dumps({"model_cfg": json.loads(files[CONFIG])["model_cfg"]}).encode()
+    hub.put("a/b", {**files, CONFIG: config})
+    pull("a/b", tmp_path / "models", any_name)
+    assert TOKENIZER in contents(tmp_path / "models" / "a--b")
+
+
 def test_a_tokenizer_of_clips_own_is_not_pulled(tmp_path: Path, hub: HubServer) -> None:
     """Many repositories of open_clip's have one for transformers."""
     write_tiny(tmp_path / "mine")

@@ -15,8 +15,8 @@ import torch
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.evaluation.protocol import system_spec
 from nt2vr.models.card import CARD, CONFIG, Card, configured, read_card, write_card
-from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
-from nt2vr.models.framing import ENDS
+from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, read_configs, write_checkpoint
+from nt2vr.models.framing import ENDS, Framing
 from nt2vr.search.systems import System
 from tests.tiny import TINY, tiny_model, write_anew
 
@@ -40,6 +40,13 @@ def test_open_clip_alone_loads_it_without_network(folder: Path, monkeypatch: pyt
     assert preprocess.transforms[0].size == 64
     assert open_clip.get_tokenizer(f"local-dir:{folder}")(["a dog"]).shape == (1, 16)
     assert read_checkpoint(folder).embed_dim == 16
+
+
+def test_a_configuration_without_preprocessing_is_open_clips_default(folder: Path) -> None:
+    model_cfg, _ = read_configs(folder)
+    (folder / CONFIG).write_text(json.dumps({"model_cfg": model_cfg}))
+    assert read_configs(folder) == (model_cfg, {})
+    assert read_checkpoint(folder).card.framing == Framing(64)
 
 
 def test_weights_stored_in_half_precision_are_loaded_in_single(folder: Path) -> None:

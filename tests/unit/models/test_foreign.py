@@ -22,6 +22,7 @@ import torch
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
 from nt2vr.models import foreign
+from nt2vr.models.card import CONFIG
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import build_model, read_checkpoint, read_configs
 from nt2vr.models.encoder import Encoder
@@ -131,6 +132,17 @@ def test_a_clip_is_read_from_every_kind_of_file(models: Catalog, tmp_path: Path,
     assert_is_of_seed(models.read(folder), 7, 2e-3 if file == "half.bin" else 1e-6)
     in_file = {tensor.dtype for tensor in safetensors.torch.load_file(folder / "open_clip_model.safetensors").values()}
     assert (torch.float16 in in_file) == (file == "half.bin")  # half precision stays half, and full precision full
+
+
+def test_broken_models_here_are_passed_over(models: Catalog, tmp_path: Path) -> None:
+    for name, config in (("cut off", "{"), ("of another kind", "[]"), ("without", None)):
+        write_tiny(models.home / name, name)
+        (models.home / name / "tokenizer.json").write_text("{}")
+        (models.home / name / CONFIG).unlink() if config is None else (models.home / name / CONFIG).write_text(config)
+    torch.save(weights_of(7), tmp_path / "mine.pt")
+    assert "Read as CLIP" in import_checkpoint(tmp_path / "mine.pt", models).remark
+    with pytest.raises(ConfigError, match="needs the tokenizer 'x'"):
+        foreign._tokenizer({"hf_tokenizer_name": "x"}, tmp_path / "mine.pt", models)
 
 
 def test_the_remark_names_the_architecture_and_ignored_tensors(models: Catalog, tmp_path: Path) -> None:
