@@ -51,7 +51,7 @@ class RunError(Nt2vrError):
 
 
 class DownloadError(Nt2vrError):
-    """A failed download."""
+    """A failed download, or another request to the Hugging Face Hub."""
 
 
 class AccessError(Nt2vrError):
@@ -78,10 +78,6 @@ def quoted(value: object) -> str:
         return repr(value if len(value) <= MAX_QUOTED else value[: MAX_QUOTED - 1] + "…")
     text = repr(value)
     return text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"
-
-
-class HubError(Nt2vrError):
-    """A request that the Hugging Face Hub refused."""
 
 
 def causes(error: BaseException | None) -> list[BaseException]:

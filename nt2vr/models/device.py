@@ -2,7 +2,6 @@
 
 import time
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -34,25 +33,14 @@ def resolve_device(device: str) -> str:
     return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-@dataclass(frozen=True)
-class Autocast:
-    """Mixed precision of encoding: matrix products in bfloat16, everything delicate in float32.
+def autocast(device: str, precision: str) -> AbstractContextManager[Any]:
+    """Return the context in which to encode: in bfloat16 matrix products are, everything delicate is float32."""
+    import torch  # noqa: PLC0415  see `resolve_device`
 
-    Attributes:
-        name: of PRECISIONS; empty is float32 throughout.
-    """
-
-    device: str
-    name: str = FLOAT32
-
-    def on(self) -> AbstractContextManager[Any]:
-        """Return the context in which to encode."""
-        import torch  # noqa: PLC0415  see `resolve_device`
-
-        return torch.autocast(self.device, torch.bfloat16, enabled=bool(self.name))
+    return torch.autocast(device, torch.bfloat16, enabled=bool(precision))
 
 
-def autocast_of(device: str) -> Autocast:
+def precision_of(device: str) -> str:
     """Choose bfloat16 where CUDA computes in it natively; elsewhere float32, which is faster or the only choice.
 
     Cosines between texts and frames change by at most TOLERANCE: measured with bfloat16 on a CPU, by 0.0024 for the
@@ -61,7 +49,7 @@ def autocast_of(device: str) -> Autocast:
     import torch  # noqa: PLC0415  see `resolve_device`
 
     is_fast = device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-    return Autocast(device, BF16 if is_fast else FLOAT32)
+    return BF16 if is_fast else FLOAT32
 
 
 def as_tensor(array: NDArray[np.float32]) -> "Tensor":

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.models.card import MEAN, QUERY_SCORED, UNIT_PROJECTED, Card
-from nt2vr.models.device import Autocast, autocast_of
+from nt2vr.models.device import autocast, precision_of
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.tokenizer import digest_of
@@ -107,10 +107,9 @@ class OpenClipEncoder:
         self._tokenizer = tokenizer
         self.tokenizer_digest = digest_of(tokenizer)
         self._device = model.logit_scale.device
-        self._autocast = autocast_of(self._device.type)
         self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
         self.cached_texts: dict[str, NDArray[np.float32]] = {}
-        self.card = replace(card.framed(Framing.of(self._preprocess)), precision=self._autocast.name)
+        self.card = replace(card.framed(Framing.of(self._preprocess)), precision=precision_of(self._device.type))
         self.config = config
         self.fusion: Fusion | None = None
         self.name = card.name
@@ -143,9 +142,9 @@ class OpenClipEncoder:
             if self.words is not None:
                 return np.asarray(self.words(texts).cpu(), np.float32)
             tokens = self._tokenizer(texts).to(self._device)
-            with self._autocast.on():
+            with autocast(self._device.type, self.card.precision):
                 embeddings = encode_short(self._model, tokens).float()
-            if self._autocast.name:  # of unit length in bfloat16
+            if self.card.precision:  # of unit length in bfloat16
                 embeddings = normalize(embeddings, dim=-1)
             return embeddings.cpu().numpy()
 
@@ -162,7 +161,7 @@ class OpenClipEncoder:
             return self.encode_text(texts)[:, None]
         parts = []
         for start in range(0, len(texts), BATCH_SIZE):
-            with torch.inference_mode(), self._autocast.on():
+            with torch.inference_mode(), autocast(self._device.type, self.card.precision):
                 tokens = self._tokenizer(list(texts[start : start + BATCH_SIZE])).to(self._device)
                 parts.append(encode_tokens(self._model, tokens, MAX_TOKENS).float().cpu().numpy())
         longest = max((part.shape[1] for part in parts), default=0)
@@ -181,7 +180,7 @@ class OpenClipEncoder:
         parts = [np.empty((0, self.frame_dim), np.float32)]
         for start in range(0, len(frames), BATCH_SIZE):
             batch = torch.tensor(frames[start : start + BATCH_SIZE], device=self._device)
-            with torch.inference_mode(), self._autocast.on():
+            with torch.inference_mode(), autocast(self._device.type, self.card.precision):
                 pixels = normalise_frames(batch, self._preprocess["mean"], self._preprocess["std"])
                 encode = self._model.encode_image if self._visual is None else self._visual
                 embeddings = encode(pixels).float()
@@ -251,7 +250,7 @@ class OpenClipEncoder:
 
     def set_precision(self, name: str) -> None:
         """Encode in one of PRECISIONS, whichever suits the device; nothing else may be using the encoder."""
-        self._autocast, self.card = Autocast(self._device.type, name), replace(self.card, precision=name)
+        self.card = replace(self.card, precision=name)
 
     def shares_visual_tower(self, other: "OpenClipEncoder") -> bool:
         return self._model.visual is other._model.visual

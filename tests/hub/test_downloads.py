@@ -15,7 +15,7 @@ import pytest
 from safetensors.torch import save
 
 from nt2vr.__main__ import main
-from nt2vr.errors import AccessError, DownloadError, HubError
+from nt2vr.errors import AccessError, DownloadError
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.models.recommended import OFFERED
@@ -84,7 +84,7 @@ def test_a_refusal_is_one_sentence_and_leaves_nothing(
     tmp_path: Path, hub: HubServer, status: int, message: str
 ) -> None:
     hub.refusals = [status] * 100
-    with pytest.raises(HubError) as caught:
+    with pytest.raises(DownloadError) as caught:
         Catalog([tmp_path / "models"]).download("tiny/test")
     assert str(caught.value) == message
     assert not (tmp_path / "models").exists()

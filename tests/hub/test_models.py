@@ -20,7 +20,7 @@ import yaml  # type: ignore[import-untyped]
 from safetensors.torch import save
 
 from nt2vr.__main__ import main
-from nt2vr.errors import CheckpointError, ConfigError, DownloadError, HubError, Nt2vrError
+from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError
 from nt2vr.hub import client, verify
 from nt2vr.hub.models import LOCK, pull, push
 from nt2vr.models.card import CARD, CONFIG, read_card, write_card
@@ -293,13 +293,13 @@ def test_a_missing_or_wrong_token_is_one_sentence(
 
 def test_the_hub_s_refusals_are_one_sentence_each(tmp_path: Path, hub: HubServer) -> None:
     write_tiny(tmp_path / "mine")
-    with pytest.raises(HubError, match="may not do this with other/mine"):
+    with pytest.raises(DownloadError, match="may not do this with other/mine"):
         push(tmp_path / "mine", "other/mine")
-    with pytest.raises(HubError, match="has no tester/none, or the token may not read it"):
+    with pytest.raises(DownloadError, match="has no tester/none, or the token may not read it"):
         pull("tester/none", tmp_path / "models", any_name)
     for status, message in ((429, "limits the rate"), (500, "error 500")):
         hub.status = status
-        with pytest.raises(HubError, match=message):
+        with pytest.raises(DownloadError, match=message):
             pull("tester/none", tmp_path / "models", any_name)
     assert models_in(tmp_path / "models") == []
 

@@ -19,7 +19,7 @@ from nt2vr.errors import CheckpointError
 from nt2vr.media.picture import fit
 from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.checkpoint import build_model, read_checkpoint
-from nt2vr.models.device import TOLERANCE, autocast_of, resolve_device
+from nt2vr.models.device import TOLERANCE, precision_of, resolve_device
 from nt2vr.models.open_clip_encoder import CACHED_TEXTS, OpenClipEncoder, normalise_frames, token_embeddings
 from nt2vr.models.tokenizer import load_tokenizer
 from tests.families import FAMILIES, write_family
@@ -186,4 +186,4 @@ def test_auto_is_the_fastest_device_here(
 
 def test_bfloat16_is_for_cuda_that_computes_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
-    assert [autocast_of(device).name for device in ("cpu", "mps", "cuda")] == ["", "", "bf16"]
+    assert [precision_of(device) for device in ("cpu", "mps", "cuda")] == ["", "", "bf16"]
