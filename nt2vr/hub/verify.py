@@ -1,6 +1,5 @@
 """Trial of an untrusted checkpoint in a limited child process. It must load, match its card, and encode."""
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,7 +8,7 @@ from typing import Any
 
 from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
 from nt2vr.files import parse_json
-from nt2vr.models.card import CARD, CONFIG, Card, read_card, write_card
+from nt2vr.models.card import CARD, CONFIG, Card, are_numbers, read_card, write_card
 from nt2vr.models.checkpoint import WEIGHTS, identified, read_checkpoint, read_model
 from nt2vr.models.foreign import MAX_FRAMES
 from nt2vr.models.spawn import run_limited
@@ -137,16 +136,6 @@ def _is_plain(template: Mapping[str, Any]) -> bool:
 
 def _check_card(card: Card, image_size: int) -> None:
     """Refuse a card whose values the page and the searches cannot use."""
-    texts = (card.name, card.objective, card.base, card.pooling, card.data, card.notes, card.created)
-    usable = (
-        all(isinstance(text, str) for text in texts)
-        and type(card.frames) is int
-        and 1 <= card.frames <= MAX_FRAMES
-        and card.image_size == image_size <= MAX_IMAGE_SIZE
-        and type(card.epoch) is int
-        and isinstance(card.losses, Mapping)
-        and isinstance(card.metrics, Mapping)
-        and all(type(value) in (int, float) and math.isfinite(value) for value in card.metrics.values())
-    )
-    if not usable:
+    is_small = card.frames <= MAX_FRAMES and card.image_size == image_size <= MAX_IMAGE_SIZE
+    if not (is_small and are_numbers(card.metrics)):
         raise CheckpointError(f"{CARD} has values that cannot be used. Choose another repository.")

@@ -2,10 +2,10 @@
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
@@ -178,38 +178,34 @@ def read_card(folder: Path) -> Card:
         raise CheckpointError(f"{folder} has no readable {CARD}. {remedy(folder)}") from error
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error
-    if not (isinstance(card.name, str) and card.name and isinstance(card.frames, int) and card.frames > 0):
-        raise CheckpointError(f"{folder / CARD} lacks a name or a number of frames. Choose another checkpoint.")
-    if not isinstance(card.features, str):
-        raise CheckpointError(f"{folder / CARD} has an invalid “features”. Choose another checkpoint.")
+    for each in fields(Card):
+        value, kind = getattr(card, each.name), get_origin(each.type) or each.type
+        if not isinstance(value, kind) or isinstance(value, bool) or not CHECKS.get(each.name, lambda _: True)(value):
+            raise CheckpointError(f"{folder / CARD} has an invalid “{each.name}”. Correct it, or choose another one.")
     if card.positions not in POSITIONS:
         raise CheckpointError(f"{folder / CARD} has positions other than {' or '.join(POSITIONS)}. Correct them.")
-    if not is_exclusion(card.exclusion):
-        raise CheckpointError(f"{folder / CARD} has an invalid “exclusion”. Correct it, or remove it.")
-    if not (are_numbers(card.composition) and isinstance(card.fusion, Mapping)):
-        raise CheckpointError(f"{folder / CARD} has an invalid “composition” or “fusion”. Correct it, or remove it.")
-    if not are_numbers(card.shifts):
-        raise CheckpointError(f"{folder / CARD} has invalid “shifts”. Correct them, or remove them.")
-    for name, part in (("head", card.head), ("words", card.words)):
-        if not (isinstance(part, Mapping) and isinstance(part.get("fingerprint", ""), str)):
-            raise CheckpointError(f"{folder / CARD} has an invalid “{name}”. Choose another checkpoint.")
     return _with_config(card, folder)
 
 
-def is_exclusion(exclusion: Any) -> bool:
-    """Return whether a value read from a card can be its `exclusion`: finite numbers, and a list of texts."""
-    if not isinstance(exclusion, Mapping):
-        return False
+def _is_exclusion(exclusion: Mapping[str, Any]) -> bool:
+    """Return whether it is of finite numbers, and a list of texts."""
     anchor, others = exclusion.get("anchor", []), {name: exclusion[name] for name in exclusion if name != "anchor"}
     is_anchor = isinstance(anchor, list) and all(isinstance(text, str) and text.isprintable() for text in anchor)
     return is_anchor and are_numbers(others)
 
 
-def are_numbers(values: Any) -> bool:
-    """Return whether a value read from a card maps names to finite numbers."""
-    return isinstance(values, Mapping) and all(
-        type(value) in (int, float) and abs(value) <= sys.float_info.max for value in values.values()
-    )
+def are_numbers(values: Mapping[str, Any]) -> bool:
+    """Return whether a card's values are finite numbers."""
+    return all(type(value) in (int, float) and abs(value) <= sys.float_info.max for value in values.values())
+
+
+CHECKS: Mapping[str, Callable[[Any], bool]] = {  # what a field of a card must be, beside its type
+    "name": bool,
+    "frames": lambda frames: frames > 0,
+    **dict.fromkeys(("head", "words"), lambda part: isinstance(part.get("fingerprint", ""), str)),
+    **dict.fromkeys(("composition", "shifts"), are_numbers),
+    "exclusion": _is_exclusion,
+}
 
 
 def remedy(folder: Path) -> str:
