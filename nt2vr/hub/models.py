@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from nt2vr.errors import CheckpointError, DownloadError
-from nt2vr.files import check_writable
+from nt2vr.errors import CheckpointError
+from nt2vr.files import check_free, check_writable
 from nt2vr.hub.client import REQUEST_S, check_repository, first_answer, open_hub
 from nt2vr.hub.model_card import readme_of
 from nt2vr.hub.verify import SMALL_BYTES, verify
 from nt2vr.models.card import CARD, CONFIG, FUSION, HEAD, MAX_HEAD, WORDS, read_card
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_configs
-from nt2vr.models.downloads import transfer_bar
+from nt2vr.models.downloads import SPARE_BYTES, transfer_bar
 from nt2vr.models.hub_errors import hub_errors
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, needs_file
 from nt2vr.models.weights import UNUSABLE
@@ -33,7 +33,6 @@ LIMITS = {
     WEIGHTS: MAX_WEIGHTS,
 }  # the files of a checkpoint, in the order in which they are pulled
 LOCK = ".pull.lock"  # in the folder of models: one pull at a time; never deleted, or two could hold it
-SPARE_BYTES = 200 << 20  # left free on the disk
 
 
 def push(folder: Path, repository: str, private: bool = True, licence: str = "") -> str:
@@ -94,11 +93,7 @@ def _listing(repository: str, home: Path) -> tuple[dict[str, int], str]:
     for file, size in sizes.items():
         if size > LIMITS[file]:
             raise CheckpointError(f"{file} of {repository} has {size >> 20:,} MB. At most {LIMITS[file] >> 20:,} fit.")
-    free = shutil.disk_usage(home).free
-    if free < sum(sizes.values()) + SPARE_BYTES:
-        raise DownloadError(
-            f"{repository} has {sum(sizes.values()) >> 20:,} MB, and the disk {free >> 20:,} MB free. Free some space."
-        )
+    check_free(home, sum(sizes.values()) + SPARE_BYTES, f"Pulling {repository}")
     return sizes, str(info.sha)
 
 

@@ -90,22 +90,10 @@ class _Store:
 
 
 class Cache(AbstractContextManager["Cache"]):
-    """Content hashes in one folder; frames and embeddings in others.
+    """Content hashes in one folder; sampled frames and galleries' embeddings in others, by default within it."""
 
-    Args:
-        galleries: folder of the embeddings of galleries; default one in `folder`.
-        frames: folder of sampled frames; default one in `folder`.
-    """
-
-    def __init__(
-        self,
-        folder: Path,
-        frames_bytes: int | None = None,
-        galleries: Path | None = None,
-        frames: Path | None = None,
-    ) -> None:
-        self.galleries = galleries or folder / "galleries"
-        self._frames, self._frames_bytes = frames or folder / "clips", frames_bytes
+    def __init__(self, folder: Path, galleries: Path | None = None, frames: Path | None = None) -> None:
+        self.galleries, self._frames = galleries or folder / "galleries", frames or folder / "clips"
         self._hashes = _Store(folder / "embeddings")  # where pooled embeddings were, too
 
     @classmethod
@@ -117,7 +105,7 @@ class Cache(AbstractContextManager["Cache"]):
         """Open the store of frames sampled and fitted in one way; for the last two arguments see `FrameStore`."""
         name = re.sub(r"[^a-z0-9]+", "-", f"{SAMPLING} {num_frames} {framing.key}")
         shape = (num_frames, framing.size, framing.size, 3)
-        return FrameStore(self._frames / name, shape, self._frames_bytes, grows, required)
+        return FrameStore(self._frames / name, shape, grows, required)
 
     def content_hash(self, path: Path) -> str:
         """Hash the bytes of a file; the hash is cached until the file's size or modification time changes."""

@@ -1,7 +1,8 @@
 """Stores of sampled frames, one per number of frames and framing. Shared by search, evaluation and training.
 
-Bounded by a limit over all stores. Beyond it nothing more is stored, and only stores that nobody has opened for long
-are evicted, so that a cycle over more clips than there is room for finds those that are stored.
+Bounded by a limit over all stores, at most half of the disk space that is free or theirs. Beyond it nothing more is
+stored, and only stores that nobody has opened for long are evicted, so that a cycle over more clips than there is room
+for finds those that are stored.
 """
 
 import logging
@@ -29,22 +30,13 @@ class FrameStore(RowFile[np.uint8], AbstractContextManager["FrameStore"]):
 
     Args:
         folder: of this store, among those of the others.
-        limit: of all stores together, in bytes; default that of LIMITS, but at most half of the disk space that is
-            free or theirs.
         required: whether every clip must be stored, whatever the limit, and an OSError is raised if that fails.
             Otherwise what cannot be stored is dropped.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        shape: tuple[int, ...],
-        limit: int | None = None,
-        grows: bool = True,
-        required: bool = False,
-    ) -> None:
+    def __init__(self, folder: Path, shape: tuple[int, ...], grows: bool = True, required: bool = False) -> None:
         super().__init__(folder, ROWS, np.uint8, len(shape), shape)
-        self._limit, self._grows, self._required = limit, grows or required, required
+        self._grows, self._required = grows or required, required
         self._added: dict[str, NDArray[np.uint8]] = {}
         self._clip_bytes = self._row_bytes(shape)
         mark_used(folder)
@@ -95,7 +87,7 @@ class FrameStore(RowFile[np.uint8], AbstractContextManager["FrameStore"]):
         root, limits = self._folder.parent, LIMITS["frames"]
         root.mkdir(parents=True, exist_ok=True)
         used = bytes_in(root)
-        limit = self._limit if self._limit is not None else min(limits.num_bytes, (used + free_bytes(root)) / 2)
+        limit = min(limits.num_bytes, (used + free_bytes(root)) / 2)
         lacking = used + wanted * self._clip_bytes - limit
         if lacking > 0:
             stores = [path for path in root.iterdir() if path.is_dir() and path != self._folder]
@@ -109,11 +101,7 @@ class FrameStore(RowFile[np.uint8], AbstractContextManager["FrameStore"]):
 
 
 class StoredClips:
-    """Some clips of a store in an order of their own, read where they are indexed, as an array of them would be.
-
-    Args:
-        frames: (N, F, S, S, 3) of the store.
-    """
+    """Some clips of a store's frames (N, F, S, S, 3) in an order of their own, read where they are indexed."""
 
     def __init__(self, frames: NDArray[np.uint8], rows: NDArray[np.int64]) -> None:
         self._frames, self._rows = frames, rows

@@ -14,7 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, quoted
-from nt2vr.files import free_bytes
+from nt2vr.files import check_free
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, check_text_tower, load_weights, write_checkpoint
 from nt2vr.models.hub_errors import hub_errors
@@ -130,12 +130,7 @@ def download_all(names: Sequence[str], download: Callable[[str], str]) -> None:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file on the hub, or in the hub's cache on this machine.
-
-    Attributes:
-        repository: "owner/repository".
-        size: bytes to transfer.
-    """
+    """A file on the hub, or in the hub's cache on this machine; its size is that of the transfer, in bytes."""
 
     repository: str
     file: str
@@ -144,10 +139,7 @@ class RemoteFile:
 
 
 def _located(hub_name: str, text_cfg: Mapping[str, Any], asked: str) -> list[RemoteFile]:
-    """Find the weights of "owner/repository/" or "owner/repository/file", and then the files of a tokenizer.
-
-    A tokenizer comes from the repository that open_clip names, or from that of the weights.
-    """
+    """Find weights, "owner/repository/FILE" or without FILE, and the tokenizer, from there or where open_clip says."""
     repository, _, named = hub_name.rpartition("/")
     weights = _find([repository], (named,) if named else WEIGHT_FILES)
     if weights is None:
@@ -189,13 +181,9 @@ def check_space(
         tensors = build_model(model_cfg, preprocess_cfg, "meta").state_dict().values()
     transfer = sum(file.size for file in files)
     model = sum(tensor.numel() for tensor in tensors) * WEIGHT_BYTES
-    free = free_bytes(home)
     takes = f"{transfer >> 20:,} MB to download, and {transfer + model >> 20:,} MB of disk while it is converted"
     announce(f"{name}: {takes}; {model >> 20:,} MB stay.")
-    if free < transfer + model + SPARE_BYTES:
-        raise DownloadError(
-            f"{name} takes {takes}, but the disk of {home} has {free >> 20:,} MB free. Free some space."
-        )
+    check_free(home, transfer + model + SPARE_BYTES, f"Downloading {name}")
 
 
 def _transfer(file: RemoteFile, folder: Path, bar: type[tqdm]) -> Path:

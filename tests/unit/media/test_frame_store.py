@@ -1,6 +1,7 @@
 """Stores of frames: bounded, but found again; shared by processes; a full disk costs only time."""
 
 import logging
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from nt2vr.media import frame_store as store_module
 from nt2vr.media.cache import Cache
 from nt2vr.media.frame_store import FrameStore, StoredClips
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.stored import LIMITS
 from nt2vr.models.card import Card
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.prefetch import prefetch_frames
@@ -24,6 +26,7 @@ from tests.disks import mounted
 from tests.pooling import pool_by_mean
 
 WriteVideo = Callable[..., Path]
+SetLimit = Callable[[float], None]
 SHAPE = (2, 8, 8, 3)
 CLIP_BYTES = 2 * 8 * 8 * 3
 
@@ -46,6 +49,12 @@ def stored(folder: Path, count: int = 100) -> list[int]:
             assert (frames == number).all()
             found.append(number)
     return found
+
+
+@pytest.fixture
+def limit(monkeypatch: pytest.MonkeyPatch) -> SetLimit:
+    """Limit all stores together to a number of bytes."""
+    return lambda num_bytes: monkeypatch.setitem(LIMITS, "frames", replace(LIMITS["frames"], num_bytes=num_bytes))
 
 
 @pytest.fixture
@@ -83,10 +92,11 @@ def decoded_by(decoder: CountingDecoder, gallery: Gallery, tower: str, cache: Ca
 
 
 def test_in_a_cycle_over_more_clips_than_fit_only_the_others_are_decoded_again(
-    gallery: Gallery, decoder: CountingDecoder, tmp_path: Path
+    gallery: Gallery, decoder: CountingDecoder, tmp_path: Path, limit: SetLimit
 ) -> None:
     """Evicting the oldest would decode all of them for every visual tower."""
-    with Cache(tmp_path / "cache", frames_bytes=12 * 2 * 16 * 16 * 3 + 1000) as cache:
+    limit(12 * 2 * 16 * 16 * 3 + 1000)
+    with Cache(tmp_path / "cache") as cache:
         assert [decoded_by(decoder, gallery, tower, cache) for tower in "abc"] == [20, 8, 8]
 
 
@@ -104,9 +114,10 @@ def test_clips_of_a_library_are_not_stored_but_found(
 
 
 def test_frames_are_prefetched_only_for_clips_without_embeddings_in_any_precision(
-    gallery: Gallery, decoder: CountingDecoder, tmp_path: Path
+    gallery: Gallery, decoder: CountingDecoder, tmp_path: Path, limit: SetLimit
 ) -> None:
-    with Cache(tmp_path / "cache", frames_bytes=0) as cache:
+    limit(0)
+    with Cache(tmp_path / "cache") as cache:
         encoder = BrightEncoder("a")
         encoder.card = replace(encoder.card, precision="bf16")
         embed_gallery(gallery, encoder, decoder, cache)  # type: ignore[arg-type]
@@ -116,16 +127,16 @@ def test_frames_are_prefetched_only_for_clips_without_embeddings_in_any_precisio
 
 
 def test_the_limit_is_that_of_all_stores_and_what_must_be_stored_ignores_it(
-    tmp_path: Path, small_batches: None
+    tmp_path: Path, small_batches: None, limit: SetLimit
 ) -> None:
-    limit = 10 * CLIP_BYTES + 380  # with room for the ids
-    fill(tmp_path / "a", *range(6), limit=limit)
-    fill(tmp_path / "b", *range(9), limit=limit)
+    limit(10 * CLIP_BYTES + 380)  # with room for the ids
+    fill(tmp_path / "a", *range(6))
+    fill(tmp_path / "b", *range(9))
     assert (stored(tmp_path / "a"), stored(tmp_path / "b")) == (list(range(6)), list(range(4)))
-    fill(tmp_path / "b", 50, limit=limit)
+    fill(tmp_path / "b", 50)
     assert stored(tmp_path / "b") == list(range(4))
-    fill(tmp_path / "b", *range(9), limit=limit, required=True)
-    fill(tmp_path / "a", 60, limit=limit, grows=False)
+    fill(tmp_path / "b", *range(9), required=True)
+    fill(tmp_path / "a", 60, grows=False)
     assert (stored(tmp_path / "a"), stored(tmp_path / "b")) == (list(range(6)), list(range(9)))
 
 
@@ -136,20 +147,22 @@ def test_without_a_limit_half_of_the_disk_is_left(tmp_path: Path) -> None:
         assert 60 <= len(stored(tmp_path / "disk" / "a")) <= 110
 
 
-def test_where_there_is_no_room_stores_not_opened_for_a_month_are_deleted_one_by_one(tmp_path: Path) -> None:
+def test_where_there_is_no_room_stores_not_opened_for_a_month_are_deleted_one_by_one(
+    tmp_path: Path, limit: SetLimit
+) -> None:
     for name, days in [("oldest", 50), ("old", 40), ("recent", 20)]:
         fill(tmp_path / name, 1)
         opened = time.time() - days * 24 * 3600
         os.utime(tmp_path / name, (opened, opened))
-    limit = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) + 100
+    limit(sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) + 100)
     mapped = FrameStore(tmp_path / "b", SHAPE)
-    fill(tmp_path / "new", 1, limit=limit)
+    fill(tmp_path / "new", 1)
     sizes = {name: len(list((tmp_path / name).glob("*/frames.u8"))) for name in ("oldest", "old", "recent", "new")}
     assert sizes == {"oldest": 0, "old": 1, "recent": 1, "new": 1} and len(mapped) == 0
 
 
 def test_a_store_that_was_opened_is_not_deleted_and_its_reader_keeps_the_frames_of_one_that_was(
-    tmp_path: Path,
+    tmp_path: Path, limit: SetLimit
 ) -> None:
     for name in ("opened", "unused"):
         fill(tmp_path / name, 1, 2)
@@ -158,8 +171,10 @@ def test_a_store_that_was_opened_is_not_deleted_and_its_reader_keeps_the_frames_
         os.utime(tmp_path / name, (0, 0))
     frames = reader.get("2")
     assert stored(tmp_path / "opened") == [1, 2]
-    fill(tmp_path / "new", 1, limit=2 * CLIP_BYTES)
+    limit(2 * CLIP_BYTES)
+    fill(tmp_path / "new", 1)
     assert (stored(tmp_path / "opened"), stored(tmp_path / "unused")) == ([1, 2], [])
+    limit(math.inf)
     assert frames is not None and (frames == 2).all()
     with reader:
         reader.add("3", clip(3))
@@ -168,12 +183,17 @@ def test_a_store_that_was_opened_is_not_deleted_and_its_reader_keeps_the_frames_
 
 @pytest.mark.parametrize("options", ["size=40k", "size=1m,ro"], ids=["full", "read-only"])
 def test_a_disk_that_cannot_be_written_to_costs_time_and_stops_what_needs_the_frames(
-    tmp_path: Path, options: str, caplog: pytest.LogCaptureFixture, small_batches: None
+    tmp_path: Path,
+    options: str,
+    caplog: pytest.LogCaptureFixture,
+    small_batches: None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(store_module, "free_bytes", lambda _: 10**9)  # as it was before others wrote
     disk = tmp_path / "disk"
     disk.mkdir()
     with mounted(disk, options):
-        fill(disk / "a", *range(99), limit=10**9)
+        fill(disk / "a", *range(99))
         found = stored(disk / "a")
         assert found == list(range(len(found))) and len(found) < 99
         with pytest.raises(OSError, match=r"No space left|Read-only"):
