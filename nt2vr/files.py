@@ -88,10 +88,9 @@ def with_schema(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_schema(data: Mapping[str, Any], path: Path, error: type[Nt2vrError] = ConfigError) -> dict[str, Any]:
-    """Check and remove the version; a file without one, such as a config written by hand, is current.
+    """Remove the version, and raise `error` for that of a newer nT2VR.
 
-    Raises:
-        error: if a newer nT2VR wrote the file.
+    A file without one, such as a config written by hand, is current.
     """
     schema = data.get(SCHEMA_KEY, SCHEMA)
     if isinstance(schema, int | float) and schema > SCHEMA:
@@ -130,11 +129,7 @@ def expanded(path: str | Path) -> Path:
 
 
 def check_free(folder: Path, num_bytes: float, doing: str) -> None:
-    """Refuse work whose files would fill the disk, before it starts.
-
-    Args:
-        num_bytes: what they need, estimated.
-    """
+    """Refuse work whose files, of so many bytes about, would fill the disk, before it starts."""
     free = free_bytes(folder)
     if free < num_bytes:
         raise ConfigError(

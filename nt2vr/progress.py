@@ -115,11 +115,7 @@ class Job(Generic[T]):
 
 
 class Runner(Generic[T]):
-    """Runs one background job at a time, in a thread.
-
-    Args:
-        queues: whether further jobs wait; otherwise they are refused.
-    """
+    """Runs one background job at a time, in a thread; further jobs wait if it `queues`, and are refused otherwise."""
 
     def __init__(self, name: str, queues: bool = False) -> None:
         self._name, self._queues = name, queues
@@ -135,11 +131,7 @@ class Runner(Generic[T]):
             return list(self._jobs.values())
 
     def run(self, work: Work[T], subject: str, models: Iterable[str] = (), key: str = "") -> Future[Job[T]]:
-        """Start or queue a job; return the future of its end, or that of an equal job that still waits.
-
-        Raises:
-            ConfigError: if another job is running and none may wait.
-        """
+        """Start or queue a job; return the future of its end, or that of an equal job that still waits."""
         with self._lock:
             job = Job[T](max(self._jobs, default=0) + 1, subject, tuple(models), key)
             for number, (_, ended) in self._waiting.items():

@@ -257,11 +257,7 @@ def process_rank(environment: Mapping[str, str] = os.environ) -> int:
 
 
 def use_device(device: str, environment: MutableMapping[str, str] = os.environ) -> None:
-    """Leave one device visible to this process and its children; before torch looks for any.
-
-    Args:
-        device: "auto" (no change), "cpu", "cuda" or "cuda:1", counted among the visible GPUs.
-    """
+    """Leave one device visible, "cpu" or one of the visible GPUs, before torch looks for any; "auto" is no change."""
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", device):
         raise ConfigError(f"Cannot train on {quoted(device)}. Choose auto, cpu, cuda or cuda:1.")
     if device == "cpu":
@@ -276,11 +272,7 @@ def use_device(device: str, environment: MutableMapping[str, str] = os.environ) 
 
 
 def training_environment(device: str, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the environment of a process that trains on a device and sees no other GPU.
-
-    Args:
-        device: as `use_device` takes it, or "mps", on which nothing is trained: that is as "auto".
-    """
+    """Return the environment of a process that trains on a device, and sees no other GPU; "mps" is as "auto"."""
     changed = dict(environment)
     use_device("auto" if device == "mps" else device, changed)
     return changed
@@ -289,8 +281,7 @@ def training_environment(device: str, environment: Mapping[str, str] = os.enviro
 def training_devices(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """Name the devices that a training started with this environment uses, without importing torch.
 
-    "cpu" without a CUDA driver or without visible GPUs; otherwise "cuda:N" of the first visible GPU, or of the first n
-    where torchrun starts n processes here.
+    "cpu" without a visible GPU; otherwise "cuda:N" of the first, or of the first n where torchrun starts n processes.
     """
     import ctypes  # noqa: PLC0415  needed by trainings only
 

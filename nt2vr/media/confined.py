@@ -17,16 +17,11 @@ OUTSIDE = "is a link that leads out of the library's folder. Copy the file into 
 
 @contextmanager
 def confined(path: Path, root: Path) -> Iterator[Path]:
-    """Yield a path, of the same name, to the file that a path leads to; links within the root are followed.
+    """Yield a path, of the same name, to the file that a path leads to; a MediaError refuses one outside the root.
 
-    Whatever is replaced by a link meanwhile does not count: on Linux, the path yielded names the open file. Elsewhere,
-    where opening an open file again would share its position, it is the path after links were followed.
-
-    Args:
-        root: a folder, absolute and resolved.
-
-    Raises:
-        MediaError: if the file lies outside, or cannot be opened.
+    Links within the root, which is absolute and resolved, are followed. Whatever is replaced by a link meanwhile does
+    not count: on Linux, the path yielded names the open file. Elsewhere, where opening an open file again would share
+    its position, it is the path after links were followed.
     """
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(root):

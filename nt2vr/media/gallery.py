@@ -50,10 +50,8 @@ class Gallery:
 def load_gallery(manifest: Path) -> Gallery:
     """Read a JSONL manifest: one {"video_id", "path", "captions"?, "scene"?} per line, paths relative to its folder.
 
-    Other keys are ignored. Unreadable videos are found when they are embedded.
-
-    Raises:
-        GalleryError: naming file and line, if a line is invalid or its path leads out of the manifest's folder.
+    Other keys are ignored; a GalleryError names file and line of an invalid one, or of a path that leads out of the
+    folder. Unreadable videos are found when they are embedded.
     """
     try:
         lines = manifest.read_text(encoding="utf-8-sig").split("\n")

@@ -45,14 +45,9 @@ MAX_ASPECT = 50  # a thinner picture is cropped first: 1 x 1,000,000 pixels woul
 
 
 def fit(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
-    """Make a picture the encoder's square, bit for bit as open_clip does.
+    """Make a picture (H, W, 3) RGB the encoder's square (S, S, 3), bit for bit as open_clip does.
 
-    Args:
-        picture: (H, W, 3) RGB.
-        framing: size, and how to get there.
-
-    Returns:
-        (size, size, 3); the picture itself if it has that size.
+    A picture of that size is returned itself.
     """
     size = framing.size
     if picture.shape[:2] == (size, size):
@@ -112,10 +107,8 @@ def _centre(picture: NDArray[np.uint8], height: int, width: int) -> NDArray[np.u
 def read_picture(path: Path, largest: int | None = None) -> NDArray[np.uint8] | None:
     """Read a picture file as (H, W, 3) RGB: upright, transparency on white, the first frame of an animation.
 
-    Pictures of several megapixels are reduced, JPEGs while they are decoded.
-
-    Args:
-        largest: number of pixels above which None is returned, before anything is decoded.
+    Pictures of several megapixels are reduced, JPEGs while they are decoded. Above `largest` pixels None is returned,
+    before anything is decoded.
     """
     with opened_picture(path) as image:
         if largest is not None and image.width * image.height > largest:
@@ -132,11 +125,7 @@ def to_rgb(image: Image.Image) -> NDArray[np.uint8]:
 
 @contextmanager
 def opened_picture(path: Path) -> Iterator[Image.Image]:
-    """Open a picture file of an acceptable size, and turn Pillow's errors into sentences.
-
-    Raises:
-        MediaError: if the file is missing, too large, truncated, damaged or not a picture.
-    """
+    """Open a picture file of an acceptable size, and turn Pillow's errors into MediaErrors of one sentence."""
     Image.init()  # registers AVIF, TIFF and WebP, which Pillow loads lazily
     try:
         with warnings.catch_warnings():

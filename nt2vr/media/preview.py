@@ -23,11 +23,9 @@ OPTIONS = {"crf": "40", "b": "0", "deadline": "realtime", "cpu-used": "8"}
 
 
 def write_preview(path: Path, start: float, end: float | None, poster: Path, preview: Path) -> None:
-    """Write the poster, of the middle of what the preview shows, and the preview of a clip.
+    """Write the preview of a clip, a single frame for a picture, and the poster, of the preview's middle.
 
-    Args:
-        path: a video or a picture; the preview of a picture is a single frame.
-        end: of the clip; None is the end of the file.
+    An `end` of None is that of the file.
     """
     frames = _frames(path, start, end)
     with _writing(path):

@@ -139,11 +139,7 @@ class RowFile(Generic[T]):
         return next((path for path in newest_first if (path / IDS).is_file()), None)
 
     def _read_ids(self, generation: Path) -> None:
-        """Read the ids added since the last time; the last may be incomplete, of a writer that was killed.
-
-        Raises:
-            ValueError: if the file is damaged, or has rows of another shape.
-        """
+        """Read the ids added since the last time; the last may be incomplete, of a writer that was killed."""
         with (generation / IDS).open("rb") as file:
             shape = self._shape_of(file.read(self._ids_start))
             file.seek(self._ids_start + self._num_rows * DIGEST_BYTES)

@@ -38,7 +38,7 @@ class Limit:
 
 
 LIMITS = {
-    "cache": Limit(num_bytes=2 << 30),  # hashes, and pooled embeddings: 20 MB for 10,000 clips of 512 numbers
+    "cache": Limit(num_bytes=2 << 30),  # content hashes of files
     "frames": Limit(num_bytes=32e9, days=30),  # 26,000 clips of 8 frames of 224 x 224; days only where room is needed
     "towers": Limit(count=16),  # of a gallery; each epoch of a training may have a visual tower of its own
     "pooled": Limit(count=8),  # embeddings of a tower by as many heads; each epoch of a training may have its own
@@ -66,11 +66,7 @@ def mark_used(path: Path) -> None:
 
 
 def evict(paths: Iterable[Path], limit: Limit, last_used: Callable[[Path], float] = used_s) -> list[OSError]:
-    """Delete the files and folders used least recently until the others fit a limit.
-
-    Returns:
-        Why some of them cannot be deleted.
-    """
+    """Delete the files and folders used least recently until the others fit a limit; return what fails."""
     now, count, total, errors = time.time(), 0, 0, list[OSError]()
     for path in sorted(paths, key=last_used, reverse=True):
         num_bytes = bytes_in(path) if limit.num_bytes < inf else 0

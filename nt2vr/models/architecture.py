@@ -20,14 +20,11 @@ TOKENS = {"hf_tokenizer_name", "pool_type", "eos_id"}  # of a tokenizer not CLIP
 
 
 def infer(shapes: Shapes, known: Mapping[str, Config]) -> tuple[str, Config]:
-    """Infer the architecture of a CLIP.
+    """Infer the architecture of a CLIP: the first known one that fits, or "" and one with OpenAI's heads of 64.
 
     Args:
         shapes: of its tensors, by OpenAI's names.
-        known: configurations by name, which determine the number of attention heads; the first match is returned.
-
-    Returns:
-        The name of the known configuration, or "" and a configuration with OpenAI's attention heads of 64.
+        known: configurations by name, which determine the number of attention heads.
     """
     try:
         config = _determined(shapes)

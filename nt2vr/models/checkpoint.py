@@ -117,15 +117,12 @@ def write_checkpoint(
     pooling: "nn.Module | None" = None,
     words: "Words | None" = None,
 ) -> Card:
-    """Write a checkpoint folder, atomically.
+    """Write a checkpoint folder, atomically; return the card as written, with date and fingerprints.
 
     Args:
         tokenizer: the model's; may be left out if it is CLIP's own.
         pooling: of frame embeddings; may be left out if it has no weights.
         words: text side instead of the text tower.
-
-    Returns:
-        The card as written, with date and fingerprints.
     """
     from safetensors.torch import save_file  # noqa: PLC0415  imports torch
 

@@ -92,11 +92,7 @@ def check_file(file: Path) -> None:
 
 
 def read_tensors(file: Path, header_bytes: int = MAX_HEADER_BYTES) -> object:
-    """Read the tensors and plain containers of a file; what else it holds becomes `Inert`.
-
-    Args:
-        header_bytes: of its list of tensors and other values, at most.
-    """
+    """Read the tensors and plain containers of a file; what else it holds becomes `Inert`."""
     import safetensors.torch  # noqa: PLC0415  imports torch
 
     check_file(file)
@@ -147,11 +143,7 @@ def _more_than_tensors(file: Path, what: str) -> CheckpointError:
 
 
 def _leaves(value: object, seen: set[int], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Yield what nested dicts hold, with its path of keys; each dict once, as they may hold each other.
-
-    Args:
-        seen: ids of dicts that were visited.
-    """
+    """Yield what nested dicts hold, with its path of keys; each dict once, as they may hold each other."""
     if not isinstance(value, Mapping):
         yield path, value
     elif len(path) < MAX_NESTING and id(value) not in seen:
@@ -203,11 +195,7 @@ def find_clip(content: object, file: Path) -> Found:
 
 
 def _form(prefix: str, outside: Sequence[str], content: object, file: Path) -> Form:
-    """Recognise the trainer by its names; sources: ruc-aimc-lab/nT2VR, ArrowLuo/CLIP4Clip, jaisidhsingh/CoN-CLIP.
-
-    Raises:
-        CheckpointError: for CLIP4Clip's heads that are not read, without which the model would be another.
-    """
+    """Recognise the trainer by its names; sources: ruc-aimc-lab/nT2VR, ArrowLuo/CLIP4Clip, jaisidhsingh/CoN-CLIP."""
     parts = prefix.rstrip(".").split(".")
     if parts[-2:] == ["clip_model", "ClipModel"]:
         return Form("nT2VR's trainer", 8, RAW_MEAN, ENDS)

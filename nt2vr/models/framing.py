@@ -51,11 +51,7 @@ class Framing:
 
     @classmethod
     def of(cls, preprocess_cfg: Mapping[str, Any], size: Any = None) -> "Framing":
-        """Read open_clip's preprocessing configuration; what it leaves out is open_clip's default.
-
-        Args:
-            size: overrides its size; an int, or two equal ones.
-        """
+        """Read open_clip's preprocessing configuration, with open_clip's defaults; `size`, if given, overrides its."""
         given = {key: value for key, value in preprocess_cfg.items() if value is not None}
         size = given.get("size", DEFAULT_SIZE) if size is None else size
         if isinstance(size, list | tuple) and len(size) == 2 and size[0] == size[1]:
@@ -79,10 +75,7 @@ class Framing:
 
 
 def frame_positions(length: int, count: int, positions: str = CENTRES) -> list[int]:
-    """Choose `count` of `length` frames; they repeat if there are fewer.
-
-    "centres" are the middle frames of equal segments; "ends" runs from the first to the last frame.
-    """
+    """Choose frames, which repeat if there are fewer: the middles of equal segments, or from the first to the last."""
     if positions == ENDS:
         return [i * max(length - 1, 0) // max(count - 1, 1) for i in range(count)]
     return [(2 * i + 1) * length // (2 * count) for i in range(count)]

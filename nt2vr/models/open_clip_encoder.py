@@ -53,10 +53,7 @@ def embed_dim_of(model: Any) -> int:
 
 
 def _fold_batch_norms(visual: Any) -> Any:
-    """Copy a CLIP ResNet with its BatchNorms folded into its convolutions: 20 % faster; None for other towers.
-
-    Its convolutions and BatchNorms are registered in the order in which they are run.
-    """
+    """Copy a CLIP ResNet with its BatchNorms folded into its convolutions: 20 % faster; None for other towers."""
     from open_clip.modified_resnet import ModifiedResNet  # noqa: PLC0415  the page is up before open_clip is
     from torch.nn import BatchNorm2d, Conv2d, Identity  # noqa: PLC0415
     from torch.nn.utils.fusion import fuse_conv_bn_eval  # noqa: PLC0415
@@ -64,7 +61,7 @@ def _fold_batch_norms(visual: Any) -> Any:
     if type(visual) is not ModifiedResNet:
         return None
     folded = deepcopy(visual)
-    for module in list(folded.modules()):
+    for module in list(folded.modules()):  # a block's parts are registered in the order in which they are run
         for (first, convolution), (second, norm) in pairwise(list(module.named_children())):
             if isinstance(convolution, Conv2d) and isinstance(norm, BatchNorm2d):
                 setattr(module, first, fuse_conv_bn_eval(convolution, norm))
@@ -94,10 +91,7 @@ class OpenClipEncoder:
     ) -> None:
         """Put the model in eval mode (BatchNorm) and wrap its current weights; it stays on its device.
 
-        Args:
-            folded: the result of `_fold_batch_norms` for the visual tower, if known.
-            pooling: may be left out if it has no weights.
-            words: text side instead of the model's text tower.
+        A pooling without weights may be left out; `folded` is what `_fold_batch_norms` returned, if known.
         """
         from nt2vr.models.pooling import fixed_pooling  # noqa: PLC0415  imports torch
         from nt2vr.models.temporal import Projection  # noqa: PLC0415  imports torch
@@ -202,12 +196,9 @@ class OpenClipEncoder:
         pooling: "nn.Module | None" = None,
         words: "Words | None" = None,
     ) -> "OpenClipEncoder":
-        """Copy the encoder with other weights; an equal visual tower is shared, not copied.
+        """Copy the encoder with other weights, in float32; an equal visual tower is shared, not copied.
 
         The result equals that of building the model from its configuration, in a tenth of the time.
-
-        Args:
-            weights: float32, named as in the model's state dict.
         """
         import torch  # noqa: PLC0415  the page is up before torch is
 

@@ -30,15 +30,11 @@ class Mean(nn.Module):
 
 
 def new_pooling(card: Card, model: Any, width: int, size: int = 0, spaces: int = 1) -> nn.Module:
-    """Return the pooling that a card names, untrained if it can learn.
+    """Return the pooling that a card names, untrained if it can learn, for embeddings of an open_clip model.
 
     seqTransf starts from the text tower, as far as its shapes are those of the embeddings, but unit_seqTransf close to
-    the mean: next to frames of length 1, what those blocks add is large.
-
-    Args:
-        model: an open_clip model.
-        width: of its embeddings.
-        size: length of an embedding in each of the `spaces` of a text side that reads words.
+    the mean: next to frames of length 1, what those blocks add is large. `size` is the length of an embedding in each
+    of the `spaces` of a text side that reads words.
     """
     _check_name(card)
     if card.pooling in FIXED:
@@ -65,11 +61,7 @@ def fixed_pooling(card: Card) -> nn.Module:
 
 
 def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
-    """Return the pooling of a checkpoint folder; a CheckpointError if its file is missing or cannot be used.
-
-    Args:
-        width: of embeddings; features have one of their own.
-    """
+    """Return the pooling of a checkpoint folder with embeddings of this width; features have one of their own."""
     _check_name(card)
     if card.pooling in FIXED:
         return Mean()
@@ -86,11 +78,7 @@ def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
 
 
 def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> dict[str, Any]:
-    """Return what a card says of a pooling: the hash of its weights and its attention heads; empty for a fixed one.
-
-    Args:
-        weights: those stored, in half precision.
-    """
+    """Return what a card says of a pooling, its weights as stored: their hash and its heads; empty for a fixed one."""
     weights = pooling.state_dict() if weights is None else weights
     if not weights:
         return {}

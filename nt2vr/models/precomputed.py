@@ -111,11 +111,7 @@ def _write(file: Path, partial: Path, name: str, largest: int, _: Progress) -> C
 
 
 def read_embeddings(file: Path, largest: int = MAX_BYTES) -> Arrays:
-    """Read and check the four arrays; rows are normalised.
-
-    Args:
-        largest: bytes that the arrays may have, by their headers, before anything is unpacked.
-    """
+    """Read and check the four arrays, of so many bytes at most by their headers; rows are normalised."""
     names = [name for pair in KEYS for name in pair]
     try:
         with zipfile.ZipFile(file) as archive:

@@ -46,12 +46,9 @@ def encode_short(model: Any, tokens: Tensor) -> Tensor:
 
 
 def encode_tokens(model: Any, tokens: Tensor, most: int) -> Tensor:
-    """Embed the tokens of texts as `encode_short` does their last: (N, T, D), zeros after a text's end.
+    """Embed the first `most` tokens of texts as `encode_short` does their last: (N, T, D), zeros after a text's end.
 
     A tower that is not pooled at the end gives the text's embedding as its one token.
-
-    Args:
-        most: T at most; what follows in a text is left out.
     """
     if not _is_causal(model):
         return encode_short(model, tokens)[:, None]

@@ -45,9 +45,7 @@ def run_limited(
 ) -> Any:
     """Return `function(*args, progress)`, run in a child of limited memory and time; its exceptions are raised here.
 
-    Raises:
-        MemoryError: if it takes more memory, or its process dies.
-        TimeoutError: if it takes longer.
+    A MemoryError is raised also if its process dies, and a TimeoutError if it takes longer.
     """
     context = WithoutMain()
     receiver, sender = context.Pipe(duplex=False)

@@ -1,9 +1,8 @@
-"""Tokenizers: open_clip's CLIP tokenizer, and those stored in a checkpoint folder.
+"""Tokenizers: open_clip's CLIP tokenizer, and those stored in a checkpoint folder. Importing it does not import torch.
 
 The latter are files of the `tokenizers` library, for text towers with a vocabulary of their own: SigLIP, SigLIP 2,
-CLIPA, MetaCLIP 2. open_clip reads them with transformers (its `HFTokenizer`); this module needs no
-transformers, and does the same: cleaning, truncation, padding, and separators replaced by padding.
-Importing it does not import torch.
+CLIPA, MetaCLIP 2. open_clip's `HFTokenizer` reads them with transformers; this module does the same without:
+cleaning, truncation, padding, and separators replaced by padding.
 """
 
 import json

@@ -40,11 +40,9 @@ def content_of(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words that each encoder knows.
+    """The words that each encoder knows; those of the bag are without stop words.
 
     Attributes:
-        bow: of the bag of words, without stop words.
-        gru: of the GRU.
         vectors: words with a vector.
         source: what the vectors are.
     """
@@ -71,13 +69,9 @@ class Words(nn.Module):
     vectors: Tensor
 
     def __init__(self, known: Vocabulary, vectors: Tensor, states: int, size: int, spaces: int) -> None:
-        """Initialise the GRU's words by their vectors, or uniformly from -1 to 1.
+        """Initialise the GRU's words by their vectors (V, W), which stay as they are, or uniformly from -1 to 1.
 
-        Args:
-            vectors: (V, W) of `known.vectors`; they stay as they are.
-            states: width of the GRU.
-            size: length of an embedding in one space.
-            spaces: 1 or 3.
+        The GRU has a width of `states`, and an embedding a length of `size` in each of 1 or 3 spaces.
         """
         super().__init__()
         self.known, width = known, vectors.shape[1]
@@ -147,11 +141,7 @@ class Words(nn.Module):
 
 
 def words_card(words: Words | None, weights: Mapping[str, Tensor] | None = None) -> dict[str, Any]:
-    """Return what a card says of a text side: what its word vectors are, and its hash; empty for none.
-
-    Args:
-        weights: those stored, in half precision.
-    """
+    """Return what a card says of a text side: its word vectors, and a hash with the weights as stored."""
     if words is None:
         return {}
     digest = blake2b(json.dumps(asdict(words.known)).encode(), digest_size=16)
