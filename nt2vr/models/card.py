@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any, cast, get_origin
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
@@ -179,7 +179,7 @@ def read_card(folder: Path) -> Card:
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error
     for each in fields(Card):
-        value, kind = getattr(card, each.name), get_origin(each.type) or each.type
+        value, kind = getattr(card, each.name), cast(Any, get_origin(each.type) or each.type)
         if not isinstance(value, kind) or isinstance(value, bool) or not CHECKS.get(each.name, lambda _: True)(value):
             raise CheckpointError(f"{folder / CARD} has an invalid “{each.name}”. Correct it, or choose another one.")
     if card.positions not in POSITIONS:
