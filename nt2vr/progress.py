@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 State = Literal["waiting", "running", "stopping", "finished", "stopped", "failed"]
 MIN_RATE_S = 1.0  # before a rate is shown
-MAX_ENDED = 100  # jobs that are remembered, beside the last one of each key
+MAX_ENDED = 100  # jobs that are remembered, apart from the last one per key
 
 # called between steps: steps done, in total (0: not known yet), what is being done; an InterruptedError stops the work
 Progress = Callable[[int, int, str], None]

@@ -199,7 +199,7 @@ def are_numbers(values: Mapping[str, Any]) -> bool:
     return all(type(value) in (int, float) and abs(value) <= sys.float_info.max for value in values.values())
 
 
-CHECKS: Mapping[str, Callable[[Any], bool]] = {  # what a field of a card must be, beside its type
+CHECKS: Mapping[str, Callable[[Any], bool]] = {  # what a field of a card must be, in addition to its type
     "name": bool,
     "frames": lambda frames: frames > 0,
     **dict.fromkeys(("head", "words"), lambda part: isinstance(part.get("fingerprint", ""), str)),

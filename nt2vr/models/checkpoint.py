@@ -26,7 +26,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.tokenizer import digest_of, file_digest, files_of, load_tokenizer
-from nt2vr.models.weights import loading, update
+from nt2vr.models.weights import hash_into, loading
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -93,8 +93,8 @@ def fingerprints(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> tuple[
     """
     visual, text = blake2b(digest_size=16), blake2b(digest_size=16)
     known = {n: t for n, t in weights.items() if t.is_floating_point() and n not in ("logit_scale", "logit_bias")}
-    update(visual, {name: tensor for name, tensor in known.items() if name.startswith("visual.")})
-    update(text, {name: tensor for name, tensor in known.items() if not name.startswith("visual.")})
+    hash_into(visual, {name: tensor for name, tensor in known.items() if name.startswith("visual.")})
+    hash_into(text, {name: tensor for name, tensor in known.items() if not name.startswith("visual.")})
     text.update(tokenizer.encode())
     return visual.hexdigest(), text.hexdigest()
 

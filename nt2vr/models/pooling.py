@@ -16,7 +16,7 @@ from torch.nn.functional import normalize
 from nt2vr.errors import CheckpointError, quoted
 from nt2vr.models.card import ATTENTION, FIXED, HEAD, INTO_SPACES, LEARNT, POOLINGS, SEQUENCE, UNIT_PROJECTED, Card
 from nt2vr.models.temporal import AttentionPooling, Projection, SequenceTransformer
-from nt2vr.models.weights import filled, loading, update
+from nt2vr.models.weights import filled, hash_into, loading
 
 MAX_LAYERS = 48  # of a head: each layer that a file lists is built before its shapes are compared
 
@@ -84,7 +84,7 @@ def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> 
         return {}
     heads = {"heads": pooling.heads} if isinstance(pooling, SequenceTransformer) else {}
     digest = blake2b(repr(heads).encode(), digest_size=16)
-    update(digest, weights)
+    hash_into(digest, weights)
     return {**heads, "fingerprint": digest.hexdigest()}
 
 

@@ -45,7 +45,7 @@ def filled(module: Module, weights: Mapping[str, "Tensor"], what: str) -> Module
     return module.eval()
 
 
-def update(digest: Any, weights: Mapping[str, "Tensor"]) -> None:
+def hash_into(digest: Any, weights: Mapping[str, "Tensor"]) -> None:
     """Add weights to a hash: names, shapes, and values in float32."""
     for name, tensor in sorted(weights.items()):
         digest.update(f"{name} {tuple(tensor.shape)}".encode())

@@ -20,7 +20,7 @@ from nt2vr.errors import CheckpointError
 from nt2vr.language.wordlists import listed
 from nt2vr.models.card import WORDS, Card
 from nt2vr.models.temporal import Space, joined
-from nt2vr.models.weights import filled, loading, update
+from nt2vr.models.weights import filled, hash_into, loading
 
 START, END, UNKNOWN = 1, 2, 3  # rows of the GRU's embedding; 0 is padding, and words follow
 SPECIAL = 4
@@ -145,7 +145,7 @@ def words_card(words: Words | None, weights: Mapping[str, Tensor] | None = None)
     if words is None:
         return {}
     digest = blake2b(json.dumps(asdict(words.known)).encode(), digest_size=16)
-    update(digest, words.state_dict() if weights is None else weights)
+    hash_into(digest, words.state_dict() if weights is None else weights)
     return {"vectors": words.known.source, "fingerprint": digest.hexdigest()}
 
 
