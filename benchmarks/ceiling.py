@@ -29,7 +29,6 @@ from nt2vr.world.table import SceneTable
 from nt2vr.world.truth import read_claim
 from trainer.config_file import load_config
 from trainer.data.clips import ClipLoader
-from trainer.data.videos import embed_once
 from trainer.losses.composed import ComposedLoss
 from trainer.losses.embedded import EmbeddedTruth
 
@@ -63,7 +62,7 @@ def main() -> None:
     training, validation = (
         ClipLoader(config, cache, needs=frozenset()).load(split) for split in ("train", "validation")
     )
-    seen, videos = embed_once(base, training), embed_once(base, validation)
+    seen, videos = training.embedded_once(base), validation.embedded_once(base)
     hard = [query for query in validation.sentences.queries() if len(query.hard)][::4]  # fitting takes time
     claims = {query: read for query in hard if (read := claims_of(query))}
     queries, table = list(claims), SceneTable(sample_scenes("train", config.num_clips, config.seed))

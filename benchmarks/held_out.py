@@ -37,7 +37,6 @@ from trainer.config import TrainConfig
 from trainer.config_file import load_config, save_config
 from trainer.data.clips import ClipLoader, Clips, free_denials
 from trainer.data.sentences import WorldSentences
-from trainer.data.videos import embed_once
 from trainer.learner import Learner
 from trainer.loop import train
 from trainer.runs.run_folder import RunFolder
@@ -69,7 +68,7 @@ def main() -> None:
 
     assert config.base_folder
     base = read_checkpoint(config.base_folder, "cpu")
-    videos = embed_once(base, validation)
+    videos = validation.embedded_once(base)
     last = read_checkpoint(run.checkpoint(config.epochs), "cpu")
     seen = read_checkpoint(SEEN, "cpu")
     queries = [query for query in validation.sentences.queries() if len(query.hard)]

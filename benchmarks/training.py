@@ -37,7 +37,6 @@ from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.prefetch import prefetched
 from trainer.data.sentences import WorldSentences
-from trainer.data.videos import embed_clips
 from trainer.learner import Learner
 from trainer.losses import build_losses
 from trainer.losses.embedded import EmbeddedBatch
@@ -99,7 +98,7 @@ def trainer_loop(config: TrainConfig, clips: Clips) -> Step:
     """Return one step of the project's trainer."""
     learner = Learner(config)
     if config.train == "text":
-        learner.use_videos(embed_clips(learner.encoder(), clips))
+        learner.use_videos(clips.embeddings(learner.encoder()))
     learner.start_epoch()
     epochs = (epoch_batches(clips, config, epoch, needs=learner.losses.needs) for epoch in count(1))
     drawn: Iterator[Batch] = chain.from_iterable(epochs)

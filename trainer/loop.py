@@ -18,7 +18,6 @@ from trainer.data.batches import draw_sentence, epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.prefetch import prefetched
 from trainer.data.sentences import captions_of, pairs_of
-from trainer.data.videos import embed_once
 from trainer.distributed import agree, in_turn, rank, stripe
 from trainer.learner import Learner
 from trainer.mined import mean_of_frames, quadruples
@@ -144,7 +143,7 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
         return
     with in_turn():
         if clips.has_videos:
-            videos = embed_once(learner.frozen_encoder(), clips, stoppable(progress, should_stop))
+            videos = clips.embedded_once(learner.frozen_encoder(), stoppable(progress, should_stop))
             learner.use_videos(videos)
             videos = mean_of_frames(videos)
         if learner.losses.needs & {"parts", "distractors"}:

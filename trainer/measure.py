@@ -20,7 +20,6 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.progress import silent
 from nt2vr.search.systems import System
 from trainer.data.clips import world_clips
-from trainer.data.videos import embed_clips
 
 logger = logging.getLogger("trainer.measure")
 
@@ -40,7 +39,7 @@ def measure(encoder: Encoder, cache: Path) -> dict[str, float]:
 def low_score(encoder: Encoder, cache: Path) -> float:
     """Return the 1st percentile of validation captions' best scores; below it the page says that nothing fits well."""
     clips = world_clips("validation", NUM_CLIPS // 2, encoder.num_frames, encoder.card.framing, SEED, cache)
-    best = (encoder.encode_text(clips.captions("validation")) @ embed_clips(encoder, clips).T).max(axis=1)
+    best = (encoder.encode_text(clips.captions("validation")) @ clips.embeddings(encoder).T).max(axis=1)
     return float(np.quantile(best, 0.01))
 
 

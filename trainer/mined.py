@@ -18,7 +18,6 @@ from nt2vr.models.pooling import Mean
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import ClipLoader, Clips
-from trainer.data.videos import embed_once
 from trainer.losses import losses_of
 from trainer.teacher import Miner
 
@@ -85,7 +84,7 @@ def preview(config: TrainConfig, cache: Path) -> tuple[list[Quadruple], Clips]:
     count = min(config.num_clips, MOST_CLIPS)
     config = replace(config, num_clips=count, batch_size=min(BATCH, count), accumulate=1)
     clips, encoder = ClipLoader(config, cache, needs).load("train"), read_checkpoint(base)
-    found = quadruples(Miner(encoder, mean_of_frames(embed_once(encoder, clips)), "cpu"), clips, config, needs)
+    found = quadruples(Miner(encoder, mean_of_frames(clips.embedded_once(encoder)), "cpu"), clips, config, needs)
     if not found:
         raise ConfigError("None of the first captions can be negated by rules. Look at the captions of the data.")
     return found, clips

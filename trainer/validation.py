@@ -23,7 +23,6 @@ from nt2vr.progress import Progress, silent
 from nt2vr.search.systems import System
 from trainer.config import METRICS
 from trainer.data.clips import Clips
-from trainer.data.videos import embed_clips, embed_once
 from trainer.learner import Learner
 from trainer.runs.metrics import MetricsWriter
 from trainer.runs.run_folder import RunFolder
@@ -60,7 +59,7 @@ class Validator:
         self._controls: dict[str, float] = {}
         self._text: TextMeasures | None = None
         if not config.trains_visual and clips.has_videos:
-            self._videos = embed_once(as_scored(learner.frozen_encoder()), clips, progress=progress)
+            self._videos = clips.embedded_once(as_scored(learner.frozen_encoder()), progress)
         if config.base_folder:
             if clips.has_videos and not config.features:
                 self._controls = control_metrics(config.base_folder, clips, learner.device, progress)
@@ -135,16 +134,15 @@ def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None 
         Measures of `summarise`: every "original/" one, and for denying sentences "/MIR", "/delta_MIR", "/hard_pairs"
         and "/auc"; for datasets only "original/" and "negated/delta_MIR".
     """
-    videos = embed_clips(as_scored(encoder), clips) if videos is None else videos
+    videos = clips.embeddings(as_scored(encoder)) if videos is None else videos
     return _measured(encoder, clips, videos, ["plain"])[0]
 
 
 def control_metrics(base: Path, clips: Clips, device: str = "cpu", progress: Progress = silent) -> dict[str, float]:
     """Measure the starting model as it is ("base/") and with the control strategies "drop/" and "boolean/"."""
     encoder = read_checkpoint(base, device)
-    measured = _measured(
-        encoder, clips, embed_once(as_scored(encoder), clips, progress=progress), list(CONTROLS.values()), progress
-    )
+    videos = clips.embedded_once(as_scored(encoder), progress)
+    measured = _measured(encoder, clips, videos, list(CONTROLS.values()), progress)
     return {
         f"{control}/{name}": value
         for control, metrics in zip(CONTROLS, measured, strict=True)

@@ -19,19 +19,20 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.frame_store import StoredClips
 from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import decode_videos
+from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
-from nt2vr.progress import Progress, progress_bar, silent
+from nt2vr.progress import Progress, progress_bar, silent, tracked
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.registry import did_you_mean
 from nt2vr.settings import process_rank, resolve_path
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import describe
-from nt2vr.world.drawn.clips import ClipFile
+from nt2vr.world.drawn.clips import ClipFile, embed_frames, embedded_once
+from nt2vr.world.drawn.shipped import embed_undrawn
 from nt2vr.world.scenes import Scene, SceneSplit
 from nt2vr.world.splits import sample_scenes
 from trainer.config import TrainConfig
 from trainer.data.captions import captions_file, denials_of, read_split
-from trainer.data.features import FeatureClips
 from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of, lacks_of
 from trainer.data.verbs import Verbs
 
@@ -47,17 +48,19 @@ class Clips:
     """Clips to train or to validate on.
 
     Attributes:
-        frames: (N, F, S, S, 3) uint8 RGB, maybe on disk, or undrawn, or features in their place; F is 0 where only
-            captions are read.
+        frames: (N, F, S, S, 3) uint8 RGB, maybe on disk, or undrawn; F is 0 where only captions are read, and S where
+            features stand for frames.
         path: identifies the frames, next to the cache of their embeddings; None if these are not cached.
         verbs: captions with another verb; None where no loss needs them.
+        features: (N, W), computed by other code; None for clips that are seen.
     """
 
-    frames: NDArray[np.uint8] | StoredClips | ClipFile | FeatureClips
+    frames: NDArray[np.uint8] | StoredClips | ClipFile
     sentences: SentenceSource
     path: Path | None = None
     name: str = "unnamed"
     verbs: Verbs | None = None
+    features: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -85,6 +88,22 @@ class Clips:
         """Return every caption of these clips."""
         numbered = ((row, number) for row in rows for number in range(self.sentences.num_captions(row)))
         return [self.sentences.caption(row, random.Random(), number) for row, number in numbered]
+
+    def embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
+        """Encode and pool all clips: (N, D), L2-normalised, or whatever the encoder pools to; features stay as is."""
+        if self.features is not None:
+            return self.features
+        with progress_bar(progress) as shown:
+            if isinstance(self.frames, ClipFile):
+                return embed_undrawn(self.frames, encoder, shown)
+            each = (self.frames[row] for row in range(len(self)))
+            return embed_frames(encoder, tracked(each, len(self), "embedding clips", shown))
+
+    def embedded_once(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
+        """Encode all clips, or read the cached embeddings; a visual tower is identified by its fingerprint."""
+        if self.path is None:
+            return self.embeddings(encoder, progress)
+        return embedded_once(self.path, encoder.card, lambda: self.embeddings(encoder, progress))
 
 
 def check_data(config: TrainConfig, users: Mapping[str, Sequence[str]], root: Path = Path()) -> None:
@@ -187,7 +206,9 @@ class ClipLoader:
             logger.warning(remark, missing, len(dataset.videos), split, config.features)
         if split == "train":
             self._refuse_too_few(dataset.name, len(chosen), "clips")
-        return Clips(FeatureClips.of(chosen, features), self._sentences(chosen), name=dataset.name)
+        rows = np.stack([features.of_video[video.video_id] for video in chosen])
+        no_frames = np.empty((len(rows), 1, 0, 0, 3), np.uint8)
+        return Clips(no_frames, self._sentences(chosen), name=dataset.name, features=rows)
 
     def _sentences(self, videos: Sequence[Video]) -> CaptionSentences:
         captions = [video.captions for video in videos]

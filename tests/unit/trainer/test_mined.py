@@ -15,7 +15,6 @@ from nt2vr.settings import ASSETS
 from nt2vr.world.drawn.render import render
 from trainer.config import TrainConfig
 from trainer.config_file import load_config
-from trainer.data.videos import embed_clips
 from trainer.mined import MOST_CLIPS, SHOWN, preview
 from trainer.presets import PRESETS
 from trainer.ui.view import mined_view
@@ -29,7 +28,7 @@ def config() -> TrainConfig:
 def test_a_preview_shows_eight_quadruples_as_a_plain_loop_mines_them(config: TrainConfig, tmp_path: Path) -> None:
     found, clips = preview(config, tmp_path)
     base = read_checkpoint(ASSETS / "models" / "clip")
-    videos = embed_clips(base, clips)
+    videos = clips.embeddings(base)
     assert len(found) == SHOWN and len(videos) == MOST_CLIPS
     for each in found:
         subject, denied = base.encode_text([each.subject, each.denied])

@@ -26,11 +26,9 @@ from nt2vr.world.splits import sample_scenes
 from tests.tiny import TINY, tiny_model
 from tests.training import run_training
 from trainer.config import METRICS, SENTENCES, TrainConfig
-from trainer.data import videos as videos_module
 from trainer.data.batches import Batch, epoch_batches
-from trainer.data.clips import ClipLoader, world_clips
+from trainer.data.clips import ClipLoader, Clips, world_clips
 from trainer.data.sentences import WorldSentences, captions_of
-from trainer.data.videos import embed_once
 from trainer.learner import Learner
 from trainer.loop import prepare
 from trainer.optimizer import rate_at
@@ -262,18 +260,18 @@ def test_videos_are_embedded_once_for_each_visual_tower(
     tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clips, encoder = world_clips("validation", 5, 2, Framing(64), 0, tmp_path), read_checkpoint(base)
-    first = embed_once(encoder, clips)
+    first = clips.embedded_once(encoder)
     np.testing.assert_allclose(np.linalg.norm(first, axis=1), 1, rtol=1e-5)
-    monkeypatch.setattr(videos_module, "embed_clips", lambda *_: np.ones((5, 16), np.float32))
-    np.testing.assert_array_equal(embed_once(encoder, clips), first)
+    monkeypatch.setattr(Clips, "embeddings", lambda *_: np.ones((5, 16), np.float32))
+    np.testing.assert_array_equal(clips.embedded_once(encoder), first)
     encoder.card = replace(encoder.card, visual_fingerprint="another")
-    assert (embed_once(encoder, clips) == 1).all()
+    assert (clips.embedded_once(encoder) == 1).all()
 
 
 def test_embedding_can_be_stopped(tmp_path: Path, base: Path) -> None:
     clips = world_clips("validation", 2, 2, Framing(64), 0, tmp_path)
     with pytest.raises(InterruptedError):
-        embed_once(read_checkpoint(base), clips, stoppable(silent, lambda: True))
+        clips.embedded_once(read_checkpoint(base), stoppable(silent, lambda: True))
     assert not list(tmp_path.glob("embeddings-*.npy"))
 
 
