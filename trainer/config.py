@@ -1,11 +1,11 @@
 """Training config: one frozen dataclass that checks itself. Its JSON file: `config_file`."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.models.card import Card, read_card, remedy
@@ -14,7 +14,18 @@ from nt2vr.models.framing import Framing
 from nt2vr.settings import resolve_path
 from nt2vr.world import WORLD
 from trainer.fusion.config import FusionConfig
-from trainer.options import check_shares, option
+from trainer.options import (
+    AnySize,
+    Count,
+    Positive,
+    PositiveOrInfinite,
+    Share,
+    ShareOrNone,
+    Whole,
+    check_settings,
+    check_shares,
+    option,
+)
 from trainer.words import WordSettings
 
 Precision = Literal["auto", "fp32", "bf16"]
@@ -25,13 +36,15 @@ Means = Literal["base", "mean", "raw_mean", "query_scored"]
 Learnt = Literal["seqTransf", "unit_seqTransf", "attention", "projected", "unit_projected"]
 FramePooling = Literal[Means, Learnt]
 FramePositions = Literal["base", "centres", "ends"]
-METRICS = (  # validation metrics that patience can watch; higher is better
-    *("original/MIR", "original/R@1", "original/R@5", "original/R@10"),
-    *("composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc", "negated/delta_MIR"),
-    # of distillation on captions alone; no videos are searched
-    *("text/order_if_kept", "text/order", "text/target", "text/kept", "text/idioms"),
-    *("fusion/R@1", "fusion/R@5", "fusion/R@10"),  # of a fusion: queries of a picture plus a text
-)
+OfVideos = Literal["original/MIR", "original/R@1", "original/R@5", "original/R@10"]
+OfDenying = Literal[
+    "composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc", "negated/delta_MIR"
+]
+# of distillation on captions alone; no videos are searched
+OfText = Literal["text/order_if_kept", "text/order", "text/target", "text/kept", "text/idioms"]
+OfFusion = Literal["fusion/R@1", "fusion/R@5", "fusion/R@10"]  # queries of a picture plus a text
+Metric = Literal[OfVideos, OfDenying, OfText, OfFusion]  # validation metrics that patience can watch; higher is better
+METRICS: tuple[str, ...] = get_args(Metric)
 
 # A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of them token rows
 SMALL_MODEL: dict[str, Any] = {
@@ -42,13 +55,6 @@ SMALL_MODEL: dict[str, Any] = {
 OPEN_CLIP_LAYERS = 12  # default of a text transformer whose configuration omits the number
 FROZEN = {"text": "visual tower", "visual": "text tower", "head": "towers", "fusion": "towers"}  # by what is trained
 SENTENCES: dict[str, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
-# numbers with what they must be, and how that is said
-Count = Annotated[int, lambda value: value >= 1, "must be at least 1, not"]
-Whole = Annotated[int, lambda value: value >= 0, "must not be below 0, but is"]
-AnySize = Annotated[float, lambda value: value >= 0, "must not be below 0, but is"]
-Positive = Annotated[float, lambda value: value > 0, "must be above 0, not"]
-Share = Annotated[float, lambda value: 0 < value <= 1, "must be a share above 0 and up to 1, not"]
-ShareOrNone = Annotated[float, lambda value: 0 <= value <= 1, "must be a share from 0 to 1, not"]
 
 
 @dataclass(frozen=True)
@@ -196,7 +202,7 @@ class TrainConfig:
     patience: Whole = option(
         0, "epochs without improvement after which the run stops early; 0 for never (the paper: 2)"
     )
-    monitor: str = option(
+    monitor: Metric = option(
         "original/MIR", "validation metric that patience watches; the best epoch is the one that maximises it"
     )
     keep_checkpoints: Whole = option(0, "newest checkpoints to keep, along with the best; 0 keeps those of all epochs")
@@ -213,7 +219,7 @@ class TrainConfig:
     decay: Positive = option(0.99, "learning-rate factor per epoch of the exponential schedule")
     weight_decay: AnySize = option(0.05, "weight decay, applied to matrices only")
     warmup_steps: Whole = option(60, "steps of linear learning-rate warm-up")
-    max_grad_norm: Positive = option(1.0, "maximum gradient norm; longer gradients are clipped to it")
+    max_grad_norm: PositiveOrInfinite = option(1.0, "maximum gradient norm; longer gradients are clipped to it")
     loss_scale: Positive = option(
         1.0,
         "factor of the loss that is divided out only after gradients are clipped, so that their norm is at most "
@@ -238,6 +244,7 @@ class TrainConfig:
         WordSettings.of(self.words)
         if self.fusion:
             FusionConfig.of(self.fusion, self.data == WORLD)
+        check_settings(self)
         for problem in chain(_bad_values(self), _bad_combinations(self)):
             raise ConfigError(problem)
 
@@ -328,16 +335,11 @@ def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
     return {**model_cfg, "text_cfg": {**text_cfg, "layers": layers} if added_layers else text_cfg}
 
 
-HINTS = get_type_hints(TrainConfig, include_extras=True)
-CHOICES = {key: get_args(hint) for key, hint in HINTS.items() if get_origin(hint) is Literal} | {"monitor": METRICS}
-RULES: dict[str, tuple[Callable[[Any], bool], str]] = {  # checks of fields, and what they refuse
-    key: hint.__metadata__ for key, hint in HINTS.items() if get_origin(hint) is Annotated
-}
-RULES |= {key: (some.__contains__, f"must be one of {', '.join(some)}, not") for key, some in CHOICES.items()}
+CHOICES = {key: get_args(hint) for key, hint in get_type_hints(TrainConfig).items() if get_origin(hint) is Literal}
 
 
 def _bad_values(c: TrainConfig) -> Iterator[str]:
-    """Yield a sentence for each setting that is unusable by itself."""
+    """Yield a sentence for each setting that is unusable by itself, whatever the rule of its type."""
     if not c.name.strip():
         yield "The name of the model is empty. Give it one."
     if len(c.name) > MAX_QUOTED or not c.name.isprintable():
@@ -346,9 +348,6 @@ def _bad_values(c: TrainConfig) -> Iterator[str]:
         yield "data is empty. Enter world, or the path of a dataset."
     if not c.verb_changes.strip():
         yield "verb_changes is empty. Enter rules, antonym, random, or the path of a file."
-    for key, (is_right, refusal) in RULES.items():
-        if not is_right(value := getattr(c, key)):
-            yield f"{key} {refusal} {value!r}."
     if c.model and (missing := {"embed_dim", "vision_cfg", "text_cfg"} - set(c.model)):
         yield f"The model configuration lacks {', '.join(sorted(missing))}."
 

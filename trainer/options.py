@@ -2,15 +2,32 @@
 
 import json
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field, fields
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.querygen.denials import DenialKind
 
 T = TypeVar("T")
 SENTENCE_KINDS = (*get_args(DenialKind), "list", "except", "place")  # the last three by the built-in world's grammar
+
+
+class Rule(NamedTuple):
+    """What a setting must be, and how a refusal says it."""
+
+    holds: Callable[[Any], bool]
+    refusal: str
+
+
+Count = Annotated[int, Rule(lambda value: value >= 1, "must be at least 1, not")]
+Whole = Annotated[int, Rule(lambda value: value >= 0, "must not be below 0, but is")]
+AnySize = Annotated[float, Rule(lambda value: 0 <= value < math.inf, "must not be below 0 or infinite, but is")]
+Positive = Annotated[float, Rule(lambda value: 0 < value < math.inf, "must be above 0 and finite, not")]
+PositiveOrInfinite = Annotated[float, Rule(lambda value: value > 0, "must be above 0, not")]
+Share = Annotated[float, Rule(lambda value: 0 < value <= 1, "must be a share above 0 and up to 1, not")]
+ShareOrNone = Annotated[float, Rule(lambda value: 0 <= value <= 1, "must be a share from 0 to 1, not")]
 
 
 def option(default: T, text: str) -> T:
@@ -32,24 +49,37 @@ def check_kind(key: str, value: object, default: object) -> None:
         raise ConfigError(f"{key} must be like {json.dumps(default)}, not {json.dumps(value)}.")
 
 
+@cache
+def rules_of(kind: type) -> dict[str, Rule]:
+    """Return the rules of a dataclass's fields: that of their type, or of the choices that it lists."""
+    rules = dict[str, Rule]()
+    for key, hint in get_type_hints(kind, include_extras=True).items():
+        if get_origin(hint) is Literal:
+            choices = get_args(hint)
+            rules[key] = Rule(choices.__contains__, f"must be one of {', '.join(map(str, choices))}, not")
+        for each in getattr(hint, "__metadata__", ()):
+            if isinstance(each, Rule):
+                rules[key] = each
+    return rules
+
+
+def check_settings(settings: object, prefix: str = "") -> None:
+    """Reject a value that breaks the rule of its field."""
+    for key, rule in rules_of(type(settings)).items():
+        if not rule.holds(value := getattr(settings, key)):
+            raise ConfigError(f"{prefix}{key} {rule.refusal} {quoted(value)}.")
+
+
 def read_settings(kind: type[T], key: str, values: Mapping[str, Any], known: Collection[str]) -> T:
-    """Build a dataclass of settings from the mapping that a config has as its `key`.
-
-    Args:
-        known: names that the mapping may have; the others keep their defaults.
-
-    Raises:
-        ConfigError: in one sentence.
-    """
+    """Build a dataclass of settings from a config's mapping `key`, which may have the `known` names only."""
     if unknown := sorted(set(values) - set(known)):
         raise ConfigError(f"{key} has no setting {quoted(unknown[0])}. Choose among: {', '.join(sorted(known))}.")
-    hints, default = get_type_hints(kind), kind()
+    default = kind()
     for name, value in values.items():
         check_kind(f"{key}.{name}", value, getattr(default, name))
-        choices = get_args(hints[name]) if get_origin(hints[name]) is Literal else (value,)
-        if value not in choices:
-            raise ConfigError(f"{key}.{name} must be one of {', '.join(choices)}, not {quoted(value)}.")
-    return kind(**values)
+    settings = kind(**values)
+    check_settings(settings, f"{key}.")
+    return settings
 
 
 def check_shares(shares: Mapping[str, float]) -> None:

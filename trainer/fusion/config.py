@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nt2vr.errors import ConfigError
-from trainer.options import read_settings
+from trainer.options import AnySize, Count, Positive, Whole, check_settings, read_settings
 
 OF_RUNS = ("blocks", "hidden", "hn_nce", "iterate", "loss", "random_clips", "temperature", "weigh_frames")  # see `of`
 
@@ -27,37 +27,26 @@ class FusionConfig:
         weigh_frames: whether frames of targets are weighted by their similarity to the wanted part, as in CoVR.
     """
 
-    families: int = 1_000
-    hidden: int = 0
-    blocks: int = 0
+    families: Count = 1_000
+    hidden: Whole = 0
+    blocks: Whole = 0
     iterate: Literal["families", "targets", "triplets"] = "families"
-    steps: int = 300
-    batch: int = 64
-    random_clips: int = 1_000
-    learning_rate: float = 3e-3
-    weight_decay: float = 0.05
-    temperature: float = 0.02
+    steps: Count = 300
+    batch: Count = 64
+    random_clips: Whole = 1_000
+    learning_rate: Positive = 3e-3
+    weight_decay: AnySize = 0.05
+    temperature: Positive = 0.02
     loss: Literal["info_nce", "hn_nce"] = "info_nce"
     hn_nce: Literal["as_published", "as_code"] = "as_published"
     weigh_frames: bool = False
     seed: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse a form of a loss that is not used.
-
-        Raises:
-            ConfigError: in one sentence.
-        """
+        """Refuse values that break their rules, and a form of a loss that is not used."""
+        check_settings(self, "fusion.")
         if self.hn_nce != "as_published" and self.loss != "hn_nce":
             raise ConfigError(f"The loss is {self.loss}, which has no form {self.hn_nce!r}. Choose the loss hn_nce.")
-        for name in ("families", "steps", "batch"):
-            if (value := getattr(self, name)) < 1:
-                raise ConfigError(f"{name} must be at least 1, not {value}.")
-        for name in ("blocks", "hidden", "random_clips"):
-            if (value := getattr(self, name)) < 0:
-                raise ConfigError(f"{name} must not be below 0, but is {value}.")
-        if self.temperature <= 0:
-            raise ConfigError(f"temperature must be above 0, not {self.temperature:g}.")
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], on_world: bool) -> "FusionConfig":

@@ -21,7 +21,7 @@ from trainer.losses.order import OrderLoss
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
 from trainer.losses.vfc import VfcLoss
-from trainer.options import check_kind
+from trainer.options import read_settings, rules_of
 
 
 class Loss(Protocol):
@@ -43,6 +43,7 @@ def _checked(name: str, kind: Any) -> type[Any]:
         raise ConfigError(f"The loss {name} is no frozen dataclass with `needs` and `__call__`: {quoted(kind)}.")
     if any(each.default is MISSING for each in fields(kind)):
         raise ConfigError(f"The loss {name} has a field without a default. Give each one.")
+    rules_of(kind)  # raises where its type hints cannot be read
     return kind
 
 
@@ -117,15 +118,10 @@ def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:
             raise ConfigError(f'The loss {name} must be like {{"weight": 1.0}}, not {quoted(setting)}.')
         values = dict(setting)
         weight = values.pop("weight", 1.0)
-        unknown = sorted(set(values) - {field.name for field in fields(kind)})
-        if unknown:
-            raise ConfigError(f"The loss {name} has no field {', '.join(unknown)}. Remove it from the config.")
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
             raise ConfigError(f"The weight of the loss {name} must be a number from 0 up, not {quoted(weight)}.")
-        for field in fields(kind):
-            if field.name in values:
-                check_kind(f"{field.name} of the loss {name}", values[field.name], field.default)
-        terms[name] = (float(weight), kind(**values))
+        known = ["weight", *(field.name for field in fields(kind))]
+        terms[name] = float(weight), read_settings(kind, f"losses.{name}", values, known)
     if not any(weight for weight, _ in terms.values()):
         raise ConfigError("There is no loss to minimise. Give at least one loss a weight above 0.")
     return WeightedLosses(terms)

@@ -9,7 +9,7 @@ from torch.nn.functional import relu
 
 from nt2vr.errors import ConfigError
 from trainer.losses.embedded import EmbeddedBatch, given
-from trainer.losses.reduction import Reduction, over_negatable, reduced
+from trainer.losses.reduction import Reduction, over_negatable
 from trainer.options import option
 
 
@@ -42,12 +42,10 @@ class BidirectionalLoss:
     )
 
     def __post_init__(self) -> None:
-        """Reject two disabled halves, empty bands and unknown reductions."""
         if not (self.video_pivot or self.query_pivot):
             raise ConfigError("Both halves of bnl are off. Turn on video_pivot or query_pivot, or leave bnl out.")
         if not (self.m1 <= self.m2 and self.m3 <= self.m4):
             raise ConfigError("bnl needs m1 not above m2, and m3 not above m4.")
-        reduced(torch.zeros(1), self.reduction)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the loss of the batch, a scalar."""

@@ -1,21 +1,18 @@
 """Reduction of a batch of losses to a scalar."""
 
-from collections.abc import Callable
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from nt2vr.registry import pick
 from trainer.losses.embedded import EmbeddedBatch
 
 Reduction = Literal["sum", "mean"]
-REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {"sum": torch.sum, "mean": torch.mean}
 
 
 def reduced(losses: Tensor, reduction: Reduction) -> Tensor:
     """Sum or average (B,) losses."""
-    return pick("reduction", reduction, REDUCTIONS)(losses)
+    return losses.sum() if reduction == "sum" else losses.mean()
 
 
 def over_negatable(losses: Tensor, batch: EmbeddedBatch, reduction: Reduction, rescale: bool) -> Tensor:

@@ -3,13 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import torch
 from torch import Tensor
 from torch.nn.functional import relu
 
-from nt2vr.errors import ConfigError, quoted
 from trainer.losses.embedded import EmbeddedBatch, given
-from trainer.losses.reduction import Reduction, over_negatable, reduced
+from trainer.losses.reduction import Reduction, over_negatable
 from trainer.options import option
 
 Pivot = Literal["video", "query"]
@@ -38,12 +36,6 @@ class SoftNegativeLoss:
     reduction: Reduction = option(
         "sum", "reduction over the captions that could be negated; the public implementation sums"
     )
-
-    def __post_init__(self) -> None:
-        """Reject unknown pivots and reductions."""
-        if self.pivot not in ("video", "query"):
-            raise ConfigError(f"The pivot must be video or query, not {quoted(self.pivot)}.")
-        reduced(torch.zeros(1), self.reduction)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the loss of the batch, a scalar."""

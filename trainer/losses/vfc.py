@@ -7,9 +7,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from nt2vr.errors import ConfigError
 from trainer.losses.embedded import EmbeddedBatch, given
-from trainer.options import option
+from trainer.options import AnySize, Positive, option
 
 
 @dataclass(frozen=True)
@@ -31,19 +30,11 @@ class VfcLoss:
 
     needs: ClassVar[frozenset[str]] = frozenset({"video", "verbs"})
 
-    text_to_video: float = option(2.0, "weight of captions that choose among videos")
-    video_to_text: float = option(1.0, "weight of videos that choose among captions and their own changed captions")
-    verb_phrase: float = option(1.0, "weight of videos that choose among verb phrases")
-    temperature: float = option(0.005, "divides cosines; fixed, the model's own is not used")
-    beta: float = option(0.1, "weight of hard negatives over easy ones; 0 weighs all alike (InfoNCE)")
-
-    def __post_init__(self) -> None:
-        """Reject a temperature that is none, and negative weights."""
-        if not 0 < self.temperature < math.inf:
-            raise ConfigError(f"The temperature of the loss vfc must be above 0, not {self.temperature}.")
-        numbers = (self.text_to_video, self.video_to_text, self.verb_phrase, self.beta)
-        if not all(0 <= number < math.inf for number in numbers):
-            raise ConfigError("The weights and beta of the loss vfc must be numbers from 0 up.")
+    text_to_video: AnySize = option(2.0, "weight of captions that choose among videos")
+    video_to_text: AnySize = option(1.0, "weight of videos that choose among captions and their own changed captions")
+    verb_phrase: AnySize = option(1.0, "weight of videos that choose among verb phrases")
+    temperature: Positive = option(0.005, "divides cosines; fixed, the model's own is not used")
+    beta: AnySize = option(0.1, "weight of hard negatives over easy ones; 0 weighs all alike (InfoNCE)")
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the weighted sum, a scalar."""

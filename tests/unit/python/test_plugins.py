@@ -134,8 +134,35 @@ class Zero:
     assert (weight, loss.margin) == (2.0, 0.3)  # type: ignore[attr-defined]
     purpose, (_, margin) = loss_fields()["zero"]  # of the Train tab
     assert (purpose, margin.key, margin.default) == ("Nothing at all.", "margin", 0.1)
-    with pytest.raises(ConfigError, match="The loss zero has no field marign"):
+    with pytest.raises(ConfigError, match=r"losses\.zero has no setting 'marign'. Choose among: margin, weight\."):
         build_losses({"zero": {"marign": 0.3}})
+
+
+def test_a_choice_in_a_loss_is_checked_and_one_that_cannot_be_read_leaves_the_loss_out(
+    plug_in: PlugIn, caplog: pytest.LogCaptureFixture
+) -> None:
+    code = """
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+@dataclass(frozen=True)
+class Mine:
+    needs: ClassVar[frozenset[str]] = frozenset()
+    of: Literal["sum", "mean"] = "sum"
+    margin: Annotated[float, "in cosine units"] = 0.1
+    {more}
+
+    def __call__(self, batch):
+        return batch.caption.sum() * 0
+"""
+    plug_in("sound", code.format(more=""), "losses", sound="Mine")
+    plug_in("broken", code.format(more='size: "NotThere" = 1'), "losses", broken="Mine")
+    with caplog.at_level(logging.WARNING):
+        assert "sound" in LOSSES and "broken" not in LOSSES
+    assert "name 'NotThere' is not defined" in caplog.text
+    assert build_losses({"sound": {"of": "mean", "margin": 0.3}}).terms["sound"][1].margin == 0.3  # type: ignore[attr-defined]
+    with pytest.raises(ConfigError, match=r"losses\.sound\.of must be one of sum, mean, not 'max'"):
+        build_losses({"sound": {"of": "max"}})
 
 
 @pytest.mark.parametrize(

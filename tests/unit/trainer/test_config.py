@@ -97,6 +97,11 @@ def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.M
         ({"frames_per_step": 5}, "frames_per_step"),
         ({"learning_rate": 0}, "learning_rate must be above 0"),
         ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
+        ({"learning_rate": float("inf")}, "learning_rate must be above 0 and finite, not inf"),
+        ({"head_learning_rate": float("inf")}, "head_learning_rate must not be below 0 or infinite, but is inf"),
+        ({"weight_decay": float("inf")}, "weight_decay must not be below 0 or infinite"),
+        ({"decay": float("inf")}, "decay must be above 0 and finite"),
+        ({"loss_scale": float("inf")}, "loss_scale must be above 0 and finite"),
         ({"weight_decay": -1}, "weight_decay must not be below 0"),
         ({"precision": "fp8"}, "precision must be one of auto, fp32, bf16, not 'fp8'"),
         ({"train": "image", "base": "x"}, "train must be one of all, text, visual, head, fusion, not 'image'"),
@@ -138,6 +143,11 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(tmp_path: Path, data: An
     with pytest.raises(ConfigError, match=message) as caught:
         load_config(path)
     assert "\n" not in str(caught.value)
+
+
+def test_gradients_need_not_be_clipped(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"max_grad_norm": Infinity}')
+    assert load_config(tmp_path / "config.json").max_grad_norm == float("inf")
 
 
 def test_a_whole_number_is_a_number(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_another_config_never_shares_a_folder_and_the_same_one_always_does() -> 
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--grid", "losses.bnl.m9=1"], "no field m9"),
+        (["--grid", "losses.bnl.m9=1"], "losses.bnl has no setting 'm9'"),
         (["--grid", "epochs.many=1"], "epochs has no parts"),
         (["--grid", "depth=1"], "unknown keys: depth"),
         (["--grid", "epochs=few"], "epochs must be like"),
