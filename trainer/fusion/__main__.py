@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from statistics import fmean
 from typing import get_args, get_type_hints
@@ -20,7 +20,8 @@ from nt2vr.settings import prepare_environment
 from nt2vr.world import WORLD
 from trainer.fusion.config import FusionConfig
 from trainer.fusion.data import load
-from trainer.fusion.train import LOSSES, train_fusion
+from trainer.fusion.train import train_fusion
+from trainer.options import help_of
 
 
 def add_fusion(
@@ -81,7 +82,6 @@ def _of_world(table: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 
 def main() -> None:
     """Add a fusion to a checkpoint folder from the command line."""
-    default = FusionConfig()
     parser = argparse.ArgumentParser(prog="python -m trainer.fusion", description="Train a fusion.")
     parser.add_argument("folder", type=Path, help="checkpoint folder, which gets the fusion")
     parser.add_argument(
@@ -90,43 +90,25 @@ def main() -> None:
         help=f"{WORLD}, or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ, or *triplets*.jsonl "
         "of `nt2vr queries triplets` next to the videos (default: %(default)s)",
     )
-    parser.add_argument(
-        "--families", type=int, default=default.families, help="training families of the built-in world"
-    )
-    parser.add_argument(
-        "--iterate",
-        choices=get_args(get_type_hints(FusionConfig)["iterate"]),
-        help="what a step draws (default: families of the world; of a dataset distinct targets, as CoVR)",
-    )
-    parser.add_argument("--batch", type=int, default=default.batch, help="how many of these")
-    parser.add_argument("--learning-rate", type=float, default=default.learning_rate)
-    parser.add_argument("--temperature", type=float, default=default.temperature)
-    parser.add_argument("--steps", type=int, default=default.steps)
-    parser.add_argument("--hidden", type=int, default=default.hidden, help="units of a hidden layer; 0: linear")
-    parser.add_argument(
-        "--blocks", type=int, default=default.blocks, help="of cross-attention over tokens and frames, as 2; 0: none"
-    )
-    parser.add_argument("--loss", choices=sorted(LOSSES), default=default.loss)
-    parser.add_argument(
-        "--hn-nce",
-        choices=("as_published", "as_code"),
-        default=default.hn_nce,
-        help="form of hn_nce: of CoVR's paper with fixed alpha and temperature, or of its code",
-    )
-    parser.add_argument("--weigh-frames", action="store_true", help="weigh frames of targets by the text")
-    parser.add_argument("--seed", type=int, default=default.seed)
+    hints, helps = get_type_hints(FusionConfig), help_of(FusionConfig)
+    for field in fields(FusionConfig):
+        flag, default, text = f"--{field.name.replace('_', '-')}", field.default, helps[field.name]
+        if isinstance(default, bool):
+            parser.add_argument(flag, action="store_true", help=text)
+        else:
+            choices = get_args(hints[field.name]) or None
+            parser.add_argument(flag, type=type(default), choices=choices, default=default, help=text)
+    parser.set_defaults(iterate=None)  # until the data is known
     parser.add_argument("--cache", type=Path, help="folder for embeddings (default: FOLDER/../.frames)")
     options = parser.parse_args()
     prepare_environment()
     cache = options.cache or options.folder.resolve().parent / ".frames"
-    names = ("families", "steps", "batch", "learning_rate", "temperature")
-    others = ("hidden", "blocks", "loss", "hn_nce", "weigh_frames", "seed")
     in_world = options.data == WORLD
     options.iterate = options.iterate or ("families" if in_world else "targets")
     if not in_world and (options.iterate == "families" or options.weigh_frames):
         parser.error("families and weighed frames are the world's: leave them out for a dataset.")
     try:
-        config = FusionConfig(**{name: getattr(options, name) for name in ("iterate", *names, *others)})
+        config = FusionConfig(**{field.name: getattr(options, field.name) for field in fields(FusionConfig)})
         with progress_bar() as progress:
             metrics = fuse(options.folder, config, cache, options.data, progress)
     except Nt2vrError as error:

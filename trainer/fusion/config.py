@@ -5,42 +5,39 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nt2vr.errors import ConfigError
-from trainer.options import AnySize, Count, Positive, Whole, check_settings, read_settings
+from trainer.options import AnySize, Count, Positive, Whole, check_settings, option, read_settings
 
 OF_RUNS = ("blocks", "hidden", "hn_nce", "iterate", "loss", "random_clips", "temperature", "weigh_frames")  # see `of`
 
 
 @dataclass(frozen=True)
 class FusionConfig:
-    """Hyperparameters of a fusion's training.
+    """Hyperparameters of a fusion's training; each field is a flag of `python -m trainer.fusion`."""
 
-    Attributes:
-        hidden: units of the hidden layer; 0 for a linear fusion.
-        blocks: of cross-attention over the text's tokens and the reference's frames, beside the layers; 0 for none.
-        iterate: what a step draws: families, of which it asks all queries; or triplets, all of them in turn, or only
-            one for each of distinct targets, as CoVR does.
-        batch: of these per step.
-        random_clips: further candidates per step, of other families.
-        learning_rate: at the start; decays to 0 along a cosine.
-        weight_decay: pulls the correction to zero, and so the fusion to `parts`.
-        hn_nce: form of that loss: of CoVR's paper, though with fixed alpha and temperature, or of its code.
-        weigh_frames: whether frames of targets are weighted by their similarity to the wanted part, as in CoVR.
-    """
-
-    families: Count = 1_000
-    hidden: Whole = 0
-    blocks: Whole = 0
-    iterate: Literal["families", "targets", "triplets"] = "families"
-    steps: Count = 300
-    batch: Count = 64
-    random_clips: Whole = 1_000
-    learning_rate: Positive = 3e-3
-    weight_decay: AnySize = 0.05
-    temperature: Positive = 0.02
-    loss: Literal["info_nce", "hn_nce"] = "info_nce"
-    hn_nce: Literal["as_published", "as_code"] = "as_published"
-    weigh_frames: bool = False
-    seed: int = 1
+    families: Count = option(1_000, "training families of the built-in world")
+    hidden: Whole = option(0, "units of a hidden layer; 0 for a linear fusion")
+    blocks: Whole = option(
+        0, "blocks of cross-attention over the text's tokens and the reference's frames; 0 for none"
+    )
+    iterate: Literal["families", "targets", "triplets"] = option(
+        "families",
+        "what a step draws: families, of which it asks all queries; or triplets, all of them in turn, or only one for "
+        "each of distinct targets, as CoVR does (default: families of the world, targets of a dataset)",
+    )
+    steps: Count = option(300, "steps")
+    batch: Count = option(64, "how many families, targets or triplets per step")
+    random_clips: Whole = option(1_000, "further candidates per step, of other families")
+    learning_rate: Positive = option(3e-3, "learning rate at the start; decays to 0 along a cosine")
+    weight_decay: AnySize = option(0.05, "pulls the correction to zero, and so the fusion to `parts`")
+    temperature: Positive = option(0.02, "divides cosines")
+    loss: Literal["info_nce", "hn_nce"] = option("info_nce", "loss")
+    hn_nce: Literal["as_published", "as_code"] = option(
+        "as_published", "form of hn_nce: of CoVR's paper, though with fixed alpha and temperature, or of its code"
+    )
+    weigh_frames: bool = option(
+        False, "weigh the frames of targets by their similarity to the wanted part, as in CoVR"
+    )
+    seed: int = option(1, "seed for weights, families and their order")
 
     def __post_init__(self) -> None:
         """Refuse values that break their rules, and a form of a loss that is not used."""

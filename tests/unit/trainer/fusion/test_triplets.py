@@ -2,7 +2,7 @@
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -144,11 +144,12 @@ def test_the_command_adds_a_fusion_trained_on_ones_own_triplets(
         main()
         return capsys.readouterr().out
 
-    out = run("--data", str(tmp_path / "data"), "--batch", "4", "--loss", "hn_nce")
+    out = run("--data", str(tmp_path / "data"), "--batch", "4", "--loss", "hn_nce", "--weight-decay", "0.1")
     assert "validation/fusion/R@1:" in out and "validation/parts/R@1:" in out
     card = read_checkpoint(tmp_path / "model", verify=True).card
     assert card.fusion["data"].startswith("Mined triplets, train, ")
-    assert card.fusion["training"]["iterate"] == "targets"
+    given = {"iterate": "targets", "batch": 4, "steps": 3, "loss": "hn_nce", "weight_decay": 0.1}
+    assert card.fusion["training"] == asdict(FusionConfig()) | given
     for flags, said in (
         (["--data", str(tmp_path / "nowhere")], "is not there"),
         (["--data", str(tmp_path / "data"), "--iterate", "families"], "families and weighed frames are the world's"),
