@@ -67,8 +67,7 @@ def main() -> None:
     write_head("test scenes", *EDIT_KINDS, "mean", "seen", "unseen", "violations@5")
     for system in (*COMBINATIONS, CEILING):
         show(system, test, weights, system)
-    with_frames = not options.brief
-    data = load_families(encoder, config.families, config.seed, options.folder, with_frames=with_frames, deep=True)
+    data = load_families(encoder, replace(config, blocks=2, weigh_frames=not options.brief), options.folder)
     for seed in SEEDS:
         for name, blocks in BLOCKS.items():
             started = time.perf_counter()
@@ -80,7 +79,7 @@ def main() -> None:
     for name, changes in VARIANTS.items():
         fusion, _ = train_fusion(data, weights, replace(config, **changes))  # type: ignore[arg-type]
         show(name, validation, weights, "fusion", fusion)
-    without = [load_families(encoder, config.families, config.seed, options.folder, without=lot) for lot in lots()]
+    without = [load_families(encoder, config, options.folder, without=lot) for lot in lots()]
     show_held_out(data, test, weights, config, without)
 
 

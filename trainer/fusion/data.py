@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.datasets.covr import CovrSet, load_covr
@@ -69,43 +68,36 @@ class FusionData:
 def load(
     encoder: Encoder, data: str, config: FusionConfig, cache: Path, most: int = 0, progress: Progress = silent
 ) -> tuple[FusionData, EmbeddedQueries, str]:
-    """Embed what a fusion is trained on, and the queries that it is validated with; also name the data.
+    """Embed what a fusion is trained on, and the queries that it is validated with; also name the data, with its size.
 
-    Args:
-        data: the built-in world, or the folder of a dataset with the splits "train" and "val".
-        most: triplets of a dataset at most; 0 for all.
-
-    Raises:
-        DatasetError: if a dataset lacks one of these splits, or its targets, see `load_covr`.
+    Data is the built-in world, or the folder of a dataset with the splits "train" and "val"; a DatasetError says what
+    it lacks. Of a dataset, at most `most` triplets are taken, a random choice; 0 for all.
     """
     deep = config.blocks > 0
-    if data != WORLD:
-        return _load_triplets(encoder, Path(data), cache, most, config.seed, progress, deep)
-    validation = embed_queries(covr_world(cache, "validation"), encoder, progress, deep)
-    families = load_families(
-        encoder, config.families, config.seed, cache, with_frames=config.weigh_frames, progress=progress, deep=deep
-    )
-    return families, validation, f"{NAME}, {config.families} families"
+    if data == WORLD:
+        validation = embed_queries(covr_world(cache, "validation"), encoder, progress, deep)
+        families = load_families(encoder, config, cache, progress=progress)
+        return families, validation, f"{NAME}, {config.families} families"
+    training, held_out = (load_covr(Path(data), split) for split in ("train", "val"))
+    if 0 < most < len(training.samples):
+        training = _chosen(training, random.Random(config.seed).sample(range(len(training.samples)), most))
+    with Decoder() as decoder, frame_cache(cache) as store:
+        asked, validation = (
+            embed_queries(covr_files(some, decoder, store), encoder, progress, deep) for some in (training, held_out)
+        )
+    triplets = triplets_of(training, asked)
+    return triplets, validation, f"{training.name}, {len(triplets.targets)} triplets"
 
 
 def load_families(
     encoder: Encoder,
-    count: int,
-    seed: int,
+    config: FusionConfig,
     cache: Path,
     without: Set[str] = frozenset(),
-    with_frames: bool = False,
     progress: Progress = silent,
-    deep: bool = False,
 ) -> FusionData:
-    """Draw and embed training families.
-
-    Args:
-        deep: also embed the tokens of texts.
-        without: names of the vocabulary; triplets whose changes concern one of them are left out.
-        with_frames: also embed single frames, which are stored in `cache`.
-    """
-    families = training_families(count, seed)
+    """Draw and embed training families; triplets whose changes concern a name in `without` are left out."""
+    families = training_families(config.families, config.seed)
     scenes = _clips_of(families)
     owners = [row for row, family in enumerate(families) for _ in range(1 + len(family.edits))]
     references = [family.reference for family in families]
@@ -113,21 +105,25 @@ def load_families(
     def stored(some: Sequence[Scene], num_frames: int) -> ClipFile:
         return ClipFile.of("train", some, num_frames, encoder.card.framing, cache)
 
-    blocks = [families[start : start + BLOCK] for start in range(0, count, BLOCK)]  # more families reuse the first
+    starts = range(0, len(families), BLOCK)
+    blocks = [families[start : start + BLOCK] for start in starts]  # more families reuse the first
     files = [stored([family.reference for family in block], 1) for block in blocks]
     clip_files = [stored(_clips_of(block), FRAMES) for block in blocks]
-    pictures, clips = (
-        np.concatenate([file.embeddings(encoder, progress) for file in some]) for some in (files, clip_files)
-    )
-    frames = [_frame_embeddings(encoder, file.frames(progress)) for file in clip_files if with_frames]
+    pictures = np.concatenate([file.embeddings(encoder, progress) for file in files])
+    frames = None
+    if config.weigh_frames:
+        of_frames = np.concatenate([file.frame_embeddings(encoder, progress) for file in clip_files])
+        clips, frames = encoder.pool(of_frames), torch.from_numpy(encoder.pool(of_frames[..., None, :]))
+    else:
+        clips = np.concatenate([file.embeddings(encoder, progress) for file in clip_files])
     table = WishTable([*scenes, *references])
     triplets = _triplets(families, without)
-    rng = random.Random(seed)
+    rng = random.Random(config.seed)
     texts = [
         ask_for(families[number].reference, edit.changes, rng) for number, _, edit in triplets for _ in range(WORDINGS)
     ]
     wanted, unwanted = (part.view(len(triplets), WORDINGS, -1) for part in _embedded_parts(texts, encoder))
-    tokens, spelled = _embedded_tokens([each.text for each in texts], encoder) if deep else (None, None)
+    tokens, spelled = _embedded_tokens([each.text for each in texts], encoder) if config.blocks else (None, None)
     return FusionData(
         torch.from_numpy(pictures),
         wanted,
@@ -135,33 +131,12 @@ def load_families(
         torch.tensor([family for family, _, _ in triplets]),
         torch.tensor([target for _, target, _ in triplets]),
         torch.from_numpy(np.concatenate([clips, pictures])),
-        torch.tensor([*owners, *range(count)]),
+        torch.tensor([*owners, *range(len(families))]),
         [table.right(edit.wish) for _, _, edit in triplets],
-        frames=torch.from_numpy(np.concatenate(frames)) if frames else None,
+        frames=frames,
         tokens=tokens,
         spelled=None if spelled is None else spelled.view(len(triplets), WORDINGS),
     )
-
-
-def _load_triplets(
-    encoder: Encoder, path: Path, cache: Path, most: int, seed: int, progress: Progress, deep: bool
-) -> tuple[FusionData, EmbeddedQueries, str]:
-    """Embed the triplets of a dataset's split "train", and the queries of "val"; also return its name, with its size.
-
-    Args:
-        cache: of frames, see `frame_cache`.
-        most: triplets at most, a random choice; 0 for all.
-        deep: also embed tokens and frames.
-    """
-    training, held_out = (load_covr(path, split) for split in ("train", "val"))
-    if 0 < most < len(training.samples):
-        training = _chosen(training, random.Random(seed).sample(range(len(training.samples)), most))
-    with Decoder() as decoder, frame_cache(cache) as store:
-        asked, validation = (
-            embed_queries(covr_files(some, decoder, store), encoder, progress, deep) for some in (training, held_out)
-        )
-    data = triplets_of(training, asked)
-    return data, validation, f"{training.name}, {len(data.targets)} triplets"
 
 
 def _chosen(dataset: CovrSet, rows: Sequence[int]) -> CovrSet:
@@ -227,12 +202,6 @@ def _clips_of(families: Sequence[Family]) -> list[Scene]:
         for family in families
         for scene in (*copies(family.reference, 1), *(edit.scene for edit in family.edits))
     ]
-
-
-def _frame_embeddings(encoder: Encoder, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Embed the frames of clips (N, F, S, S, 3): (N, F, D), L2-normalised."""
-    embeddings = encoder.encode_frames(frames.reshape(-1, *frames.shape[2:])).reshape(*frames.shape[:2], -1)
-    return np.asarray(embeddings / np.linalg.norm(embeddings, axis=-1, keepdims=True), np.float32)
 
 
 def _triplets(families: Sequence[Family], without: Set[str]) -> list[tuple[int, int, Edit]]:

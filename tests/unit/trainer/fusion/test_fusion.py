@@ -122,16 +122,18 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
 
 def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path: Path) -> None:
     write_tiny(tmp_path / "model")
-    data = load_families(read_checkpoint(tmp_path / "model"), 3, 1, tmp_path)
+    encoder, config = read_checkpoint(tmp_path / "model"), FusionConfig(families=3)
+    data = load_families(encoder, config, tmp_path)
     assert len(data.pictures) == 3
     assert len(data.clips) == len(data.families) == len(data.targets) + 3 + 3  # twins, and the references
     assert all(target in right for target, right in zip(data.targets.tolist(), data.right, strict=True))
     assert (data.families[data.targets] == data.references).all()
     assert data.frames is None
-    frames = load_families(read_checkpoint(tmp_path / "model"), 3, 1, tmp_path, with_frames=True).frames
+    weighed = load_families(encoder, replace(config, weigh_frames=True), tmp_path)
+    frames = weighed.frames
     assert frames is not None
+    torch.testing.assert_close(weighed.clips, data.clips, atol=1e-6, rtol=0)
+    torch.testing.assert_close(frames.norm(dim=-1), torch.ones(frames.shape[:2]))
     torch.testing.assert_close(normalize(frames.mean(dim=1), dim=-1), data.clips[: len(frames)], atol=1e-4, rtol=0)
-    missing = load_families(
-        read_checkpoint(tmp_path / "model"), 3, 1, tmp_path, without={"man", "woman", "boy", "girl"}
-    )
+    missing = load_families(encoder, config, tmp_path, without={"man", "woman", "boy", "girl"})
     assert 0 < len(missing.targets) < len(data.targets)
