@@ -1,12 +1,14 @@
 """The training loop: epochs, reports and saves. Knows nothing about single steps or data sources."""
 
 import logging
+import math
 import os
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
-from functools import cache
+from functools import cache, partial
 from itertools import islice
+from pathlib import Path
 from typing import Any, Protocol
 
 from tqdm import tqdm
@@ -54,10 +56,7 @@ def train(
     if saved.position.finished:
         return "finished"
     prepare(learner, clips, should_stop, progress)
-
-    def validator(metrics: MetricsWriter) -> Validator:
-        shifts = clips.verbs.shifts if clips.verbs else {}
-        return Validator(learner, run, metrics, validation, not saved.metrics_bytes, progress, shifts)
+    validator = partial(Validator, learner, validation, progress, clips.verbs.shifts if clips.verbs else {})
 
     def draw(epoch: int, done: int) -> Generator[Any]:
         return epoch_batches(clips, learner.config, epoch, done, learner.losses.needs)
@@ -66,13 +65,22 @@ def train(
 
 
 class Validates(Protocol):
-    """Measures what a run trains."""
+    """Measures what a run trains, and writes its checkpoints.
+
+    Attributes:
+        controls: measures of what it is compared with.
+    """
+
+    controls: dict[str, float]
 
     def check_early(self) -> None:
         """Warn in the log after EARLY_STEPS steps if the training gets nowhere."""
 
-    def finish_epoch(self, epoch: int) -> float:
-        """Measure and write the epoch's checkpoint; return the metric that patience watches, NaN if not measured."""
+    def measure(self) -> dict[str, float]:
+        """Measure what has been trained so far."""
+
+    def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
+        """Write a checkpoint folder, atomically, with these metrics on its card."""
 
 
 Draw = Callable[[int, int], Generator[Any]]  # batches of an epoch, after the first `done`
@@ -82,15 +90,11 @@ def go_on(
     learner: Learns,
     run: RunFolder,
     saved: Saved,
-    validator: Callable[[MetricsWriter], Validates],
+    validator: Callable[[], Validates],
     draw: Draw,
     should_stop: ShouldStop,
 ) -> State:
-    """Take the steps that a run still lacks.
-
-    Returns:
-        "finished" or "stopped".
-    """
+    """Take the steps that a run still lacks; return "finished" or "stopped"."""
     if saved.learner:
         learner.load_state_dict(saved.learner)
         logger.info("Resuming after step %d.", learner.steps)
@@ -179,36 +183,59 @@ def own_captions(learner: Learner, clips: Clips, key: str) -> list[str]:
 class Books:
     """Everything the leading process writes: metrics, checkpoints, and the state to resume from."""
 
-    def __init__(
-        self, run: RunFolder, learner: Learns, saved: Saved, validator: Callable[[MetricsWriter], Validates]
-    ) -> None:
+    def __init__(self, run: RunFolder, learner: Learns, saved: Saved, validator: Callable[[], Validates]) -> None:
+        config = learner.config
         self._run, self._learner, self._position = run, learner, saved.position
         rewind(run, saved.metrics_bytes)
-        self._metrics = MetricsWriter(run, learner.config, learner.steps)
-        self._validator = validator(self._metrics)
-        self._reports = StepReports(run, learner, self._metrics, saved.recent)
+        self._metrics = MetricsWriter(run, config, learner.steps)
+        self._validator = validator()
+        if config.base_folder and not saved.metrics_bytes:
+            self._metrics.append({"epoch": 0, "step": 0, **self._validator.controls})
         self._saver = Saver(run, learner)
+        self._recent = Losses(saved.recent)  # of the steps since the last line of metrics
+        self._total, self._first = config.epochs * config.steps_per_epoch, learner.steps
+        self._bar = tqdm(desc="training", total=self._total, initial=self._first, unit="step", disable=None)
+        self._started = time.monotonic()
 
     def step(self, epoch: int, losses: dict[str, float]) -> None:
-        """Report a step, and save the run if due."""
-        self._reports.add(epoch, losses)
-        if self._learner.steps == EARLY_STEPS:
+        """Report a step in the progress bar, every `log_every` steps in the run folder, and save the run if due."""
+        learner = self._learner
+        self._bar.update()
+        self._recent.append(losses)
+        due = learner.steps % learner.config.log_every == 0
+        if due:
+            means = {name: sum(step[name] for step in self._recent) / len(self._recent) for name in losses}
+            self._recent.clear()
+            self._bar.set_postfix(means, epoch=epoch)
+            self._metrics.append({"epoch": epoch, "step": learner.steps, **means, **learner.state})
+        taken = learner.steps - self._first
+        if due or taken == 1:  # the preparation is over
+            step_s = (time.monotonic() - self._started) / taken
+            left_s = round((self._total - learner.steps) * step_s)
+            self._run.write_status(RunStatus("running", os.getpid(), epoch, learner.steps, left_s, total=self._total))
+        if learner.steps == EARLY_STEPS:
             self._validator.check_early()
         if self._saver.due:
             self.save()
 
     def save(self) -> None:
-        self._saver.save(self._position, self._reports.recent)
+        self._saver.save(self._position, self._recent)
 
     def close(self) -> None:
         """End the progress bar's line, and write pending metrics."""
-        self._reports.bar.close()
+        self._bar.close()
         self._metrics.close()
 
     def finish_epoch(self, epoch: int) -> bool:
         """Validate, write the checkpoint, and return whether the run has ended."""
-        config = self._learner.config
-        self._position = position = self._position.after_epoch(self._validator.finish_epoch(epoch), config)
+        config, controls, measured = self._learner.config, self._validator.controls, self._validator.measure()
+        self._metrics.append({"epoch": epoch, "step": self._learner.steps, **measured})
+        shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
+        logger.info("epoch %d of %d: %s", epoch, config.epochs, shown)
+        if not (folder := self._run.checkpoint(epoch)).exists():  # otherwise killed before saving; it would be equal
+            metrics = {f"validation/{name}": value for name, value in {**measured, **controls}.items()}
+            self._validator.write(epoch, folder, metrics)
+        self._position = position = self._position.after_epoch(measured.get(config.monitor, math.nan), config)
         self._run.keep_checkpoints(epoch, position.best_epoch, config.keep_checkpoints)
         if position.finished and epoch < config.epochs:
             logger.info(
@@ -217,34 +244,3 @@ class Books:
             )
         self.save()
         return position.finished
-
-
-class StepReports:
-    """Reports each step in the progress bar, and every `log_every` steps in the run folder.
-
-    Attributes:
-        recent: losses of the steps since the last line of metrics.
-    """
-
-    def __init__(self, run: RunFolder, learner: Learns, metrics: MetricsWriter, recent: Iterable[dict[str, float]]):
-        self._run, self._learner, self._metrics, self.recent = run, learner, metrics, Losses(recent)
-        self._total = learner.config.epochs * learner.config.steps_per_epoch
-        self.bar = tqdm(desc="training", total=self._total, initial=learner.steps, unit="step", disable=None)
-        self._started, self._first = time.monotonic(), learner.steps
-
-    def add(self, epoch: int, losses: dict[str, float]) -> None:
-        """Count a step."""
-        self.bar.update()
-        self.recent.append(losses)
-        learner = self._learner
-        due = learner.steps % learner.config.log_every == 0
-        if due:
-            means = {name: sum(step[name] for step in self.recent) / len(self.recent) for name in losses}
-            self.recent.clear()
-            self.bar.set_postfix(means, epoch=epoch)
-            self._metrics.append({"epoch": epoch, "step": learner.steps, **means, **learner.state})
-        taken = learner.steps - self._first
-        if due or taken == 1:  # the preparation is over
-            step_s = (time.monotonic() - self._started) / taken
-            left_s = round((self._total - learner.steps) * step_s)
-            self._run.write_status(RunStatus("running", os.getpid(), epoch, learner.steps, left_s, total=self._total))

@@ -1,12 +1,9 @@
 """Validation after each epoch: the evaluation's measures for one model on held-out clips, and its checkpoint."""
 
 import logging
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +21,6 @@ from nt2vr.search.systems import System
 from trainer.config import METRICS
 from trainer.data.clips import Clips
 from trainer.learner import Learner
-from trainer.runs.metrics import MetricsWriter
-from trainer.runs.run_folder import RunFolder
 from trainer.text_measures import TextMeasures, early_warning
 
 logger = logging.getLogger(__name__)
@@ -34,47 +29,31 @@ CONTROLS = {"base": "plain", "drop": "drop", "boolean": "boolean"}  # metric pre
 
 
 class Validator:
-    """Measures the model and writes its checkpoint after each epoch; baselines are measured once."""
+    """Measures the model and writes its checkpoints, see `Validates`; the base and its controls are measured once."""
 
-    def __init__(
-        self,
-        learner: Learner,
-        run: RunFolder,
-        metrics: MetricsWriter,
-        clips: Clips,
-        fresh: bool,
-        progress: Progress = silent,
-        shifts: Mapping[str, float] = MappingProxyType({}),
-    ) -> None:
-        """Measure the base, if any, and its controls; a fresh run also writes them to the metrics.
-
-        Args:
-            clips: of the validation split.
-            shifts: for the card.
-        """
-        self._learner, self._run, self._metrics, self._clips = learner, run, metrics, clips
-        self._shifts = dict(shifts)
+    def __init__(self, learner: Learner, clips: Clips, progress: Progress, shifts: Mapping[str, float]) -> None:
+        """Measure the base, if any, and its controls, on clips of the validation split; `shifts` are for the card."""
+        self._learner, self._clips, self._shifts = learner, clips, shifts
         config = learner.config
         self._videos: NDArray[np.float32] | None = None
-        self._controls: dict[str, float] = {}
+        self.controls: dict[str, float] = {}
         self._text: TextMeasures | None = None
         if not config.trains_visual and clips.has_videos:
             self._videos = clips.embedded_once(as_scored(learner.frozen_encoder()), progress)
         if config.base_folder:
             if clips.has_videos and not config.features:
-                self._controls = control_metrics(config.base_folder, clips, learner.device, progress)
+                self.controls = control_metrics(config.base_folder, clips, learner.device, progress)
             if learner.teacher and "truth" in clips.sentences.lacks:
                 self._text = TextMeasures(learner, clips)
-                self._controls |= self._text.controls
-            if fresh:
-                metrics.append({"epoch": 0, "step": 0, **self._controls})
+                self.controls |= self._text.controls
         doubtful = config.patience > 0 and not (clips.has_videos and config.monitor.startswith("original/"))
-        if doubtful and config.monitor not in (measured := self._measure(learner.encoder())):
+        if doubtful and config.monitor not in (measured := self.measure()):
             others = ", ".join(name for name in measured if name in METRICS)
             raise ConfigError(f"{config.monitor} cannot be measured on these {clips.unit}. Set monitor to {others}.")
 
-    def _measure(self, encoder: Encoder) -> dict[str, float]:
-        videos = self._videos
+    def measure(self) -> dict[str, float]:
+        """Measure the model as it is now, putting it in eval mode."""
+        encoder, videos = self._learner.encoder(), self._videos
         if videos is not None and self._learner.head is self._learner.pooling:
             videos = encoder.pool(self._learner.as_frames(videos))
         measured = validate(encoder, self._clips, videos) if self._clips.has_videos else {}
@@ -85,11 +64,11 @@ class Validator:
         if self._text:
             measured = self._text(self._learner.encoder())
             self._learner.start_epoch()  # as `encoder` puts the model in eval mode
-            if warning := early_warning(measured, self._controls, self._learner.config.learning_rate):
+            if warning := early_warning(measured, self.controls, self._learner.config.learning_rate):
                 logger.warning(warning)
 
-    def finish_epoch(self, epoch: int) -> float:
-        """Validate and write the epoch's checkpoint; return the metric that patience watches, NaN if not measured."""
+    def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
+        """Write the model as a checkpoint."""
         learner, config = self._learner, self._learner.config
         card = Card(
             name=config.name,
@@ -102,26 +81,19 @@ class Validator:
             losses=config.losses,
             data=f"{self._clips.name}, {config.num_clips} {self._clips.unit}",
             epoch=epoch,
+            metrics=metrics,
             shifts=self._shifts,
         )
-        measured = self._measure(learner.encoder(card))
-        self._metrics.append({"epoch": epoch, "step": learner.steps, **measured})
-        shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
-        logger.info("epoch %d of %d: %s", epoch, config.epochs, shown)
-        metrics = {f"validation/{name}": value for name, value in {**measured, **self._controls}.items()}
-        card, folder = replace(card, metrics=metrics), self._run.checkpoint(epoch)
-        if not folder.exists():  # otherwise killed before saving; this would be identical
-            write_checkpoint(
-                folder,
-                learner.model,
-                config.model_cfg,
-                learner.preprocess,
-                card,
-                tokenizer=learner.tokenizer,
-                pooling=learner.pooling,
-                words=learner.words,
-            )
-        return measured.get(config.monitor, math.nan)
+        write_checkpoint(
+            folder,
+            learner.model,
+            config.model_cfg,
+            learner.preprocess,
+            card,
+            tokenizer=learner.tokenizer,
+            pooling=learner.pooling,
+            words=learner.words,
+        )
 
 
 def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None = None) -> dict[str, float]:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.covr.protocol import (
-    ALL,
-    EmbeddedQueries,
-    choose_weights,
-    measure,
-    summarise,
-    vectors_of,
-)
+from nt2vr.evaluation.covr.protocol import ALL, EmbeddedQueries, choose_weights, measure, summarise, vectors_of
 from nt2vr.files import atomic_folder
 from nt2vr.models.card import CARD, FUSION, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
@@ -35,7 +29,7 @@ from trainer.fusion.data import FusionData, load
 from trainer.fusion.train import LOSSES, batches, groups_of
 from trainer.loop import go_on
 from trainer.optimizer import build_optimizer, clip_gradients, rate_at
-from trainer.runs.metrics import MetricsWriter, check_tensorboard
+from trainer.runs.metrics import check_tensorboard
 from trainer.runs.resume import read_saved
 from trainer.runs.run_folder import RunFolder, State
 
@@ -62,10 +56,7 @@ def train_run(run: RunFolder, config: TrainConfig, cache: Path, should_stop: Sho
     learner = FusionLearner(replace(config, num_clips=count), data, weights)
     saved = read_saved(run, learner.config)
     logger.info("Training %s on %s.", config.name, name)
-
-    def validator(metrics: MetricsWriter) -> FusionValidator:
-        return FusionValidator(learner, run, metrics, validation, name, not saved.metrics_bytes)
-
+    validator = partial(FusionValidator, learner, validation, name)
     return go_on(learner, run, saved, validator, learner.draw, should_stop)
 
 
@@ -139,22 +130,11 @@ class FusionLearner:
 
 
 class FusionValidator:
-    """Measures the fusion on held-out queries, and writes its checkpoint after each epoch; `parts` once."""
+    """Measures the fusion on held-out queries, and writes its checkpoints, see `Validates`; `parts` once."""
 
-    def __init__(
-        self,
-        learner: FusionLearner,
-        run: RunFolder,
-        metrics: MetricsWriter,
-        validation: EmbeddedQueries,
-        data: str,
-        fresh: bool,
-    ) -> None:
-        self._learner, self._run, self._metrics = learner, run, metrics
-        self._validation, self._data = validation, data
-        self._controls = {f"parts/{name}": value for name, value in self._measured("parts").items()}
-        if fresh:
-            metrics.append({"epoch": 0, "step": 0, **self._controls})
+    def __init__(self, learner: FusionLearner, validation: EmbeddedQueries, data: str) -> None:
+        self._learner, self._validation, self._data = learner, validation, data
+        self.controls = {f"parts/{name}": value for name, value in self._measured("parts").items()}
 
     def _measured(self, system: str) -> dict[str, float]:
         """Measure a system by the means over the kinds of queries."""
@@ -166,29 +146,22 @@ class FusionValidator:
     def check_early(self) -> None:
         """Warn of nothing: a fusion starts at `parts`."""
 
-    def finish_epoch(self, epoch: int) -> float:
-        config, measured = self._learner.config, self._measured("fusion")
-        self._metrics.append({"epoch": epoch, "step": self._learner.steps, **measured})
-        shown = ", ".join(f"{name} {value:.1f}" for name, value in measured.items())
-        logger.info("epoch %d of %d: %s", epoch, config.epochs, shown)
-        if not self._run.checkpoint(epoch).exists():  # otherwise killed before saving; this would be identical
-            metrics = {f"validation/{name}": value for name, value in {**measured, **self._controls}.items()}
-            self._write(epoch, metrics)
-        return measured[config.monitor]
+    def measure(self) -> dict[str, float]:
+        return self._measured("fusion")
 
-    def _write(self, epoch: int, metrics: Mapping[str, float]) -> None:
-        """Write a checkpoint, atomically: the base with the fusion. Files of the base are linked where that works."""
-        config, folder = self._learner.config, self._run.checkpoint(epoch)
+    def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
+        """Write the base with the fusion as a checkpoint. Files of the base are linked where that works."""
+        config = self._learner.config
         assert config.base_folder, "guaranteed by the config"
         card = read_card(config.base_folder)
         created = datetime.now(UTC).isoformat(timespec="seconds")
         card = replace(card, name=config.name, base=card.name, epoch=epoch, created=created)
-        with atomic_folder(folder) as partial:
+        with atomic_folder(folder) as unfinished:
             for file in config.base_folder.iterdir():
                 if file.is_file() and file.name not in (CARD, FUSION):
-                    _link(file, partial / file.name)
-            write_card(partial, replace(card, metrics={**card.metrics, **metrics}))
-            add_fusion(partial, self._learner.fusion, self._learner.weights, config.fusion_config, metrics, self._data)
+                    _link(file, unfinished / file.name)
+            write_card(unfinished, replace(card, metrics={**card.metrics, **metrics}))
+            add_fusion(unfinished, self._learner.fusion, self._learner.weights, config.fusion_config, metrics, self._data)
 
 
 def _link(file: Path, place: Path) -> None:

@@ -79,6 +79,18 @@ def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(config: TrainCon
     assert catalog.folder("mine") == folder
 
 
+def test_a_checkpoint_that_cannot_be_written_leaves_nothing_behind(
+    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill_the_disk(folder: Path, *_: Any) -> None:
+        assert (folder / WEIGHTS).is_file()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(run_module, "add_fusion", fill_the_disk)
+    run = run_training(config, tmp_path / "run", "failed")
+    assert list((run.path / "checkpoints").iterdir()) == []
+
+
 def test_its_progress_and_curves_are_those_of_the_steps_that_there_are(config: TrainConfig, tmp_path: Path) -> None:
     run_training(config, tmp_path / "runs" / "mine")
     manager = RunManager(tmp_path / "runs")
