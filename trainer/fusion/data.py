@@ -18,6 +18,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.progress import Progress, silent
 from nt2vr.querygen.modifications import Modification
+from nt2vr.settings import resolve_path
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.edits.families import Edit, Family, WishTable, ask_for, copies, training_families
@@ -78,7 +79,7 @@ def load(
         validation = embed_queries(covr_world(cache, "validation"), encoder, progress, deep)
         families = load_families(encoder, config, cache, progress=progress)
         return families, validation, f"{NAME}, {config.families} families"
-    training, held_out = (load_covr(Path(data), split) for split in ("train", "val"))
+    training, held_out = (load_covr(resolve_path(data), split) for split in ("train", "val"))
     if 0 < most < len(training.samples):
         training = _chosen(training, random.Random(config.seed).sample(range(len(training.samples)), most))
     with Decoder() as decoder, frame_cache(cache) as store:

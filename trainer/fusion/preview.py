@@ -3,7 +3,6 @@
 import random
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import ConfigError, MediaError
 from nt2vr.media.decode import Decoder
+from nt2vr.settings import resolve_path
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig
 
@@ -35,7 +35,7 @@ def preview_triplets(config: TrainConfig) -> tuple[list[ShownTriplet], CovrSet]:
     """
     if config.data == WORLD:
         raise ConfigError("The built-in world's families are not shown. Name a dataset of pictures plus texts.")
-    dataset = load_covr(Path(config.data), "train")
+    dataset = load_covr(resolve_path(config.data), "train")
     rng, found = random.Random(config.seed), list[ShownTriplet]()
     with Decoder() as decoder:
         for sample in rng.sample(dataset.samples, min(2 * SHOWN, len(dataset.samples))):

@@ -204,6 +204,15 @@ def test_more_triplets_than_asked_for_are_a_choice_that_the_seed_draws(config: T
     assert read_card(run.checkpoint(1)).fusion["data"].endswith(", 10 triplets")
 
 
+def test_triplets_may_lie_in_the_home_folder(
+    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    config = replace(config, data="~/triplets", epochs=1)
+    assert len(preview_triplets(config)[0]) == 8
+    assert run_training(config, tmp_path / "run").checkpoint(1).is_dir()
+
+
 def test_a_preview_shows_eight_triplets_with_what_can_be_read(config: TrainConfig, tmp_path: Path) -> None:
     (tmp_path / "triplets" / "v3.png").write_bytes(b"no picture")
     shown, dataset = preview_triplets(config)
