@@ -270,7 +270,7 @@ def _noted(batches: Iterable[Batch], denied: set[str]) -> Iterator[Batch]:
     """Yield the batches, and add the phrases that their sentences deny."""
     for batch in batches:
         if batch.denied:
-            denied.update(sentence.unwanted for sentence in batch.denied.sentences if sentence.unwanted)
+            denied.update(sentence.unwanted for sentence in batch.denied if sentence.unwanted)
         yield batch
 
 

@@ -23,9 +23,8 @@ from nt2vr.files import is_disk_full
 from nt2vr.models.card import read_card
 from nt2vr.progress import Progress, silent, stoppable
 from nt2vr.settings import prepare_environment, process_rank, use_device
-from trainer.changes import parse_change
 from trainer.config import TrainConfig
-from trainer.config_file import anchored, load_config, save_config
+from trainer.config_file import anchored, load_config, parse_change, save_config
 from trainer.presets import preset_names, preset_or_file
 from trainer.runs.run_folder import RunFolder, RunStatus, State
 
@@ -228,12 +227,12 @@ def _train(
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train  # noqa: PLC0415
-    from trainer.runs.resume import check_resumable  # noqa: PLC0415
+    from trainer.runs.resume import read_state  # noqa: PLC0415
     from trainer.runs.start import Start  # noqa: PLC0415
 
     join()
     progress(0, 0, "loading the model")
-    check_resumable(run)
+    read_state(run)  # refuses what cannot be resumed
     if config.train == "fusion":
         from trainer.fusion.run import train_run  # noqa: PLC0415
 

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card, configured
-from nt2vr.models.checkpoint import fingerprints
+from nt2vr.models.checkpoint import identified
 from nt2vr.models.open_clip_encoder import OpenClipEncoder, normalise_frames, token_embeddings
 from nt2vr.models.pooling import head_of
 from nt2vr.models.short_text import encode_short
-from nt2vr.models.tokenizer import digest_of, special_ids
+from nt2vr.models.tokenizer import special_ids
 from nt2vr.models.words import Words, words_card
 from trainer import distributed
 from trainer.config import Towers, TrainConfig
@@ -127,7 +127,7 @@ class Learner:
     def _embed(self, batch: Batch) -> EmbeddedBatch:
         """Encode this process's share, with all its sentences in one call, and gather those of all."""
         video = self._embed_videos(batch)
-        denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences]
+        denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied]
         changed = [text for some in batch.changed or () for text in some]
         labels = [] if batch.labels is None else [text for (text,) in batch.labels.texts]
         ordered = [] if batch.ordered is None else batch.ordered.texts
@@ -220,16 +220,16 @@ class Learner:
 
     def _denied(self, batch: Batch, text: Tensor, video: Tensor | None) -> Denied | None:
         """Add the parts and the truth of the denying sentences; None without these."""
-        if (denied := batch.denied) is None:
+        if batch.denied is None:
             return None
         needs, parts, truth = self.losses.needs, None, None
         if "parts" in needs:
             assert self.teacher is not None, "the loop sets it before the first step"
-            parts = gathered(self.teacher.parts(denied.sentences, batch.captions if "kept" in needs else None), batch)
-        if denied.truth is not None:
-            pool = video if self.videos is None else self._stored_videos(denied.truth.pool)
+            parts = gathered(self.teacher.parts(batch.denied, batch.captions if "kept" in needs else None), batch)
+        if batch.truth is not None:
+            pool = video if self.videos is None else self._stored_videos(batch.truth.pool)
             assert pool is not None, "a known truth comes with clips"
-            known = (torch.from_numpy(some).to(self.device) for some in (denied.truth.fitting, denied.truth.both))
+            known = (torch.from_numpy(some).to(self.device) for some in (batch.truth.fitting, batch.truth.both))
             truth = EmbeddedTruth(pool, *known)
         return Denied(text, truth, parts)
 
@@ -289,19 +289,17 @@ class Learner:
         if self.device == "cuda" and state["random_cuda"] is not None:
             torch.cuda.set_rng_state(state["random_cuda"])
 
-    def encoder(self, card: Card | None = None) -> OpenClipEncoder:
+    def encoder(self) -> OpenClipEncoder:
         """Wrap the model, putting it in eval mode; the card gets the towers' fingerprints."""
-        visual, text = fingerprints(self.model.state_dict(), digest_of(self.tokenizer))
-        card = card or Card(self.config.name, pooling=self.card.pooling, positions=self.card.positions)
-        card = configured(card, self.config.model_cfg, self.preprocess)
-        card = replace(
-            card,
-            words=words_card(self.words),
+        card = Card(
+            self.config.name,
+            pooling=self.card.pooling,
+            positions=self.card.positions,
             features=self.config.features,
+            words=words_card(self.words),
             head=head_of(self.pooling),
-            visual_fingerprint=visual,
-            text_fingerprint=text,
         )
+        card = configured(identified(card, self.model, self.tokenizer), self.config.model_cfg, self.preprocess)
         return OpenClipEncoder(self.model, self.tokenizer, card, pooling=self.pooling, words=self.words)
 
     def frozen_encoder(self) -> OpenClipEncoder:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -47,6 +47,11 @@ def spread(heights: Sequence[float], lowest: float, gap: float = LABEL_GAP) -> l
     return moved
 
 
+def scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """Return where values lie on an axis: `low` at `start`, `high` at `end`."""
+    return lambda value: start + (value - low) / (high - low) * (end - start)
+
+
 def short(number: str) -> str:
     """Omit the 0 before the decimal point."""
     return re.sub(r"^(-?)0\.", r"\1.", number)
@@ -56,13 +61,7 @@ def points_chart(points: Sequence[Point], x_name: str, y_name: str) -> dict[str,
     """Lay out labelled points over two axes, each label on the side of its point that has room."""
     xs, ys = ticks(*_range(point.x for point in points)), ticks(*_range(point.y for point in points))
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
-
-    def at(x: float) -> float:
-        return LEFT + INNER + (x - xs[0]) / (xs[-1] - xs[0]) * (right - LEFT - 2 * INNER)
-
-    def up(y: float) -> float:
-        return bottom - (y - ys[0]) / (ys[-1] - ys[0]) * (bottom - TOP)
-
+    at, up = scale(xs[0], xs[-1], LEFT + INNER, right - INNER), scale(ys[0], ys[-1], bottom, TOP)
     spots = [(at(point.x), up(point.y)) for point in points]
     beside = [_beside(point.name, spot, spots) for point, spot in zip(points, spots, strict=True)]
     is_left, name_ys = zip(*beside, strict=True)

@@ -46,14 +46,6 @@ class TruthBatch:
 
 
 @dataclass(frozen=True)
-class DeniedBatch:
-    """One denying sentence per clip of this process's share, and, if needed, the truth about those of all."""
-
-    sentences: list[Denial]
-    truth: TruthBatch | None = None
-
-
-@dataclass(frozen=True)
 class Batch:
     """One process's share of b clips; row i of each belongs together. What the losses do not need is None.
 
@@ -63,7 +55,8 @@ class Batch:
         rows: (B,) which clips, of all processes.
         negated: b captions, one thing in each denied; those that cannot be negated, as they are.
         negatable: (b,) which could be; None for all.
-        denied: other sentences that deny something.
+        denied: b other sentences that deny something.
+        truth: what is right for those of all processes.
         sought: distractors to mine for the negated captions.
         changed: (b, up to K) the same captions with another verb.
         phrases: b verb phrases of the captions; empty texts for captions that have none.
@@ -77,7 +70,8 @@ class Batch:
     rows: NDArray[np.int64] | None = None
     negated: list[str] | None = None
     negatable: NDArray[np.bool_] | None = None
-    denied: DeniedBatch | None = None
+    denied: list[Denial] | None = None
+    truth: TruthBatch | None = None
     sought: Sought | None = None
     changed: list[list[str]] | None = None
     phrases: list[str] | None = None
@@ -139,6 +133,7 @@ class _Epoch:
             drawn[mine] if kept is None else [drawn[row] for row in stripe(kept)]
         )
         changed, phrases = self._verbs(drawn[mine], captions, step)
+        denied, truth = self._denied(drawn, rows, (*seed, 1)) if "denied" in self.needs else (None, None)
         sought = None
         if "distractors" in self.needs and negated is not None and negatable is not None:
             sought, negatable = self._sought(captions, negated, negatable, rows[mine], (*seed, 2))
@@ -148,7 +143,8 @@ class _Epoch:
             rows=rows,
             negated=negated,
             negatable=negatable,
-            denied=self._denied(drawn, rows, (*seed, 1)) if "denied" in self.needs else None,
+            denied=denied,
+            truth=truth,
             sought=sought,
             changed=changed,
             phrases=phrases,
@@ -217,15 +213,14 @@ class _Epoch:
         known = np.array([each is not None for each in parts])
         return Sought([each or ("", "") for each in parts], rows, pool), known
 
-    def _denied(self, drawn: Sequence[Draw], rows: NDArray[np.int64], seed: tuple[int, ...]) -> DeniedBatch:
+    def _denied(
+        self, drawn: Sequence[Draw], rows: NDArray[np.int64], seed: tuple[int, ...]
+    ) -> tuple[list[Denial], TruthBatch | None]:
         """Draw denying sentences; the truth also takes those of the other processes, to pool their hard clips."""
-        mine = share(len(drawn))
-        with_truth = "truth" in self.needs
+        mine, with_truth = share(len(drawn)), "truth" in self.needs
         asked = drawn if with_truth else drawn[mine]
         sentences = [draw_sentence(self.clips, self.config, draw.row, draw.key) for draw in asked]
-        if not with_truth:
-            return DeniedBatch(sentences)
-        return DeniedBatch(sentences[mine], self._truth(sentences, rows, seed))
+        return (sentences[mine], self._truth(sentences, rows, seed)) if with_truth else (sentences, None)
 
     def _truth(self, sentences: Sequence[Denial], rows: NDArray[np.int64], seed: tuple[int, ...]) -> TruthBatch:
         """Look up the clips that sentences are right for: of the batch and, for a frozen visual tower, of a pool."""

@@ -179,7 +179,8 @@ class ClipLoader:
             self._refuse_too_few(name, len(captions), "captions")
         frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
         each = [[caption] for caption in captions]
-        return Clips(frames, CaptionSentences(each, self._denials(captions), has_videos=False), name=name)
+        denials = denials_of(captions, self.progress)
+        return Clips(frames, CaptionSentences(each, denials, has_videos=False), name=name)
 
     def _videos(self, split: TrainingSplit) -> Clips:
         config = self.config
@@ -215,11 +216,8 @@ class ClipLoader:
         denials = None
         if "denied" in self.needs:
             most = -(-MAX_PARSED // len(videos))
-            denials = self._denials([caption for some in captions for caption in some[:most]])
+            denials = denials_of([caption for some in captions for caption in some[:most]], self.progress)
         return CaptionSentences(captions, denials, queries_all=self.config.num_captions > 0)
-
-    def _denials(self, captions: Sequence[str]) -> CaptionDenials:
-        return denials_of(captions, self.progress)
 
     def _refuse_too_few(self, name: str, count: int, unit: str) -> None:
         if count < (batch := self.config.batch_size):

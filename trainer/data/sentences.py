@@ -238,17 +238,13 @@ class CaptionSentences:
     def queries(self) -> tuple[JudgedQuery, ...]:
         if not self.has_videos:
             return ()
+        keys: list[tuple[int, int | None, str]] = [(row, None, f"validation {row}") for row in range(len(self))]
         if self.queries_all:
-            rows = [row for row, captions in enumerate(self.captions) for _ in captions]
-            pairs = [
-                self.pair(row, random.Random(f"validation {row} {number}"), number)
-                for row, captions in enumerate(self.captions)
-                for number in range(len(captions))
-            ]
-        else:
-            rows, pairs = list(range(len(self))), pairs_of(self, "validation")
+            keys = [(row, n, f"{key} {n}") for row, _, key in keys for n in range(self.num_captions(row))]
+        pairs = [self.pair(row, random.Random(key), number) for row, number, key in keys]
         originals = [
-            JudgedQuery("original", pair.caption, row_array((row,))) for row, pair in zip(rows, pairs, strict=True)
+            JudgedQuery("original", pair.caption, row_array((row,)))
+            for (row, *_), pair in zip(keys, pairs, strict=True)
         ]
         negated = [
             JudgedQuery("negated", pair.negated, originals[place].relevant, original=place)

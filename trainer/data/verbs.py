@@ -4,6 +4,7 @@ import logging
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import get_args
 
 from nt2vr.errors import ConfigError, quoted
@@ -21,20 +22,13 @@ EXAMPLES = 8  # verb phrases, and changed captions, that the log shows
 MOST_SHIFTS = 500  # verb phrases on a card, those that captions have most often
 
 
+@dataclass(frozen=True)
 class Verbs:
-    """Changed captions and verb phrases of the captions of numbered clips.
+    """Changed captions and verb phrases, by clip and caption; `shifts` as of `Card.shifts`."""
 
-    Attributes:
-        shifts: see `Card.shifts`.
-    """
-
-    def __init__(
-        self,
-        changed: Mapping[tuple[int, str], list[str]],
-        phrases: Mapping[tuple[int, str], list[str]],
-        shifts: Mapping[str, float],
-    ) -> None:
-        self._changed, self._phrases, self.shifts = changed, phrases, shifts
+    changed: Mapping[tuple[int, str], list[str]]
+    phrases: Mapping[tuple[int, str], list[str]]
+    shifts: Mapping[str, float]
 
     @classmethod
     def of(cls, source: SentenceSource, config: TrainConfig, progress: Progress = silent) -> "Verbs":
@@ -71,13 +65,13 @@ class Verbs:
 
     def draw(self, row: int, caption: str, most: int, rng: random.Random) -> tuple[list[str], str]:
         """Draw up to `most` changed captions of a caption, and one of its verb phrases; "" if it has none."""
-        changed, phrases = self._changed.get((row, caption), []), self._phrases.get((row, caption), [])
+        changed, phrases = self.changed.get((row, caption), []), self.phrases.get((row, caption), [])
         return rng.sample(changed, min(most, len(changed))), rng.choice(phrases) if phrases else ""
 
     def texts(self, rows: Iterable[int]) -> list[str]:
         """Return everything that `draw` may return for some clips, and the captions that it belongs to."""
         wanted = set(rows)
-        stored = (self._changed, self._phrases)
+        stored = (self.changed, self.phrases)
         found = ((caption, *texts) for some in stored for (row, caption), texts in some.items() if row in wanted)
         return list(dict.fromkeys(text for texts in found for text in texts))
 

@@ -67,15 +67,10 @@ class Lock:
 
     def holder(self) -> Holder | None:
         """Return the holder of the lock; None if it is free."""
-        if (noted := self._noted()) is None:
-            return None
         try:
-            with FileLock(self.path, mode=0o600).acquire(timeout=LOOK_S, poll_interval=POLL_S):
-                return None  # the holder was killed
-        except Timeout:
-            return noted
-
-    def _noted(self) -> Holder | None:
-        with suppress(OSError, ValueError, TypeError):
-            return Holder(**parse_json(self.note.read_text(encoding="utf-8")))
-        return None
+            noted = Holder(**parse_json(self.note.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+        with suppress(Timeout), FileLock(self.path, mode=0o600).acquire(timeout=LOOK_S, poll_interval=POLL_S):
+            return None  # the holder was killed
+        return noted

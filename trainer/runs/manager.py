@@ -20,6 +20,7 @@ from pathlib import Path
 import trainer
 from nt2vr.errors import ConfigError, Nt2vrError, RunError
 from nt2vr.files import check_free
+from nt2vr.media.stored import used_s
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.registry import pick
 from nt2vr.settings import training_devices, training_environment
@@ -157,7 +158,10 @@ class RunManager:
 
     def runs(self) -> list[Run]:
         """Return all runs, newest first."""
-        return [self._look(run) for run in sorted(self._folders().values(), key=_started_ns, reverse=True)]
+        return [
+            self._look(run)
+            for run in sorted(self._folders().values(), key=lambda run: used_s(run.config), reverse=True)
+        ]
 
     def get(self, run_id: str) -> Run:
         return self._look(self._run_folder(run_id))
@@ -225,12 +229,6 @@ def _estimated_bytes(config: TrainConfig) -> int:
 
 def _unwritable(folder: Path, error: OSError) -> str:
     return f"{folder} cannot be written to ({error.strerror}). Free some space, or set another data folder."
-
-
-def _started_ns(run: RunFolder) -> int:
-    with suppress(FileNotFoundError):  # deleted just now
-        return run.config.stat().st_mtime_ns
-    return 0
 
 
 def _launch(run: RunFolder, environment: Mapping[str, str]) -> None:

@@ -96,14 +96,9 @@ class Saved:
     look: int = 1
 
 
-def check_resumable(run: RunFolder) -> None:
-    """Refuse a run that was saved in a former built-in world, or whose saved state cannot be read."""
-    _read(run)
-
-
 def read_saved(run: RunFolder, config: TrainConfig) -> Saved:
     """Read a run's saved state; before the first save, return that of the start."""
-    if (saved := _read(run)) is None:
+    if (saved := read_state(run)) is None:
         return Saved(asdict(config), look=LOOK)
     names, before = [field.name for field in fields(config)], TrainConfig(**saved.config)
     if other := [name for name in names if getattr(before, name) != getattr(config, name)]:
@@ -114,7 +109,8 @@ def read_saved(run: RunFolder, config: TrainConfig) -> Saved:
     return saved
 
 
-def _read(run: RunFolder) -> Saved | None:
+def read_state(run: RunFolder) -> Saved | None:
+    """Read resume.pt, if there is one; refuse that of a former built-in world, and one that cannot be read."""
     if not run.resume.exists():
         return None
     try:

@@ -23,9 +23,8 @@ from typing import Any
 from nt2vr.errors import ConfigError, RunError
 from nt2vr.files import atomic_write, check_writable, parse_json
 from nt2vr.settings import Settings, add_flags
-from trainer.changes import changed, parse_change, parse_choices
 from trainer.config import TrainConfig
-from trainer.config_file import anchored, build_config, load_config, save_config
+from trainer.config_file import anchored, build_config, changed, load_config, parse_change, parse_choices, save_config
 from trainer.presets import SWEEPS, preset_or_file, ready_sweeps
 from trainer.runs.manager import ROOT, log_tail
 from trainer.runs.run_folder import RunFolder

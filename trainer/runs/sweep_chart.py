@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from statistics import mean, stdev
 
-from nt2vr.ui.chart import short, spread, ticks
+from nt2vr.ui.chart import scale, short, spread, ticks
 from trainer.runs.sweep_table import PointResult
 
 CURVES = (  # metric, label, colour
@@ -27,13 +27,7 @@ def chart(keys: Sequence[str], results: Sequence[PointResult]) -> str:
     xs = ticks(min(x for x, _, _ in every), max(x for x, _, _ in every))
     ys = ticks(min(y - s for _, y, s in every), max(y + s for _, y, s in every))
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
-
-    def at(x: float) -> float:
-        return LEFT + (x - xs[0]) / (xs[-1] - xs[0]) * (right - LEFT)
-
-    def up(y: float) -> float:
-        return bottom - (y - ys[0]) / (ys[-1] - ys[0]) * (bottom - TOP)
-
+    at, up = scale(xs[0], xs[-1], LEFT, right), scale(ys[0], ys[-1], bottom, TOP)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         'font-family="sans-serif" font-size="12" fill="#333">',

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from nt2vr.ui.chart import short, spread, ticks
+from nt2vr.ui.chart import scale, short, spread, ticks
 
 WIDTH, HEIGHT = 264, 168  # of a chart, in SVG units
 LEFT, TOP, BOTTOM = 30, 8, 22  # margins; value labels are on the left, epochs or steps below
@@ -114,14 +114,8 @@ def chart(
     spare = max(0.0, least_span - (max(values) - min(values))) / 2
     marks = ticks(min(values) - spare, max(values) + spare)
     end = WIDTH - (RIGHT_LABELLED if levels else RIGHT)
-    low, high = marks[0], marks[-1]
     left, right = x_range[0], max(x_range[1], *(line[-1][0] for line in drawn if line), 0)
-
-    def at(x: float) -> float:
-        return LEFT + (x - left) / (right - left) * (end - LEFT)
-
-    def up(y: float) -> float:
-        return HEIGHT - BOTTOM - (y - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
+    at, up = scale(left, right, LEFT, end), scale(marks[0], marks[-1], HEIGHT - BOTTOM, TOP)
 
     def path(line: Points) -> str:
         return "M" + "L".join(f"{at(x):.1f} {up(y):.1f}" for x, y in line) if line else ""

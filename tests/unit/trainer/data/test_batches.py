@@ -31,8 +31,8 @@ def first(config: TrainConfig = CONFIG, epoch: int = 1, needs: frozenset[str] = 
 
 
 def truth_of(batch: Batch) -> TruthBatch:
-    assert batch.denied is not None and batch.denied.truth is not None
-    return batch.denied.truth
+    assert batch.truth is not None
+    return batch.truth
 
 
 def test_what_no_loss_needs_is_not_drawn_and_changes_nothing_else() -> None:
@@ -61,7 +61,7 @@ def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
     denied = truth_of(batch)
     np.testing.assert_array_equal(denied.pool[:20], batch.rows)
     assert len(set(denied.pool.tolist())) == len(denied.pool) > 50
-    for i, sentence in enumerate(batch.denied.sentences):
+    for i, sentence in enumerate(batch.denied):
         assert isinstance(sentence, SceneDenial)
         assert denied.fitting[i].tolist() == [fits(sentence, SCENES[row]) for row in denied.pool.tolist()]
         both = [
@@ -109,20 +109,20 @@ def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
     config = replace(CONFIG, sentences={"composed": 0, "not": 1})
     one, two = (first(config, epoch).denied for epoch in (1, 2))
     assert one is not None and two is not None
-    assert {sentence.kind for sentence in one.sentences} == {"not"}
+    assert {sentence.kind for sentence in one} == {"not"}
     again = first(config).denied
     assert again is not None
-    assert one.sentences == again.sentences != two.sentences
+    assert one == again != two
     np.testing.assert_array_equal(truth_of(first(config)).pool, truth_of(first(config)).pool)
 
 
 def test_in_the_first_epochs_nothing_is_wanted_where_the_config_says_so() -> None:
     config = replace(CONFIG, not_epochs=2)
-    drawn = [denied.sentences for epoch in (1, 2, 3) if (denied := first(config, epoch).denied)]
+    drawn = [denied for epoch in (1, 2, 3) if (denied := first(config, epoch).denied)]
     kinds = [{sentence.kind for sentence in sentences} for sentences in drawn]
     assert kinds[:2] == [{"not"}, {"not"}] and len(kinds[2]) > 2
     usual = first(CONFIG, 3).denied
-    assert usual is not None and drawn[2] == usual.sentences
+    assert usual is not None and drawn[2] == usual
 
 
 def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_known_truth() -> None:
@@ -134,11 +134,11 @@ def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_kno
     )
     for batch, least, most in ((free, 0, 0), (mixed, 5, 15), (grammar, 20, 20)):
         assert batch.denied is not None
-        known = [isinstance(sentence, SceneDenial) for sentence in batch.denied.sentences]
+        known = [isinstance(sentence, SceneDenial) for sentence in batch.denied]
         assert least <= sum(known) <= most
         truth = truth_of(batch)
         assert (truth.fitting.any(axis=1) <= known).all() and (truth.both.any(axis=1) <= known).all()
-        has_fragments = "fragment" in {sentence.kind for sentence in batch.denied.sentences}
+        has_fragments = "fragment" in {sentence.kind for sentence in batch.denied}
         assert has_fragments == (least < 20)  # the grammar makes none
 
 
@@ -151,8 +151,8 @@ def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_
         next(epoch_batches(clips("a red car", "a blue car"), config, 1, needs=frozenset({"denied"})))
     config = replace(config, sentences={"composed": 0.9, "not": 0.1})
     batch = next(epoch_batches(clips("a red car", "a dog"), config, 1, needs=frozenset({"denied"})))
-    assert batch.denied is not None and {sentence.kind for sentence in batch.denied.sentences} == {"not"}
-    assert batch.denied.truth is None
+    assert batch.denied is not None and {sentence.kind for sentence in batch.denied} == {"not"}
+    assert batch.truth is None
 
 
 def test_labels_are_words_of_the_batch_with_the_clips_that_show_them() -> None:

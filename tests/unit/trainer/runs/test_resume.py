@@ -29,7 +29,7 @@ from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.loop import train
 from trainer.runs import resume
-from trainer.runs.resume import Position, Saver, check_resumable, read_saved
+from trainer.runs.resume import Position, Saver, read_saved, read_state
 from trainer.runs.run_folder import RunFolder
 
 VIT = {"image_size": 64, "patch_size": 16, "width": 16, "head_width": 8, "layers": 1, "patch_dropout": 0.5}
@@ -193,9 +193,9 @@ def test_a_run_of_the_former_world_is_refused_and_one_on_videos_is_not(twins: Pa
     del saved["look"]  # as 0.2.0 wrote it
     torch.save(saved, run.resume)
     with pytest.raises(ConfigError, match="was trained on the former built-in world"):
-        check_resumable(run)
+        read_state(run)
     torch.save({**saved, "config": {**saved["config"], "data": "videos"}}, run.resume)
-    check_resumable(run)
+    assert read_state(run)
 
 
 def steps_saved(folder: Path) -> int | None:
