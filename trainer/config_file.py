@@ -7,11 +7,13 @@ from copy import deepcopy
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
+from nt2vr.datasets.load import kind_and_path
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
 from nt2vr.models.catalog import Catalog
+from nt2vr.querygen.verb_changes import Rule
 from nt2vr.registry import did_you_mean
 from nt2vr.settings import Settings, resolve_path
 from nt2vr.world import WORLD
@@ -49,21 +51,18 @@ def build_config(data: Mapping[str, Any], source: str) -> TrainConfig:
 
 
 def anchored(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
-    """Make relative paths absolute, so that the run finds its data and its base from any working directory.
+    """Make relative paths absolute, so that the run finds its files from any working directory.
 
-    Args:
-        data_dir: data folder of the models that the base may name; default NT2VR_DATA, or ~/.cache/nt2vr.
-
-    Raises:
-        ConfigError: if the base is neither a path nor the name of a model.
+    The base may be the name of a model of the data folder, default NT2VR_DATA or ~/.cache/nt2vr; a ConfigError refuses
+    one that is neither that nor a path.
     """
+    kind, colon, data = config.data.partition(":") if kind_and_path(config.data)[0] else ("", "", config.data)
     return replace(
         config,
         base=_base_folder(config.base, data_dir),
-        words={**config.words, "vectors": _anchored(config.words["vectors"])}
-        if "vectors" in config.words
-        else config.words,
-        data=config.data if config.data == WORLD else _anchored(config.data),
+        words={key: _anchored(value) if key == "vectors" else value for key, value in config.words.items()},
+        data=config.data if config.data == WORLD else f"{kind}{colon}{_anchored(data)}",
+        verb_changes=config.verb_changes if config.verb_changes in get_args(Rule) else _anchored(config.verb_changes),
     )
 
 

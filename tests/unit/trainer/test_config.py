@@ -163,7 +163,16 @@ def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
     config = anchored(TrainConfig(base="mine/epoch_001", data="videos"))
     assert (config.base, config.data) == (str(tmp_path / "mine" / "epoch_001"), str(tmp_path / "videos"))
     assert anchored(config) == config
-    for kept in (TrainConfig(base="assets/models/clip"), TrainConfig(base="~/mine", data="~/videos"), TrainConfig()):
+    verbs = anchored(TrainConfig(data="msrvtt1k:videos", verb_changes="verbs.jsonl"))
+    assert (verbs.data, verbs.verb_changes) == (f"msrvtt1k:{tmp_path / 'videos'}", str(tmp_path / "verbs.jsonl"))
+    assert anchored(verbs) == verbs
+    for kept in (
+        TrainConfig(base="assets/models/clip"),
+        TrainConfig(base="~/mine", data="~/videos"),
+        TrainConfig(data="vatex:~/v"),
+    ):
+        assert anchored(kept) == kept
+    for kept in (TrainConfig(), TrainConfig(verb_changes="antonym"), TrainConfig(verb_changes="~/verbs.jsonl")):
         assert anchored(kept) == kept
 
 
