@@ -381,6 +381,8 @@ def _bad_combinations(c: TrainConfig) -> Iterator[str]:
         yield "keep_head needs a base whose pooling can be frozen while a tower learns. Set base, and train to text."
     if c.added_layers and not (c.base and c.trains_text):
         yield "added_layers needs a base, and a text tower that learns. Set it to 0."
+    if "distill" in c.losses and {kind for kind, share in c.sentences.items() if share} == {"idiom"}:
+        yield "distill needs sentences that deny something, which idioms do not. Give another kind a share."
     if c.keep_share != 1 and not set(c.losses) <= {"distill", "composed"}:
         yield "keep_share is for distill and composed, as other losses need all captions. Set it to 1."
     if c.not_epochs and not c.sentences.get("not"):

@@ -61,7 +61,7 @@ class Teacher:
         """
         self.encoder, self._device = encoder, device
         unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted))
-        self._unwanted_mean = self.embed(unwanted).mean(dim=0)
+        self._unwanted_mean = self.embed(unwanted).mean(dim=0).nan_to_num()  # of none: nothing is subtracted
         self._video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
 
     def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> PartVectors:

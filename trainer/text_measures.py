@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nt2vr.errors import ConfigError
 from nt2vr.querygen.denials import CaptionDenials, Denial
 from trainer.data.batches import draw_sentence
 from trainer.data.clips import Clips
@@ -51,6 +52,8 @@ class TextMeasures:
         parts = teacher.parts(self.sentences, self._captions)
         self._denies = np.array([bool(sentence.unwanted) for sentence in self.sentences])
         denying = [sentence for sentence in self.sentences if sentence.unwanted]
+        if not denying:
+            raise ConfigError("No sentence made of these captions denies anything. Give other kinds a share, or more.")
         unwanted = [sentence.unwanted for sentence in denying]
         others = [*unwanted[1:], *unwanted[:1]]
         both, other = (_joined(teacher, denying, phrases) for phrases in (unwanted, others))

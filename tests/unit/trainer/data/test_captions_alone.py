@@ -20,6 +20,7 @@ from nt2vr.querygen.query_sets import read_any_captions
 from tests.tiny import TINY, write_tiny
 from tests.training import run_training
 from trainer import loop
+from trainer import text_measures as text_measures_module
 from trainer.config import SENTENCES, TrainConfig
 from trainer.config_file import load_config
 from trainer.data import clips as clips_module
@@ -260,6 +261,22 @@ def test_an_idiom_s_target_is_its_paraphrase_and_it_is_not_among_the_ordered(
     assert {"idiom", "not"} == set(kinds)
     ordered = measures(read_checkpoint(base))["text/order"] / 100 * kinds.count("not")
     assert ordered == pytest.approx(round(ordered))
+
+
+def test_of_idioms_alone_nothing_is_distilled(
+    tmp_path: Path, config: TrainConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigError, match="distill needs sentences that deny something"):
+        replace(config, sentences={"idiom": 1, "not": 0})
+    idiom = Denial("idiom", "a man can't stop singing", "a man keeps singing", "")
+    for module in (loop, text_measures_module):  # as captions of which no other kind can be made
+        monkeypatch.setattr(module, "draw_sentence", lambda *_: idiom)
+    learner = Learner(config)
+    clips, held_out = loaded(learner, tmp_path)
+    prepare(learner, clips, lambda: False)
+    assert learner.teacher is not None and learner.teacher.parts([idiom], None).unwanted.isfinite().all()
+    with pytest.raises(ConfigError, match="No sentence made of these captions denies anything"):
+        TextMeasures(learner, held_out)
 
 
 def test_the_world_draws_its_kinds_in_the_order_of_their_shares_and_no_fragments() -> None:
