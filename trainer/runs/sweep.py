@@ -161,8 +161,8 @@ def _digest(data: Any) -> str:
 
 
 def devices(device: str) -> list[str]:
-    """Return the devices to train on: all visible GPUs or the processor, unless one is named."""
-    if device != "auto":
+    """Return the devices to train on: all visible GPUs or the processor, unless one is named that can train."""
+    if device not in ("auto", "mps"):  # as in `training_environment`
         return [device]
     import torch  # noqa: PLC0415  the command's help needs none
 

@@ -247,6 +247,15 @@ def test_as_many_runs_train_at_once_as_there_are_devices(
     assert {line.rpartition(" ")[2] for line in started.read_text().splitlines()} == {"cuda:0", "cuda:1"}
 
 
+@pytest.mark.parametrize(("gpus", "expected"), [(0, ["cpu"]), (2, ["cuda:0", "cuda:1"])])
+def test_where_nothing_can_be_trained_a_sweep_takes_other_devices(
+    monkeypatch: pytest.MonkeyPatch, gpus: int, expected: list[str]
+) -> None:
+    monkeypatch.setattr("torch.cuda.device_count", lambda: gpus)
+    assert sweep.devices("mps") == sweep.devices("auto") == expected
+    assert sweep.devices("cuda:1") == ["cuda:1"]
+
+
 @pytest.mark.slow
 def test_a_sweep_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     small = TrainConfig(
