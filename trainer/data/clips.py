@@ -199,6 +199,8 @@ class ClipLoader:
     def _features(self, split: TrainingSplit) -> Clips:
         config = self.config
         dataset = load_dataset(config.data, split, with_files=False)
+        if split == "train":
+            load_dataset(config.data, "validation", with_files=False)  # fails now, before all are read
         features = read_features(config.data, config.features, [video.video_id for video in dataset.videos])
         videos = [video for video in dataset.videos if video.video_id in features.of_video]
         chosen = sample(videos, config.num_clips if split == "train" else config.validation_clips)

@@ -1,6 +1,7 @@
 """Training and evaluation on features of videos that other code has computed, from their files to a table."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -28,6 +29,8 @@ from nt2vr.search.systems import System
 from tests.big_files import write_big_file
 from tests.tiny import write_tiny
 from trainer.config import TrainConfig
+from trainer.data import clips as clips_module
+from trainer.data.clips import ClipLoader
 from trainer.losses import losses_of
 
 COLOURS = ("red", "green", "blue", "white")
@@ -186,6 +189,18 @@ def test_a_card_with_other_features_than_its_head_is_refused(trained: Path, tmp_
         (folder / CARD).write_text(json.dumps({**card, "features": features}))
         with pytest.raises(CheckpointError, match=said):
             read_checkpoint(folder)
+
+
+def test_data_without_validation_videos_is_refused_before_features_are_read(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_dataset(tmp_path / "data")
+    table = tmp_path / "data" / "captions.csv"
+    table.write_text(re.sub(r",[^,]*,val$", ",,val", table.read_text(), flags=re.MULTILINE))  # no captions
+    monkeypatch.setattr(clips_module, "read_features", lambda *_: pytest.fail("read features"))
+    config = TrainConfig(**{**SETTINGS, "base": str(trained / "models" / "base"), "data": str(tmp_path / "data")})
+    with pytest.raises(DatasetError, match="data has no validation videos with captions"):
+        ClipLoader(config, tmp_path / "cache").load("train")
 
 
 def test_settings_and_data_that_cannot_serve_are_one_sentence(
