@@ -1,7 +1,6 @@
 """metrics.jsonl and TensorBoard's event files, appended as a run trains."""
 
 import math
-import os
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,6 +12,8 @@ from nt2vr.errors import ConfigError
 from nt2vr.files import parse_json
 from trainer.config import TrainConfig
 from trainer.runs.run_folder import RunFolder
+
+COMPARED = 4096  # bytes: some lines, as a single one may come out equal
 
 
 def check_tensorboard(config: TrainConfig) -> None:
@@ -46,10 +47,11 @@ class MetricsWriter:
 
 
 class MetricsReader:
-    """Incremental reader of metrics.jsonl: each row is read once."""
+    """Incremental reader of metrics.jsonl: each row is read once, unless a resumed run has cut the file back."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._offset, self._rows = path, 0, list[dict[str, float]]()
+        self._end = b""  # of what has been read
         self._reading = threading.Lock()
 
     def rows(self) -> list[dict[str, float]]:
@@ -57,13 +59,16 @@ class MetricsReader:
         with self._reading:
             try:
                 with self._path.open("rb") as file:
-                    if os.fstat(file.fileno()).st_size < self._offset:  # replaced
-                        self._offset, self._rows = 0, []
-                    file.seek(self._offset)
-                    complete = file.read().rpartition(b"\n")[0]
+                    file.seek(self._offset - len(self._end))
+                    if file.read(len(self._end)) != self._end:  # cut back, and maybe written on, or another file
+                        self._offset, self._end, self._rows = 0, b"", []
+                        file.seek(0)
+                    added = file.read()
             except FileNotFoundError:
                 return []
-            self._offset += len(complete) + 1 if complete else 0
+            complete = added[: added.rfind(b"\n") + 1]
+            self._offset += len(complete)
+            self._end = (self._end + complete)[-COMPARED:]
             self._rows += filter(None, map(_row, complete.splitlines()))
             return list(self._rows)
 

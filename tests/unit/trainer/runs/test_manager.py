@@ -270,6 +270,19 @@ def test_a_half_written_line_of_metrics_waits_and_each_line_is_read_once(tmp_pat
     assert reader.rows() == [{"step": 8}]
 
 
+def test_metrics_cut_back_and_written_on_between_two_looks_are_read_again(tmp_path: Path) -> None:
+    """As those of a run that was resumed from a terminal while its page was open."""
+    path = tmp_path / "metrics.jsonl"
+    saved = '{"step": 1, "loss": 0.9}\n'
+    path.write_text(saved + '{"step": 2, "loss": 0.8}\n{"step": 3, "loss": 0.7}\n')
+    reader = MetricsReader(path)
+    assert [row["loss"] for row in reader.rows()] == [0.9, 0.8, 0.7]
+    os.truncate(path, len(saved))
+    with path.open("a") as file:
+        file.write('{"step": 2, "loss": 0.6}\n{"step": 3, "loss": 0.7}\n{"step": 4, "loss": 0.5}\n')
+    assert [row["loss"] for row in reader.rows()] == [0.9, 0.6, 0.7, 0.5]
+
+
 def test_a_log_of_any_length_has_a_short_tail(tmp_path: Path) -> None:
     run = put(tmp_path, "a")
     manager = RunManager(tmp_path)
