@@ -169,9 +169,8 @@ def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
 
 @contextmanager
 def _log_shown(run: RunFolder) -> Iterator[None]:
-    """Show the log on standard error as well, tracebacks excepted, unless the log is where that goes."""
+    """Show the log on standard error as well, unless the log is where that goes."""
     handler = _Shown()
-    handler.addFilter(lambda record: not record.exc_info)
     if not _is_stderr(run.log):
         logging.getLogger().addHandler(handler)
     try:
@@ -189,10 +188,11 @@ def _is_stderr(log: Path) -> bool:
 
 
 class _Shown(logging.Handler):
-    """Writes messages above the progress bar, if there is one."""
+    """Writes messages, but no tracebacks, above the progress bar, if there is one."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        tqdm.write(record.getMessage(), file=sys.stderr)
+        if not record.exc_info:
+            tqdm.write(record.getMessage(), file=sys.stderr)
 
 
 def _outcome(run: RunFolder) -> dict[str, Any]:

@@ -22,11 +22,7 @@ from trainer.options import check_kind
 
 
 def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -> TrainConfig:
-    """Read a config, and change it; fields that the file leaves out have their defaults.
-
-    Args:
-        changes: value by key, which may name a part of a field: losses.bnl.m4.
-    """
+    """Read a config; fields left out have their defaults, and `changes` are values by key: losses.bnl.m4."""
     try:
         data = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

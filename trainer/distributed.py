@@ -1,12 +1,8 @@
 """Data-parallel training: `torchrun --nproc_per_node N -m trainer RUN_FOLDER`.
 
-Each process encodes its share of a batch, gathers the embeddings of all and computes the full loss; gradients are
-averaged. A single process is a group of one, for which nothing here costs anything.
-
-Gradients are averaged by hand. DistributedDataParallel gives bit-equal ones in 0.89 to 1.02 times the time of a step
-(two gloo processes, built-in model, 32 captions, 8 interleaved steps, a busy machine). But it needs one `forward` for
-both towers and the temperature, a search for unused parameters at each step, since some losses reach one tower only,
-and `no_sync` for `accumulate`: more code than `average_gradients`.
+Each process encodes its share of a batch, gathers the embeddings of all and computes the full loss. Gradients are
+averaged by hand: DistributedDataParallel is no faster and needs more code (trainer/LOG.md). A single process is a
+group of one, for which nothing here costs anything.
 """
 
 import atexit

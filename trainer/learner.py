@@ -42,7 +42,6 @@ class Learner:
     """A model in training, with its optimizer and losses.
 
     Attributes:
-        preprocess: its preprocessing configuration in open_clip's form.
         base: card of the base; None for random weights.
         card: the base's, or an empty one, with the pooling and the frame positions of this training.
         words: text side instead of the text tower; None for the tower.
@@ -50,17 +49,10 @@ class Learner:
         head: pools `videos`: the pooling if it learns, otherwise the identity.
         videos: (N, D), L2-normalised embeddings of the training clips, or those of their frames (N, F, D) if the
             pooling learns; set if the visual tower is frozen and the data has videos.
-        teacher: the frozen base; set if a loss needs it.
-        miner: likewise.
     """
 
     def __init__(self, config: TrainConfig, start: Start | None = None, words: Words | None = None) -> None:
-        """Build the optimizer.
-
-        Args:
-            start: built from the same config, except that num_clips may still differ; built here if None.
-            words: text side instead of the text tower, if the config asks for one.
-        """
+        """Build the optimizer; `start`, of the same config but for num_clips, is built here if None."""
         start = start or Start.of(config)
         self.config, self.losses, self.device = config, start.losses, start.device
         self.model, self.tokenizer, self.preprocess = start.model, start.tokenizer, start.preprocess
@@ -157,12 +149,7 @@ class Learner:
         return encode_short(self.model, self.tokenizer(texts).to(self.device)).float()
 
     def _verbs(self, batch: Batch, changed: Tensor, phrase: Tensor) -> EmbeddedVerbs | None:
-        """Arrange captions with another verb, one row per caption, and gather them; None without a loss for them.
-
-        Args:
-            changed: those of all captions, one after another.
-            phrase: one of each caption.
-        """
+        """Arrange the changed captions of all captions, one row per caption, and gather them with a phrase of each."""
         if batch.changed is None or batch.phrases is None:
             return None
         is_changed = torch.zeros(len(batch.changed), self.config.verb_negatives, dtype=torch.bool, device=self.device)

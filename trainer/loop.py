@@ -44,13 +44,7 @@ def train(
 ) -> State:
     """Train to the end of the learner's config, with a checkpoint per epoch; resume from the saved state, if any.
 
-    Args:
-        run: output folder; only the leading process writes.
-        should_stop: polled after each step; once it returns True, the run is saved and stops.
-        progress: called until the first step.
-
-    Returns:
-        "finished" or "stopped".
+    It is saved and stops once `should_stop`, polled after each step, returns True. Only the leading process writes.
     """
     saved = read_saved(run, learner.config)
     if saved.position.finished:

@@ -28,12 +28,9 @@ BATCH = 32  # captions of a preview, as some cannot be negated or parsed
 
 @dataclass(frozen=True)
 class Quadruple:
-    """A caption with its negation, its clip, and the distractor that was mined for the negation.
+    """A caption with its negation, the row of its clip, and that of the distractor mined for the negation.
 
-    Attributes:
-        clip: row of the clip, and `distractor` of the other.
-        subject: what the distractor should show, and `denied` what not.
-        shown: a caption of the distractor.
+    The distractor should show `subject` and not what is `denied`; `shown` is a caption of it.
     """
 
     caption: str
@@ -71,11 +68,7 @@ def mean_of_frames(videos: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def preview(config: TrainConfig, cache: Path) -> tuple[list[Quadruple], Clips]:
-    """Mine among the first `MOST_CLIPS` clips of a config's data, without training: the quadruples, and the clips.
-
-    Raises:
-        ConfigError: if no loss of the config mines, or none of the captions can be negated.
-    """
+    """Mine among the first `MOST_CLIPS` clips of a config's data, without training: the quadruples, and the clips."""
     needs = losses_of(config).needs
     if "distractors" not in needs:
         raise ConfigError("Nothing is mined. Turn on captions or distractors of the loss con.")

@@ -27,11 +27,7 @@ def clip_gradients(parameters: Iterable[nn.Parameter], config: TrainConfig) -> N
 
 
 def build_optimizer(model: nn.Module, head: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
-    """Build AdamW or RMSProp without weight decay on biases, gains, the temperature and frozen token rows.
-
-    Args:
-        head: pooling of frame embeddings, which may have nothing to learn.
-    """
+    """Build AdamW or RMSProp without weight decay on biases, gains, the temperature and frozen token rows."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     tokens = token_embeddings(model) if config.keep_tokens else None
     decayed = [p for p in parameters if p.ndim >= 2 and p is not tokens]

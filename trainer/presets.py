@@ -19,11 +19,7 @@ def ready_sweeps() -> list[str]:
 
 
 def preset_or_file(path: Path) -> Path:
-    """Return the config file itself, or the preset of that name; a folder of that name hides no preset.
-
-    Raises:
-        ConfigError: if there is neither; it lists the presets.
-    """
+    """Return the config file itself, or the preset of that name; a folder of that name hides no preset."""
     if path.exists() and not path.is_dir():
         return path
     preset, names = PRESETS / f"{path}.json", preset_names()

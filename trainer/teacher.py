@@ -3,13 +3,7 @@
 An embedding depends, in its last bits, on the texts that it is encoded with: `encode_short` pads a chunk to its
 longest text, and matrix products of other shapes add up in another order (with a fixed shape, all of 7,544 embeddings
 were bit-equal). So the teacher encodes the texts of a batch in one call and caches nothing: its embeddings are a
-function of the batch, and a resumed run needs no cache to reach the same numbers.
-
-Measured on one thread with CLIP-neg's batches of 128 (a step takes 1,350 ms), compared with three calls and an LRU
-cache of 10,000 phrases: 321 instead of 384 ms per step in the first epoch, in which the cache misses 94 of 209
-phrases. If all were cached, it would be 332 instead of 243 ms; 34 to 48 are still missing in epochs 2 and 3, which by
-interpolation makes about 2 % of a step. Fixed shapes cost more: 6 % with lengths padded to multiples of 8 and chunks
-of 16 texts, 22 % with multiples of 4, 74 % with exact lengths and chunks of 4.
+function of the batch, and a resumed run needs no cache to reach the same numbers. The cost is in trainer/LOG.md.
 """
 
 from collections.abc import Iterable, Sequence
@@ -53,11 +47,9 @@ class Teacher:
     def __init__(
         self, encoder: TextEncoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
     ) -> None:
-        """Compute the means.
+        """Compute the means: of unwanted parts, over a sample of the sentences to learn from, and of videos.
 
-        Args:
-            sentences: a sample of those that will be learned from.
-            videos: (N, D), L2-normalised; without videos, embeddings of captions.
+        `videos` are (N, D), L2-normalised; without videos, embeddings of captions.
         """
         self.encoder, self._device = encoder, device
         unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted))

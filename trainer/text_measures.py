@@ -35,12 +35,8 @@ class TextMeasures:
 
     text/order stands in for hard pairs, with texts embedded by the base in place of clips; OTHER is the unwanted part
     of the next sentence. A tower that treats "not" like any other word scores near 0, one that merely drops the
-    unwanted part near 50.
-
-    Attributes:
-        sentences: one denying sentence per caption.
-        controls: measures of the frozen base, "base/…", and of dropping the unwanted part, "drop/text/order", the
-            latter over the sentences that have a wanted part.
+    unwanted part near 50. `controls` are the measures of the frozen base, "base/…", and of the latter,
+    "drop/text/order", over the sentences that have a wanted part.
     """
 
     def __init__(self, learner: Learner, clips: Clips) -> None:
@@ -92,10 +88,6 @@ def early_warning(measured: Mapping[str, float], controls: Mapping[str, float], 
 
     With too low a learning rate a tower stays where its base is, and every measure but text/order looks fine: at 1e-5,
     MiniLM still treated "not" like any other word after 250 steps.
-
-    Args:
-        measured: measures after EARLY_STEPS steps, see `TextMeasures`.
-        controls: the same of the base, "base/…".
     """
     order, before, kept = measured["text/order"], controls["base/text/order"], measured["text/kept"]
     if kept < LEAST_KEPT:

@@ -97,14 +97,12 @@ class Validator:
 
 
 def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None = None) -> dict[str, float]:
-    """Search the clips with one caption per clip and with denying sentences.
+    """Search the clips with one caption per clip and with denying sentences; return measures of `summarise`.
+
+    These are every "original/" one, and for denying sentences those TRACKED; for datasets only "negated/delta_MIR".
 
     Args:
         videos: (N, D), L2-normalised clip embeddings, or (N, F, D) as for `Benchmark.embed`; computed if None.
-
-    Returns:
-        Measures of `summarise`: every "original/" one, and for denying sentences "/MIR", "/delta_MIR", "/hard_pairs"
-        and "/auc"; for datasets only "original/" and "negated/delta_MIR".
     """
     videos = clips.embeddings(as_scored(encoder)) if videos is None else videos
     return _measured(encoder, clips, videos, ["plain"])[0]

@@ -245,11 +245,7 @@ def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Deni
 def every_caption(counts: NDArray[np.int64], rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Order all captions at random, those of one clip evenly spread over the epoch, so that batches rarely repeat one.
 
-    Args:
-        counts: (N,) number of captions of each clip.
-
-    Returns:
-        The clip of each caption, and its number among the captions of the clip.
+    Of (N,) `counts` of the clips' captions, return the clip of each caption and its number among those of the clip.
     """
     rows = np.repeat(np.arange(len(counts)), counts)
     starts = np.repeat(counts.cumsum() - counts, counts)

@@ -26,13 +26,10 @@ def captions_file(path: Path) -> bool:
 
 
 def read_split(config: TrainConfig, split: Literal["train", "validation"]) -> tuple[str, list[str]]:
-    """Read training or validation captions; the videos need not exist.
+    """Read the display name and at most `num_clips` or `validation_clips` captions; the videos need not exist.
 
     A tenth of a captions file's videos is held out, at most HELD_OUT, by a hash of their ids, as in a dataset without
     a validation split. No validation caption also occurs in the training split, whichever video it describes.
-
-    Returns:
-        The display name of the data, and at most `num_clips` or `validation_clips` captions.
     """
     path = expanded(config.data)
     if captions_file(path):

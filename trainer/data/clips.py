@@ -107,12 +107,7 @@ class Clips:
 
 
 def check_data(config: TrainConfig, users: Mapping[str, Sequence[str]], root: Path = Path()) -> None:
-    """Refuse data that cannot serve the losses, before any of it is read.
-
-    Args:
-        users: names of the losses by need, see `WeightedLosses.users`.
-        root: folder that a relative path starts from.
-    """
+    """Refuse data, relative to `root`, that cannot serve the losses, see `WeightedLosses.users`, before it is read."""
     if config.data == WORLD:
         return
     data = root / kind_and_path(config.data)[1]
@@ -134,11 +129,9 @@ def check_triplets(data: str, root: Path = Path()) -> None:
 
 @dataclass(frozen=True)
 class ClipLoader:
-    """Loads a training's clips, rendering or decoding them first if they are not cached.
+    """Loads a training's clips, rendering or decoding those that are not in the folder `cache`, or in `frame_cache`.
 
-    Attributes:
-        cache: folder for frames; those of videos go where `frame_cache` says.
-        needs: see `WeightedLosses.needs`. Without "video", only captions are read of anything but the built-in world.
+    Without "video" among `needs`, as of `WeightedLosses`, only captions are read of anything but the built-in world.
     """
 
     config: TrainConfig
@@ -246,12 +239,7 @@ def world_clips(
     progress: Progress = silent,
     draws: bool = True,
 ) -> Clips:
-    """Render clips of the built-in world, or read them from `cache`.
-
-    Args:
-        free: share of the denying sentences made of captions instead of by the world's grammar.
-        draws: whether frames are needed, not only embeddings.
-    """
+    """Render clips of the built-in world, or read them from `cache`; `draws` is False if embeddings are enough."""
     scenes = sample_scenes(split, count, seed)
     file = ClipFile.of(split, scenes, num_frames, framing, cache)
     with progress_bar(progress) as shown:

@@ -53,14 +53,11 @@ def distractors(videos: Tensor, subjects: Tensor, objects: Tensor, own: Tensor) 
 
         argmax over x of  cos(x, subject) - cos(x, object)        (Eq. 4)
 
-    Args:
-        videos: (P, D), L2-normalised.
-        subjects: (b, D), L2-normalised.
-        objects: (b, D), L2-normalised.
-        own: (b,) each caption's own place among the videos; -1 if it is not among them.
+    Of (P, D) videos, (b, D) subjects and objects, all L2-normalised, return (b,) places of videos; of equal ones, the
+    first.
 
-    Returns:
-        (b,) places of clips; of equal ones, the first.
+    Args:
+        own: (b,) each caption's own place among the videos; -1 if it is not among them.
 
     Source: Singh et al., "Learn 'No' to Say 'Yes' Better", WACV 2025, Eq. 4.
     """

@@ -40,24 +40,14 @@ class NegatedPair(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """Clips that a denying sentence is right for.
-
-    Attributes:
-        fitting: (N,) whether a clip shows the wanted and not the unwanted.
-        both: (N,) whether a clip shows the wanted and the unwanted.
-    """
+    """Which of N clips fit a denying sentence, showing the wanted and not the unwanted, and which show both."""
 
     fitting: NDArray[np.bool_]
     both: NDArray[np.bool_]
 
 
 class Labels(NamedTuple):
-    """Words in one or several wordings, and the clips that show what they name.
-
-    Attributes:
-        texts: L labels.
-        shown: (N, L) whether a clip shows what a label names.
-    """
+    """L labels, words in one or several wordings, and (N, L) whether a clip shows what a label names."""
 
     texts: Sequence[tuple[str, ...]]
     shown: NDArray[np.bool_]
@@ -128,9 +118,7 @@ class WorldSentences:
     ) -> None:
         """Index the scenes.
 
-        Args:
-            free: share of the denying sentences made by `denials` instead of the grammar.
-            denials: makes sentences of captions; their truth is not known. None if `free` is 0.
+        The share `free` of the denying sentences is made by `denials`, of captions; their truth is not known.
         """
         self.scenes, self._free, self._denials = scenes, free, denials
         self.grammar = grammar or SceneDenials(scenes)

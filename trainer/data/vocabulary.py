@@ -87,11 +87,7 @@ def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int
 
 
 def read_vectors(path: Path, wanted: Collection[str]) -> Found:
-    """Read word vectors: those of wanted words, and those of the first others, for words that nobody has written yet.
-
-    Raises:
-        ConfigError: if the file is not one of word vectors, or has none that can be looked up.
-    """
+    """Read the vectors of wanted words, and those of the first others, for words that nobody has written yet."""
     try:
         read = _rows(BigFile.open(path)) if path.is_dir() else (_binary if path.suffix == ".bin" else _plain)(path)
         found: Found = {}

@@ -49,13 +49,9 @@ def add_fusion(
 def fuse(
     folder: Path, config: FusionConfig, cache: Path, data: str = WORLD, progress: Progress = silent
 ) -> dict[str, float]:
-    """Choose weights on validation queries, train a fusion, measure it, and add it to the folder.
+    """Choose weights on validation queries, train a fusion on data (see `load`), measure it, and add it to a folder.
 
-    Args:
-        data: the built-in world, whose test scenes are measured as well, or the folder of a dataset; see `load`.
-
-    Returns:
-        Metrics such as "test/fusion/remove actor/R@1" or, of a dataset, "validation/fusion/R@1", as in the card.
+    Return the card's metrics, such as "validation/fusion/R@1", or of the world also "test/fusion/remove actor/R@1".
     """
     encoder = read_checkpoint(folder)
     training, validation, name = load(encoder, data, config, cache, progress=progress)

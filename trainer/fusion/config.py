@@ -47,11 +47,7 @@ class FusionConfig:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], on_world: bool) -> "FusionConfig":
-        """Read the settings `fusion` of a run's config, whose other fields have what is not among OF_RUNS.
-
-        Args:
-            on_world: whether families of the built-in world are drawn instead of a dataset's triplets.
-        """
+        """Read the settings `fusion` of a run's config, whose other fields have what is not among OF_RUNS."""
         given = {"iterate": "families" if on_world else "targets"}
         config = read_settings(cls, "fusion", {**given, **settings}, OF_RUNS)
         if (config.iterate == "families") != on_world or (config.weigh_frames and not on_world):

@@ -153,13 +153,8 @@ def _chosen(dataset: CovrSet, rows: Sequence[int]) -> CovrSet:
 def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
     """Arrange the triplets of a dataset: each has a family of its own, and clips have none.
 
-    Right for a triplet are its target, and the targets of others that have the same caption: P(i) of CoVR's paper.
-
-    Args:
-        embedded: its queries, in their order.
-
-    Raises:
-        DatasetError: if fewer than two triplets have a target and readable files.
+    Right for a triplet are its target, and the targets of others that have the same caption: P(i) of CoVR's paper. The
+    queries are `embedded` in their order; a DatasetError refuses fewer than two with a target and readable files.
     """
     vectors, clips = embedded.combined, embedded.clips
     there = np.asarray(clips.any(axis=1))

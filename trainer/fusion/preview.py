@@ -27,12 +27,7 @@ class ShownTriplet:
 
 
 def preview_triplets(config: TrainConfig) -> tuple[list[ShownTriplet], CovrSet]:
-    """Draw triplets of a config's data whose files can be read, and decode them; also return the data.
-
-    Raises:
-        ConfigError: if the data is the built-in world, or no file can be read.
-        DatasetError: as `load_covr` does.
-    """
+    """Draw triplets of a config's data whose files can be read, and decode them; also return the data."""
     if config.data == WORLD:
         raise ConfigError("The built-in world's families are not shown. Name a dataset of pictures plus texts.")
     dataset = load_covr(resolve_path(config.data), "train")

@@ -19,13 +19,9 @@ from trainer.fusion.losses import hn_nce, hn_nce_as_code, info_nce, weighted_tar
 def train_fusion(
     data: FusionData, weights: Weights, config: FusionConfig, progress: Progress = silent
 ) -> tuple[Fusion, list[float]]:
-    """Train a fusion; equal arguments give equal weights on the same machine.
+    """Train a fusion from the weights of `parts`; return it with the loss of every step.
 
-    Args:
-        weights: those of `parts` are where it starts.
-
-    Returns:
-        The fusion, and the loss of every step.
+    Equal arguments give equal weights on the same machine.
     """
     torch.manual_seed(config.seed)
     model = Fusion(data.clips.shape[1], weights.wanted, weights.unwanted, config.hidden, config.blocks)

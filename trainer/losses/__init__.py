@@ -30,11 +30,9 @@ class Loss(Protocol):
     @property
     def needs(self) -> frozenset[str]:
         """Required inputs, see `WeightedLosses.needs`."""
-        ...
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the loss of the batch, a scalar."""
-        ...
 
 
 def _checked(name: str, kind: Any) -> type[Any]:

@@ -48,7 +48,6 @@ class BidirectionalLoss:
             raise ConfigError("bnl needs m1 not above m2, and m3 not above m4.")
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        """Return the loss of the batch, a scalar."""
         video = given(batch.video).detach() if self.detach_video else given(batch.video)
         caption, negated = batch.caption, given(batch.negated)
         right = (video * caption).sum(dim=-1)  # (B,)

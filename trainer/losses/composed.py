@@ -51,11 +51,7 @@ class ComposedLoss:
 
 
 def contrast(scores: Tensor, right: Tensor) -> Tensor:
-    """Rank what is right in each row of (B, P) scores above all that is wrong: `ComposedLoss`'s contrast, a scalar.
-
-    Args:
-        right: (B, P) bool; some of each row, but not all.
-    """
+    """Rank what is right in each row of (B, P) scores, some but not all of it, above all that is wrong; a scalar."""
     wrong = scores.masked_fill(right, -torch.inf).logsumexp(dim=1, keepdim=True)  # (B, 1)
     return mean_of(softplus(wrong - scores), right).mean()
 

@@ -19,7 +19,7 @@ class ConClipLoss:
         L1 = cross_entropy(scale · v [c; c⁻]ᵀ)        own caption among all captions and negations
         L2 = cross_entropy(scale · c [v; d]ᵀ)         own video among all videos and distractors
         L3 = cross_entropy(scale · d [c⁻; c]ᵀ)        own negation, for the distractor
-        loss = mean of the terms that are on
+        loss = mean of the terms that are on, each a mean over the batch
 
     Captions that cannot be negated have neither c⁻ nor d. Distractors are mined, see `trainer.data.distractors`, so
     L3 takes it on trust that c⁻ fits d.
@@ -33,7 +33,6 @@ class ConClipLoss:
     distractors: bool = option(True, "L3: each distractor chooses its negated caption among all captions")
 
     def __post_init__(self) -> None:
-        """Reject a loss without terms."""
         if not (self.images or self.captions or self.distractors):
             raise ConfigError("The loss con has no term left. Turn on images, captions or distractors.")
 
@@ -44,7 +43,6 @@ class ConClipLoss:
         return frozenset({"video", "negated", *mined})
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        """Return the mean of the terms, each a mean over the batch; a scalar."""
         video, negated = given(batch.video), negations_of(batch)
         terms: list[Tensor] = []
         if self.images:
@@ -73,7 +71,6 @@ class NegClipLoss:
     needs: ClassVar[frozenset[str]] = frozenset({"video", "negated"})
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        """Return the mean over the batch, a scalar."""
         video, negated = given(batch.video), negations_of(batch)
         return (_chosen(batch, video, batch.caption, negated) + _chosen(batch, batch.caption, video, video[:0])) / 2
 

@@ -23,7 +23,6 @@ class ContrastiveLoss:
     needs: ClassVar[frozenset[str]] = frozenset({"video"})
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        """Return the mean over the batch, a scalar."""
         scores = batch.logit_scale * given(batch.video) @ batch.caption.T  # (B, B)
         own = torch.arange(len(scores), device=scores.device)
         return (cross_entropy(scores, own) + cross_entropy(scores.T, own)) / 2

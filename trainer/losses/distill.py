@@ -35,7 +35,6 @@ class DistillLoss:
         return frozenset({"denied", "parts", "kept"} if self.keep else {"denied", "parts"})
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        """Return the loss of the batch, a scalar."""
         denied = given(batch.denied)
         parts = given(denied.parts)
         loss = (1 - (denied.text * self.target(parts)).sum(dim=-1)).mean()

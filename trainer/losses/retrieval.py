@@ -30,7 +30,6 @@ class RetrievalLoss:
     reduction: Reduction = option("sum", "reduction over the batch; the paper's public implementation sums")
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        """Return the loss of the batch, a scalar."""
         pairs = (each.chunk(batch.spaces, dim=-1) for each in (given(batch.video), batch.caption))
         losses = (self._losses(batch.spaces * video @ caption.T) for video, caption in zip(*pairs, strict=True))
         return reduced(torch.stack([*losses]).sum(dim=0), self.reduction)

@@ -38,7 +38,6 @@ class SoftNegativeLoss:
     )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        """Return the loss of the batch, a scalar."""
         video = given(batch.video).detach() if self.detach_video else given(batch.video)
         negated = given(batch.negated)
         right = (video * batch.caption).sum(dim=-1)  # (B,)

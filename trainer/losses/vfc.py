@@ -37,7 +37,6 @@ class VfcLoss:
     beta: AnySize = option(0.1, "weight of hard negatives over easy ones; 0 weighs all alike (InfoNCE)")
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        """Return the weighted sum, a scalar."""
         video, verbs = given(batch.video), given(batch.verbs)
         size, others = len(video), ~torch.eye(len(video), dtype=torch.bool, device=video.device)
         scores = video @ batch.caption.T / self.temperature  # (videos, captions)

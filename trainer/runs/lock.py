@@ -18,11 +18,7 @@ HOLD_S, LOOK_S, POLL_S = 0.2, 0.02, 0.005  # `hold` outwaits `holder`, which bri
 
 @dataclass(frozen=True)
 class Holder:
-    """The training that holds a lock.
-
-    Attributes:
-        pid: process id of its leading process.
-    """
+    """The training that holds a lock, with the process id of its leading process."""
 
     run: str
     folder: str
@@ -47,11 +43,7 @@ class Lock:
 
     @contextmanager
     def hold(self, holder: Holder) -> Iterator[None]:
-        """Hold the lock inside a `with` block; child processes do not inherit it.
-
-        Raises:
-            BlockingIOError: if the lock is already held.
-        """
+        """Hold the lock inside a `with` block, not in child processes; a BlockingIOError if somebody else does."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self.path, mode=0o600)
         try:

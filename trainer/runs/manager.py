@@ -79,12 +79,7 @@ class Run:
 
 
 class RunManager:
-    """The runs in one folder.
-
-    Args:
-        folder: runs/; created when the first run starts.
-        device: where runs are trained, as `--device` of the app names it.
-    """
+    """The runs in one folder, created when the first one starts; `device` is as `--device` of the app names it."""
 
     def __init__(self, folder: Path, device: str = "auto") -> None:
         self.folder, self.device = folder, device
@@ -232,11 +227,7 @@ def _unwritable(folder: Path, error: OSError) -> str:
 
 
 def _launch(run: RunFolder, environment: Mapping[str, str]) -> None:
-    """Start a run's process with an environment and return once it has taken over the run.
-
-    Raises:
-        RunError: if it exits before that, with its last log line as the message.
-    """
+    """Start a run's process and return once it has taken over the run; a RunError has its last line if it has not."""
     with run.log.open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "trainer", str(run.path.resolve())],

@@ -59,11 +59,7 @@ class Learns(Protocol):
 
 @dataclass(frozen=True)
 class Position:
-    """Progress of a run between two steps.
-
-    Attributes:
-        best_epoch: epoch of that value; 0 before the first.
-    """
+    """Progress of a run between two steps; `best_epoch` is 0 before the first."""
 
     epoch: int = 1
     best: float = -math.inf

@@ -73,12 +73,7 @@ class RunFolder:
         return self.path / "checkpoints" / f"epoch_{epoch:03d}"
 
     def keep_checkpoints(self, epoch: int, best: int, count: int) -> None:
-        """Note which epoch is the best, if any, and delete all but that one and the newest ones.
-
-        Args:
-            best: the best; 0 for none.
-            count: how many of the newest stay; 0 for all.
-        """
+        """Note the best epoch, 0 for none, and delete all but it and the `count` newest; 0 deletes none."""
         if best:
             write_json(self.path / "checkpoints" / BEST, {"epoch": best})
         for number in range(1, epoch - count + 1) if count else ():
@@ -88,11 +83,7 @@ class RunFolder:
                 shutil.rmtree(doomed)
 
     def status(self) -> RunStatus | None:
-        """Read the status; None before the first start, or if a power cut left it unreadable.
-
-        Raises:
-            RunError: if a newer nT2VR wrote it.
-        """
+        """Read the status; None before the first start or after a power cut; a RunError refuses a newer nT2VR's."""
         try:
             data = parse_json(self._status.read_text(encoding="utf-8"))
             known = without_schema(data, self._status, RunError)
@@ -144,11 +135,7 @@ class RunFolder:
 
 
 def device_locks(runs: Path, devices: Sequence[str] = ()) -> dict[str, Lock]:
-    """Return one lock per device that a run in the folder `runs` would use; each device trains one run at a time.
-
-    Args:
-        devices: the run's, as `training_devices` names them; empty for those of this process.
-    """
+    """Return a lock per device of a run in the folder `runs`, by default this process's: each trains one at a time."""
     devices = devices or training_devices()
     return {device: Lock(runs / ".locks" / f"{device.replace(':', '-')}.lock") for device in devices}
 

@@ -26,13 +26,7 @@ PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standar
 
 @dataclass(frozen=True)
 class Start:
-    """The starting model and the losses: everything that a config can be refused for.
-
-    Attributes:
-        preprocess: its preprocessing configuration in open_clip's form.
-        base: card of the base; None for random weights.
-        pooling: of frame embeddings.
-    """
+    """The starting model and the losses: everything that a config can be refused for; `base` is None without one."""
 
     losses: WeightedLosses
     device: str

@@ -34,12 +34,7 @@ from trainer.runs.sweep_table import latex, markdown, tabulated
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of settings.
-
-    Attributes:
-        label: what the table says of it, for each of the sweep's keys.
-        changes: of the config, value by key.
-    """
+    """One combination of settings, as changes of the config, and what the table says of it for each key."""
 
     label: tuple[str, ...]
     changes: Mapping[str, Any]
@@ -51,12 +46,7 @@ MAX_RUNS = 1000
 
 @dataclass(frozen=True)
 class SweepRun:
-    """One training of a sweep.
-
-    Attributes:
-        point: the values of the grid's keys.
-        folder: its run folder, named by name, point and seed, and by a hash of the config.
-    """
+    """One training, in a folder named by model, point and seed, and by a hash of its config."""
 
     point: tuple[str, ...]
     config: TrainConfig
@@ -112,11 +102,7 @@ def run(options: Namespace) -> int:
 
 
 def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[Point], Path, Mapping[str, Any]]:
-    """Return what a sweep varies, its points, its config's name or file, and what it changes in that first.
-
-    Args:
-        config: a config, or one of `ready_sweeps`, which has a grid of its own.
-    """
+    """Return the keys that are varied, the points, the config's name or file, and what is changed in it first."""
     if config.exists() or str(config) not in ready_sweeps():
         return list(grid), points_of(grid), config, {}
     if grid:
@@ -173,12 +159,7 @@ class Sweep:
     """Trains runs, each as `python -m trainer` in a process of its own, and rewrites the table after each."""
 
     def __init__(self, runs: Sequence[SweepRun], keys: Sequence[str], table: Path) -> None:
-        """Start nothing.
-
-        Args:
-            keys: of the grid, for the table's head.
-            table: a .md file; the LaTeX table is written next to it.
-        """
+        """Start nothing; `keys` are for the head of the table, a .md file with LaTeX and curves next to it."""
         self._runs, self._keys, self._table = runs, keys, table
         self._waiting: Iterator[SweepRun] = iter([])
         self._failed: list[str] = []

@@ -21,12 +21,7 @@ Row = Mapping[str, float]
 
 @dataclass(frozen=True)
 class PointResult:
-    """A point of the grid.
-
-    Attributes:
-        point: the values of the grid's keys.
-        best: the metrics of the best epoch of each run that has finished.
-    """
+    """A point of the grid, its number of runs, and the metrics of each finished run's best epoch."""
 
     point: tuple[str, ...]
     runs: int

@@ -8,11 +8,7 @@ from nt2vr.media.stored import LIMITS, Limit, bytes_in, evict
 
 
 class Trash:
-    """A folder of deleted runs, each named with the time of its deletion.
-
-    Args:
-        folder: created when the first run is deleted.
-    """
+    """A folder of deleted runs, each named with the time of its deletion; created with the first."""
 
     def __init__(self, folder: Path) -> None:
         """Delete the runs whose time is over; one that cannot be deleted stays in view, for `empty`."""
@@ -20,11 +16,7 @@ class Trash:
         self._evict(LIMITS["trash"])
 
     def take(self, run: Path) -> None:
-        """Move a run here.
-
-        Raises:
-            OSError: if it cannot be moved.
-        """
+        """Move a run here; an OSError says why it cannot be moved."""
         self._folder.mkdir(exist_ok=True)
         run.rename(self._folder / f"{run.name}-{time.time_ns()}")
         self._evict(LIMITS["trash"])
@@ -34,11 +26,7 @@ class Trash:
         return bytes_in(self._folder)
 
     def empty(self) -> None:
-        """Delete the runs for good.
-
-        Raises:
-            RunError: if one of them cannot be deleted.
-        """
+        """Delete the runs for good; a RunError names one that cannot be."""
         for error in self._evict(Limit(count=0)):
             raise RunError(f"{error.filename} cannot be deleted ({error.strerror}). Delete it by hand.") from error
 
