@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 SETTINGS, INVENTORY, UPLOADS, PREVIEWS, LOCK = "library.json", "files.db", "uploads", "previews", "update.lock"
 MAX_NAME = 80  # characters
 EMBEDDINGS = "embeddings"  # beside the folder of libraries
-RESERVED = ("built-in",)
+BUILT_IN = "built-in"  # name of the gallery that is no library, on the command line and in the APIs
 WAIT_S = 0.5  # between looks at whether to stop waiting for another update
 
 
@@ -257,7 +257,7 @@ class Libraries:
                 f"{quoted(name)} cannot be a library's name. Choose 1 to {MAX_NAME} printable characters."
             )
         others = [source for source in self._sources() if source.id != library_id]
-        taken = {*RESERVED, *(source.name.casefold() for source in others), *(source.id for source in others)}
+        taken = {BUILT_IN, *(source.name.casefold() for source in others), *(source.id for source in others)}
         if name.casefold() in taken:
             raise ConfigError(f"There is a library {quoted(name)} already. Choose another name.")
         return name

@@ -13,8 +13,8 @@ from nt2vr.evaluation.reports.archive import FROM, Archive
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.reports.review import Remark
 from nt2vr.evaluation.reports.tables import MEASURES
+from nt2vr.library.galleries import Galleries
 from nt2vr.registry import pick
-from nt2vr.search.galleries import Galleries
 from nt2vr.search.references import TRAINING_FREE
 from nt2vr.ui.evaluate.layout import EvaluateParts
 from nt2vr.ui.evaluate.picture_query import picture_query

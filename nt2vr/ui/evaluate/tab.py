@@ -6,8 +6,8 @@ import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.jobs import Evaluations
+from nt2vr.library.galleries import Galleries
 from nt2vr.progress import Job
-from nt2vr.search.galleries import Galleries
 from nt2vr.ui.evaluate.layout import BUILT_IN_DATA, COVR, OWN_DATA, SIZES, EvaluateParts, data_choices
 from nt2vr.ui.evaluate.queries_view import marks_of
 from nt2vr.ui.evaluate.report_link import ReportLink

@@ -11,11 +11,11 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.errors import NotIndexedError
+from nt2vr.library.galleries import Galleries, systems_of
 from nt2vr.library.jobs import IndexJob, IndexJobs
 from nt2vr.models.catalog import Catalog
 from nt2vr.progress import Progress
 from nt2vr.search.answers import Answer
-from nt2vr.search.galleries import Galleries, systems_of
 from nt2vr.search.systems import System
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.drawings import better_model, drawings_view

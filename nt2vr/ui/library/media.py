@@ -20,11 +20,11 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from nt2vr.errors import Nt2vrError
+from nt2vr.library.galleries import Galleries
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import still
-from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
 
 logger = logging.getLogger(__name__)

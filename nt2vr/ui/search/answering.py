@@ -9,8 +9,8 @@ import gradio as gr
 
 from nt2vr.errors import NotIndexedError, Nt2vrError
 from nt2vr.language.query import Query
+from nt2vr.library.galleries import Galleries
 from nt2vr.search.answers import Answer
-from nt2vr.search.galleries import Galleries
 from nt2vr.search.learning import Question
 from nt2vr.ui.library.indexing import Indexing, index_view
 from nt2vr.ui.library.media import Media

@@ -5,9 +5,9 @@ from typing import Any
 
 import gradio as gr
 
+from nt2vr.library.galleries import Galleries
 from nt2vr.search.answers import Answer
 from nt2vr.search.backwards import scored_backwards
-from nt2vr.search.galleries import Galleries
 from nt2vr.search.match import match
 from nt2vr.search.references import Reference
 from nt2vr.search.why import explain

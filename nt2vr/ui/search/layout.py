@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.search.galleries import Galleries
+from nt2vr.library.galleries import Galleries
 from nt2vr.search.searcher import CONCURRENT
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.library.media import Media

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError, Nt2vrError
+from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import shrunk, write_jpeg
 from nt2vr.search.answers import Answer
-from nt2vr.search.galleries import Galleries
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.library.media import Media

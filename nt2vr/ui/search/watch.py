@@ -11,9 +11,9 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.library.galleries import Galleries
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.answers import Answer
-from nt2vr.search.galleries import Galleries
 from nt2vr.search.learning import KeptRankings, Question
 from nt2vr.search.recording import Recording
 from nt2vr.search.systems import System

@@ -10,7 +10,7 @@ from gradio.events import api
 from gradio.mcp import GradioMCPServer
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.search.galleries import Galleries
+from nt2vr.library.galleries import Galleries
 from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.ui.web.gradio_fixes import offer_tools
 from nt2vr.ui.web.permissions import Permissions

@@ -7,8 +7,8 @@ import gradio as gr
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.jobs import Evaluations
+from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
-from nt2vr.search.galleries import Galleries
 from nt2vr.search.references import DEFAULT_WEIGHT, Reference
 from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nt2vr.search.galleries import Galleries
+from nt2vr.library.galleries import Galleries
 from nt2vr.ui.web.permissions import Permissions
 
 # first parts of paths; anything else is "page"

@@ -24,8 +24,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from nt2vr.errors import MAX_QUOTED, BusyError, ConfigError, MediaError, Nt2vrError
+from nt2vr.library.galleries import Galleries
+from nt2vr.library.libraries import BUILT_IN
 from nt2vr.media.decode import Decoder
-from nt2vr.search.galleries import BUILT_IN, Galleries
 from nt2vr.search.match import match as match_lines
 from nt2vr.search.overlap import overlap
 from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number

@@ -12,8 +12,8 @@ from fastapi import FastAPI
 from starlette.types import Message
 
 from nt2vr.errors import ConfigError
+from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
-from nt2vr.search.galleries import Galleries
 from nt2vr.ui.web import bodies
 from nt2vr.ui.web.bodies import LARGE_AT_ONCE, LARGE_PER_CLIENT
 from nt2vr.ui.web.routes import MAX_SEPARATORS, build_routes, checked_request

@@ -11,16 +11,16 @@ import pytest
 
 from nt2vr.errors import ConfigError, NotIndexedError
 from nt2vr.language.query import Query
+from nt2vr.library import galleries as galleries_module
+from nt2vr.library.galleries import Galleries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.catalog import Catalog
-from nt2vr.search import galleries as galleries_module
 from nt2vr.search import searcher as searcher_module
 from nt2vr.search.answers import no_verdict
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embedded import EmbeddedGallery
-from nt2vr.search.galleries import Galleries
 from nt2vr.search.indexed import open_indexed
 from tests.tiny import write_tiny
 
@@ -92,7 +92,7 @@ def videos(write_video: Callable[..., Path]) -> list[Video]:
 @pytest.fixture
 def galleries(models: Catalog, videos: list[Video], decoder: Decoder, cache: Cache, shelf: FakeShelf) -> Galleries:
     built_in = Gallery("built-in", tuple(videos[:1]), "built-in")
-    return Galleries(models, built_in, decoder, cache, no_verdict, {}, shelf)
+    return Galleries(models, built_in, decoder, cache, no_verdict, {}, shelf)  # type: ignore[arg-type]
 
 
 def index(galleries: Galleries, gallery: Gallery, model: str, decoder: Decoder, cache: Cache) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from functools import partial
 from threading import Lock
-from typing import Protocol
 
+from nt2vr.library.libraries import BUILT_IN, Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
@@ -18,37 +18,7 @@ from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.reading import Synonyms
 from nt2vr.search.searcher import DEFAULT_SYSTEMS, Searcher
 
-BUILT_IN = "built-in"  # name on the command line and in the APIs
 MAX_OPEN = 4  # libraries; the least recently used is closed first
-
-
-class LibraryLike(Protocol):
-    """A library in a list."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def num_clips(self) -> int: ...
-
-
-class Shelf(Protocol):
-    """Source of libraries."""
-
-    def infos(self) -> Sequence[LibraryLike]:
-        """List the libraries."""
-
-    def find(self, name: str) -> LibraryLike:
-        """Return a library by its name or id, or raise a ConfigError that lists the names."""
-
-    def gallery(self, library_id: str) -> Gallery:
-        """Return a library's clips."""
-
-    def stamp(self, library_id: str) -> tuple[object, ...]:
-        """Return a value that changes with the library's clips; takes no time."""
 
 
 class Galleries:
@@ -68,7 +38,7 @@ class Galleries:
         cache: Cache,
         judge: Judge,
         synonyms: Synonyms,
-        shelf: Shelf,
+        shelf: Libraries,
         index: str | Milvus = "",
     ) -> None:
         """Open the built-in gallery; nothing is loaded yet."""
