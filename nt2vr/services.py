@@ -6,7 +6,6 @@ from pathlib import Path
 
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.library.galleries import Galleries
-from nt2vr.library.jobs import IndexJobs
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -56,10 +55,6 @@ class Services:
         gallery = load_gallery(ASSETS / "gallery" / "gallery.jsonl")
         parts = (self.models, gallery, self.decoder, self.cache, judge_video, synonyms(), self.libraries)
         return Galleries(*parts, self._index)
-
-    @cached_property
-    def index_jobs(self) -> IndexJobs:
-        return IndexJobs(self.libraries, self.galleries.encoder, self.decoder, self.cache, self.milvus)
 
     @property
     def evaluation_folder(self) -> Path:

@@ -19,7 +19,7 @@ from nt2vr.media.gallery import Gallery
 from nt2vr.media.probe import Probe
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
-from nt2vr.progress import Progress, silent
+from nt2vr.progress import Job, Progress, silent
 from nt2vr.search.embed_clips import Encode, embed_gallery
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.embedding_folders import drop_unused
@@ -38,6 +38,9 @@ class Updated:
     num_embedded: int  # clips with an embedding under the encoder
     num_skipped: int
     notice: str = ""  # why they are not in the index that was asked for
+
+
+IndexJob = Job[Updated]
 
 
 def update_library(

@@ -107,7 +107,7 @@ def build_page(
     page: gr.Blocks
     galleries, evaluations, settings = services.galleries, services.evaluations, services.settings
     searcher = galleries.built_in
-    indexing = Indexing(services.index_jobs, galleries)
+    indexing = Indexing(services)
     with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, STAY_S)) as page:
         with gr.Row(elem_id="top"):
             head = gr.HTML(status_line(galleries), elem_id="head")

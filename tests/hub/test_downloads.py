@@ -114,7 +114,7 @@ def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_f
     anybody = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
     no_download = replace(anybody, rules={"import": "everyone"})
     with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
-        indexing, galleries = Indexing(services.index_jobs, services.galleries), services.galleries
+        indexing, galleries = Indexing(services), services.galleries
         library = services.libraries.add("Films", "folder", tmp_path / "films").id
         said = indexing.drawings(library, ["CLIP", "CLIP-neg drop"], anybody, None, again=False)
         assert said["do"] == "Get tiny / test and index with it"

@@ -1,9 +1,8 @@
 """Background library updates, started from Search and Library alike, as template data."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -11,12 +10,13 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.errors import NotIndexedError
-from nt2vr.library.galleries import Galleries, systems_of
-from nt2vr.library.jobs import IndexJob, IndexJobs
+from nt2vr.library.galleries import systems_of
+from nt2vr.library.update import IndexJob, Updated, update_library
 from nt2vr.models.catalog import Catalog
-from nt2vr.progress import Progress
+from nt2vr.progress import Progress, Runner
 from nt2vr.search.answers import Answer
 from nt2vr.search.systems import System
+from nt2vr.services import Services
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.drawings import better_model, drawings_view
 from nt2vr.ui.search.layout import QUIET, system_choices
@@ -26,23 +26,29 @@ from nt2vr.ui.web.permissions import Permissions, Visitor
 WORD = "indexing"
 
 
-@dataclass(frozen=True)
 class Indexing:
-    """Updates of libraries, after each of which searches see what is new."""
+    """Updates of libraries, one at a time and in order, after each of which searches see what is new."""
 
-    jobs: IndexJobs
-    galleries: Galleries
+    def __init__(self, services: Services) -> None:
+        self._services, self.galleries = services, services.galleries
+        self._runner = Runner[Updated]("update", queues=True)
+
+    @property
+    def by_library(self) -> dict[str, IndexJob]:
+        """The update of each library that is under way, running before waiting ones, or ended last."""
+        jobs = self._runner.jobs
+        ended = {job.key: job for job in jobs if not job.is_under_way}
+        return ended | {job.key: job for job in reversed(jobs) if job.is_under_way}
 
     @property
     def models(self) -> Catalog:
         """The models to index by."""
         return self.galleries.built_in.models
 
-    def start(self, library_id: str, models: Iterable[str]) -> None:
-        """Update a library under each of the models."""
-        for model in models:
-            self.models.find(model)
-            self._start(library_id, model)
+    def start(self, library_id: str, model: str) -> Future[IndexJob]:
+        """Queue an update of a library under a model; a waiting equal one is returned instead."""
+        self.models.find(model)
+        return self._start(library_id, model)
 
     def get(self, library_id: str, permissions: Permissions, visitor: Visitor) -> Future[IndexJob]:
         """Update a library under a model that knows more than drawings, which is downloaded if none is here."""
@@ -57,10 +63,27 @@ class Indexing:
         if better_model(self.models) not in self.models.names():
             permissions.check("download", visitor)
 
-    def _start(self, library_id: str, model: str, prepare: Callable[..., object] | None = None) -> Future[IndexJob]:
-        ended = self.jobs.start(library_id, model, prepare)
-        ended.add_done_callback(lambda _: self.galleries.forget(library_id))
+    def _start(
+        self, library_id: str, model: str, prepare: Callable[[Progress], object] | None = None
+    ) -> Future[IndexJob]:
+        """Queue an update; `prepare` downloads its model."""
+        parts = self._services
+        info = parts.libraries.find(library_id)
+
+        def work(progress: Progress) -> Updated:
+            if prepare is not None:
+                prepare(progress)
+            progress(0, 0, "loading the model")
+            tools = self.galleries.encoder(model), parts.decoder, parts.cache, progress
+            return update_library(parts.libraries, info.id, *tools, milvus=parts.milvus)
+
+        ended = self._runner.run(work, info.name, [model], info.id)
+        ended.add_done_callback(lambda _: self.galleries.forget(info.id))
         return ended
+
+    def cancel(self, number: int) -> None:
+        """Stop an update soon, or take it from the queue; what is indexed stays."""
+        self._runner.cancel(number)
 
     def _download(self, model: str, progress: Progress) -> None:
         def in_megabytes(done: int, total: int, doing: str) -> None:
@@ -81,7 +104,7 @@ class Indexing:
 
     def under_way(self, library_id: str) -> IndexJob | None:
         """Return the update of a library that is running, or else waiting, if any."""
-        job = self.jobs.by_library.get(library_id)
+        job = self.by_library.get(library_id)
         return job if job is not None and job.is_under_way else None
 
 
@@ -139,8 +162,9 @@ def wire_indexing(
 
     def on_index(key: str, event: gr.EventData, request: gr.Request) -> tuple[Any, Any]:
         permissions.check("import", request)
-        models = event_value(event, "models", str).split("|")
-        indexing.start(indexing.galleries.key(key), models)
+        library_id = indexing.galleries.key(key)
+        for model in event_value(event, "models", str).split("|"):
+            indexing.start(library_id, model)
         return index_view(None, None, indexing.under_way(key)), gr.Timer(active=True)
 
     def on_get(key: str, request: gr.Request) -> tuple[Any, Any]:
@@ -153,7 +177,7 @@ def wire_indexing(
         job = indexing.under_way(key)
         if job is not None:
             return index_view(None, None, job), gr.skip(), gr.skip(), gr.skip()
-        last, ended = indexing.jobs.by_library.get(key), gr.Timer(active=False)
+        last, ended = indexing.by_library.get(key), gr.Timer(active=False)
         drawings = indexing.drawings(key, chosen or (), permissions, request, again=True)
         if last is not None and last.state == "failed":  # what is shown stays, and so does the reason
             panel = index_view(None, None, last, tell=permissions.teller(request), drawings=drawings)

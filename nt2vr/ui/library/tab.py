@@ -106,7 +106,7 @@ class LibraryTab:
 
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
         """Follow the updates; show what the open library has got once its update has ended."""
-        if (now := self._indexing.jobs.by_library) == seen:
+        if (now := self._indexing.by_library) == seen:
             return gr.skip()
         before = seen.get(chosen) if isinstance(seen, dict) else None
         job = now.get(chosen)
@@ -164,13 +164,13 @@ class LibraryTab:
         if is_better:
             self._indexing.get(info.id, self._permissions, request)
         else:
-            self._indexing.start(info.id, [model])
+            self._indexing.start(info.id, model)
         return {**self._show(info.id, request), self._parts.form.files: None, self._parts.form.name: ""}
 
     def on_update(self, chosen: str, model: str, request: gr.Request) -> Updates:
         """Bring the open library up to date under a model."""
         self._permissions.check("import", request)
-        self._indexing.start(chosen, [model])
+        self._indexing.start(chosen, model)
         return self._show(chosen, request)
 
     def on_get(self, chosen: str, request: gr.Request) -> Updates:
@@ -183,7 +183,7 @@ class LibraryTab:
         """Cancel the open library's update; what is indexed stays."""
         self._permissions.check("import", request)
         if job := self._indexing.under_way(chosen):
-            self._indexing.jobs.cancel(job.number)
+            self._indexing.cancel(job.number)
         return self._show(chosen, request)
 
     def on_check(self, chosen: str, request: gr.Request) -> dict[str, Any]:
@@ -249,7 +249,7 @@ class LibraryTab:
 
     def _progress(self, chosen: str, visitor: Visitor) -> Updates:
         """Show the list, and the open library with its update."""
-        p, o, jobs, infos = self._parts, self._parts.open, self._indexing.jobs.by_library, self._libraries.infos()
+        p, o, jobs, infos = self._parts, self._parts.open, self._indexing.by_library, self._libraries.infos()
         info = next((info for info in infos if info.id == chosen), None)
         job = self._indexing.under_way(chosen) if chosen else None
         is_busy = any(each.is_under_way for each in jobs.values())
@@ -263,7 +263,7 @@ class LibraryTab:
         }
 
     def _info(self, info: LibraryInfo, visitor: Visitor, remark: str = "") -> dict[str, Any]:
-        job = self._indexing.jobs.by_library.get(info.id)
+        job = self._indexing.by_library.get(info.id)
         return info_view(info, job, remark, self._permissions.may("paths", visitor))
 
     def _models(self) -> list[str]:

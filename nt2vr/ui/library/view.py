@@ -7,7 +7,7 @@ from typing import Any
 
 from nt2vr.errors import counted
 from nt2vr.library.info import Changes, LibraryInfo, Skipped, copies_text
-from nt2vr.library.jobs import IndexJob
+from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text
 from nt2vr.ui.job_view import job_view, state_text

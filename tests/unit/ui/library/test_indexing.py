@@ -1,0 +1,131 @@
+"""Updates behind the page: in order, one at a time, cancelled, and what they say."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Event
+from typing import Any
+
+import pytest
+
+from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.library.info import Changes
+from nt2vr.library.update import Updated
+from nt2vr.services import Services
+from nt2vr.settings import Settings
+from nt2vr.ui.library import indexing as indexing_module
+from nt2vr.ui.library.indexing import Indexing
+
+LIMIT_S = 30.0
+
+
+class Updates:
+    """Stands in for `update_library`: each waits until it may end."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.go, self.running = Event(), Event()
+        self.error: Exception | None = None
+
+    def __call__(self, libraries: Any, library_id: str, *tools: Any, **_: Any) -> Updated:
+        progress = tools[-1]
+        self.begun.append(library_id)
+        self.running.set()
+        progress(1, 4, "reading files: a.mp4")
+        while not self.go.wait(0.01):
+            progress(1, 4, "reading files: a.mp4")
+        if self.error:
+            raise self.error
+        return Updated(Changes(), 3, 3, 0)
+
+
+@pytest.fixture
+def updates(monkeypatch: pytest.MonkeyPatch) -> Updates:
+    updates = Updates()
+    monkeypatch.setattr(indexing_module, "update_library", updates)
+    return updates
+
+
+def load(model: str) -> Any:
+    if model == "CLIP-neg":
+        raise CheckpointError("The checkpoint is damaged.")
+    return model
+
+
+@pytest.fixture
+def forgotten() -> SimpleQueue[str]:
+    """Ids of the libraries that searches open anew."""
+    return SimpleQueue()
+
+
+@pytest.fixture
+def indexing(tmp_path: Path, forgotten: SimpleQueue[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Indexing]:
+    (tmp_path / "films").mkdir()
+    (tmp_path / "films" / "a.mp4").touch()  # an empty folder is refused
+    with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
+        for name in ("one", "two"):
+            services.libraries.add(name, "folder", tmp_path / "films")
+        monkeypatch.setattr(services.galleries, "encoder", load)
+        monkeypatch.setattr(services.galleries, "forget", forgotten.put)
+        yield Indexing(services)
+
+
+def test_updates_run_one_at_a_time_in_order(indexing: Indexing, updates: Updates) -> None:
+    first = indexing.start("one", "CLIP")
+    assert updates.running.wait(LIMIT_S)
+    second, again = indexing.start("two", "CLIP"), indexing.start("two", "CLIP")
+    assert second is again  # waiting already
+    by_name = {job.subject: job for job in indexing.by_library.values()}
+    job = by_name["one"]
+    assert (job.state, by_name["two"].state) == ("running", "waiting")
+    assert (job.doing, job.current, job.done, job.total) == ("reading files", "a.mp4", 1, 4)
+    updates.go.set()
+    assert first.result(LIMIT_S).result == Updated(Changes(), 3, 3, 0)
+    ended = second.result(LIMIT_S)
+    assert (ended.subject, ended.state, ended.is_under_way) == ("two", "finished", False)
+    assert indexing.by_library[ended.key] == ended and len(indexing.by_library) == 2
+
+
+def test_a_running_update_is_cancelled_and_a_waiting_one_never_begins(indexing: Indexing, updates: Updates) -> None:
+    first = indexing.start("one", "CLIP")
+    assert updates.running.wait(LIMIT_S)
+    second = indexing.start("two", "CLIP")
+    indexing.cancel(2)
+    assert second.result(LIMIT_S).state == "stopped"
+    indexing.cancel(1)
+    assert first.result(LIMIT_S).state == "stopped" and len(updates.begun) == 1
+    indexing.cancel(1)
+    indexing.cancel(99)
+    updates.go.set()
+    assert indexing.start("two", "CLIP").result(LIMIT_S).state == "finished"
+
+
+@pytest.mark.parametrize(
+    ("error", "model", "said"),
+    [
+        (ConfigError("No room."), "CLIP", "No room."),
+        (ValueError("internal"), "CLIP", "Something went wrong; see the log for details."),
+        (None, "CLIP-neg", "The checkpoint is damaged."),
+    ],
+)
+def test_an_error_ends_the_update_and_not_the_queue(
+    indexing: Indexing,
+    updates: Updates,
+    forgotten: SimpleQueue[str],
+    error: Exception | None,
+    model: str,
+    said: str,
+) -> None:
+    updates.error = error
+    updates.go.set()
+    job = indexing.start("one", model).result(LIMIT_S)
+    assert (job.state, job.error) == ("failed", said)
+    assert forgotten.get(timeout=LIMIT_S) == job.key  # searches see what it did before
+    updates.error = None
+    assert indexing.start("one", "CLIP").result(LIMIT_S).state == "finished"
+
+
+def test_an_unknown_library_is_refused(indexing: Indexing) -> None:
+    with pytest.raises(ConfigError, match="no library 'three'"):
+        indexing.start("three", "CLIP")
