@@ -179,14 +179,14 @@ def report(folder: Path) -> Read:
 
 
 def library(folder: Path) -> Read:
-    from nt2vr.library.inventory import FoundFile  # noqa: PLC0415
+    from nt2vr.library.inventory import LibraryFile  # noqa: PLC0415
     from nt2vr.library.libraries import Libraries  # noqa: PLC0415
     from nt2vr.media.probe import Probe  # noqa: PLC0415
 
     libraries = Libraries(folder / "libraries")
     found = libraries.add("films", "uploads")
     inventory = libraries.inventory(found.id)
-    inventory.apply([FoundFile("a.mp4", "/a.mp4", 5, 6, ("a dog",))], [], [])
+    inventory.apply([LibraryFile("a.mp4", "/a.mp4", '["a dog"]', 5, 6)], [], [])
     inventory.put_probes({"a.mp4": (Probe("video", 30.0, 300, "0" * 32), 3)})
 
     def read(place: Path) -> object:

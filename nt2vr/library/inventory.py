@@ -1,19 +1,19 @@
-"""SQLite inventory of a library's files. Readers see the last commit while another process writes.
+"""SQLite inventory of a library's files, and their changes since.
 
-The journal is SQLite's default, not a write-ahead log: that cannot be read on a full disk or in a read-only folder.
+Readers see the last commit while another process writes. The journal is SQLite's default, not a write-ahead log: that
+cannot be read on a full disk or in a read-only folder.
 """
 
-import json
 import logging
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from nt2vr.errors import GalleryError, reason_of
 from nt2vr.files import is_disk_full, parse_json
+from nt2vr.library.info import Changes
 from nt2vr.media.probe import Probe
 
 logger = logging.getLogger(__name__)
@@ -55,32 +55,27 @@ FROM files WHERE state = 'ready' AND duplicate_of = ''
 """
 
 
-@dataclass(frozen=True)
-class FoundFile:
-    """A file as the source lists it."""
+class LibraryFile(NamedTuple):
+    """A file as the source lists it, and what its reading found: a row of the table."""
 
     id: str
     path: str
+    captions: str = "[]"  # JSON
     size: int = 0
     mtime_ns: int = 0
-    captions: tuple[str, ...] = ()
-    reason: str = ""  # why it cannot be used, where that shows without reading it
+    state: str = "new"
+    reason: str = ""  # why it cannot be used
+    content: str = ""
+    kind: str = ""
+    seconds: float = 0.0
+    num_frames: int = 0
+    num_clips: int = 0
+    duplicate_of: str = ""
 
-
-class StoredFile(NamedTuple):
-    id: str
-    path: str
-    captions: str
-    size: int
-    mtime_ns: int
-    state: str
-    reason: str
-    content: str
-    kind: str
-    seconds: float
-    num_frames: int
-    num_clips: int
-    duplicate_of: str
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The captions."""
+        return tuple(parse_json(self.captions)) if self.captions != "[]" else ()
 
 
 class Counts(NamedTuple):
@@ -100,11 +95,11 @@ class Inventory:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def files(self) -> dict[str, StoredFile]:
+    def files(self) -> dict[str, LibraryFile]:
         """Return all rows by id, in the order of ids."""
         with self._transaction() as database:
             rows = database.execute("SELECT * FROM files ORDER BY id").fetchall()
-        return {row[0]: StoredFile(*row) for row in rows}
+        return {row[0]: LibraryFile(*row) for row in rows}
 
     def counts(self) -> Counts:
         """Sum up the usable files, and count the others; duplicates are neither."""
@@ -122,19 +117,16 @@ class Inventory:
         with self._transaction() as database:
             return dict(database.execute("SELECT id, reason FROM skipped_clips ORDER BY id").fetchall())
 
-    def apply(self, pending: Iterable[FoundFile], captioned: Iterable[FoundFile], removed: Iterable[str]) -> None:
+    def apply(self, pending: Iterable[LibraryFile], captioned: Iterable[LibraryFile], removed: Iterable[str]) -> None:
         """Add or renew files that are to be read, change captions, and remove files."""
-        rows: list[tuple[object, ...]] = []
-        for file in pending:
-            listed = (file.id, file.path, _captions(file), file.size, file.mtime_ns)
-            rows.append((*listed, "skipped" if file.reason else "new", file.reason, "", "", 0.0, 0, 0, ""))
+        rows = [file._replace(state="skipped") if file.reason else file for file in pending]
         with self._transaction() as database:
             gone = [(each,) for each in removed]
             for table, key in (("files", "id"), ("skipped_clips", "file_id")):
                 database.executemany(f"DELETE FROM {table} WHERE {key} = ?", gone)
             database.executemany("DELETE FROM skipped_clips WHERE file_id = ?", [row[:1] for row in rows])
             database.executemany(f"INSERT OR REPLACE INTO files VALUES ({','.join('?' * 13)})", rows)
-            texts = [(_captions(file), file.id) for file in captioned]
+            texts = [(file.captions, file.id) for file in captioned]
             database.executemany("UPDATE files SET captions = ? WHERE id = ?", texts)
 
     def put_probes(self, probes: Mapping[str, tuple[Probe, int] | str]) -> None:
@@ -197,9 +189,41 @@ class Inventory:
         self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)
 
 
-def captions_of(file: StoredFile) -> tuple[str, ...]:
-    return tuple(parse_json(file.captions)) if file.captions != "[]" else ()
+def compared(
+    known: Mapping[str, LibraryFile], found: Sequence[LibraryFile]
+) -> tuple[Changes, list[LibraryFile], list[LibraryFile]]:
+    """Compare by path, size and modification time. What lies in a folder that cannot be opened is not removed.
+
+    Returns:
+        The changes, the files to be read, and unchanged files with other captions.
+    """
+    there = {file.id: file for file in found}
+    closed = tuple(f"{file.id}/" for file in found if file.reason and not file.size)
+    gone = [name for name in known if name not in there and not name.startswith(closed)]
+    pending = [file for file in found if not _is_known(file, known)]
+    captioned = [file for file in found if file.id in known and known[file.id].captions != file.captions]
+    renamed = _renamed([known[name] for name in gone], [file for file in pending if file.id not in known])
+    changes = Changes(
+        tuple(file.id for file in pending if file.id not in known and file.id not in renamed.values()),
+        tuple(file.id for file in pending if file.id in known and known[file.id].state != "new"),
+        renamed,
+        tuple(name for name in gone if name not in renamed),
+    )
+    return changes, pending, captioned
 
 
-def _captions(file: FoundFile) -> str:
-    return json.dumps(file.captions, ensure_ascii=False)
+def _is_known(file: LibraryFile, known: Mapping[str, LibraryFile]) -> bool:
+    stored = known.get(file.id)
+    if stored is None or stored.state == "new" or (file.reason and file.reason != stored.reason):
+        return False
+    return (stored.path, stored.size, stored.mtime_ns) == (file.path, file.size, file.mtime_ns)
+
+
+def _renamed(gone: Sequence[LibraryFile], new: Sequence[LibraryFile]) -> dict[str, str]:
+    """Pair files that are gone with new ones of the same size and modification time, which a move leaves alone."""
+    by_stat: dict[tuple[int, int], list[str]] = {}
+    for file in new:
+        if not file.reason:
+            by_stat.setdefault((file.size, file.mtime_ns), []).append(file.id)
+    pairs = ((file.id, by_stat.get((file.size, file.mtime_ns))) for file in gone if file.state != "new")
+    return {old: names.pop(0) for old, names in pairs if names}

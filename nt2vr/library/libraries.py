@@ -15,9 +15,8 @@ from nt2vr.datasets.base import Split
 from nt2vr.datasets.load import DATASETS, kind_and_path
 from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted
 from nt2vr.files import check_free, check_writable, parse_json, with_schema, without_schema, write_json
-from nt2vr.library.compare import compared
 from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, Kind, LibraryInfo, Skipped, Source
-from nt2vr.library.inventory import Counts, Inventory
+from nt2vr.library.inventory import Counts, Inventory, compared
 from nt2vr.library.previews import Previews
 from nt2vr.library.sources import allowed_path, is_available, list_files
 from nt2vr.library.uploads import unused_path
@@ -164,12 +163,10 @@ class Libraries:
         return Previews(self.folder / self._source(library_id).id / PREVIEWS, decoder)
 
     def check(self, library_id: str) -> Changes:
-        """Compare the files with what is indexed, by path, size and modification time; nothing is read.
-
-        A renamed file is recognised by its size and modification time.
-        """
+        """Compare the files with what is indexed, by path, size and modification time; nothing is read."""
         source = self._source(library_id)
-        return compared(self.inventory(source.id).files(), list(list_files(source))).changes
+        changes, _, _ = compared(self.inventory(source.id).files(), list(list_files(source)))
+        return changes
 
     def inventory(self, library_id: str) -> Inventory:
         """Return the table of a library's files, by its id."""

@@ -1,5 +1,6 @@
 """Files of a library's folder, manifest or dataset, listed without reading their contents."""
 
+import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +10,7 @@ from nt2vr.datasets.files import VIDEO_SUFFIXES
 from nt2vr.datasets.load import load_dataset
 from nt2vr.errors import AccessError, ConfigError, GalleryError, quoted, reason_of
 from nt2vr.library.info import Source
-from nt2vr.library.inventory import FoundFile
+from nt2vr.library.inventory import LibraryFile
 from nt2vr.media.gallery import Video, load_gallery
 from nt2vr.media.picture import PICTURE_SUFFIXES
 
@@ -54,7 +55,7 @@ def is_available(source: Source) -> bool:
         return False
 
 
-def list_files(source: Source) -> Iterator[FoundFile]:
+def list_files(source: Source) -> Iterator[LibraryFile]:
     """List a library's files, sorted; one that cannot be used has a reason."""
     if not is_available(source):
         state = "is empty now" if source.path.is_dir() else "is not there"
@@ -77,7 +78,7 @@ def _described(source: Source) -> Iterable[Video]:
     return load_dataset(f"{loader}:{source.path}" if loader else source.path, source.split).videos
 
 
-def _in_folder(root: Path, every_suffix: bool) -> Iterator[FoundFile]:
+def _in_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:
     """Walk through a folder; links to folders are not followed, and hidden names are left out."""
     waiting = [""]
     while waiting:
@@ -86,7 +87,9 @@ def _in_folder(root: Path, every_suffix: bool) -> Iterator[FoundFile]:
             with os.scandir(root / folder) as scanned:
                 entries = sorted(scanned, key=lambda entry: entry.name)
         except OSError as error:
-            yield FoundFile(_printable(folder), str(root / folder), reason=f"It cannot be opened ({error.strerror}).")
+            yield LibraryFile(
+                _printable(folder), str(root / folder), reason=f"It cannot be opened ({error.strerror})."
+            )
             continue
         below = []
         for entry in entries:
@@ -102,32 +105,33 @@ def _in_folder(root: Path, every_suffix: bool) -> Iterator[FoundFile]:
         waiting += reversed(below)
 
 
-def _link(root: Path, name: str, entry: "os.DirEntry[str]", every_suffix: bool) -> Iterator[FoundFile]:
+def _link(root: Path, name: str, entry: "os.DirEntry[str]", every_suffix: bool) -> Iterator[LibraryFile]:
     """Describe a link to a file; one to a folder within the library is left out, since the folder is found itself."""
     try:
         is_dir = entry.is_dir()
     except OSError as error:  # a loop, a name that is too long, a folder that may not be read
         reason = f"It is a link that cannot be followed ({error.strerror})."
-        yield FoundFile(_printable(name), _printable(entry.path), reason=reason)
+        yield LibraryFile(_printable(name), _printable(entry.path), reason=reason)
         return
     if not _is_inside(entry.path, root):
         if every_suffix or _has_suffix(name) or is_dir:
-            yield FoundFile(_printable(name), _printable(entry.path), reason=OUTSIDE)
+            yield LibraryFile(_printable(name), _printable(entry.path), reason=OUTSIDE)
     elif not is_dir and (every_suffix or _has_suffix(name)):
         yield _checked(name, entry.path)
 
 
-def _checked(name: str, path: str, captions: tuple[str, ...] = (), reason: str = "") -> FoundFile:
+def _checked(name: str, path: str, captions: tuple[str, ...] = (), reason: str = "") -> LibraryFile:
     """Describe a file with the one call of `stat` that its change is noticed by."""
+    texts = json.dumps(captions, ensure_ascii=False)
     if reason or _printable(name + path) != name + path:
         reason = reason or "Its name is not valid Unicode. Rename it."
-        return FoundFile(_printable(name), _printable(path), captions=captions, reason=reason)
+        return LibraryFile(_printable(name), _printable(path), texts, reason=reason)
     try:
         status = os.stat(path)
     except (OSError, ValueError) as error:
-        return FoundFile(name, path, captions=captions, reason=f"It cannot be opened ({reason_of(error)}).")
+        return LibraryFile(name, path, texts, reason=f"It cannot be opened ({reason_of(error)}).")
     reason = "" if stat.S_ISREG(status.st_mode) else NOT_A_FILE
-    return FoundFile(name, path, status.st_size, status.st_mtime_ns, captions, reason)
+    return LibraryFile(name, path, texts, status.st_size, status.st_mtime_ns, reason=reason)
 
 
 def _is_inside(path: str, folder: Path) -> bool:

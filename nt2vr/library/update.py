@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nt2vr.errors import MediaError
-from nt2vr.library.compare import compared
 from nt2vr.library.info import Changes, Source
-from nt2vr.library.inventory import FoundFile, Inventory
+from nt2vr.library.inventory import Inventory, LibraryFile, compared
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.sources import list_files
 from nt2vr.library.windows import windows
@@ -91,15 +90,14 @@ def scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Progr
     progress(0, 0, "looking for files")
     found = list(list_files(source))
     known = inventory.files()
-    comparison = compared(known, found)
-    inventory.apply(comparison.pending, comparison.captioned, comparison.removed)
-    pending = [file for file in comparison.pending if not file.reason]
-    _probe(pending, source, inventory, decoder, progress)
+    changes, pending, captioned = compared(known, found)
+    gone = sorted([*changes.renamed, *changes.removed])
+    inventory.apply(pending, captioned, gone)
+    _probe([file for file in pending if not file.reason], source, inventory, decoder, progress)
     if source.kind in ("folder", "uploads"):  # a dataset's videos keep their own captions
         inventory.mark_duplicates()
     now = inventory.files()
-    contents = {known[name].content: name for name in comparison.removed if known[name].content}
-    changes = comparison.changes
+    contents = {known[name].content: name for name in gone if known[name].content}
     new = [*changes.new, *changes.renamed.values()]
     renamed = {contents.pop(now[name].content): name for name in new if now[name].content in contents}
     new = [name for name in new if name not in renamed.values()]
@@ -108,12 +106,12 @@ def scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Progr
         new=tuple(new),
         copies=tuple(name for name in new if now[name].duplicate_of),
         renamed=renamed,
-        removed=tuple(name for name in comparison.removed if name not in renamed),
+        removed=tuple(name for name in gone if name not in renamed),
     )
 
 
 def _probe(
-    files: Sequence[FoundFile], source: Source, inventory: Inventory, decoder: Decoder, progress: Progress
+    files: Sequence[LibraryFile], source: Source, inventory: Inventory, decoder: Decoder, progress: Progress
 ) -> None:
     """Read what files contain in the decoder's children, several at a time, and store it once a second."""
     results: dict[str, tuple[Probe, int] | str] = {}

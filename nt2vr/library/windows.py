@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.library.info import Source
-from nt2vr.library.inventory import StoredFile, captions_of
+from nt2vr.library.inventory import LibraryFile
 from nt2vr.media.gallery import Video
 
 WHOLE = 1.5  # windows; a video up to this long stays whole
@@ -33,11 +33,11 @@ def window_id(file_id: str, window: Window) -> str:
     return f"{file_id}@{start:.7g}-{end:.7g}"
 
 
-def clips_of(file: StoredFile, source: Source) -> list[Video]:
+def clips_of(file: LibraryFile, source: Source) -> list[Video]:
     """Return the clips of a file: itself, or its windows; none for a copy, or a file that cannot be used."""
     if file.state != "ready" or file.duplicate_of:
         return []
-    captions, path = captions_of(file), Path(file.path)
+    captions, path = file.texts, Path(file.path)
     known: dict[str, Any] = {"content": file.content, "root": source.root}
     spans = windows(file.seconds, file.num_frames, source.window_s)
     if file.kind == "picture" or (len(spans) == 1 and source.kind in ("manifest", "dataset")):
