@@ -19,6 +19,7 @@ from nt2vr.media.probe import Probe
 logger = logging.getLogger(__name__)
 
 BUSY_S = 30.0  # wait for another writer; transactions are short
+CLOSED_FOLDER = "closed folder"  # kind of a folder that cannot be opened
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS files (
@@ -66,7 +67,7 @@ class LibraryFile(NamedTuple):
     state: str = "new"
     reason: str = ""  # why it cannot be used
     content: str = ""
-    kind: str = ""
+    kind: str = ""  # as `Probe` has it, or CLOSED_FOLDER
     seconds: float = 0.0
     num_frames: int = 0
     num_clips: int = 0
@@ -198,7 +199,7 @@ def compared(
         The changes, the files to be read, and unchanged files with other captions.
     """
     there = {file.id: file for file in found}
-    closed = tuple(f"{file.id}/" for file in found if file.reason and not file.size)
+    closed = tuple(f"{file.id}/" if file.id else "" for file in found if file.kind == CLOSED_FOLDER)
     gone = [name for name in known if name not in there and not name.startswith(closed)]
     pending = [file for file in found if not _is_known(file, known)]
     captioned = [file for file in found if file.id in known and known[file.id].captions != file.captions]

@@ -10,7 +10,7 @@ from nt2vr.datasets.files import VIDEO_SUFFIXES
 from nt2vr.datasets.load import load_dataset
 from nt2vr.errors import AccessError, ConfigError, GalleryError, quoted, reason_of
 from nt2vr.library.info import Source
-from nt2vr.library.inventory import LibraryFile
+from nt2vr.library.inventory import CLOSED_FOLDER, LibraryFile
 from nt2vr.media.gallery import Video, load_gallery
 from nt2vr.media.picture import PICTURE_SUFFIXES
 
@@ -87,9 +87,8 @@ def _in_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:
             with os.scandir(root / folder) as scanned:
                 entries = sorted(scanned, key=lambda entry: entry.name)
         except OSError as error:
-            yield LibraryFile(
-                _printable(folder), str(root / folder), reason=f"It cannot be opened ({error.strerror})."
-            )
+            reason = f"It cannot be opened ({error.strerror})."
+            yield LibraryFile(_printable(folder), str(root / folder), reason=reason, kind=CLOSED_FOLDER)
             continue
         below = []
         for entry in entries:

@@ -271,6 +271,16 @@ def test_a_folder_that_cannot_be_opened_is_not_taken_for_empty(room: Room, monke
     assert room.skipped == {}
 
 
+def test_what_was_in_a_folder_that_became_a_link_out_is_removed(room: Room, tmp_path: Path) -> None:
+    room.add()
+    room.update()
+    (room.films / "sub").rename(tmp_path / "elsewhere")
+    (room.films / "sub").symlink_to(tmp_path / "elsewhere")
+    assert room.libraries.check("films").removed == ("sub/c.avi",)
+    assert room.update().changes.removed == ("sub/c.avi",)
+    assert room.ids == ["a.avi", "b.avi"] and "leads out" in room.skipped["sub"]
+
+
 def test_long_videos_become_windows_and_pictures_are_clips(room: Room) -> None:
     room.add(window_s=2.0)
     write_film(room.films / "long.mp4", [20 * i for i in range(10)], rate=1)
