@@ -15,7 +15,7 @@ from nt2vr.progress import progress_bar
 from nt2vr.settings import Settings, add_flags, add_index_flag
 
 if TYPE_CHECKING:
-    from nt2vr.library.shards import Shard
+    from nt2vr.library.update import Shard
     from nt2vr.models.encoder import Encoder
     from nt2vr.search.embed_clips import Encode
     from nt2vr.services import Services
@@ -95,8 +95,7 @@ def run(options: Namespace) -> None:
 
 def _update(services: "Services", options: Namespace) -> None:
     """Add the library if it is new, and index it; an unknown model is refused first."""
-    from nt2vr.library.shards import Shard
-    from nt2vr.library.update import update_library
+    from nt2vr.library.update import Shard, update_library
 
     options.model = options.model or next(iter(services.models.real_models()), MODEL)
     shard = Shard.named(options.shard) if options.action == "add" and options.shard else None
@@ -147,7 +146,7 @@ def _encoding(settings: Settings, options: Namespace, encoder: "Encoder") -> "Ab
 
 def _update_shard(services: "Services", options: Namespace, encoder: "Encoder", shard: "Shard") -> None:
     """Embed a share of the library, which the first of the processes adds."""
-    from nt2vr.library.shards import shared_library, update_shard
+    from nt2vr.library.update import shared_library, update_shard
 
     source = options.kind, options.path, options.split, options.window
     library = shared_library(services.libraries, options.name, *source)

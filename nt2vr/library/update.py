@@ -1,4 +1,7 @@
-"""Update of a library: scan, probe, embed, then posters and previews."""
+"""Update of a library: scan, probe, embed, then posters and previews.
+
+Processes or machines may share the embedding out by content hash, each with a `Shard` of its own.
+"""
 
 import time
 from collections.abc import Sequence
@@ -6,8 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nt2vr.errors import MediaError
-from nt2vr.library.info import Changes, Source
+from filelock import FileLock
+
+from nt2vr.datasets.base import Split
+from nt2vr.errors import ConfigError, MediaError, quoted
+from nt2vr.library.info import Changes, Kind, Source
 from nt2vr.library.inventory import Inventory, LibraryFile, compared
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.sources import list_files
@@ -26,6 +32,7 @@ from nt2vr.search.index import Milvus
 
 PROBES_PER_CHILD = 8  # files under way
 COMMIT_S = 1.0  # what is read is stored at least so often
+MOST_SHARDS = 10_000  # that share the work out
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,28 @@ class Updated:
 
 
 IndexJob = Job[Updated]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Share `number` of `count`, from 1."""
+
+    number: int
+    count: int
+
+    @classmethod
+    def named(cls, text: str) -> "Shard":
+        """Read "2/8"."""
+        number, slash, count = text.partition("/")
+        if slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count) <= MOST_SHARDS:
+            return cls(int(number), int(count))
+        raise ConfigError(
+            f"{quoted(text)} is no share of the work. Write 1/4 to 4/4 for the shares of four processes."
+        )
+
+    def has(self, content: str) -> bool:
+        """Whether a file with this hash, in hexadecimal digits, is of this share."""
+        return int(content[:8], 16) % self.count == self.number - 1
 
 
 def update_library(
@@ -69,11 +98,11 @@ def update_library(
     """
     with libraries.updating(library_id, progress) as source:
         inventory = libraries.inventory(source.id)
-        changes = scan(source, inventory, decoder, progress)
+        changes = _scan(source, inventory, decoder, progress)
         gallery = libraries.gallery(source.id)
         embedded, notice = 0, ""
         if encoder is not None and gallery.videos:
-            view = embed(gallery, inventory, encoder, decoder, cache, progress, milvus, encode=encode)
+            view = _embed(gallery, inventory, encoder, decoder, cache, progress, milvus, encode=encode)
             embedded, notice = len(view.gallery.videos), view.notice
             gallery = libraries.gallery(source.id)
         made = libraries.previews(source.id, decoder)
@@ -85,7 +114,44 @@ def update_library(
         return Updated(changes, len(gallery.videos), embedded, inventory.counts().num_skipped, notice)
 
 
-def scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Progress) -> Changes:
+def shared_library(
+    libraries: Libraries, name: str, kind: Kind, path: str, split: Split, window_s: float | None
+) -> str:
+    """Return the id of the library that several processes add: the first does, and the others find it.
+
+    A ConfigError refuses the name of a library of another place.
+    """
+    libraries.folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(libraries.folder / ".adding.lock"):
+        known = next((info for info in libraries.infos() if info.name.casefold() == name.strip().casefold()), None)
+        if known is None or known.source.path != Path(path).expanduser().resolve():
+            return libraries.add(name, kind, path, split, window_s).id  # or says that the name is taken
+    return known.id
+
+
+def update_shard(
+    libraries: Libraries,
+    library_id: str,
+    shard: Shard,
+    encoder: Encoder,
+    decoder: Decoder,
+    cache: Cache,
+    progress: Progress = silent,
+) -> Updated:
+    """Read all new files, one process at a time, then embed those of a share; it can be killed and started again.
+
+    Previews, an approximate index and the embeddings of files that are gone are left to a later `update_library`.
+    """
+    with libraries.updating(library_id, progress) as source:
+        inventory = libraries.inventory(source.id)
+        changes = _scan(source, inventory, decoder, progress)
+    gallery = libraries.gallery(source.id)
+    own = replace(gallery, videos=tuple(video for video in gallery.videos if shard.has(video.content)))
+    embedded = _embed(own, inventory, encoder, decoder, cache, progress, is_part=True).gallery
+    return Updated(changes, len(own.videos), len(embedded.videos), inventory.counts().num_skipped)
+
+
+def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Progress) -> Changes:
     """List the files, forget those that are gone, and probe those that are new or changed."""
     progress(0, 0, "looking for files")
     found = list(list_files(source))
@@ -137,7 +203,7 @@ def _probe(
     progress(len(files), len(files), "reading files")
 
 
-def embed(
+def _embed(
     gallery: Gallery,
     inventory: Inventory,
     encoder: Encoder,

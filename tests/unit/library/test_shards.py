@@ -12,8 +12,7 @@ from PIL import Image
 
 from nt2vr.errors import ConfigError
 from nt2vr.library.libraries import Libraries
-from nt2vr.library.shards import Shard, shared_library, update_shard
-from nt2vr.library.update import update_library
+from nt2vr.library.update import Shard, shared_library, update_library, update_shard
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.search.embed_clips import open_gallery
@@ -68,7 +67,7 @@ if __name__ == "__main__":  # the decoder's child imports this script too
     import sys
     from pathlib import Path
     from nt2vr.library.libraries import Libraries
-    from nt2vr.library.shards import Shard, shared_library, update_shard
+    from nt2vr.library.update import Shard, shared_library, update_shard
     from nt2vr.media.cache import Cache
     from nt2vr.media.decode import Decoder
     from tests.unit.library.brightness import BrightnessEncoder
