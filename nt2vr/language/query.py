@@ -15,7 +15,7 @@ from nt2vr.language.tagger import Tagger
 from nt2vr.language.typed import Span as Span
 from nt2vr.language.typed import read_typed
 from nt2vr.language.wordlists import words
-from nt2vr.notebook.frames import data_frame
+from nt2vr.notebook import data_frame
 from nt2vr.notebook.html import parts_html
 
 MAX_QUERY_CHARS = 1000
@@ -62,7 +62,7 @@ class Query:
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with one row per part."""
         parts = [("wanted", text) for text in self.wanted] + [("unwanted", text) for text in self.unwanted]
-        return data_frame([{"part": part, "text": text} for part, text in parts], ("part", "text"))
+        return data_frame(parts, ("part", "text"))
 
     def _repr_html_(self) -> str:
         return parts_html(self.text, self.wanted, self.unwanted)

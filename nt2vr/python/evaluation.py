@@ -8,7 +8,7 @@ from nt2vr.evaluation.reports.formats import laid_out, markdown, write_tables
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.reports.tables import table_of, tables_of
 from nt2vr.files import expanded
-from nt2vr.notebook.frames import data_frame
+from nt2vr.notebook import data_frame
 from nt2vr.notebook.html import joined, table
 from nt2vr.python.arguments import expect_path
 
@@ -37,8 +37,7 @@ class Evaluation:
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with one row per system and measure: system, measure, value."""
         rows = [(system, name, value) for system, found in self.metrics.items() for name, value in found.items()]
-        columns = ("system", "measure", "value")
-        return data_frame([dict(zip(columns, row, strict=True)) for row in rows], columns)
+        return data_frame(rows, ("system", "measure", "value"))
 
     def save(self, folder: str | Path) -> None:
         """Write the report folder, with the tables as Markdown, CSV and LaTeX."""

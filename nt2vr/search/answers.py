@@ -10,7 +10,7 @@ import numpy as np
 
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
-from nt2vr.notebook.frames import data_frame
+from nt2vr.notebook import data_frame
 from nt2vr.notebook.html import parts_html
 from nt2vr.notebook.rankings import COLUMNS, ShownRanking, side_by_side
 from nt2vr.search.embedded import EmbeddedGallery

@@ -1,13 +1,9 @@
 """Results in notebooks: what is shown, that nothing from outside is markup, and how large it may get."""
 
 import re
-import sys
 from html.parser import HTMLParser
 
-import pytest
-
 import nt2vr
-from nt2vr.errors import ConfigError
 from nt2vr.notebook.html import COLOURS, MAX_PICTURE_BYTES
 from nt2vr.notebook.rankings import MAX_PICTURES, SHOWN, ShownRanking, side_by_side
 from nt2vr.search.answers import Answer, Hit, Ranking
@@ -73,9 +69,3 @@ def test_tables_for_pandas_have_a_row_per_hit_and_part() -> None:
     assert answer(hits=0).rankings[0].to_pandas().columns.tolist()[:3] == ["system", "rank", "video_id"]
     parts = nt2vr.Query("a, not b", ("a",), ("b",)).to_pandas()
     assert parts.to_dict("list") == {"part": ["wanted", "unwanted"], "text": ["a", "b"]}
-
-
-def test_without_pandas_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ConfigError, match="pip install pandas"):
-        answer().to_pandas()
