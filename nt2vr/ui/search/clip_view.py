@@ -7,9 +7,10 @@ from typing import Any
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.media.preview import MAX_SECONDS
+from nt2vr.notebook.html import SPOKEN
 from nt2vr.search.answers import Answer, Seen
 
-MARKS = {"right": "✓", "violation": "violates", "miss": "misses"}
+MARKS = {**SPOKEN, "right": "✓"}
 ALIKE = 2e-4  # difference of two scores that is due to rounding
 SLACK_S = 0.5  # that a preview may be shorter than its clip before its frames are shown at wrong places
 

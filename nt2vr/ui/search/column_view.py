@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nt2vr.media.gallery import Video
+from nt2vr.notebook.html import SPOKEN
 from nt2vr.search.answers import Answer, Hit, Ranking
 from nt2vr.search.overlap import clip_of
 from nt2vr.search.reading import with_words
@@ -34,7 +35,6 @@ MEANINGS = {  # of strategies
     "fusion": "what a trained layer makes of the picture and both parts",
 }
 OWN = "what a strategy from outside nT2VR makes of the parts"
-SPOKEN = {"right": "right", "violation": "violates", "miss": "misses"}
 MARK_MEANINGS = {
     "right": "Right: shows the wanted part and nothing unwanted",
     "violation": "Violates: shows the unwanted part",
