@@ -82,24 +82,15 @@ def query_lines(answer: "Answer") -> Iterator[str]:
 def ranking_lines(ranking: "Ranking", answer: "Answer", searcher: "GallerySearcher") -> Iterator[str]:
     """Yield one system's table."""
     from nt2vr.ui.search.clip_view import times_text
+    from nt2vr.ui.search.column_view import notes
 
     counts = ", ".join(f"{count} {verdict}" for verdict, count in ranking.counts.items() if count)
     by = f" by {answer.judged_by}" if counts and answer.judged_by else ""
     yield ranking.system.name + (f": {counts}{by}" if counts else "")
     if ranking.missing:
         yield f"  not indexed by this model, and not searched: {counted(ranking.missing, 'clip')}"
-    if ranking.notice:
-        yield f"  {ranking.notice}"
-    if as_typed := answer.as_typed(ranking):
-        yield f"  asked as typed: {', '.join(as_typed)}"
-    if ranking.reads:
-        yield f"  reads: {ranking.reads} (the other words: only its GRU)"
-    if ranking.unseen:
-        yield f"  never seen in training: {', '.join(ranking.unseen)}"
-    if ranking.low and not counts:  # verdicts say it better
-        yield "  no good match: the best score is low"
+    yield from (f"  {each}" for each in notes(ranking, answer, judged=bool(counts)))
     if not ranking.hits:
-        yield "  nothing to search for"
         return
     yield ROW.format("rank", "score", "verdict", "video", "caption")
     for hit in ranking.hits:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 COLOURS = {"right": "#1a7f37", "violation": "#c4302b", "miss": "#9a6700"}  # of verdicts
-SPOKEN = {"right": "right", "violation": "violates", "miss": "misses"}  # the same in words
+SPOKEN = {"right": "right", "violation": "violates", "miss": "misses"}  # verdicts in words
 MAX_PICTURE_BYTES = 30_000  # of one thumbnail; a larger one is left out
 _CELL = "padding:2px 10px;text-align:left;vertical-align:top"
 

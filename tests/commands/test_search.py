@@ -13,6 +13,7 @@ from nt2vr.commands.search import ranking_lines
 from nt2vr.python.searcher import GallerySearcher
 from nt2vr.search.answers import Answer, Hit, Ranking
 from nt2vr.search.systems import System
+from nt2vr.ui.search.column_view import NO_GOOD_MATCH, NOTHING_LEFT
 from tests.tiny import unknowing
 
 
@@ -42,7 +43,7 @@ def test_a_low_score_is_said_only_where_there_are_no_verdicts(verdict: Any, is_s
     answer = SimpleNamespace(judged_by="", as_typed=lambda _: ())
     searcher = SimpleNamespace(video=lambda _: SimpleNamespace(captions=("a dog",)))
     lines = list(ranking_lines(ranking, cast(Answer, answer), cast(GallerySearcher, searcher)))
-    assert ("  no good match: the best score is low" in lines) is is_said
+    assert (f"  {NO_GOOD_MATCH}" in lines) is is_said
 
 
 def test_json_has_the_shape_of_the_api(gallery_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +84,7 @@ def test_a_strategy_with_nothing_left_to_search_for_says_so(
     gallery_data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert search(gallery_data, "not dancing", "--systems", "CLIP drop") == 0
-    assert capsys.readouterr().out == "wanted:    –\nunwanted:  dancing\n\nCLIP drop\n  nothing to search for\n"
+    assert capsys.readouterr().out == f"wanted:    –\nunwanted:  dancing\n\nCLIP drop\n  {NOTHING_LEFT}\n"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Result columns, one per system, as template data. Independent of Gradio."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,7 +106,7 @@ def columns_view(
                 "badge": badge,
                 "line": _line(ranking, answer, complete) if judged else {},
                 "stayed": _stayed(ranking, other) if other else "",
-                "note": _note(ranking, answer, judged),
+                "note": " ".join(notes(ranking, answer, judged)),
                 "hits": [clip(hit, ranking) for hit in ranking.hits],
             }
             for ranking, badge in zip(answer.rankings, badges, strict=True)
@@ -161,23 +161,25 @@ def _line(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, str]:
     return {"kind": "good" if is_good else "bad", "text": ", ".join(texts)}
 
 
-def _note(ranking: Ranking, answer: Answer, judged: bool) -> str:
-    notes = [ranking.notice] if ranking.notice else []
+def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
+    """Yield remarks on a ranking, one sentence each; where it is `judged`, none is on a low score."""
+    if ranking.notice:
+        yield ranking.notice
     if not ranking.hits:
-        return " ".join([*notes, NOTHING_LEFT])
+        yield NOTHING_LEFT
+        return
     if ranking.recall < 1:
-        notes.append(f"Approximate search: it finds {100 * ranking.recall:.1f} % of the ten best clips.")
+        yield f"Approximate search: it finds {100 * ranking.recall:.1f} % of the ten best clips."
     if ranking.low and not judged:  # verdicts know better
-        notes.append(NO_GOOD_MATCH)
+        yield NO_GOOD_MATCH
     if asked := _rewording(ranking, answer):
-        notes.append(f"The parser helped: {short_name(ranking.system.model)} was asked for “{asked}”.")
+        yield f"The parser helped: {short_name(ranking.system.model)} was asked for “{asked}”."
     if as_typed := answer.as_typed(ranking):
-        notes.append(f"{ranking.system.model} knows, and was asked as typed: {', '.join(as_typed)}.")
+        yield f"{ranking.system.model} knows, and was asked as typed: {', '.join(as_typed)}."
     if ranking.reads:
-        notes.append(f"reads: {ranking.reads}. The other words: only its GRU.")
+        yield f"reads: {ranking.reads}. The other words: only its GRU."
     if ranking.unseen:
-        notes.append(f"{ranking.system.model} has never seen: {', '.join(ranking.unseen)}.")
-    return " ".join(notes)
+        yield f"{ranking.system.model} has never seen: {', '.join(ranking.unseen)}."
 
 
 def _rewording(ranking: Ranking, answer: Answer) -> str:
