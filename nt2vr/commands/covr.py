@@ -57,5 +57,5 @@ def run(options: Namespace) -> None:
                 sys.stdout.write("\n" + published_markdown("CIRR, test"))
             return
         evaluation = evaluate_covr(options.model, data, options.data_dir, options.device, progress)
-    sys.stderr.writelines(f"{line}\n" for line in evaluation.report.source.get("remarks", ()))
+    sys.stderr.writelines(f"{line}\n" for line in evaluation.remarks)
     sys.stdout.write(evaluation.table)

@@ -61,6 +61,5 @@ def run(options: Namespace) -> None:
         evaluation = evaluate(data, options.systems.split(","), options.data_dir, options.device, progress)
     if options.out:
         evaluation.save(options.out)
-    report = evaluation.report
-    sys.stderr.writelines(f"{line}\n" for line in (*report.source.get("remarks", ()), *report.notes))
+    sys.stderr.writelines(f"{line}\n" for line in (*evaluation.remarks, *evaluation.report.notes))
     sys.stdout.write(f"{json.dumps(evaluation.metrics, indent=2)}\n" if options.json else evaluation.table)

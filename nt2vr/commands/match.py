@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nt2vr.search.strategies import DEFAULT_ALPHA
+from nt2vr.commands.parser import add_search_flags
 from nt2vr.settings import add_flags
 
 if TYPE_CHECKING:
@@ -16,18 +16,9 @@ NONE = "–"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    default = "(default: %(default)s)"
     parser.add_argument("shown", metavar="CLIP", help="id of a clip of the gallery, or a picture file")
     parser.add_argument("lines", metavar="TEXT", nargs="+", help="2 to 8 captions")
-    parser.add_argument("--systems", default="CLIP, CLIP-neg", help=f"names of systems, comma-separated {default}")
-    parser.add_argument("--library", default="", metavar="NAME", help="the clip is of this library")
-    parser.add_argument(
-        "--alpha",
-        type=float,
-        default=DEFAULT_ALPHA,
-        help=f"weight of the unwanted part, for boolean systems {default}",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON, as the API returns it")
+    add_search_flags(parser, library="the clip is of this library")
     add_flags(parser)
 
 

@@ -7,6 +7,22 @@ from typing import Any
 from nt2vr.registry import did_you_mean
 
 
+def add_search_flags(parser: ArgumentParser, library: str) -> None:
+    """Add the flags of commands that ask systems; `library` is the help on the one that names a library."""
+    from nt2vr.search.strategies import DEFAULT_ALPHA
+
+    default = "(default: %(default)s)"
+    parser.add_argument("--systems", default="CLIP, CLIP-neg", help=f"names of systems, comma-separated {default}")
+    parser.add_argument("--library", default="", metavar="NAME", help=library)
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=DEFAULT_ALPHA,
+        help=f"weight of the unwanted part, for boolean systems {default}",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, as the API returns it")
+
+
 class Parser(ArgumentParser):
     """An argparse parser, whose subparsers are of the same class."""
 

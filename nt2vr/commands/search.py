@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nt2vr.commands.parser import add_search_flags
 from nt2vr.errors import counted
-from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import add_flags, add_index_flag
 
 if TYPE_CHECKING:
@@ -20,25 +20,16 @@ ROW = "  {:>4}  {:>7}  {:9}  {:10}  {}"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    default = "(default: %(default)s)"
     parser.add_argument("query", help="a sentence such as 'a dog and not a cat'")
-    parser.add_argument("--systems", default="CLIP, CLIP-neg", help=f"names of systems, comma-separated {default}")
-    parser.add_argument("--library", default="", metavar="NAME", help="search this library, not the built-in gallery")
-    parser.add_argument("-k", "--k", type=int, default=8, help=f"results per system {default}")
+    add_search_flags(parser, library="search this library, not the built-in gallery")
+    parser.add_argument("-k", "--k", type=int, default=8, help="results per system (default: %(default)s)")
     parser.add_argument("--image", type=Path, metavar="FILE", help="reference picture")
-    parser.add_argument(
-        "--alpha",
-        type=float,
-        default=DEFAULT_ALPHA,
-        help=f"weight of the unwanted part, for boolean systems {default}",
-    )
     parser.add_argument(
         "--literal", default="", metavar="WORDS", help="words to ask for as typed, comma-separated (see 'read as')"
     )
     parser.add_argument(
         "--versus", metavar="QUERY", help="search for a second query as well, and count the clips that both find"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON, as the API returns it")
     add_flags(parser)
     add_index_flag(parser)
 
