@@ -3,10 +3,11 @@
 import logging
 import math
 import shutil
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
@@ -19,7 +20,6 @@ from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Chan
 from nt2vr.library.inventory import Counts, Inventory, compared
 from nt2vr.library.previews import Previews
 from nt2vr.library.sources import allowed_path, is_available, list_files
-from nt2vr.library.uploads import unused_path
 from nt2vr.library.windows import clips_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 SETTINGS, INVENTORY, UPLOADS, PREVIEWS, LOCK = "library.json", "files.db", "uploads", "previews", "update.lock"
 MAX_NAME = 80  # characters
+MAX_STEM, MAX_FILE_BYTES = 120, 200  # characters and bytes of an upload's name; file systems take 255 bytes
 EMBEDDINGS = "embeddings"  # beside the folder of libraries
 BUILT_IN = "built-in"  # name of the gallery that is no library, on the command line and in the APIs
 WAIT_S = 0.5  # between looks at whether to stop waiting for another update
@@ -119,21 +120,19 @@ class Libraries:
                 self._milvus.forget(source.key)
 
     def upload(self, library_id: str, files: Sequence[tuple[str, Path]]) -> None:
-        """Copy files into a library of uploads, under names that are safe and unique; `update_library` indexes them.
+        """Copy files, given by a visitor's name and the present path, into a library of uploads.
 
-        Args:
-            files: the name a visitor gave, and where the file lies now.
+        They get safe and unique names; `update_library` indexes them.
         """
         source = self._source(library_id)
         if source.kind != "uploads":
             raise ConfigError(f"{source.name} is not a library of uploads. Copy the files into {source.path}.")
         check_free(source.path, sum(path.stat().st_size for _, path in files), "Storing the uploads")
         for name, path in files:
-            place = unused_path(source.path, name)
-            partial = place.with_name(f".{uuid4().hex}.partial")  # hidden from a scan
+            partial = source.path / f".{uuid4().hex}.partial"  # hidden from a scan
             try:
                 shutil.copyfile(path, partial)
-                partial.rename(place)
+                partial.replace(_new_file(source.path, name))
             finally:
                 partial.unlink(missing_ok=True)
 
@@ -277,3 +276,22 @@ def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> So
     if not is_available(source):
         raise ConfigError(f"{resolved} is empty. Put videos or pictures there, or name another folder.")
     return source
+
+
+def _new_file(folder: Path, name: str) -> Path:
+    """Create an empty file, which no other upload can take, under a visitor's file name made safe and unique."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    clean = "".join(each for each in unicodedata.normalize("NFC", last) if each.isprintable()).strip(". ")
+    path = PurePosixPath(clean.encode("utf-8", "replace").decode() or "file")
+    stem, suffix = path.stem[:MAX_STEM], path.suffix[:10]
+    while len(f"{stem}{suffix}".encode()) > MAX_FILE_BYTES:
+        stem = stem[:-1]
+    place, number = folder / f"{stem}{suffix}", 1
+    while True:
+        try:
+            place.touch(exist_ok=False)
+        except FileExistsError:
+            number += 1
+            place = folder / f"{stem} ({number}){suffix}"
+        else:
+            return place

@@ -1,7 +1,10 @@
 """Adding, naming, removing libraries; roots, and uploads."""
 
 import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -154,6 +157,24 @@ def test_uploads_get_safe_and_unique_names(libraries: Libraries, tmp_path: Path)
     assert not (tmp_path / "etc").exists()
     libraries.remove(info.id)
     assert film.exists()
+
+
+def test_files_that_are_stored_at_once_under_one_name_are_both_kept(
+    libraries: Libraries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = libraries.add("Mine", "uploads")
+    both, copy = Barrier(2), shutil.copyfile
+
+    def copied_by_both(place: Path, target: Path) -> None:
+        copy(place, target)
+        both.wait(30)
+
+    monkeypatch.setattr(shutil, "copyfile", copied_by_both)
+    with ThreadPoolExecutor(2) as threads:
+        for content in ("one", "other"):
+            (tmp_path / content).write_text(content)
+            threads.submit(libraries.upload, info.id, [("a.mp4", tmp_path / content)])
+    assert sorted(path.read_text() for path in info.source.path.iterdir()) == ["one", "other"]
 
 
 def test_nothing_is_uploaded_into_a_folder_of_ones_own(libraries: Libraries, tmp_path: Path) -> None:
