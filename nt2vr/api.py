@@ -59,10 +59,8 @@ def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, d
     """
     expect_path("name_or_folder", name_or_folder, "a model's name or folder")
     settings = _settings(data_dir, device)
-    folder, models, name = expanded(name_or_folder), Services(settings).models, str(name_or_folder)
-    if (folder / CARD).is_file():
-        return Model(models.read(folder))
-    return Model(models.load(next((known for known in models.names() if known.casefold() == name.casefold()), name)))
+    folder, models = expanded(name_or_folder), Services(settings).models
+    return Model(models.read(folder) if (folder / CARD).is_file() else models.load(str(name_or_folder)))
 
 
 def open_searcher(

@@ -68,10 +68,9 @@ def _base_folder(base: str, data_dir: Path | None) -> str:
     if not base or path.is_absolute() or path.exists():
         return _anchored(base)
     models = Catalog.of(Settings.read(data_dir))
-    by_key = {"".join(name.casefold().split()): name for name in models.names()}
-    if name := by_key.get("".join(base.casefold().split())):
-        return str(models.find(name).folders[0].absolute())
-    near = did_you_mean(base, by_key.values())
+    if models.named(base):
+        return str(models.folder(base).absolute())
+    near = did_you_mean(base, models.names())
     raise ConfigError(f"No model or checkpoint folder is called {quoted(base)}.{near} `nt2vr models list` has names.")
 
 

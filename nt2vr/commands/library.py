@@ -102,6 +102,7 @@ def _update(services: "Services", options: Namespace) -> None:
     if shard is not None and options.ray is not None:
         raise ConfigError("--shard and --ray both share the work out. Choose one of them.")
     libraries, encoder = services.libraries, services.models.load(options.model)
+    options.model = services.models.named(options.model)
     if services.models.knows_only_drawings(options.model):
         again = f"nt2vr library update NAME --model {OFFERED.catalog_name!r}"
         _write(f"{options.model} knows only drawings. For real videos: nt2vr models get {OFFERED.name}, then {again}")

@@ -24,9 +24,7 @@ def run(options: Namespace) -> None:
     settings = Settings.read(options.data_dir, options.device)
     folder = expanded(options.checkpoint)
     if not (folder / CARD).is_file():
-        catalog = Catalog.of(settings)
-        names = {name.casefold(): name for name in catalog.names()}
-        folder = catalog.folder(names.get(options.checkpoint.casefold(), options.checkpoint))
+        folder = Catalog.of(settings).folder(options.checkpoint)
     shipped = folder.absolute().is_relative_to(ASSETS.absolute())
     address = push(folder, options.repository, options.private, options.licence or ("mit" if shipped else ""))
     sys.stdout.write(f"{address}\n")

@@ -146,9 +146,17 @@ class Catalog:
         self._objects[encoder.name] = encoder
         return encoder.name
 
+    def named(self, name: str) -> str | None:
+        """Return a model's name as it is listed, given in any letter case and with any spaces; None if none has it."""
+        names = self.names()
+        return name if name in names else next((known for known in names if _key(known) == _key(name)), None)
+
     def find(self, name: str) -> CatalogEntry:
-        """Return the checkpoints that a name stands for."""
-        return pick("model", name, self.entries())
+        """Return the checkpoints that a name stands for, given as for `named`."""
+        entries = self.entries()
+        if isinstance(name, str) and name not in entries:  # an empty drop-down gives None
+            name = self.named(name) or name
+        return pick("model", name, entries)
 
     def card(self, name: str) -> Card:
         """Read the card of a model, without loading it; raises as `find` and `read_card` do."""
@@ -246,6 +254,10 @@ class Catalog:
         shutil.rmtree(doomed, ignore_errors=True)  # of a process that was killed
         folder.rename(doomed)  # from here on, it is no model any more
         shutil.rmtree(doomed)
+
+
+def _key(name: str) -> str:
+    return "".join(name.casefold().split())
 
 
 def _towers(card: Card) -> tuple[str, ...]:

@@ -205,7 +205,7 @@ def checked_name(name: str, models: Catalog) -> str:
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME or "|" in name or not name.isprintable():
         raise ConfigError(f"A model cannot be named {name[:MAX_NAME]!r}: choose 1 to {MAX_NAME} characters without |.")
-    if name.casefold() in {known.casefold() for known in models.names()}:
+    if models.named(name):
         raise ConfigError(f"There is already a model {quoted(name)}. Choose another name.")
     return name
 
@@ -215,12 +215,11 @@ def _architecture(named: str, weights: Mapping[str, "Tensor"], models: Catalog) 
     import open_clip  # noqa: PLC0415  takes seconds
 
     theirs = open_clip.list_models()
-    ours = {name.casefold(): name for name in models.names()}
-    if own := ours.get(named.strip().casefold()):
+    if own := models.named(named):
         return own, *read_configs(models.folder(own))
     if named.strip():
         if named.strip() not in theirs:
-            near = get_close_matches(named.strip(), [*ours.values(), *theirs], 5, 0.3) or ["ViT-B-32"]
+            near = get_close_matches(named.strip(), [*models.names(), *theirs], 5, 0.3) or ["ViT-B-32"]
             raise ConfigError(f"Unknown architecture {quoted(named.strip())}. Try {', '.join(near)}.")
         config: Config = open_clip.get_model_config(named.strip())
         check_text_tower(config, named)

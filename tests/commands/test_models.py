@@ -38,5 +38,5 @@ def test_models_are_listed_as_json_and_removed_by_rm(tmp_path: Path, capsys: pyt
     assert kinds["Mine"] == "added" and kinds["CLIP"] == "shipped"
     offered = {model["name"]: model for model in listed["to_download"]}
     assert (offered["ViT-B-32/openai"]["size_mb"], offered["ViT-B-32/openai"]["speed"]) == (577, "fast")
-    assert main(["models", "rm", "Mine", "--data-dir", str(tmp_path)]) == 0
+    assert main(["models", "rm", "mine", "--data-dir", str(tmp_path)]) == 0
     assert not (tmp_path / "models" / "mine").exists()

@@ -48,7 +48,7 @@ class Indexing:
     def start(self, library_id: str, model: str) -> Future[IndexJob]:
         """Queue an update of a library under a model; a waiting equal one is returned instead."""
         self.models.find(model)
-        return self._start(library_id, model)
+        return self._start(library_id, self.models.named(model) or model)
 
     def get(self, library_id: str, permissions: Permissions, visitor: Visitor) -> Future[IndexJob]:
         """Update a library under a model that knows more than drawings, which is downloaded if none is here."""

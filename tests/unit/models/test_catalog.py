@@ -46,6 +46,22 @@ def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appe
         models.find("BLIP")
 
 
+def test_a_model_is_found_in_any_letter_case_and_with_any_spaces_but_first_by_its_exact_name(tmp_path: Path) -> None:
+    for folder, name in (("a", "ViT-B-32 / openai"), ("b", "Mine"), ("c", "mine")):
+        write_tiny(tmp_path / folder, name)
+    models = Catalog([tmp_path])
+    for typed, folder in (("vit-b-32/OpenAI", "a"), ("MINE", "b"), ("Mine", "b"), ("mine", "c")):
+        assert models.folder(typed) == tmp_path / folder
+    assert [models.named(typed) for typed in ("vit-b-32/OpenAI", "mine", "", "yours")] == [
+        "ViT-B-32 / openai",
+        "mine",
+        None,
+        None,
+    ]
+    with pytest.raises(ConfigError, match="Unknown model None"):
+        models.find(None)  # type: ignore[arg-type]  # of an empty drop-down
+
+
 def load(models: Catalog, name: str) -> OpenClipEncoder:
     encoder = models.load(name)
     assert isinstance(encoder, OpenClipEncoder)
