@@ -4,7 +4,6 @@ argcomplete asks `nt2vr` itself what fits, since the names of models, libraries 
 the words of today into the script.
 """
 
-import json
 import shlex
 import sys
 from argparse import Action, ArgumentParser, Namespace
@@ -14,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from nt2vr.errors import Nt2vrError
+from nt2vr.files import parse_json
 
 SHELLS = ("bash", "zsh", "fish")
 DATA = ("world", "gallery")
@@ -37,13 +37,7 @@ def run(options: Namespace) -> None:
 def complete(
     line: str, parser_of: Callable[[str], tuple[ArgumentParser, Any]], presets: Callable[[], list[str]]
 ) -> None:
-    """Answer the shell, and exit.
-
-    Args:
-        line: typed so far.
-        parser_of: returns the parser for a command.
-        presets: lists the trainer's presets.
-    """
+    """Answer the shell that asks about a line typed so far, and exit; `parser_of` returns the parser for a command."""
     import argcomplete
 
     try:
@@ -93,8 +87,11 @@ def _models(data_dir: str | None) -> list[str]:
 
 
 def _libraries(data_dir: str | None) -> list[str]:
-    """List libraries as their settings name them; opening them would import OpenCV."""
+    """List libraries by their settings, as `Libraries` does, which imports OpenCV; hidden folders are removed ones."""
     from nt2vr.settings import Settings
 
-    files = (Settings.read(data_dir).data_dir / "libraries").glob("*/library.json")
-    return [str(json.loads(file.read_text(encoding="utf-8"))["name"]) for file in sorted(files)]
+    names = []
+    for file in sorted((Settings.read(data_dir).data_dir / "libraries").glob("[!.]*/library.json")):
+        with suppress(OSError, ValueError, TypeError, KeyError):  # damaged
+            names.append(str(parse_json(file.read_text(encoding="utf-8"))["name"]))
+    return names

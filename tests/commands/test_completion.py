@@ -40,8 +40,10 @@ def completed(line: str, data: Path) -> list[str]:
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     write_tiny(folder / "models" / "mine", "Mine")
-    (folder / "libraries" / "1").mkdir(parents=True)
-    (folder / "libraries" / "1" / "library.json").write_text('{"name": "Holiday"}')
+    texts = {"1": '{"name": "Holiday"}', "2": "[]", "3": "{}", "4": "{", ".5.removed": '{"name": "Gone"}'}
+    for library, text in texts.items():
+        (folder / "libraries" / library).mkdir(parents=True)
+        (folder / "libraries" / library / "library.json").write_text(text)
     return folder
 
 
