@@ -74,7 +74,6 @@ def _add_chat(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    """Build query sets and print their sizes, or split sentences; all output is JSON lines."""
     options.action(options)
 
 

@@ -47,14 +47,9 @@ READY = Batch()
 
 
 class Worker:
-    """An encoder with a decoder, in a process of its own.
-
-    Args:
-        expected: identity of the encoder in the process that stores the embeddings, see `identity_of`.
-    """
+    """An encoder with a decoder, in a process of its own; one of another identity than `expected` is refused."""
 
     def __init__(self, load: Load, expected: str, num_cores: int) -> None:
-        """Load nothing yet."""
         self._load, self._expected, self._one_at_a_time = load, expected, Lock()
         self._encoder: Encoder | None = None
         self._decoder = Decoder(num_cores)

@@ -20,13 +20,9 @@ NOT_A_FILE = "It is not a file, but a folder, pipe or device."
 
 
 def allowed_path(path: str | Path, roots: Sequence[Path] | None) -> tuple[Path, Path | None]:
-    """Resolve a path that someone named; return it with the root that it lies in.
+    """Resolve a path that someone named, and return it with the root that it lies in; `roots` None allows any place.
 
-    Args:
-        roots: None allows any place; then there is no root.
-
-    Raises:
-        AccessError: if it lies, after links are followed, in none of the roots.
+    An AccessError refuses a path that, after links are followed, lies in none of the roots.
     """
     try:
         resolved = Path(path).expanduser().resolve()
