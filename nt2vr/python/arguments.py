@@ -77,9 +77,11 @@ def is_one(queries: object) -> bool:
 def one_query(query: Any) -> str | Query | Vector:
     """Return a query of one of the three forms."""
     if isinstance(query, Query):
-        texts = (query.text, *query.wanted, *query.unwanted)
-        if not (all(isinstance(text, str) for text in texts) and isinstance(query.unwanted, tuple)):
-            raise QueryError(f"The texts and parts of a query must be text: {quoted(query)}.")
+        parts = (query.wanted, query.unwanted, query.cues, query.scopes)
+        if not all(isinstance(part, tuple) for part in parts):
+            raise QueryError(f"The parts of a query must be tuples, as in ('a dog',): {quoted(query)}.")
+        if not all(isinstance(text, str) for text in (query.text, *query.wanted, *query.unwanted)):
+            raise QueryError(f"The texts of a query must be text: {quoted(query)}.")
         return query
     if isinstance(query, str):
         return query

@@ -14,6 +14,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.strategies import STRATEGIES, Parts
 from tests.colours import ColourModel
 
+NO_TUPLES: list[Any] = ["a", ["a"], 5]
 RED, BLUE, GREEN, YELLOW = "<i>red.png", "blue.png", "green.png", "yellow.png"
 
 
@@ -126,7 +127,13 @@ def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences
 @pytest.mark.parametrize(
     "change",
     [
-        *({"query": each} for each in (5, None, b"red", {"a": 1}, nt2vr.Query(5), nt2vr.Query("a", unwanted="b"))),  # type: ignore[arg-type]
+        *({"query": each} for each in (5, None, b"red", {"a": 1})),
+        *({"query": nt2vr.Query(5)}, {"query": nt2vr.Query("a", (5,))}),  # type: ignore[arg-type]
+        *(
+            {"query": nt2vr.Query("a", **{part: each})}
+            for part in ("wanted", "unwanted", "cues")
+            for each in NO_TUPLES
+        ),
         *({"systems": each} for each in (5, None, [None], b"CLIP", [], {"CLIP": 1.5, 3: 2}, object())),
         *({"k": each} for each in ("8", 2.5, True, 0, -1, 101, [1])),
         *({"alpha": each} for each in ("1", None, float("nan"), -1, [0.5])),
