@@ -114,11 +114,12 @@ def _unknown(name: str, by_key: Mapping[str, str]) -> str:
         strategy = words[place].lower()
         if not (strategy.isalpha() and _key(" ".join(words[:place])) in by_key):
             continue
-        if strategy in STRATEGIES:
-            written = " ".join(words[place + 1 :])
+        if strategy not in STRATEGIES:
+            near = did_you_mean(strategy, STRATEGIES)
+            return f"Unknown strategy {quoted(strategy)}.{near} Choose one of: {', '.join(STRATEGIES)}."
+        if written := " ".join(words[place + 1 :]):
             return f"{quoted(written)} is not a number for {strategy}. Write it as in 'CLIP boolean α 0.5'."
-        near = did_you_mean(strategy, STRATEGIES)
-        return f"Unknown strategy {quoted(strategy)}.{near} Choose one of: {', '.join(STRATEGIES)}."
+        break  # its last word was a second strategy
     near = did_you_mean(name, by_key.values())
     return f"Unknown model {quoted(name)}.{near} Choose one of: {', '.join(sorted(by_key.values()))}."
 

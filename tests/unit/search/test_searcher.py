@@ -467,6 +467,12 @@ def test_an_invalid_systems_name_is_one_sentence(name: str) -> None:
     str(caught.value).encode()  # fails for a lone surrogate
 
 
+@pytest.mark.parametrize("name", ["CLIP drop drop", "CLIP boolean boolean"])
+def test_a_second_strategy_is_not_taken_for_a_number(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"Unknown model '{name.rpartition(' ')[0]}'"):
+        System.named(name, MODELS)
+
+
 @pytest.mark.parametrize("name", ["CLIP boolean" + " " * 100 + "!", "CLIP" + " α" * 50, "x" * 30_000])
 def test_a_long_systems_name_is_refused_with_at_most_100_characters_of_it(name: str) -> None:
     for refuse in (check_model_name, lambda long: System.named(long, MODELS)):
