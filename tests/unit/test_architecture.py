@@ -158,6 +158,16 @@ def test_imports_run_one_way_through_the_layers() -> None:
     assert upward == []
 
 
+def test_the_docs_list_the_layers() -> None:
+    _, section = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("\n## Layers\n")
+    listed = [
+        re.split(r"[,·\s]+", line.split("   ")[0].strip()) for line in section.split("```")[1].strip().split("\n")
+    ]
+    assert [sorted(Path(name).stem for name in names) for names in listed] == [
+        sorted(Path(room).stem for room in rooms) for rooms in LAYERS
+    ]
+
+
 def test_no_layer_imports_a_neighbour_of_its_own_layer() -> None:
     modules = module_files()
     rooms = {name_of(file): next((r for rs in LAYERS for r in rs if is_in(name_of(file), (r,))), "") for file in FILES}
