@@ -1,4 +1,4 @@
-"""Explanation of a clip's score under a system: by frame, by part of the query, and by word left out.
+"""Explanation of a clip's score under a system: by frame, part of the query, word left out, and backwards.
 
 The parts of a system that searches with parts add up to the score exactly; frames and words do not.
 """
@@ -13,7 +13,7 @@ from nt2vr.language.query import Query
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embed_query import embed_texts, parts_of, texts_of
-from nt2vr.search.exclusion import Exclusion, scores_of
+from nt2vr.search.exclusion import Exclusion, focused, scores_of
 from nt2vr.search.reading import with_words
 from nt2vr.search.rewording import REWORDED, reword
 from nt2vr.search.strategies import Parts, Vector, searched
@@ -21,7 +21,7 @@ from nt2vr.search.systems import System
 
 Role = Literal["sentence", "wanted", "unwanted", "anchor"]
 MAX_WORDS = 40  # of a query that are left out one by one
-SAME = 1e-3  # largest difference between two computations of one vector
+SAME = 1e-3  # largest difference between two computations of one vector, or poolings of one clip
 SENTENCE: tuple[Role, ...] = ("sentence",)
 PARTS: tuple[Role, ...] = ("wanted", "unwanted")
 USES: dict[str, tuple[Role, ...]] = {  # strategy -> what its scores are made of; the others need a picture
@@ -87,11 +87,7 @@ class Why:
 def explain(
     answer: Answer, video_id: str, encoder_of: Callable[[str], Encoder], columns: Iterable[int] | None = None
 ) -> tuple[Why, ...]:
-    """Explain a clip's scores in an answer.
-
-    Args:
-        columns: numbers of the rankings to explain; default all.
-    """
+    """Explain a clip's scores in an answer, in the columns with these numbers, or all."""
     chosen = range(len(answer.rankings)) if columns is None else columns
     rankings = [answer.rankings[column] for column in chosen]
     return tuple(_explain(ranking, answer.query, video_id, encoder_of(ranking.system.model)) for ranking in rankings)
@@ -108,6 +104,8 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     why = Why(ranking.system, score, tuple(frames.tolist()) if len(frames) > 1 else ())
     if encoder.card.queries:
         return replace(why, notice=WHOLE_QUERIES)
+    if encoder.embed_dim != len(vector):
+        return replace(why, notice=NOT_BY_TEXT)
     asked = with_words(query, ranking.read_as) if ranking.read_as else query
     if ranking.system.strategy == REWORDED:
         asked = replace(asked, text=reword(asked.text, " ".join(asked.wanted), asked.unwanted))
@@ -121,7 +119,7 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
 
     whole = embedded(asked)
     found, exclusion = searched(ranking.system.strategy, whole, gallery.embeddings)
-    if found is None or not _is_same((found, exclusion), (vector, ranking.exclusion)):
+    if found is None or not _is_same(_rows(found, exclusion), _rows(vector, ranking.exclusion)):
         return replace(why, notice=NOT_BY_TEXT)
     words = []
     for role, place, text, rest in tried:
@@ -153,16 +151,15 @@ def _left_out(text: str) -> Iterator[tuple[str, str]]:
         yield word, " ".join(words[:place] + words[place + 1 :])
 
 
-_Asked = tuple[Vector, Exclusion | None]
+def _rows(vector: Vector, exclusion: Exclusion | None) -> list[Vector]:
+    """List the vectors that clips are compared with."""
+    if exclusion is None:
+        return [vector]
+    return [vector, *exclusion.unwanted, *(() if exclusion.focus is None else (exclusion.focus,))]
 
 
-def _is_same(first: _Asked, second: _Asked) -> bool:
-    pairs = [(first[0], second[0])]
-    if first[1] and second[1] and first[1].unwanted.shape == second[1].unwanted.shape:
-        pairs.append((first[1].unwanted, second[1].unwanted))
-    elif first[1] or second[1]:
-        return False
-    return all(np.abs(one - other).max(initial=0) <= SAME for one, other in pairs)
+def _is_same(rows: Sequence[Vector], others: Sequence[Vector]) -> bool:
+    return len(rows) == len(others) and np.allclose(rows, others, rtol=0, atol=SAME)
 
 
 def _parts(
@@ -176,29 +173,56 @@ def _parts(
         ("anchor", "", embedded.anchor if asked.unwanted else None),
     ]
     parts = [(role, text, vector) for role, text, vector in named if vector is not None]
-    roles = USES.get(strategy, SENTENCE)
     if exclusion is not None and len(exclusion.unwanted):
-        yield from _rectified(parts, exclusion, clip)
-        return
-    used = [place for place, (role, *_) in enumerate(parts) if role in roles]
-    basis = np.stack([parts[place][2] for place in used]).astype(np.float64)
-    weights = dict(zip(used, np.linalg.lstsq(basis.T, whole.astype(np.float64), rcond=None)[0].tolist(), strict=True))
+        weights, above = _rectified([role for role, *_ in parts], exclusion, clip)
+    else:
+        roles = USES.get(strategy, SENTENCE)
+        used = [place for place, (role, *_) in enumerate(parts) if role in roles]
+        basis = np.stack([parts[place][2] for place in used]).astype(np.float64)
+        shares = np.linalg.lstsq(basis.T, whole.astype(np.float64), rcond=None)[0]
+        weights, above = dict(zip(used, shares.tolist(), strict=True)), {}
     for place, (role, text, vector) in enumerate(parts):
         if role != "anchor" or place in weights:
-            yield Part(role, text, float(clip @ vector), weights.get(place))
+            yield Part(role, text, float(clip @ vector), weights.get(place), above.get(place, 0.0))
 
 
-def _rectified(parts: Sequence[tuple[Role, str, Vector]], exclusion: Exclusion, clip: Vector) -> Iterator[Part]:
-    """Weigh the wanted part with 1, the unwanted part that exceeds tau most with -alpha, and the others with 0."""
+def _rectified(roles: Sequence[Role], exclusion: Exclusion, clip: Vector) -> tuple[dict[int, float], dict[int, float]]:
+    """Return the parts' weights by place, and the similarities from which they count.
+
+    The wanted part has 1, the unwanted part that exceeds tau most -alpha, and the others 0.
+    """
     excess = exclusion.excess(clip @ exclusion.unwanted.T)
-    taken, above = int(excess.argmax()), np.broadcast_to(np.asarray(exclusion.tau), excess.shape)
-    place = 0
-    for role, text, vector in parts:
-        similarity = float(clip @ vector)
-        if role != "unwanted":
-            if role != "anchor":
-                yield Part(role, text, similarity, 1.0 if role == "wanted" else None)
-            continue
-        is_taken = place == taken and excess[place] > 0
-        yield Part(role, text, similarity, -exclusion.weight if is_taken else 0.0, float(above[place]))
-        place += 1
+    unwanted = [place for place, role in enumerate(roles) if role == "unwanted"]
+    above = dict(zip(unwanted, np.broadcast_to(np.asarray(exclusion.tau), excess.shape).tolist(), strict=True))
+    weights = {place: 1.0 if role == "wanted" else 0.0 for place, role in enumerate(roles) if role in PARTS}
+    if excess.any():
+        weights[unwanted[int(excess.argmax())]] = -exclusion.weight
+    return weights, above
+
+
+def scored_backwards(answer: Answer, video_id: str, encoder_of: Callable[[str], Encoder]) -> tuple[float | None, ...]:
+    """Score a clip with its frames in reverse order, pooled anew, as `Seen.score` has it; a mean does not change.
+
+    None where a system has no score for this clip, or its model has been replaced since it answered.
+    """
+    return tuple(_scored_backwards(ranking, video_id, encoder_of) for ranking in answer.rankings)
+
+
+def _scored_backwards(ranking: Ranking, video_id: str, encoder_of: Callable[[str], Encoder]) -> float | None:
+    gallery, vector, exclusion = ranking.gallery, ranking.vector, ranking.exclusion
+    row = gallery.row_of.get(video_id) if gallery else None
+    if gallery is None or vector is None or row is None:
+        return None
+    frames = gallery.all_frames[gallery.places[[row]]]  # (1, F, D)
+    backwards = np.ascontiguousarray(frames[:, ::-1])
+    if exclusion is not None and exclusion.focus is not None:
+        clip = focused(backwards, exclusion.focus)[0]
+    else:
+        encoder = encoder_of(ranking.system.model)
+        lengths = encoder.embed_dim, getattr(encoder, "frame_dim", encoder.embed_dim)
+        if lengths != (len(vector), frames.shape[-1]):
+            return None
+        if not np.allclose(encoder.pool(frames)[0], gallery.embeddings[row], atol=SAME):
+            return None
+        clip = encoder.pool(backwards)[0]
+    return round(float(scores_of(clip, vector, exclusion)), 4)

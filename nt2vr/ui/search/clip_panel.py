@@ -7,10 +7,9 @@ import gradio as gr
 
 from nt2vr.library.galleries import Galleries
 from nt2vr.search.answers import Answer
-from nt2vr.search.backwards import scored_backwards
 from nt2vr.search.match import match
 from nt2vr.search.references import Reference
-from nt2vr.search.why import explain
+from nt2vr.search.why import explain, scored_backwards
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.clip_view import backwards_view, detail_view, film_view
 from nt2vr.ui.search.match_view import asks, lines_of, match_view, with_change

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Answer, Ranking, Seen
-from nt2vr.search.backwards import scored_backwards
 from nt2vr.search.exclusion import Exclusion, focused
 from nt2vr.search.systems import System
+from nt2vr.search.why import scored_backwards
 from nt2vr.ui.search.clip_view import backwards_view
 
 FRAMES = np.array([[[0, 1], [1, 0]], [[1, 0], [0.6, 0.8]]], np.float32)  # of "other" and of "clip"
@@ -27,13 +27,17 @@ def last(frames: NDArray[np.float32]) -> NDArray[np.float32]:
     return frames[:, -1]
 
 
-def scored(pool: Any, newer: Any = None, exclusion: Exclusion | None = None) -> float | None:
+def attention(frames: NDArray[np.float32]) -> NDArray[np.float32]:
+    return mean(frames @ np.ones((3, 3), np.float32))
+
+
+def scored(pool: Any, newer: Any = None, exclusion: Exclusion | None = None, **lengths: int) -> float | None:
     gallery: Any = SimpleNamespace(
         row_of={"clip": 0}, places=np.array([1]), all_frames=FRAMES, embeddings=pool(FRAMES[[1]])
     )
     ranking = Ranking(System("CLIP"), (), vector=WANTED, exclusion=exclusion, gallery=gallery)
     answer = Answer(Query("a", ("a",)), (ranking,))
-    encoder: Any = SimpleNamespace(pool=newer or pool)
+    encoder: Any = SimpleNamespace(**{"pool": newer or pool, "embed_dim": 2, **lengths})
     (score,) = scored_backwards(answer, "clip", lambda _: encoder)
     return score
 
@@ -52,6 +56,8 @@ def test_a_query_that_weighs_frames_does_not_know_their_order() -> None:
 
 def test_a_model_that_was_replaced_since_tells_nothing() -> None:
     assert scored(mean, newer=last) is None
+    assert scored(mean, newer=attention, embed_dim=3) is None
+    assert scored(mean, newer=attention, frame_dim=3) is None
 
 
 def test_the_page_says_on_whom_the_order_is_lost() -> None:

@@ -20,6 +20,7 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.rewording import reworded
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, exclusion_of
@@ -207,6 +208,34 @@ def test_a_search_that_the_text_does_not_explain_has_frames_but_no_words() -> No
     found = why(System("CLIP"), vector=np.array([0, 1, 0, 0], np.float32))
     assert (found.notice, found.words, found.parts) == (NOT_BY_TEXT, (), ())
     assert found.score == pytest.approx(0.5) and len(found.frames) == 2
+
+
+@pytest.mark.parametrize("strategy", ["plain", "rectified"])
+def test_a_model_that_was_replaced_by_one_of_another_length_explains_no_words(strategy: str) -> None:
+    class Longer(KeywordEncoder):
+        def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            return np.pad(super().encode_text(texts), [(0, 0), (0, 1)])
+
+    system, former = System("CLIP", strategy), KeywordEncoder()
+    exclusion = exclusion_of(strategy, parts_of(QUERY, system, former))
+    ranking = Ranking(
+        system,
+        (),
+        gallery=GALLERY,
+        vector=vector_of(QUERY, system, former),
+        exclusion=exclusion and exclusion.within(GALLERY.embeddings),
+        strength=system.strength_for(former.card),
+    )
+    encoder: Any = Longer(embed_dim=5)
+    (found,) = explain(Answer(QUERY, (ranking,)), "clip 0", lambda _: encoder)
+    assert (found.notice, found.words, found.parts) == (NOT_BY_TEXT, (), ())
+    assert len(found.frames) == 2
+
+
+def test_frames_weighed_by_a_text_are_not_explained_by_a_model_that_weighs_none() -> None:
+    vector = vector_of(QUERY, System("CLIP"), KeywordEncoder())
+    exclusion = Exclusion(np.zeros((0, 4), np.float32), 0.0, focus=vector)
+    assert why(System("CLIP"), vector=vector, exclusion=exclusion).notice == NOT_BY_TEXT
 
 
 def test_embeddings_from_a_file_are_not_taken_apart() -> None:
