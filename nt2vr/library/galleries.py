@@ -43,7 +43,7 @@ class Galleries:
     ) -> None:
         """Open the built-in gallery; nothing is loaded yet."""
         self.shelf, self._cache = shelf, cache
-        self._live = LiveModels(models, lambda key, encoder: self.searcher(key).embedded(encoder))
+        self._live = LiveModels(models)
         self._open_searcher = partial(
             Searcher, models, decoder=decoder, cache=cache, synonyms=synonyms, live=self._live, index=index
         )
@@ -67,12 +67,9 @@ class Galleries:
                 searcher = self._open_searcher(
                     self.shelf.gallery(self.shelf.find(key).id), judge=judge_by_captions, library_id=key
                 )
-                self._live.forget(key)
             self._open[key] = stamp, searcher
             while len(self._open) > MAX_OPEN:
-                oldest = next(iter(self._open))
-                del self._open[oldest]
-                self._live.forget(oldest)
+                del self._open[next(iter(self._open))]
         return searcher
 
     def default_systems(self, key: str) -> Sequence[str]:
@@ -98,7 +95,6 @@ class Galleries:
         """Close a library whose clips or embeddings have changed; its next search opens it again."""
         with self._opening:
             self._open.pop(key, None)
-            self._live.forget(key)
 
 
 def systems_of(model: str) -> Sequence[str]:

@@ -41,13 +41,13 @@ def score_all(
     def score(read: Read, known: Known) -> dict[str, Vector]:
         found = {}
         for system, parts in zip(asking.systems, searcher.parts(read, asking, known), strict=True):
-            embedded = asking.loaded[system.model].galleries[searcher.key]
+            embedded = asking.loaded[system.model].view(searcher)
             vector, exclusion = searched(system.strategy, parts, embedded.embeddings)
             if vector is not None:
                 found[system.name] = scores_of(embedded.clips(exclusion), vector, exclusion)
         return found
 
-    seen = {name: model.galleries[searcher.key].gallery.videos for name, model in asking.loaded.items()}
+    seen = {name: model.view(searcher).gallery.videos for name, model in asking.loaded.items()}
     columns = {system.name: [rows[each.video_id] for each in seen[system.model]] for system in asking.systems}
     results = each_read(searcher, queries, asking, score)
     for row, result in enumerate(results):

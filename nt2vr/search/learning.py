@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from nt2vr.errors import ConfigError, Nt2vrError, quoted
 from nt2vr.language.query import Query
 from nt2vr.models.catalog import EPOCH, CatalogEntry
-from nt2vr.models.encoder import Encoder
 from nt2vr.search.answers import Ranking
 from nt2vr.search.asking import Asking
 from nt2vr.search.live import LoadedModel
@@ -72,21 +71,17 @@ class Question:
     strengths: Mapping[str, float]
     literal: Collection[str]
 
-    def ask(self, system: System, encoder: Encoder) -> Ranking:
-        """Rank the clips with a system whose model is given; raises as `Searcher.search` does."""
-        searcher = self.searcher
-        model = LoadedModel(encoder, {searcher.key: searcher.embedded(encoder)}, (), None, {})
-        loaded = {system.model: model}
-        asking = Asking((system,), loaded, self.k, self.references, self.strengths, self.literal)
-        return searcher.answer(searcher.read(self.query, asking), asking).rankings[0]
-
     def ask_epoch(self, own: RunEpochs, epoch: int, base: str, like: System) -> Ranking:
         """Rank the clips with an epoch of a run, or with its base for epoch 0; no hits where that cannot be."""
         searcher, model = self.searcher, f"{own.run} · epoch {epoch}" if epoch else base
         system = replace(like, model=model)
         try:
-            served = searcher.live.encoder(own.run if epoch else base)
-            return self.ask(system, searcher.models.read(searcher.models.folder(model), served) if epoch else served)
+            encoder = searcher.live.encoder(own.run if epoch else base)
+            if epoch:
+                encoder = searcher.models.read(searcher.models.folder(model), encoder)
+            loaded = {model: LoadedModel(encoder)}
+            asking = Asking((system,), loaded, self.k, self.references, self.strengths, self.literal)
+            return searcher.answer(searcher.read(self.query, asking), asking).rankings[0]
         except Nt2vrError as error:
             logger.warning("Epoch %d of %s was not searched: %s", epoch, own.run, error)
             return Ranking(system, ())

@@ -1,17 +1,18 @@
 """Loaded models with gallery embeddings, swapped atomically for newer checkpoints.
 
-A LoadedModel is immutable. A newer one is loaded and its galleries embedded in the background, then one reference is
-replaced; a search finishes with the model it started with, and the last search to do so frees it. A model is in memory
-once, however many galleries are searched with it.
+A newer checkpoint is loaded and its galleries embedded in the background, then one reference is replaced; a search
+finishes with the LoadedModel it started with, and the last search to do so frees it. A model is in memory once,
+however many galleries are searched with it.
 """
 
 import logging
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event, Lock
+from typing import Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -29,22 +30,47 @@ FAILED_POLL_S = 10.0  # interval after an unexpected error, so that the log stay
 MAX_LOADED = 8  # models, as many as one search can compare; the least recently used is unloaded first
 
 
-@dataclass(frozen=True)
+class Viewer(Protocol):
+    """Sees one gallery with any model: a `Searcher`."""
+
+    def embedded(self, encoder: Encoder) -> EmbeddedGallery:
+        """Return the gallery embedded by a model; safe to use from many threads at once."""
+
+
+@dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """A model with the galleries that were searched with it.
+    """A model with its views of the galleries that were searched with it.
+
+    A view is filed under its viewer, and weakly: a search that began before a library changed goes on with what it
+    saw, nobody else finds that, and it goes with the library's former searcher.
 
     Attributes:
-        galleries: by key, each embedded by this model or one with an equal `Card.video_key`.
         stamp: state of its checkpoint folder.
         epoch: the epoch served, if the name denotes a run's newest or best; None otherwise.
         refused: why newer checkpoints are not served, by their stamps.
     """
 
     encoder: Encoder
-    galleries: Mapping[str, EmbeddedGallery]
-    stamp: Stamp
-    epoch: int | None
-    refused: Mapping[Stamp, str]
+    stamp: Stamp = ()
+    epoch: int | None = None
+    refused: Mapping[Stamp, str] = field(default_factory=dict)
+    _views: WeakKeyDictionary[Viewer, EmbeddedGallery] = field(default_factory=WeakKeyDictionary, repr=False)
+
+    @property
+    def views(self) -> dict[Viewer, EmbeddedGallery]:
+        """The views opened so far, by viewer."""
+        viewers = [viewer for ref in self._views.keyrefs() if (viewer := ref()) is not None]
+        return {viewer: self._views[viewer] for viewer in viewers}
+
+    def view(self, viewer: Viewer) -> EmbeddedGallery:
+        """Return the viewer's gallery as the model sees it, the same at each call; only the first one blocks.
+
+        Raises:
+            NotIndexedError: if the gallery is a library that the model has not indexed.
+        """
+        if (view := self._views.get(viewer)) is None:
+            view = self._views.setdefault(viewer, viewer.embedded(self.encoder))
+        return view
 
     @property
     def notice(self) -> str:
@@ -53,58 +79,31 @@ class LoadedModel:
 
 
 class LiveModels:
-    """The loaded models, by name.
+    """The loaded models, by name."""
 
-    Args:
-        embed: returns a model's view of the gallery with a given key.
-    """
-
-    def __init__(self, models: Catalog, embed: Callable[[str, Encoder], EmbeddedGallery]) -> None:
+    def __init__(self, models: Catalog) -> None:
         self._models = models
-        self._embed = embed
         self._loaded: dict[str, LoadedModel] = {}  # least recently used first
-        self._forgotten: Counter[str] = Counter()  # how often, by gallery: views opened before are not kept
         self._changing = Lock()  # held only for moments
         self._loading: defaultdict[str, Lock] = defaultdict(Lock)  # held during the first load of a name
 
-    def get(self, name: str, gallery: str = "") -> LoadedModel:
-        """Return a model with its view of a gallery, given its key; only the first call blocks.
-
-        Raises:
-            NotIndexedError: if the gallery is a library that the model has not indexed.
-        """
-        if (model := self._used(name)) and gallery in model.galleries:
-            return model
-        with self._loaded_as(name, (gallery,)) as model:  # kept also if the gallery turns out not to be indexed
-            while gallery not in model.galleries:
-                before = self._forgotten[gallery]
-                view = self._embed(gallery, model.encoder)
-                model = self._with_view(name, model, gallery, view, before)
-            return model
-
-    def encoder(self, name: str) -> Encoder:
-        """Return a model, loaded on first use, without a view of any gallery; raises as `get` does."""
+    def get(self, name: str, *viewers: Viewer) -> LoadedModel:
+        """Return a model; only the first call blocks: it loads the newest checkpoint that these viewers can use."""
         if model := self._used(name):
-            return model.encoder
-        with self._loaded_as(name, ()) as model:
-            return model.encoder
-
-    @contextmanager
-    def _loaded_as(self, name: str, galleries: Collection[str]) -> Iterator[LoadedModel]:
-        """Yield a model, loaded with views of galleries on first use, while no other thread loads it."""
+            return model
         with self._changing:
             loading = self._loading[name]
         with loading:
-            with self._changing:
-                before = self._forgotten.copy()
-            model = self._used(name) or self._newest(self._models.find(name), None, galleries)
+            model = self._used(name) or self._newest(self._models.find(name), None, viewers)
             with self._changing:
                 self._loaded.setdefault(name, model)
-                for gallery in self._forgotten - before:
-                    self._drop_views(gallery)
                 while len(self._loaded) > MAX_LOADED:
                     del self._loaded[next(iter(self._loaded))]
-            yield model
+        return model
+
+    def encoder(self, name: str) -> Encoder:
+        """Return a model, loaded on first use, without a view of any gallery."""
+        return self.get(name).encoder
 
     @property
     def loaded(self) -> tuple[LoadedModel, ...]:
@@ -115,33 +114,6 @@ class LiveModels:
         """Return the epoch served under a run's name; None if it is not loaded."""
         with self._changing:
             return self._loaded[name].epoch if name in self._loaded else None
-
-    def _with_view(
-        self, name: str, model: LoadedModel, gallery: str, view: EmbeddedGallery, before: int
-    ) -> LoadedModel:
-        """Add a view to a model; if the model was swapped in the meantime, return the newer one without the view.
-
-        A view of a gallery that was forgotten in the meantime serves only the search that began before.
-        """
-        viewing = replace(model, galleries={**model.galleries, gallery: view})
-        with self._changing:
-            current = self._loaded.get(name)
-            if current is not None and current.encoder is not model.encoder:
-                return current
-            if current is not None and self._forgotten[gallery] == before:
-                viewing = self._loaded[name] = replace(current, galleries={**current.galleries, gallery: view})
-        return viewing
-
-    def forget(self, gallery: str) -> None:
-        """Drop all views of a gallery that has changed or is no longer open."""
-        with self._changing:
-            self._forgotten[gallery] += 1
-            self._drop_views(gallery)
-
-    def _drop_views(self, gallery: str) -> None:
-        for name, model in self._loaded.items():
-            views = {key: view for key, view in model.galleries.items() if key != gallery}
-            self._loaded[name] = replace(model, galleries=views)
 
     def _used(self, name: str) -> LoadedModel | None:
         """Return a model if it is loaded, marked as the most recently used."""
@@ -154,9 +126,10 @@ class LiveModels:
         """Swap in newer checkpoints of the loaded models; unload models whose folders are gone."""
         entries = self._models.entries() if self._loaded else {}
         for name, served in list(self._loaded.items()):
-            newest = self._newest(entries[name], served, served.galleries) if name in entries else None
+            views = served.views
+            newest = self._newest(entries[name], served, views) if name in entries else None
             with self._changing:
-                if self._loaded.get(name) is not served:
+                if self._loaded.get(name) is not served or served.views.keys() != views.keys():
                     continue  # unloaded, or searched in another gallery, in the meantime: next time
                 if newest is None:
                     del self._loaded[name]
@@ -182,13 +155,11 @@ class LiveModels:
                 logger.exception("Newer checkpoints could not be looked for.")
                 rest_s = FAILED_POLL_S
 
-    def _newest(self, entry: CatalogEntry, served: LoadedModel | None, galleries: Collection[str]) -> LoadedModel:
-        """Return the newest usable checkpoint with views of galleries; the served one if none is newer."""
+    def _newest(self, entry: CatalogEntry, served: LoadedModel | None, viewers: Iterable[Viewer]) -> LoadedModel:
+        """Return the newest usable checkpoint with its views; the served one if none is newer."""
         if entry.make is not None:
             encoder = entry.make()
-            if served is not None and served.encoder is encoder:
-                return served
-            return LoadedModel(encoder, self._views(galleries, encoder), (), None, {})
+            return served if served and served.encoder is encoder else _seen(LoadedModel(encoder), viewers)
         refused: dict[Stamp, str] = {}
         for folder in entry.folders:
             stamp = _stamp(folder)
@@ -198,7 +169,14 @@ class LiveModels:
                 refused[stamp] = served.refused[stamp]
                 continue
             try:
-                return self._load(folder, stamp, entry, served, refused, galleries)
+                encoder = self._models.read(folder, served.encoder if served else None)
+                probe = [] if encoder.card.queries else ["a dog"]
+                if not np.isfinite(
+                    encoder.encode_text(probe)
+                ).all():  # those of galleries are checked as they are made
+                    raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")
+                epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None
+                return _seen(LoadedModel(encoder, stamp, int(epoch[1]) if epoch else None, refused), viewers)
             except CheckpointError as error:
                 logger.warning("%s", error)
                 refused[stamp] = str(error).replace(f"{folder.parent}/", "")  # the epoch's folder name suffices
@@ -206,34 +184,17 @@ class LiveModels:
             return replace(served, refused=refused)
         raise CheckpointError(next(iter(refused.values())))
 
-    def _load(
-        self,
-        folder: Path,
-        stamp: Stamp,
-        entry: CatalogEntry,
-        served: LoadedModel | None,
-        refused: Mapping[Stamp, str],
-        galleries: Collection[str],
-    ) -> LoadedModel:
-        encoder = self._models.read(folder, served.encoder if served else None)
-        views = self._views(galleries, encoder)
-        probe = [] if encoder.card.queries else ["a dog"]
-        if not np.isfinite(encoder.encode_text(probe)).all():  # the galleries' embeddings are
-            raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")
-        epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None
-        return LoadedModel(encoder, views, stamp, int(epoch[1]) if epoch else None, refused)
 
-    def _views(self, galleries: Collection[str], encoder: Encoder) -> dict[str, EmbeddedGallery]:
-        return {key: view for key in galleries if (view := self._view(key, encoder)) is not None}
-
-    def _view(self, gallery: str, encoder: Encoder) -> EmbeddedGallery | None:
-        """Embed a gallery; None if that fails for a reason other than the model: the next search will raise it."""
+def _seen(model: LoadedModel, viewers: Iterable[Viewer]) -> LoadedModel:
+    """Return a model with its views; if one fails for a reason other than the model, the next search will raise it."""
+    for viewer in viewers:
         try:
-            return self._embed(gallery, encoder)
+            model.view(viewer)
         except CheckpointError:
             raise
         except Nt2vrError:
-            return None
+            continue
+    return model
 
 
 def _stamp(folder: Path) -> Stamp:

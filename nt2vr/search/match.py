@@ -90,8 +90,7 @@ def match(
     video = searcher.video(shown.video_id) if shown.video_id else None
     asking = searcher.asking(systems, strengths=strengths, literal=literal)
     clips = {
-        name: embed_reference(model.encoder, shown, model.galleries[searcher.key])
-        for name, model in asking.loaded.items()
+        name: embed_reference(model.encoder, shown, model.view(searcher)) for name, model in asking.loaded.items()
     }
 
     def scored(read: Read, known: Known) -> tuple[Query, list[float | None]]:
@@ -115,7 +114,7 @@ def _scores(
     """Score one line with each system; `clips` has the clip, or else the picture, as each model sees it."""
     scores: list[float | None] = []
     for system, parts in zip(asking.systems, searcher.parts(read, asking, known), strict=True):
-        gallery = asking.loaded[system.model].galleries[searcher.key]
+        gallery = asking.loaded[system.model].view(searcher)
         vector, exclusion = searched(system.strategy, parts, gallery.embeddings)
         if exclusion and exclusion.focus is not None and video_id:
             clip = gallery.clips(exclusion, [gallery.row_of[video_id]])[0]

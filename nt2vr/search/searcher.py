@@ -81,13 +81,13 @@ class Searcher:
         self.models, self.gallery, self.judge = models, gallery, judge
         self._decoder, self._cache, self._synonyms = decoder, cache, synonyms
         self._videos = {video.video_id: video for video in gallery.videos}
-        self._embedded: WeakValueDictionary[str, EmbeddedGallery] = WeakValueDictionary()  # owned by `live`
+        self._embedded: WeakValueDictionary[str, EmbeddedGallery] = WeakValueDictionary()  # owned by the models
         self._embedding = threading.Lock()
         self._prefetching: threading.Thread | None = None
         self._in_flight: InFlight[Answer] = InFlight()
         self._batches = TextBatches()
         self.key, self.is_library = library_id, bool(library_id)
-        self.live = live or LiveModels(models, lambda _, encoder: self.embedded(encoder))
+        self.live = live or LiveModels(models)
         self.status = "starting"
         self.is_ready = False
 
@@ -166,7 +166,7 @@ class Searcher:
             prefetching.start()  # decodes in child processes while this one imports torch
             self._prefetching = prefetching
             self.understand("a dog and not a cat")
-            view = self.live.get(model, self.key).galleries[self.key]
+            view = self.live.get(model, self).view(self)
         except Nt2vrError as error:
             self.status = str(error)
         else:
@@ -262,7 +262,7 @@ class Searcher:
                 asking.loaded[name].encoder,
                 each,
                 asking.references,
-                asking.loaded[name].galleries[self.key],
+                asking.loaded[name].view(self),
                 known.get(name, {}),
             )
             for (name, anew), each in read.queries.items()
@@ -288,7 +288,8 @@ class Searcher:
         refused: dict[str, NotIndexedError] = {}  # by tower
         for model in models:
             try:
-                loaded[model] = self.live.get(model, self.key)
+                loaded[model] = self.live.get(model, self)
+                loaded[model].view(self)
             except NotIndexedError as error:
                 refused.setdefault(error.tower, error)
         if refused:
@@ -299,7 +300,7 @@ class Searcher:
     def _rank(self, read: Read, system: System, asking: Asking, parts: Parts) -> Ranking:
         reading, model, references = read.readings[system.model], asking.loaded[system.model], asking.references
         judged = read.asked if self.is_library else reading.query  # captions may have words that the model lacks
-        query, encoder, embedded = reading.query, model.encoder, model.galleries[self.key]
+        query, encoder, embedded = reading.query, model.encoder, model.view(self)
         vector, exclusion = searched(system.strategy, parts, embedded.embeddings)
         nothing = Ranking(
             system,

@@ -92,5 +92,5 @@ class Metrics:
 
 def _sum(galleries: Galleries, measure: Callable[[Any], int]) -> int:
     """Add up a measure of the embeddings that loaded models search, each once."""
-    views = {id(view): view for model in galleries.loaded for view in model.galleries.values()}
+    views = {id(view): view for model in galleries.loaded for view in model.views.values()}
     return sum(measure(view.embeddings) for view in views.values())

@@ -154,7 +154,7 @@ def test_all_galleries_share_one_encoder(
     index(galleries, shelf.gallery("1"), "first", decoder, cache)
     found(galleries, "1")
     found(galleries, "")
-    in_library, built_in = (galleries.searcher(name).live.get("first", name).encoder for name in ("1", ""))
+    in_library, built_in = (galleries.searcher(name).live.get("first").encoder for name in ("1", ""))
     assert in_library is built_in is galleries.encoder("first")
 
 

@@ -7,9 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import nt2vr
 from nt2vr.errors import ConfigError, Nt2vrError, QueryError
+from nt2vr.library.libraries import Libraries
+from nt2vr.library.update import update_library
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer
 from nt2vr.search.strategies import STRATEGIES, Parts
 from tests.colours import ColourModel
@@ -92,6 +97,30 @@ def test_scores_are_a_matrix_per_system(searcher: nt2vr.GallerySearcher) -> None
     with pytest.warns(UserWarning, match=re.escape("No scores for 1 query; row 1: Type what the clip")):
         found = searcher.scores(["red", ""], model)["Colours"]
     assert np.isnan(found).tolist() == [[False] * 4, [True] * 4]
+
+
+def test_a_searcher_goes_on_with_its_clips_while_its_library_grows(tmp_path: Path) -> None:
+    models, films = (ColourModel("One", "one"), ColourModel("Two", "two")), tmp_path / "films"
+    films.mkdir()
+    Image.new("RGB", (32, 32), (0, 255, 0)).save(films / "green.png")
+    libraries = Libraries(tmp_path / "data" / "libraries")
+    library = libraries.add("Growing", "folder", films).id
+
+    def update() -> None:
+        with Decoder(num_workers=1) as decoder, Cache.of(tmp_path / "data") as cache:
+            for model in models:
+                update_library(libraries, library, model, decoder, cache, previews=False)
+
+    update()
+    with nt2vr.open_searcher(tmp_path / "data", library="Growing") as searcher:
+        assert ids(searcher.search("red", models[0])) == ["green.png"]
+        Image.new("RGB", (32, 32), (255, 0, 0)).save(films / "red.png")
+        update()
+        assert searcher.scores("red", models)["Two"].shape == (1, 1)
+        answer = searcher.search("red", models)  # with a model that it has used before, and another
+        assert [ids(answer, column) for column in (0, 1)] == [["green.png"]] * 2
+    with nt2vr.open_searcher(tmp_path / "data", library="Growing") as searcher:
+        assert ids(searcher.search("red", models[1])) == ["red.png", "green.png"]
 
 
 def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences(

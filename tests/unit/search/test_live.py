@@ -9,6 +9,8 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.pooling import new_pooling
 from nt2vr.search import live as live_module
 from nt2vr.search.answers import Answer
+from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.live import LiveModels, LoadedModel
@@ -76,24 +79,35 @@ def runs(tmp_path: Path, sources: Path) -> Path:
     return tmp_path / "runs"
 
 
-@pytest.fixture
-def live(runs: Path) -> LiveModels:
-    """Over five clips that are there already."""
-    videos = tuple(Video(str(number), Path()) for number in range(len(FRAMES)))
-    cached: weakref.WeakValueDictionary[str, EmbeddedGallery] = weakref.WeakValueDictionary()
+class Five:
+    """A viewer of five clips that are there already; `before` is called first."""
 
-    def embed(key: str, encoder: Encoder) -> EmbeddedGallery:
-        gallery = cached.get(encoder.visual_fingerprint)
+    def __init__(self) -> None:
+        self.before: Callable[[Encoder], object] = lambda _: None
+        self._cached: weakref.WeakValueDictionary[str, EmbeddedGallery] = weakref.WeakValueDictionary()
+
+    def embedded(self, encoder: Encoder) -> EmbeddedGallery:
+        self.before(encoder)
+        gallery = self._cached.get(encoder.visual_fingerprint)
         if gallery is None:
             frames = encoder.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1)
             index = ExactIndex(encoder.embed_dim)
             embeddings, rows = encoder.pool(frames), np.arange(5)
             index.add(rows, embeddings)
+            videos = tuple(Video(str(number), Path()) for number in range(len(FRAMES)))
             gallery = EmbeddedGallery(Gallery("five", videos), embeddings, index, (), frames, rows)
-            cached[encoder.visual_fingerprint] = gallery
+            self._cached[encoder.visual_fingerprint] = gallery
         return gallery
 
-    return LiveModels(Catalog([], runs=runs), embed)
+
+@pytest.fixture
+def viewer() -> Five:
+    return Five()
+
+
+@pytest.fixture
+def live(runs: Path) -> LiveModels:
+    return LiveModels(Catalog([], runs=runs))
 
 
 @pytest.fixture(scope="module")
@@ -169,8 +183,8 @@ def test_during_swaps_every_answer_comes_from_exactly_one_model(
     assert len({epochs[0] for _, epochs in answers}) > 5  # many swaps happened under searches
 
 
-def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, sources: Path, runs: Path) -> None:
-    live.get("run")
+def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, viewer: Five, sources: Path, runs: Path) -> None:
+    live.get("run", viewer)
     for epoch, name in enumerate(("1", "text", "2", "0"), start=2):
         publish(runs, epoch, sources / name)
         live.refresh()
@@ -178,19 +192,21 @@ def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, sources: Path, r
         np.testing.assert_array_equal(swapped.encode_text(["a dog", "a man"]), fresh.encode_text(["a dog", "a man"]))
         np.testing.assert_array_equal(swapped.encode_frames(FRAMES[0]), fresh.encode_frames(FRAMES[0]))
         np.testing.assert_array_equal(
-            live.get("run").galleries[""].all_frames,
+            live.get("run").views[viewer].all_frames,
             fresh.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1),
         )
 
 
-def test_a_new_text_tower_shares_the_index_and_the_visual_tower(live: LiveModels, sources: Path, runs: Path) -> None:
-    before = live.get("run")
+def test_a_new_text_tower_shares_the_index_and_the_visual_tower(
+    live: LiveModels, viewer: Five, sources: Path, runs: Path
+) -> None:
+    before = live.get("run", viewer)
     old_text = before.encoder.encode_text(["a dog"])
     publish(runs, 2, sources / "text")
     live.refresh()
     after = live.get("run")
     assert after.epoch == 2
-    assert after.galleries[""] is before.galleries[""]
+    assert after.views[viewer] is before.views[viewer]
     assert model_of(after).visual is model_of(before).visual
     assert np.abs(after.encoder.encode_text(["a dog"]) - old_text).max() > 0.01
     assert isinstance(before.encoder, OpenClipEncoder)
@@ -198,15 +214,15 @@ def test_a_new_text_tower_shares_the_index_and_the_visual_tower(live: LiveModels
     np.testing.assert_array_equal(before.encoder.encode_text(["a dog"]), old_text)  # the old one is as it was
 
 
-def test_another_architecture_is_swapped_in_too(live: LiveModels, runs: Path, tmp_path: Path) -> None:
-    live.get("run")
+def test_another_architecture_is_swapped_in_too(live: LiveModels, viewer: Five, runs: Path, tmp_path: Path) -> None:
+    live.get("run", viewer)
     torch.manual_seed(0)
     other = {**TINY, "embed_dim": 24}
     model = build_model(other, {})
     write_checkpoint(tmp_path / "other", model, other, {}, Card("other", frames=2))
     publish(runs, 2, tmp_path / "other")
     live.refresh()
-    assert live.get("run").encoder.embed_dim == 24
+    assert live.get("run").encoder.embed_dim == live.get("run").views[viewer].embeddings.shape[1] == 24
 
 
 def _weights(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
@@ -248,9 +264,15 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_broken_checkpoint_is_not_served_and_is_reported_once(
-    live: LiveModels, sources: Path, runs: Path, tmp_path: Path, broken: str, caplog: pytest.LogCaptureFixture
+    live: LiveModels,
+    viewer: Five,
+    sources: Path,
+    runs: Path,
+    tmp_path: Path,
+    broken: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    before = live.get("run")
+    before = live.get("run", viewer)
     change, reason = BROKEN[broken]
     write_tiny(tmp_path / "broken", fp16=False)
     change(tmp_path / "broken")
@@ -259,7 +281,7 @@ def test_a_broken_checkpoint_is_not_served_and_is_reported_once(
         for _ in range(3):
             live.refresh()
     after = live.get("run")
-    assert (after.encoder, after.galleries, after.epoch) == (before.encoder, before.galleries, 1)
+    assert (after.encoder, after.views, after.epoch) == (before.encoder, before.views, 1)
     assert "refused" in after.notice and "epoch_002" in after.notice and "\n" not in after.notice
     assert re.search(reason, after.notice)
     assert len(caplog.records) == 1
@@ -273,9 +295,9 @@ def test_a_broken_checkpoint_is_not_served_and_is_reported_once(
 
 
 def test_a_checkpoint_that_is_still_being_copied_is_served_once_complete(
-    live: LiveModels, sources: Path, runs: Path
+    live: LiveModels, viewer: Five, sources: Path, runs: Path
 ) -> None:
-    live.get("run")
+    live.get("run", viewer)
     folder = publish(runs, 2, sources / "1")
     complete = (folder / WEIGHTS).read_bytes()
     (folder / WEIGHTS).write_bytes(complete[:1000])
@@ -284,6 +306,21 @@ def test_a_checkpoint_that_is_still_being_copied_is_served_once_complete(
     (folder / WEIGHTS).write_bytes(complete)
     live.refresh()
     assert (live.get("run").epoch, live.get("run").notice) == (2, "")
+
+
+def test_a_first_load_serves_the_newest_epoch_whose_embeddings_of_the_gallery_can_be_used(
+    live: LiveModels, viewer: Five, sources: Path, runs: Path
+) -> None:
+    publish(runs, 2, sources / "1")
+    newest = read_checkpoint(sources / "1").visual_fingerprint
+
+    def refuse(encoder: Encoder) -> None:
+        if encoder.visual_fingerprint == newest:
+            raise CheckpointError("The embeddings of run are not finite. Choose another checkpoint.")
+
+    viewer.before = refuse
+    model = live.get("run", viewer)
+    assert model.epoch == 1 and "not finite" in model.notice and list(model.views) == [viewer]
 
 
 def test_if_a_runs_newest_epoch_is_broken_the_previous_one_is_loaded_with_a_notice(
@@ -307,7 +344,7 @@ def test_old_models_are_freed_when_their_last_search_ends(
         answer = searcher.search(QUERY, SYSTEMS, 5)
         seen = answer.see("3")
         searching = searcher.live.get("run")
-        model, embedded = weakref.ref(model_of(searching)), weakref.ref(searching.galleries[""])
+        model, embedded = weakref.ref(model_of(searching)), weakref.ref(searching.views[searcher])
         publish(runs, 2, sources / "1")
         searcher.live.refresh()
         gc.collect()
@@ -321,50 +358,147 @@ def test_old_models_are_freed_when_their_last_search_ends(
         assert embedded() is None
 
 
-def test_searches_do_not_wait_for_a_swap(sources: Path, runs: Path, live: LiveModels) -> None:
-    before = live.get("run")
-    embed, may_go_on, started = live._embed, threading.Event(), threading.Event()
+def test_searches_do_not_wait_for_a_swap(sources: Path, runs: Path, live: LiveModels, viewer: Five) -> None:
+    before = live.get("run", viewer)
+    view = before.view(viewer)
+    may_go_on, started = threading.Event(), threading.Event()
 
-    def slow(key: str, encoder: Encoder) -> EmbeddedGallery:
+    def wait(encoder: Encoder) -> None:
         started.set()
         may_go_on.wait(PATIENCE_S)
-        return embed(key, encoder)
 
-    live._embed = slow
+    viewer.before = wait
     publish(runs, 2, sources / "1")
     swap = threading.Thread(target=live.refresh)
     swap.start()
     started.wait(PATIENCE_S)
-    assert live.get("run") is before  # would hang here
+    assert live.get("run", viewer) is before and before.view(viewer) is view  # would hang here
     may_go_on.set()
     swap.join()
     assert live.get("run").epoch == 2
 
 
 def test_a_swap_while_another_gallery_is_embedded_leaves_no_view_of_the_older_model(
-    sources: Path, runs: Path, live: LiveModels
+    sources: Path, runs: Path, live: LiveModels, viewer: Five
 ) -> None:
-    live.get("run")
-    embed = live._embed
+    live.get("run", viewer)
+    another = Five()
 
-    def swap_meanwhile(key: str, encoder: Encoder) -> EmbeddedGallery:
-        live._embed = embed
+    def swap_meanwhile(encoder: Encoder) -> None:
+        another.before = lambda _: None
         publish(runs, 2, sources / "1")
         live.refresh()
-        return embed(key, encoder)
 
-    live._embed = swap_meanwhile
-    model = live.get("run", "another")
-    assert model.epoch == 2
-    assert model.galleries["another"] is embed("another", model.encoder)
+    another.before = swap_meanwhile
+    older = live.get("run", another)
+    view = older.view(another)  # of the search that began before, which goes on with its model
+    newer = live.get("run", another)
+    assert (older.epoch, newer.epoch, list(newer.views)) == (1, 2, [viewer])
+    np.testing.assert_array_equal(view.embeddings, older.view(viewer).embeddings)
+    np.testing.assert_array_equal(newer.view(another).embeddings, newer.view(viewer).embeddings)
+    assert not np.allclose(view.embeddings, newer.view(another).embeddings)
 
 
-def test_a_model_is_loaded_once_by_concurrent_requests(live: LiveModels) -> None:
+def test_a_gallery_that_is_first_searched_during_a_swap_is_part_of_the_next_one(
+    sources: Path, runs: Path, live: LiveModels, viewer: Five
+) -> None:
+    """Or the search after it would embed the gallery in the foreground."""
+    model, another = live.get("run", viewer), Five()
+
+    def search_meanwhile(encoder: Encoder) -> None:
+        viewer.before = lambda _: None
+        model.view(another)
+
+    viewer.before = search_meanwhile
+    publish(runs, 2, sources / "1")
+    live.refresh()
+    assert live.get("run") is model
+    live.refresh()
+    assert live.get("run").epoch == 2 and set(live.get("run").views) == {viewer, another}
+
+
+def test_the_first_of_concurrent_views_is_everybodys(live: LiveModels, viewer: Five) -> None:
+    model, together = live.get("run"), threading.Barrier(4)
+    got: list[EmbeddedGallery] = []
+    viewer.before = lambda _: viewer._cached.clear()  # so that each thread that comes here makes one
+
+    def ask() -> None:
+        together.wait()
+        got.append(model.view(viewer))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {id(view) for view in got} == {id(model.view(viewer))} and len(got) == 4
+
+
+def test_a_view_goes_with_its_viewer_and_no_other_gallery_finds_it(live: LiveModels, viewer: Five) -> None:
+    """As a library is opened again once it has changed, also under searches of its former clips."""
+    model, reopened = live.get("run", viewer), Five()
+    assert model.view(reopened) is not model.view(viewer)
+    view = weakref.ref(model.view(reopened))
+    del reopened
+    gc.collect()
+    assert view() is None and list(model.views) == [viewer]
+
+
+def test_a_library_that_changes_under_searches_and_swaps_is_mixed_by_none_of_them(
+    sources: Path, runs: Path, gallery: Gallery, decoder: Decoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Searches of its former and of its present clips, with two columns of one model and one that shares its tower."""
+    monkeypatch.setattr(live_module, "POLL_S", 0.001)
+    publish(runs, 2, sources / "text")
+    library = Gallery("films", gallery.videos, "library-1")
+    models, done = Catalog([], runs=runs), threading.Event()
+    answers: list[tuple[int, Answer]] = []
+    failures: list[Exception] = []
+    with Cache(tmp_path / "cache") as cache:
+        for name in ("0", "1"):
+            embed_gallery(library, read_checkpoint(sources / name), decoder, cache)
+        live = LiveModels(models)
+        former, present = (
+            Searcher(models, replace(library, videos=videos), decoder, cache, live=live, library_id="1")
+            for videos in (library.videos[:2], library.videos)
+        )
+
+        def answered(epoch: int) -> bool:
+            epochs = {(count, answer.rankings[0].epoch) for count, answer in answers.copy()}
+            return bool(failures) or {(2, epoch), (5, epoch)} <= epochs
+
+        def search(searcher: Searcher) -> None:
+            while not done.is_set():
+                try:
+                    answer = searcher.search(QUERY, ["run", "run boolean", "run · epoch 1"], 5)
+                    answers.append((len(searcher.gallery.videos), answer))
+                except Exception as error:
+                    failures.append(error)
+
+        threads = [threading.Thread(target=search, args=(searcher,)) for searcher in (former, present)]
+        with present.watching():
+            for thread in threads:
+                thread.start()
+            for epoch in range(3, 9):
+                publish(runs, epoch, sources / "01"[epoch % 2])
+                wait_for(partial(answered, epoch))
+            done.set()
+            for thread in threads:
+                thread.join()
+        assert failures == []
+        for count, answer in answers:
+            assert answer.rankings[0].epoch == answer.rankings[1].epoch
+            assert answer.rankings[0].gallery is answer.rankings[1].gallery
+            for ranking in answer.rankings:
+                assert sorted(hit.video_id for hit in ranking.hits) == [str(number) for number in range(count)]
+
+
+def test_a_model_is_loaded_once_by_concurrent_requests(live: LiveModels, viewer: Five) -> None:
     together, got = threading.Barrier(4), []
 
     def ask() -> None:
         together.wait()
-        got.append(live.get("run"))
+        got.append(live.get("run", viewer))
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
@@ -445,7 +579,7 @@ def test_a_new_head_is_swapped_in_without_encoding_a_frame(
         publish(tmp_path / "runs", 2, tmp_path / "1")
         searcher.live.refresh()
         after = searcher.search(QUERY, ["run"])
-        embedded = searcher.live.get("run").galleries[""]
+        embedded = searcher.live.get("run").views[searcher]
         expected = read_checkpoint(tmp_path / "1").pool(np.array(embedded.all_frames))
     assert [answer.rankings[0].epoch for answer in (before, after)] == [1, 2]
     assert sum(encoded) == 2 * len(FRAMES)  # by the first head

@@ -8,6 +8,7 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.media.gallery import Gallery
 from nt2vr.models.catalog import Catalog
+from nt2vr.models.encoder import Encoder
 from nt2vr.models.fusion import Fusion, save_fusion
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
@@ -85,11 +86,18 @@ def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
     write_tiny(folder, "CLIP")
     index, none, rows = ExactIndex(16), np.zeros((0, 16), np.float32), np.zeros(0, np.int64)
     empty = EmbeddedGallery(Gallery("none", ()), none, index, (), np.zeros((0, 2, 16), np.float32), rows)
-    live = LiveModels(Catalog([tmp_path]), lambda key, encoder: empty)
+
+    class Nothing:
+        def embedded(self, encoder: Encoder) -> EmbeddedGallery:
+            return empty
+
+    live, viewer = LiveModels(Catalog([tmp_path])), Nothing()
+    live.get("CLIP").view(viewer)
     assert fusion_of(live.get("CLIP").encoder) is None
     save_fusion(folder, Fusion(16, 1, 1))
     live.refresh()
     assert fusion_of(live.get("CLIP").encoder) is not None
+    assert live.get("CLIP").views == {viewer: empty}
 
 
 DIAGONAL = np.array([0.6, 0.8, 0], np.float32)
