@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 import nt2vr
-from nt2vr.errors import ConfigError, Nt2vrError, QueryError
+from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
 from nt2vr.media.cache import Cache
@@ -198,6 +198,18 @@ def test_a_wrong_argument_is_one_sentence(searcher: nt2vr.GallerySearcher, chang
 def test_a_wrong_argument_of_another_function_is_one_sentence(call: Any) -> None:
     with pytest.raises(Nt2vrError):
         call()
+
+
+class Unhashable(ColourModel):
+    __hash__ = None  # type: ignore[assignment]  # as of an ordinary dataclass
+
+
+def test_a_model_that_is_not_hashable_is_told_that_it_has_not_indexed_the_library(
+    searcher: nt2vr.GallerySearcher,
+) -> None:
+    assert len(ids(searcher.search("red", Unhashable()))) == 4
+    with pytest.raises(NotIndexedError, match="Colours is not indexed by New yet: 4 clips, about"):
+        searcher.search("red", Unhashable("New", "colours-2"))
 
 
 class Lacking(ColourModel):
