@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from nt2vr.files import atomic_write, parse_json, write_json
 from nt2vr.media.stored import read_cached
-from nt2vr.search.index.exact import ExactIndex
-from nt2vr.search.index.recall import best_ids, recall_of
+from nt2vr.search.index.exact import ExactIndex, best_ids, recall_of
 
 AIM = 0.98  # recall on the sample from which no more clusters are looked at
 MAX_PROBED = 1 / 8  # share of the clusters looked at, at most: more would be as slow as exact search
@@ -122,7 +121,9 @@ class FaissIndex:
         """Double the number of clusters looked at until the recall is AIM, and remember the recall."""
         queries = _noisy(vectors) if self._sample is None else self._sample
         exact = ExactIndex(self._dim)
-        exact.add(ids, _read_only(vectors))
+        vectors = vectors.view()
+        vectors.flags.writeable = False  # or they would be copied
+        exact.add(ids, vectors)
         best = best_ids(exact, queries)
         while True:
             self.recall = recall_of(self, queries, best)
@@ -135,12 +136,6 @@ def _noisy(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     rng = np.random.default_rng(0)
     some = vectors[np.sort(rng.choice(len(vectors), min(SAMPLE, len(vectors)), replace=False))]
     return some + rng.standard_normal(some.shape, np.float32) * np.float32(NOISE / np.sqrt(some.shape[1]))
-
-
-def _read_only(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    view = vectors.view()
-    view.flags.writeable = False
-    return view
 
 
 def _clusters(dim: int, number: int) -> Any:

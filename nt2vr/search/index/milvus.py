@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.progress import Progress, silent
-from nt2vr.search.index.exact import ExactIndex
-from nt2vr.search.index.recall import best_ids, recall_of
+from nt2vr.search.index.exact import ExactIndex, best_ids, recall_of
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
