@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.harness import arguments, timed, write_head, write_row
 from benchmarks.index import DIM, NEAR, NUM_QUERIES, Clusters, Rows, Vectors, recall
-from nt2vr.search.index import ExactIndex, FaissIndex, Index, Milvus
+from nt2vr.search.index import ExactIndex, FaissIndex, Index, Milvus, MilvusIndex
 from nt2vr.search.index.milvus import Row
 
 K = 10
@@ -49,7 +49,8 @@ def filler(place: str) -> Callable[[Rows, Vectors], Index]:
     milvus, tower = Milvus(place), f"scale_{uuid4().hex}"
 
     def send(ids: Rows, vectors: Vectors) -> Index:
-        index = milvus.index(tower, uuid4().hex, local(ids, vectors), dict.fromkeys(ids.tolist(), Row("", 0.0, 0.0)))
+        rows = dict.fromkeys(ids.tolist(), Row("", 0.0, 0.0))
+        index = MilvusIndex(milvus, tower, uuid4().hex, local(ids, vectors), rows)
         index.add(ids, vectors)
         index.measure(vectors[:1])  # waits for the index
         return index

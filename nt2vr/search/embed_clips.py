@@ -12,21 +12,19 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, ConfigError, reason_of
 from nt2vr.files import is_disk_full
-from nt2vr.language.forms import forms
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
-from nt2vr.media.stored import LIMITS, evict, mark_used
+from nt2vr.media.stored import mark_used
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.search.embedded import EmbeddedGallery
-from nt2vr.search.embedding_file import EmbeddingFile, content_id
+from nt2vr.search.embedding_file import EmbeddingFile
 from nt2vr.search.embedding_folders import make_room, tower_folder
-from nt2vr.search.gallery_index import APPROXIMATE_FROM, MILVUS_FACTS, open_approximate, open_served
+from nt2vr.search.gallery_index import with_index
 from nt2vr.search.index import ExactIndex, Milvus
-from nt2vr.search.index.milvus import Row
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +36,6 @@ Encode = Callable[
     [Sequence[VideoFile], dict[str, str], Callable[[], None]],
     Iterator[tuple[Sequence[VideoFile], NDArray[np.float32]]],
 ]
-SAMPLE = 200  # captions with which the recall of an approximate index is measured
 
 
 def embed_gallery(
@@ -222,47 +219,7 @@ class _Store:
         ids = (file.video.video_id for file in files)
         place_of = {video_id: place for video_id, place in zip(ids, places.tolist(), strict=True) if place >= 0}
         embedded = _assembled(self._gallery, encoder, place_of, frames, pooled, skipped, "Not embedded yet.")
-        if len(place_of) < (1 if self._milvus else APPROXIMATE_FROM):
-            return embedded
-        return self._indexed(embedded, files, may_build, progress)
-
-    def _indexed(
-        self, embedded: EmbeddedGallery, files: Sequence[VideoFile], may_build: bool, progress: Progress
-    ) -> EmbeddedGallery:
-        """Replace the exact index of a large gallery by an approximate one, if there is one."""
-        within = f"{self._gallery.key} " if self._milvus else ""  # a collection has the clips of all libraries
-        ids = {file.video.video_id: content_id(f"{within}{file.key}") for file in files}
-        contents = np.array([ids[video.video_id] for video in embedded.gallery.videos], np.int64)
-
-        def sample() -> NDArray[np.float32]:
-            captions = (caption for video in embedded.gallery.videos for caption in video.captions[:1])
-            texts = list(islice(captions, SAMPLE)) or [form.example for form in forms()]
-            return self._encoder.encode_text(texts)
-
-        if self._milvus is not None:
-            rows = {
-                ids[file.video.video_id]: Row(file.content, file.video.start, file.video.end or 0.0) for file in files
-            }
-            card = self._encoder.card
-            served, refused = open_served(
-                self._milvus,
-                f"{self._folder.name}_{card.pooling_key}",
-                self._gallery.key,
-                self._folder / f"{card.pooling_key}{MILVUS_FACTS}",
-                contents,
-                embedded.embeddings,
-                rows,
-                card.name,
-                sample if may_build else None,
-                progress,
-            )
-            if served is None:
-                return replace(embedded, refused=refused)
-            return replace(embedded, index=served, contents=contents)
-        path = self._folder / f"{self._encoder.card.pooling_key}.faiss"
-        index = open_approximate(path, contents, embedded.embeddings, sample if may_build else None)
-        evict(self._folder.glob("*.faiss"), LIMITS["pooled"])
-        return embedded if index is None else replace(embedded, index=index, contents=contents)
+        return with_index(embedded, self._folder, encoder, files, self._milvus, may_build, progress)
 
 
 def _assembled(

@@ -1,9 +1,11 @@
 """Approximate index of a large gallery: a file of FAISS stored with its embeddings, or Milvus."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,14 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
 from nt2vr.files import parse_json, write_json
-from nt2vr.media.stored import delete, read_cached
+from nt2vr.language.forms import forms
+from nt2vr.media.stored import LIMITS, delete, evict, read_cached
+from nt2vr.media.video_files import VideoFile
+from nt2vr.models.card import Card
+from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
+from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.embedding_file import content_id
 from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex
 from nt2vr.search.index.milvus import Row
 
@@ -23,6 +31,51 @@ APPROXIMATE_FROM = 200_000  # clips; of fewer, exact search takes less than 20 m
 MILVUS_FACTS = ".milvus.json"  # after the name of the pooling
 MIN_RECALL = 0.95  # an approximate index that finds less is not used
 MAX_ADDED = 0.1  # share of new clips up to which a stored index is brought up to date when it is opened
+SAMPLE = 200  # captions with which the recall is measured
+
+
+def with_index(
+    embedded: EmbeddedGallery,
+    folder: Path,
+    encoder: Encoder,
+    files: Sequence[VideoFile],
+    milvus: Milvus | None,
+    may_build: bool,
+    progress: Progress,
+) -> EmbeddedGallery:
+    """Replace the exact index of a large gallery by an approximate one, or of any by Milvus, if there is one.
+
+    Args:
+        folder: of the embeddings.
+        files: of all clips.
+        may_build: whether the index may be built, changed and measured.
+    """
+    gallery, card = embedded.gallery, encoder.card
+    if len(gallery.videos) < (1 if milvus else APPROXIMATE_FROM):
+        return embedded
+    within = f"{gallery.key} " if milvus else ""  # a collection has the clips of all libraries
+    ids = {file.video.video_id: content_id(f"{within}{file.key}") for file in files}
+    contents = np.array([ids[video.video_id] for video in gallery.videos], np.int64)
+
+    def sample() -> NDArray[np.float32]:
+        captions = (caption for video in gallery.videos for caption in video.captions[:1])
+        texts = list(islice(captions, SAMPLE)) or [form.example for form in forms()]
+        return encoder.encode_text(texts)
+
+    measured = sample if may_build else None
+    if milvus is None:
+        path = folder / f"{card.pooling_key}.faiss"
+        index = open_approximate(path, contents, embedded.embeddings, measured)
+        evict(folder.glob("*.faiss"), LIMITS["pooled"])
+        return embedded if index is None else replace(embedded, index=index, contents=contents)
+    clips = ((file.video, file.content) for file in files if may_build)
+    rows = {ids[video.video_id]: Row(content, video.start, video.end or 0.0) for video, content in clips}
+    served, refused = open_served(
+        milvus, folder, card, gallery.key, contents, embedded.embeddings, rows, measured, progress
+    )
+    if served is None:
+        return replace(embedded, refused=refused)
+    return replace(embedded, index=served, contents=contents)
 
 
 def open_approximate(
@@ -80,23 +133,21 @@ def _forget_replaced(milvus: Milvus, library: str, path: Path, model: str) -> No
 
 def open_served(
     milvus: Milvus,
-    tower: str,
+    folder: Path,
+    card: Card,
     library: str,
-    path: Path,
     contents: NDArray[np.int64],
     embeddings: NDArray[np.float32],
     rows: Mapping[int, Row],
-    model: str,
     sample: Callable[[], NDArray[np.float32]] | None = None,
     progress: Progress = silent,
 ) -> tuple[MilvusIndex | None, str]:
     """Bring a library's index in Milvus up to date, or open it as the last update left it.
 
     Args:
-        path: file of what the last update measured.
+        folder: of the embeddings; it also has what the last update measured.
         contents: (V,) ids of the clips in the index, as for `open_approximate`.
-        rows: by id.
-        model: its name, for what was measured.
+        rows: by id, if the index may be changed.
         sample: as for `open_approximate`; None changes and asks nothing.
 
     Returns:
@@ -106,7 +157,8 @@ def open_served(
     every = len(ids) == len(contents)  # then nothing is copied
     local = ExactIndex(embeddings.shape[1])
     local.add(contents if every else ids, embeddings if every else embeddings[places])
-    index = milvus.index(tower, library, local, rows)
+    path = folder / f"{card.pooling_key}{MILVUS_FACTS}"
+    index = MilvusIndex(milvus, f"{folder.name}_{card.pooling_key}", library, local, rows)
     state = {"index": index.place, "ids": blake2b(ids.tobytes(), digest_size=16).hexdigest()}
     if sample is None:
         facts = read_cached(path, _facts) or {}
@@ -127,8 +179,8 @@ def open_served(
             )
         if index.notice:  # of the measuring
             return None, index.notice
-        write_json(path, {**state, "model": model, "recall": index.recall})
-        _forget_replaced(milvus, library, path, model)
+        write_json(path, {**state, "model": card.name, "recall": index.recall})
+        _forget_replaced(milvus, library, path, card.name)
     if index.recall < MIN_RECALL:
         found = f"{100 * index.recall:.1f} % of the ten best clips"
         return None, f"The vector database finds only {found}, so every clip was compared here. Choose another index."

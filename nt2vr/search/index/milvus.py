@@ -97,16 +97,6 @@ class Milvus:
         self._token, self._client, self._changing = token, None, RLock()
         self._failed_s, self._failure = -SILENT_S, ""
 
-    def index(self, tower: str, library: str, local: ExactIndex, rows: Mapping[int, Row]) -> "MilvusIndex":
-        """Return the index of a library.
-
-        Args:
-            tower: letters and digits, and what else `str.isidentifier` allows.
-            local: over the same vectors; searched where Milvus cannot answer.
-            rows: by id, of the vectors that may be added.
-        """
-        return MilvusIndex(self, PREFIX + tower, library, local, rows)
-
     def forget(self, library: str, tower: str = "") -> None:
         """Delete a library's rows from the collection of a tower, by default from all."""
         for name in self.ask("list_collections"):
@@ -165,15 +155,13 @@ class Milvus:
             if dim is None:
                 return False
             self._create(collection, dim)
-        kind, field = KINDS[self.kind], "vector"
+        kind, field, built = KINDS[self.kind], "vector", None
         if field in self.ask("list_indexes", collection):
             built = self.ask("describe_index", collection, field)["index_type"]
             if built != kind.name and dim is not None:
                 self.ask("release_collection", collection)
                 self.ask("drop_index", collection, field)
                 built = None
-        else:
-            built = None
         if built is None:
             indexed = self._package.MilvusClient.prepare_index_params()
             indexed.add_index(field, index_type=kind.name, index_name=field, metric_type="IP", params=dict(kind.build))
@@ -212,14 +200,17 @@ class Milvus:
 class MilvusIndex:
     """A library's vectors in a collection; see `Index`. Searches the local ones where Milvus cannot answer.
 
+    Args:
+        tower: letters and digits, and what else `str.isidentifier` allows.
+        local: over the same vectors.
+        rows: by id, of the vectors that may be added.
+
     Attributes:
         notice: why the last search was local; empty if it was not.
     """
 
-    def __init__(
-        self, milvus: Milvus, collection: str, library: str, local: ExactIndex, rows: Mapping[int, Row]
-    ) -> None:
-        self._milvus, self._collection, self._library = milvus, collection, library
+    def __init__(self, milvus: Milvus, tower: str, library: str, local: ExactIndex, rows: Mapping[int, Row]) -> None:
+        self._milvus, self._collection, self._library = milvus, PREFIX + tower, library
         self._local, self._rows = local, rows
         self.notice = ""
         self.recall = 0.0  # until it is measured

@@ -16,6 +16,8 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.models.card import Card
+from nt2vr.search import gallery_index
 from nt2vr.search.embed_clips import open_gallery
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.gallery_index import MILVUS_FACTS, open_served
@@ -171,7 +173,7 @@ class Collections:
         self.rows: dict[str, set[int]] = {}
         self.answers = True
 
-    def index(self, tower: str, *_: Any) -> Any:
+    def index(self, tower: str) -> Any:
         rows = self.rows.setdefault(tower, set())
         return SimpleNamespace(
             place="db",
@@ -189,14 +191,16 @@ class Collections:
         self.rows[tower].clear()
 
 
-def test_rows_of_a_replaced_head_are_removed_once_the_database_answers(tmp_path: Path) -> None:
+def test_rows_of_a_replaced_head_are_removed_once_the_database_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     milvus, folder, vectors = Collections(), tmp_path / "tower", np.eye(3, dtype=np.float32)
+    monkeypatch.setattr(gallery_index, "MilvusIndex", lambda milvus, tower, *_: milvus.index(tower))
     folder.mkdir()
 
     def update(head: str, model: str) -> None:
-        path, contents = folder / f"{head}{MILVUS_FACTS}", np.arange(3)
-        sample: Any = lambda: vectors  # noqa: E731
-        open_served(milvus, f"tower_{head}", "one", path, contents, vectors, {}, model, sample)  # type: ignore[arg-type]
+        card, sample = Card(model, pooling=head), lambda: vectors
+        open_served(milvus, folder, card, "one", np.arange(3), vectors, {}, sample)  # type: ignore[arg-type]
 
     def kept() -> list[str]:
         assert {name for name, rows in milvus.rows.items() if rows} >= {f"tower_{name}" for name in files()}
