@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 
 from pebble import concurrent
 
-from nt2vr.errors import ConfigError, DownloadError
+from nt2vr.errors import ConfigError, DownloadError, quoted
 from nt2vr.models.hub_errors import unreachable
 
 T = TypeVar("T")
 
 NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")  # owner or repository, by the Hub's own rules
-QUOTED = 100  # characters of a value that an error quotes
 REQUEST_S = 5.0  # for one answer
 DEADLINE_S = 8.0  # for the first answer, name resolution included: the Hub counts as unreachable after that
 
@@ -25,7 +24,7 @@ def check_repository(name: str) -> None:
     parts = name.split("/")
     fits = all(NAME.fullmatch(part) and not re.search(r"\.\.|--", part) for part in parts)
     if len(parts) != 2 or not fits or name.endswith(".git"):
-        raise ConfigError(f"{name[:QUOTED]!r} is not a repository on the Hub. Write OWNER/NAME.")
+        raise ConfigError(f"{quoted(name)} is not a repository on the Hub. Write OWNER/NAME.")
 
 
 def open_hub(write: bool = False) -> Any:
@@ -38,11 +37,7 @@ def open_hub(write: bool = False) -> Any:
 
 
 def first_answer(call: Callable[[], T]) -> T:
-    """Return what the first request to the Hub returns.
-
-    Raises:
-        DownloadError: after DEADLINE_S; no timeout of an HTTP library covers a resolver that hangs.
-    """
+    """Return what the first request returns, or raise a DownloadError after DEADLINE_S, as a resolver may hang."""
     try:
         answer: T = concurrent.thread(call)().result(DEADLINE_S)
     except TimeoutError:

@@ -74,11 +74,8 @@ def _measures(metrics: Mapping[str, float]) -> Iterator[str]:
     yield "As nT2VR recorded them in `nt2vr.json`; R@k and hard pairs in percent, MIR and AUC from 0 to 1."
     for part in dict.fromkeys(name.partition("/")[0] for name in metrics):
         yield from ("", f"### {PARTS.get(part, _plain(part))}", "", "| Measure | Value |", "|:--|--:|")
-        rows = {
-            name.partition("/")[2] or name: value
-            for name, value in metrics.items()
-            if f"{name}/".startswith(f"{part}/")
-        }
+        measures = ((*name.partition("/"), value) for name, value in metrics.items())
+        rows = {name or first: value for first, _, name, value in measures if first == part}
         yield from (f"| {_plain(name)} | {value:.4g} |" for name, value in rows.items())
         controls = dict.fromkeys(name.partition("/")[0] for name in rows if name.partition("/")[0] in CONTROLS)
         if controls:

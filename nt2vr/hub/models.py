@@ -19,19 +19,16 @@ from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, needs_file
 from nt2vr.models.weights import UNUSABLE
 from nt2vr.progress import Progress, silent
 
-MAX_WEIGHTS = 8 << 30  # bytes
-MAX_TOKENIZER = 128 << 20  # bytes: 34 MB for 256,000 tokens
-MAX_FUSION = 256 << 20  # bytes: 80 MB for two layers of 2,048 units at 4,096 dimensions
-LIMITS = {
+LIMITS = {  # bytes of the files of a checkpoint, in the order in which they are pulled
     CARD: SMALL_BYTES,
     CONFIG: SMALL_BYTES,
     TOKENIZER_CONFIG: SMALL_BYTES,
-    TOKENIZER: MAX_TOKENIZER,
-    FUSION: MAX_FUSION,
+    TOKENIZER: 128 << 20,  # 34 MB for 256,000 tokens
+    FUSION: 256 << 20,  # 80 MB for two layers of 2,048 units at 4,096 dimensions
     HEAD: MAX_HEAD,
     WORDS: MAX_HEAD,
-    WEIGHTS: MAX_WEIGHTS,
-}  # the files of a checkpoint, in the order in which they are pulled
+    WEIGHTS: 8 << 30,
+}
 LOCK = ".pull.lock"  # in the folder of models: one pull at a time; never deleted, or two could hold it
 
 

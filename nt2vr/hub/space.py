@@ -31,20 +31,17 @@ ZERO_GPU_EXTRA = "spaces>=0.51"
 TEXT = {"", *".css .html .ipynb .js .json .jsonl .md .py .svg .toml .tsv .txt .typed".split()}  # suffixes
 
 
-def space_files(zero_gpu: bool = False, root: Path | None = None) -> dict[str, Path | bytes]:
-    """Return the files of the Space by their names: paths, or contents where there is no such file.
-
-    Args:
-        root: a checkout; None takes the one that this module is part of, or the installed package.
-    """
-    files = _installed() if root is None and ASSETS.parent == PACKAGE else _checked_out(root or ASSETS.parent)
+def space_files(zero_gpu: bool = False) -> dict[str, Path | bytes]:
+    """Return the files of the Space by their names: paths, or contents where there is no such file."""
+    files = _installed() if ASSETS.parent == PACKAGE else checked_out(ASSETS.parent)
     if zero_gpu:
         files["README.md"] = _with_zero_gpu(_text(files["README.md"])).encode()
         files["requirements.txt"] = _pinned(_text(files["requirements.txt"])).encode()
     return files
 
 
-def _checked_out(root: Path) -> dict[str, Path | bytes]:
+def checked_out(root: Path) -> dict[str, Path | bytes]:
+    """Return the files of a checkout."""
     if missing := [file for file in FILES if not (root / file).is_file()]:
         raise ConfigError(f"{root} has no {missing[0]}. Run the command in a checkout, or install nT2VR.")
     files: dict[str, Path | bytes] = {file: root / file for file in FILES}

@@ -13,7 +13,7 @@ from packaging.specifiers import SpecifierSet
 
 from nt2vr.__main__ import main
 from nt2vr.errors import ConfigError
-from nt2vr.hub.space import APP, PYTHON, space_files, write_space
+from nt2vr.hub.space import APP, PYTHON, checked_out, space_files, write_space
 from tests.hub_server import Repository, serve_hub, use_hub
 from tests.paths import ROOT
 
@@ -95,10 +95,10 @@ def test_links_and_hidden_files_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "nt2vr" / "link").symlink_to(tmp_path / "secret")
     (tmp_path / "nt2vr" / ".env").write_text("HF_TOKEN=x")
     (tmp_path / "nt2vr" / "kept.py").write_text("")
-    assert [name for name in space_files(root=tmp_path) if "/" in name] == ["nt2vr/kept.py"]
+    assert [name for name in checked_out(tmp_path) if "/" in name] == ["nt2vr/kept.py"]
     (tmp_path / "app.py").unlink()
     with pytest.raises(ConfigError, match=r"has no app\.py\. Run the command in a checkout"):
-        space_files(root=tmp_path)
+        checked_out(tmp_path)
 
 
 def test_the_app_of_an_installed_package_is_that_of_a_checkout() -> None:
