@@ -17,9 +17,9 @@ from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import still
 from nt2vr.python.arguments import Image, Systems, each_query, expect, expect_search, is_one, named_systems, one_query
 from nt2vr.search.answers import Answer
-from nt2vr.search.asking import Read
 from nt2vr.search.batch import score_all, search_all
 from nt2vr.search.match import Match, match
+from nt2vr.search.reading import Read
 from nt2vr.search.references import Reference
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.search.why import Why, explain

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from nt2vr.errors import Nt2vrError
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Answer
-from nt2vr.search.asking import Asking, Known, Read
 from nt2vr.search.embed_query import embed_texts
 from nt2vr.search.exclusion import scores_of
+from nt2vr.search.reading import Asking, Known, Read
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import Vector, searched
 

@@ -14,8 +14,8 @@ from nt2vr.errors import ConfigError, Nt2vrError, quoted
 from nt2vr.language.query import Query
 from nt2vr.models.catalog import EPOCH, CatalogEntry
 from nt2vr.search.answers import Ranking
-from nt2vr.search.asking import Asking
 from nt2vr.search.live import LoadedModel
+from nt2vr.search.reading import Asking
 from nt2vr.search.references import Reference
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import System

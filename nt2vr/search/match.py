@@ -9,11 +9,11 @@ import numpy as np
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Verdict
-from nt2vr.search.asking import Asking, Known, Read
 from nt2vr.search.batch import each_read
 from nt2vr.search.by_captions import judge_by_captions
 from nt2vr.search.embed_query import embed_reference
 from nt2vr.search.exclusion import scores_of
+from nt2vr.search.reading import Asking, Known, Read
 from nt2vr.search.references import Reference
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import Vector, searched

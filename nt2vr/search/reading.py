@@ -1,23 +1,48 @@
-"""Queries for models that know few words: unseen words are replaced by known words of like meaning.
+"""What systems are asked, and how their models read it: unseen words are replaced by known ones of like meaning.
 
 A model that knows the word is asked for it as typed. Models that do not know it are all asked for the same word.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from types import MappingProxyType
 
 from nt2vr.language.inflect import forms_of
 from nt2vr.language.query import Query
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import WORD
+from nt2vr.search.embed_query import texts_of
+from nt2vr.search.live import LoadedModel
+from nt2vr.search.references import Reference
+from nt2vr.search.strategies import Vector
+from nt2vr.search.systems import System
 
 Synonyms = Mapping[str, str]  # word -> words to read it as
 Knows = Callable[[str], bool]
+Known = Mapping[str, Mapping[str, Vector]]  # embeddings of texts, by model and text
+NOTHING_KNOWN: Known = MappingProxyType({})
+NO_TEXT = Query("")
 
 _WITH_ARTICLE = re.compile(rf"(?:\b([Aa])n? )?({WORD.pattern})")
 _JOINING = frozenset({"or"})  # in "boy or girl"; helps whether or not a model knows it
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What systems are asked: all of a search but its query."""
+
+    systems: tuple[System, ...]
+    loaded: Mapping[str, LoadedModel]
+    k: int | None
+    references: Sequence[Reference]
+    strengths: Mapping[str, float]
+    literal: Collection[str]
+
+    @property
+    def encoders(self) -> dict[str, Encoder]:
+        return {name: model.encoder for name, model in self.loaded.items()}
 
 
 @dataclass(frozen=True)
@@ -30,14 +55,33 @@ class Reading:
     reads: str = ""  # the words of the query that a model without stop words reads; empty for one that reads all
 
 
+@dataclass(frozen=True)
+class Read:
+    """A query as asked, and as each model reads it.
+
+    Attributes:
+        queries: of each system, its model and what this is asked.
+        vector: searched as it is, instead of a text.
+    """
+
+    asked: Query
+    readings: Mapping[str, Reading]
+    queries: Sequence[tuple[str, Query]]
+    vector: Vector | None = None
+
+    def texts(self, model: str) -> list[str]:
+        return [text for name, query in self.queries if name == model for text in texts_of(query)]
+
+    @classmethod
+    def of_vector(cls, vector: Vector, asking: Asking) -> "Read":
+        """Return a query vector as read."""
+        return cls(NO_TEXT, dict.fromkeys(asking.loaded, Reading(NO_TEXT, {}, ())), (), vector)
+
+
 def read_query(
     query: Query, models: Mapping[str, Encoder], synonyms: Synonyms, literal: Collection[str] = ()
 ) -> dict[str, Reading]:
-    """Return the reading of each model, by its name.
-
-    Args:
-        synonyms: consulted if no other form of a word is known.
-    """
+    """Return each model's reading by its name; synonyms are consulted if no other form of a word is known."""
     parts = " ".join((*query.wanted, *query.unwanted))
     unseen = {name: model.unseen_words(parts) for name, model in models.items()}
     kept = {word.lower() for word in literal}

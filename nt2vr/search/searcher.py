@@ -19,7 +19,6 @@ from nt2vr.models.catalog import Catalog, CatalogEntry
 from nt2vr.models.encoder import Encoder
 from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, no_verdict
-from nt2vr.search.asking import NOTHING_KNOWN, Asking, Known, Read
 from nt2vr.search.by_captions import judge_by_captions
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
@@ -28,7 +27,7 @@ from nt2vr.search.index import INDEXES, Milvus
 from nt2vr.search.indexed import open_indexed
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.prefetch import prefetch_frames
-from nt2vr.search.reading import Synonyms, read_query
+from nt2vr.search.reading import NOTHING_KNOWN, Asking, Known, Read, Synonyms, read_query
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.rewording import REWORDED, reworded
 from nt2vr.search.shared import InFlight, TextBatches
@@ -41,11 +40,7 @@ CONCURRENT = 8  # searches that the app answers at a time
 MAX_K = 100
 MAX_SYSTEMS = 8
 RANKED = 1000  # ranks known per system, beyond the hits
-OFFERED = (
-    *(("plain", None), ("boolean", None), ("boolean", 1.0)),
-    *(("rectified", None), ("reworded", None)),
-    *(("anchored", None), ("spherical", None), ("drop", None)),
-)
+OFFERED = ("boolean", "boolean α 1", "rectified", "reworded", "anchored", "spherical", "drop")  # besides plain
 LOW_SCORE = "validation/low_score"  # metric in a card: 99 % of captions that fit a clip have a higher best score
 
 
@@ -97,11 +92,8 @@ class Searcher:
         Args:
             also: names from a link or a report, such as "CLIP anchored λ 1.9"; those of known models are appended.
         """
-        offered = [
-            System(model, strategy, strength).name
-            for model, entry in self.models.entries().items()
-            for strategy, strength in _offered(entry)
-        ]
+        entries = self.models.entries().items()
+        offered = [name for model, entry in entries for name in (model, *(f"{model} {s}" for s in _offered(entry)))]
         others = [name for name in also[:MAX_SYSTEMS] if name not in offered and self._is_system(name)]
         return [*offered, *dict.fromkeys(others)]
 
@@ -247,32 +239,21 @@ class Searcher:
     def read(self, query: Query, asking: Asking) -> Read:
         """Return a query as each model is asked it."""
         readings = read_query(query, asking.encoders, self._synonyms, asking.literal)
-        asked = {(system.model, system.strategy == REWORDED) for system in asking.systems}
-        queries = {
-            (name, anew): reworded(readings[name].query) if anew else readings[name].query for name, anew in asked
-        }
+        asked = [(system, readings[system.model].query) for system in asking.systems]
+        queries = [(system.model, reworded(each) if system.strategy == REWORDED else each) for system, each in asked]
         return Read(query, readings, queries)
 
     def parts(self, read: Read, asking: Asking, known: Known = NOTHING_KNOWN) -> list[Parts]:
         """Embed a query for each system; `known` has embeddings of texts by model."""
         if read.vector is not None:
             return [_alone(read.vector, system, asking.encoders[system.model]) for system in asking.systems]
-        parts = {
-            (name, anew): embed_query(
-                asking.loaded[name].encoder,
-                each,
-                asking.references,
-                asking.loaded[name].view(self),
-                known.get(name, {}),
-            )
-            for (name, anew), each in read.queries.items()
-        }
+        parts = {}
+        for name, query in dict.fromkeys(read.queries):  # once for all systems that ask the same
+            model, texts = asking.loaded[name], known.get(name, {})
+            parts[name, query] = embed_query(model.encoder, query, asking.references, model.view(self), texts)
         return [
-            replace(
-                parts[system.model, system.strategy == REWORDED],
-                strength=system.strength_for(asking.encoders[system.model].card, asking.strengths),
-            )
-            for system in asking.systems
+            replace(parts[asked], strength=system.strength_for(asking.encoders[system.model].card, asking.strengths))
+            for asked, system in zip(read.queries, asking.systems, strict=True)
         ]
 
     def answer(self, read: Read, asking: Asking, known: Known = NOTHING_KNOWN) -> Answer:
@@ -348,8 +329,8 @@ def _alone(vector: Vector, system: System, encoder: Encoder) -> Parts:
     return Parts(vector, None, np.zeros((0, encoder.embed_dim), np.float32), 0.0)
 
 
-def _offered(entry: CatalogEntry) -> Sequence[tuple[str, float | None]]:
-    """List the strategies to offer for a model, with their strengths."""
+def _offered(entry: CatalogEntry) -> Sequence[str]:
+    """List the strategies to offer for a model, besides plain."""
     if entry.kind in ("epoch", "embeddings"):
-        return OFFERED[:1]
-    return (*OFFERED, *([("fusion", None)] if entry.has_fusion else []), *((name, None) for name in STRATEGIES.added))
+        return ()
+    return (*OFFERED, *(["fusion"] if entry.has_fusion else []), *STRATEGIES.added)
