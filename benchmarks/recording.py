@@ -7,12 +7,14 @@ whenever the gallery, CLIP or the preset changes.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.harness import app_searcher, arguments, write_head, write_row
 from benchmarks.watch import watch
+from nt2vr.files import write_json
 from nt2vr.models.card import read_card
 from nt2vr.search.recording import Found, Recording
 from nt2vr.search.searcher import Searcher
@@ -73,7 +75,7 @@ def main() -> None:
     prepare_environment()
     with trained(flags.run) as run:
         recording = recorded(run)
-    recording.write(flags.out)
+    write_json(flags.out, asdict(recording))
     write_head("epoch", "s", MEASURE)
     for epoch, (seconds, value) in enumerate(zip(recording.seconds, recording.hard_pairs, strict=True)):
         write_row(epoch, seconds, value)

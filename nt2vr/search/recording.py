@@ -5,11 +5,11 @@
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from nt2vr.errors import ConfigError, reason_of
-from nt2vr.files import parse_json, write_json
+from nt2vr.errors import reason_of
+from nt2vr.files import parse_json
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Hit, Ranking, Verdict
@@ -40,39 +40,25 @@ class Recording:
     queries: Mapping[str, Sequence[Found]]
 
     @classmethod
-    def read(cls, path: Path) -> "Recording":
-        """Read a recording; raises ConfigError if it cannot be read."""
-        try:
-            recording = cls(**parse_json(path.read_text(encoding="utf-8")))
-            counts = {len(recording.seconds), len(recording.hard_pairs), *map(len, recording.queries.values())}
-        except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise ConfigError(f"The recording {path} cannot be read ({reason_of(error)}).") from error
-        if not recording.queries or len(counts) != 1:
-            raise ConfigError(f"The recording {path} lacks epochs. Make it again: python -m benchmarks.recording.")
-        return recording
-
-    @classmethod
     def of_gallery(cls, path: Path, videos: Collection[str]) -> "Recording | None":
-        """Read a recording of a gallery; None if there is none, or it is of other clips."""
+        """Read a recording of a gallery; None if there is none, it cannot be read, or it is of other clips."""
         if not path.is_file():
             return None
         try:
-            recording = cls.read(path)
-        except ConfigError as error:
-            logger.warning("%s", error)
-            return None
-        if missing := recording.clips - set(videos):
-            logger.warning("The recording %s is of another gallery: it names %d other clips.", path, len(missing))
+            recording = cls(**parse_json(path.read_text(encoding="utf-8")))
+            counts = {len(recording.seconds), len(recording.hard_pairs), *map(len, recording.queries.values())}
+            if not recording.queries or len(counts) != 1:
+                raise ValueError("it lacks epochs")
+            if missing := recording.clips - set(videos):
+                raise ValueError(f"it names {len(missing):,} clips of another gallery")
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            advice = "Make it again: python -m benchmarks.recording."
+            logger.warning("The recording %s is left out (%s). %s", path, reason_of(error), advice)
             return None
         return recording
 
-    def write(self, path: Path) -> None:
-        """Write it, atomically."""
-        write_json(path, asdict(self))
-
     @property
     def clips(self) -> set[str]:
-        """The clips that were found."""
         return {clip for epochs in self.queries.values() for found in epochs for clip, _ in found}
 
     def rankings(

@@ -1,10 +1,13 @@
 """The recorded training: what is shipped, and what is refused."""
 
+import json
+import re
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from nt2vr.errors import ConfigError
 from nt2vr.media.gallery import load_gallery
 from nt2vr.search.recording import Recording
 from tests.paths import ROOT
@@ -13,29 +16,34 @@ FOUND = [[("a", 0.5)], [("b", 0.5)]]
 RECORDING = Recording("CLIP", "stage", "2026-11-25", [0, 20], [20.0, 50.0], {"a dog, no cat": FOUND})
 
 
-def test_it_reads_what_it_wrote(tmp_path: Path) -> None:
-    RECORDING.write(tmp_path / "recording.json")
-    read = Recording.read(tmp_path / "recording.json")
-    assert read.clips == {"a", "b"} and read.seconds == [0, 20] and list(read.queries) == ["a dog, no cat"]
+def read(path: Path, data: Any, *clips: str) -> Recording | None:
+    path.write_text(data if isinstance(data, str) else json.dumps(data))
+    return Recording.of_gallery(path, clips)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"base": 1}', "{", '{"queries": []}'])
-def test_a_damaged_one_is_refused_in_a_sentence_and_not_offered(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "recording.json"
-    path.write_text(text)
-    with pytest.raises(ConfigError, match=r"cannot be read|lacks epochs"):
-        Recording.read(path)
-    assert Recording.of_gallery(path, []) is None
-
-
-def test_one_that_lacks_epochs_or_is_of_another_gallery_is_not_offered(tmp_path: Path) -> None:
-    path = tmp_path / "recording.json"
-    RECORDING.write(path)
-    assert Recording.of_gallery(path, ["a", "b", "c"]) is not None
-    assert Recording.of_gallery(path, ["a", "c"]) is None
-    Recording("CLIP", "stage", "", [0], [20.0, 50.0], {"a dog": FOUND}).write(path)
-    assert Recording.of_gallery(path, ["a", "b"]) is None
+def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
+    found = read(tmp_path / "recording.json", asdict(RECORDING), "a", "b", "c")
+    assert found is not None and found.clips == {"a", "b"}
+    assert (found.seconds, list(found.queries)) == ([0, 20], ["a dog, no cat"])
     assert Recording.of_gallery(tmp_path / "none.json", []) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *("", "[]", "{}", '{"base": 1}', "{", '{"queries": []}'),
+        *({**asdict(RECORDING), "queries": {"a dog": wrong}} for wrong in ([[["a"]], []], [["ab"], [1]], [5, 6], 5)),
+        *({**asdict(RECORDING), "queries": wrong} for wrong in ({}, [])),
+        {**asdict(RECORDING), "queries": {"a dog": [[[["a"], 0.5]], []]}},
+        {**asdict(RECORDING), "seconds": [0]},
+        {**asdict(RECORDING), "queries": {"a dog": [[["of another gallery", 0.5]], []]}},
+    ],
+)
+def test_one_that_is_damaged_lacks_epochs_or_is_of_another_gallery_is_left_out_in_a_sentence(
+    data: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert read(tmp_path / "recording.json", data, "a", "b") is None
+    assert re.fullmatch(r"The recording \S+ is left out \([^\n]+\)\. Make it again: .*\.", caplog.messages[0])
 
 
 def test_the_shipped_one_is_of_the_shipped_gallery_small_and_shows_what_it_is_for() -> None:
