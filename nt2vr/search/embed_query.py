@@ -11,7 +11,6 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.language.query import Query
 from nt2vr.media.picture import fit
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.zero_gpu import on_gpu
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.references import CovrVectors, Reference, Weights, attends, combine, fusion_of, merge_references
@@ -58,11 +57,6 @@ def embed_reference(encoder: Encoder, reference: Reference, gallery: EmbeddedGal
 
 
 @on_gpu
-def _embed_picture(encoder: Encoder, reference: Reference) -> Vector:
-    return _embed_frames(encoder, reference)
-
-
-@on_gpu
 def embed_texts(encoder: Encoder, texts: Sequence[str]) -> Vector:
     """Embed texts: (N, D), L2-normalised."""
     return encoder.encode_text(texts)
@@ -106,7 +100,10 @@ def _embed(
     )
     if attends(encoder):
         asked = [each for each in references if each.wanted]
-        seen = [frames[each.video_id] if each.video_id else _each_frame(encoder, each) for each in asked]
+        seen = [
+            frames[each.video_id] if each.video_id else encoder.each_frame(_encode_frames(encoder, each))
+            for each in asked
+        ]
         tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
         covr = replace(covr, tokens=tokens.reshape(-1, encoder.embed_dim), frames=np.concatenate(seen))
     weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
@@ -124,8 +121,7 @@ def _embed_frames(encoder: Encoder, reference: Reference) -> Vector:
     return encoder.pool(_encode_frames(encoder, reference))
 
 
-def _each_frame(encoder: OpenClipEncoder, reference: Reference) -> Vector:
-    return encoder.each_frame(_encode_frames(encoder, reference))
+_embed_picture = on_gpu(_embed_frames)
 
 
 def _encode_frames(encoder: Encoder, reference: Reference) -> Vector:

@@ -130,16 +130,6 @@ class CovrVectors:
 Combination = Callable[[CovrVectors, Weights], Vectors]
 
 
-def picture(query: CovrVectors, weights: Weights) -> Vectors:
-    """Search for the picture alone, a control."""
-    return query.picture
-
-
-def text(query: CovrVectors, weights: Weights) -> Vectors:
-    """Search for the text alone, a control."""
-    return query.sentence
-
-
 def weighted_sum(query: CovrVectors, weights: Weights) -> Vectors:
     """Average picture and sentence with weights: (1 - t) * picture + t * sentence, normalised."""
     return _unit((1 - weights.sum) * query.picture + weights.sum * query.sentence)
@@ -164,8 +154,8 @@ def parts(query: CovrVectors, weights: Weights) -> Vectors:
 
 
 COMBINATIONS: dict[str, Combination] = {
-    "picture": picture,
-    "text": text,
+    "picture": lambda query, _: query.picture,  # alone, a control
+    "text": lambda query, _: query.sentence,  # likewise
     "sum": weighted_sum,
     "slerp": slerp,
     "parts": parts,

@@ -202,19 +202,15 @@ def exclusion_of(strategy: str, parts: Parts) -> Exclusion | None:
     return replace(taken or Exclusion(parts.unwanted[:0], 0.0), focus=focus)
 
 
-def query_vector(strategy: str, parts: Parts) -> Vector | None:
-    """Return a strategy's query vector, away from unwanted references; None if nothing is left.
-
-    `drop` ignores them as it ignores unwanted words.
-    """
-    vector = STRATEGIES[strategy](parts)
-    return vector if parts.away is None or strategy == "drop" else take_away(vector, parts.away)
-
-
 def searched(strategy: str, parts: Parts, clips: Vector) -> tuple[Vector | None, Exclusion | None]:
-    """Return a strategy's query vector, and what it takes from the scores in a gallery (V, D)."""
-    exclusion = exclusion_of(strategy, parts)
-    return query_vector(strategy, parts), exclusion.within(clips) if exclusion else None
+    """Return a strategy's query vector, if anything is left, and what it takes from the scores in a gallery (V, D).
+
+    The vector leads away from unwanted references, which `drop` ignores as it ignores unwanted words.
+    """
+    vector, exclusion = STRATEGIES[strategy](parts), exclusion_of(strategy, parts)
+    if parts.away is not None and strategy != "drop":
+        vector = take_away(vector, parts.away)
+    return vector, exclusion.within(clips) if exclusion else None
 
 
 WHOLE = ("plain", "reworded")  # strategies that search for the sentence

@@ -20,7 +20,7 @@ from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.rewording import reword, reworded
-from nt2vr.search.strategies import Parts, exclusion_of, query_vector, rectified
+from nt2vr.search.strategies import Parts, exclusion_of, rectified, searched
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded
 
@@ -54,7 +54,7 @@ def test_rectified_excludes_only_next_to_something_wanted() -> None:
     both = Parts(X, X, np.stack([Y, Z]), 1.5, tau=0.25)
     exclusion = exclusion_of("rectified", both)
     assert exclusion is not None and (exclusion.weight, exclusion.tau) == (1.5, 0.25)
-    assert query_vector("rectified", both) == pytest.approx(X)
+    assert searched("rectified", both, np.zeros((0, 3), np.float32))[0] == pytest.approx(X)
     pure = replace(both, wanted=None)
     assert rectified(pure) == pytest.approx(-Y - Z) and exclusion_of("rectified", pure) is None
     assert exclusion_of("rectified", replace(both, unwanted=np.zeros((0, 3), np.float32))) is None

@@ -26,7 +26,7 @@ from nt2vr.search.references import (
     merge_references,
     take_away,
 )
-from nt2vr.search.strategies import STRATEGIES, Parts, query_vector
+from nt2vr.search.strategies import STRATEGIES, Parts, searched
 from tests.tiny import write_tiny
 
 EAST, NORTH, UP = np.eye(3, dtype=np.float32)
@@ -132,9 +132,10 @@ def test_unwanted_references_are_taken_away_by_hand() -> None:
 
 
 def test_every_strategy_but_the_control_searches_away_from_unwanted_references() -> None:
-    parts = Parts(EAST, NORTH, np.zeros((0, 3), np.float32), 0.5, away=0.2 * UP)
+    none = np.zeros((0, 3), np.float32)
+    parts = Parts(EAST, NORTH, none, 0.5, away=0.2 * UP)
     for name in STRATEGIES:
-        found = query_vector(name, parts)
+        found, _ = searched(name, parts, none)
         assert found is not None
         assert found[2] == 0 if name == "drop" else found[2] == pytest.approx(-0.19612, abs=1e-4)
 
