@@ -74,7 +74,7 @@ def open_searcher(
     """
     expect("library", library, str, "a name")
     expect("index", index, str, "a name")
-    return GallerySearcher(_settings(data_dir, device), library, index)
+    return GallerySearcher(_settings(data_dir, device, index), library)
 
 
 def evaluate(
@@ -139,9 +139,9 @@ def submit_covr(
         return services.evaluations.submit_covr(data, encoder, system, expanded(file), progress)
 
 
-def _settings(data_dir: str | Path | None, device: str | None) -> Settings:
+def _settings(data_dir: str | Path | None, device: str | None, index: str = "") -> Settings:
     prepare_environment()
     if data_dir is not None:
         expect_path("data_dir", data_dir)
     expect("device", device, (str, type(None)), "a name such as cpu")
-    return Settings.read(data_dir, device)
+    return Settings.read(data_dir, device, index=index)

@@ -2,7 +2,6 @@
 
 from contextlib import ExitStack
 from functools import cached_property
-from pathlib import Path
 
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.library.galleries import Galleries
@@ -20,15 +19,10 @@ from nt2vr.world.lexicon import synonyms
 class Services:
     """The parts of one app; `close` ends its decoder processes and closes its cache."""
 
-    def __init__(self, settings: Settings, index: str = "") -> None:
-        """Build nothing yet.
-
-        Args:
-            index: name or address; default: that of the settings.
-        """
-        self.settings, index = settings, index or settings.index
-        self._index = Milvus(index, settings.index_token) if is_address(index) else index
-        self.milvus = self._index if isinstance(self._index, Milvus) else None
+    def __init__(self, settings: Settings) -> None:
+        """Build nothing yet."""
+        self.settings = settings
+        self.milvus = Milvus(settings.index, settings.index_token) if is_address(settings.index) else None
         self._opened = ExitStack()
 
     @cached_property
@@ -54,16 +48,13 @@ class Services:
         """Searchers of the built-in gallery and the libraries."""
         gallery = load_gallery(ASSETS / "gallery" / "gallery.jsonl")
         parts = (self.models, gallery, self.decoder, self.cache, judge_video, synonyms(), self.libraries)
-        return Galleries(*parts, self._index)
-
-    @property
-    def evaluation_folder(self) -> Path:
-        """Folder of reports, per-query results and the built-in world's clips."""
-        return self.settings.data_dir / "evaluation"
+        return Galleries(*parts, self.milvus or self.settings.index)
 
     @cached_property
     def evaluations(self) -> Evaluations:
-        return Evaluations(self.models, self.decoder, self.cache, self.evaluation_folder, self.libraries)
+        """Evaluations with their folder, of reports, per-query results and the built-in world's clips."""
+        folder = self.settings.data_dir / "evaluation"
+        return Evaluations(self.models, self.decoder, self.cache, folder, self.libraries)
 
     def close(self) -> None:
         self._opened.close()

@@ -44,7 +44,7 @@ class Settings:
         device: where models run and, from the page, are trained: "auto" (CUDA, then MPS, then CPU), "cpu", "cuda",
             "cuda:1" or "mps".
         port: port to listen on; None takes the first free one from 7860.
-        index: name or address of the index, as for `Services`; empty for the default.
+        index: name or address of the index, as for `--index`; empty for the default.
         index_token: what a vector database asks for: "user:password", or an API key.
         models: pre-trained models of open_clip to download at the start, in the background.
         rules: action to rule, where the environment sets one; see `nt2vr.ui.web.permissions`.

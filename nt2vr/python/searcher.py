@@ -33,8 +33,8 @@ THUMBNAILS = 500  # kept
 class GallerySearcher(AbstractContextManager["GallerySearcher"]):
     """Searches a gallery; a `with` block or `close` ends its decoder processes."""
 
-    def __init__(self, settings: Settings, library: str = "", index: str = "") -> None:
-        self._services = Services(settings, index)
+    def __init__(self, settings: Settings, library: str = "") -> None:
+        self._services = Services(settings)
         self._is_open = True
         self._thumbnail = lru_cache(THUMBNAILS)(self._decoded)
         try:
