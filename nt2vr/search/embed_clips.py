@@ -23,6 +23,7 @@ from nt2vr.progress import Progress, silent, tracked
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.embedding_file import EmbeddingFile
 from nt2vr.search.embedding_folders import make_room, tower_folder
+from nt2vr.search.exclusion import unit
 from nt2vr.search.gallery_index import with_index
 from nt2vr.search.index import ExactIndex, Milvus
 
@@ -239,14 +240,10 @@ def _assembled(
     embeddings = _rows(pooled, places)
     index = ExactIndex(encoder.embed_dim)
     index.add(np.arange(len(videos)), embeddings)
-    each = None if encoder.card.normalises_frames else _normalised
+    each = None if encoder.card.normalises_frames else unit
     if encoder.card.words:
         each = partial(_each_pooled, encoder)
     return EmbeddedGallery(replace(gallery, videos=videos), embeddings, index, reasons, frames, places, each)
-
-
-def _normalised(frames: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(frames / np.linalg.norm(frames, axis=-1, keepdims=True), np.float32)
 
 
 def _each_pooled(encoder: Encoder, frames: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -12,7 +12,6 @@ DEVIATIONS = 0.5  # above the mean, in standard deviations, from which a similar
 SAMPLE = 10_000  # clips from whose similarities mean and deviation are taken
 FOCUS = 0.1  # temperature of the weights of frames, as in CoVR
 CHUNK = 2048  # clips whose frames are read at once: 50 MB of 12 frames of 512 numbers
-_TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +51,11 @@ class Exclusion:
         return np.asarray(self.weight * self.excess(similarities).max(axis=-1), np.float32)
 
 
+def unit(vectors: NDArray[np.floating]) -> Vectors:
+    """L2-normalise (..., D); zeros stay zeros."""
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12), np.float32)
+
+
 def focused(frames: Vectors, focus: Vectors) -> Vectors:
     """Pool the frames of clips by a text q: (..., F, D), unit vectors, to (..., D).
 
@@ -64,8 +68,7 @@ def focused(frames: Vectors, focus: Vectors) -> Vectors:
     """
     similarities = frames @ focus / FOCUS
     weights = np.exp(similarities - similarities.max(axis=-1, keepdims=True))
-    pooled = (weights[..., None, :] @ frames)[..., 0, :]  # of any length
-    return np.asarray(pooled / np.maximum(np.linalg.norm(pooled, axis=-1, keepdims=True), _TINY), np.float32)
+    return unit((weights[..., None, :] @ frames)[..., 0, :])
 
 
 def averaged(clips: Vectors) -> Vectors:

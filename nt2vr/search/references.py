@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.search.exclusion import Vectors, unit
 
 if TYPE_CHECKING:  # imports torch
     from nt2vr.models.fusion import Fusion
 
-Vectors = NDArray[np.float32]
 MAX_REFERENCES = 4
 DEFAULT_WEIGHT = 0.5
 AWAY = 0.4  # weight of an unwanted reference of weight 1; half of it is best on validation scenes
-_TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +74,14 @@ def merge_references(
 
     picture, away = total(True), total(False)
     return (
-        None if picture is None else _unit(picture),
+        None if picture is None else unit(picture),
         None if away is None else np.asarray(AWAY * away, np.float32),
     )
 
 
 def take_away(vector: Vectors | None, away: Vectors) -> Vectors | None:
     """Search away from unwanted references: vector / |vector| - away, normalised; without a vector, -away."""
-    found = _unit((0 if vector is None else _unit(vector)) - away)
+    found = unit((0 if vector is None else unit(vector)) - away)
     return found if found.any() else vector  # of weight 0, and nothing else to search for
 
 
@@ -132,7 +131,7 @@ Combination = Callable[[CovrVectors, Weights], Vectors]
 
 def weighted_sum(query: CovrVectors, weights: Weights) -> Vectors:
     """Average picture and sentence with weights: (1 - t) * picture + t * sentence, normalised."""
-    return _unit((1 - weights.sum) * query.picture + weights.sum * query.sentence)
+    return unit((1 - weights.sum) * query.picture + weights.sum * query.sentence)
 
 
 def slerp(query: CovrVectors, weights: Weights) -> Vectors:
@@ -145,12 +144,12 @@ def slerp(query: CovrVectors, weights: Weights) -> Vectors:
     """
     cosines = np.clip((query.picture * query.sentence).sum(axis=-1, keepdims=True), -1, 1)
     theta, share = np.arccos(cosines), weights.slerp
-    return _unit(np.sin((1 - share) * theta) * query.picture + np.sin(share * theta) * query.sentence)
+    return unit(np.sin((1 - share) * theta) * query.picture + np.sin(share * theta) * query.sentence)
 
 
 def parts(query: CovrVectors, weights: Weights) -> Vectors:
     """Add the wanted part to the picture, and take the unwanted parts away, with weights; normalised."""
-    return _unit(query.picture + weights.wanted * query.wanted - weights.unwanted * query.unwanted)
+    return unit(query.picture + weights.wanted * query.wanted - weights.unwanted * query.unwanted)
 
 
 COMBINATIONS: dict[str, Combination] = {
@@ -180,7 +179,3 @@ def fusion_of(encoder: Encoder) -> "Fusion | None":
 def attends(encoder: Encoder) -> TypeGuard[OpenClipEncoder]:
     """Whether a model's fusion has cross-attention, and so needs tokens and frames."""
     return (fusion := fusion_of(encoder)) is not None and fusion.cross is not None
-
-
-def _unit(vectors: NDArray[np.floating]) -> Vectors:
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), _TINY), np.float32)

@@ -15,7 +15,7 @@ from nt2vr.errors import ConfigError, Nt2vrError, quoted, reason_of
 from nt2vr.models.card import QUERY_SCORED, Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.registry import Registry, check_word
-from nt2vr.search.exclusion import Exclusion
+from nt2vr.search.exclusion import Exclusion, unit
 from nt2vr.search.references import take_away
 
 Vector = NDArray[np.float32]
@@ -108,8 +108,7 @@ def spherical(parts: Parts) -> Vector | None:
     phi, half = np.arccos(parts.strength), np.arccos(cosines) / 2
     along = np.maximum(np.sin(phi + half), _TINY)
     weights = np.where(cosines < _EQUAL, np.sin(phi - half) / along, 0)
-    vector = parts.wanted + weights @ parts.unwanted
-    return np.asarray(vector / max(float(np.linalg.norm(vector)), _TINY), np.float32)
+    return unit(parts.wanted + weights @ parts.unwanted)
 
 
 def drop(parts: Parts) -> Vector | None:
