@@ -106,8 +106,7 @@ def attributes(names: Mapping[str, object]) -> str:
 def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
     """Write the Space's tree into a new folder, or into a clone of the Space, where files of earlier versions go.
 
-    Raises:
-        ConfigError: if the folder has other contents, or cannot be written to.
+    A ConfigError refuses a folder that has other contents, or cannot be written to.
     """
     check_writable(folder)
     if folder.is_dir() and any(folder.iterdir()) and not (folder / ".git").exists():

@@ -32,8 +32,7 @@ def score_all(
 ) -> tuple[dict[str, Matrix], list[Nt2vrError | None]]:
     """Return the scores of all clips by system, (Q, V) in the order of the gallery, and the error of each query.
 
-    NaN is the score of a clip that a model has not indexed, and of all clips for a query with an error, or without
-    anything that the system searches for.
+    NaN is the score of a clip that a model has not indexed, and of all for an error, or nothing to search for.
     """
     rows = {video.video_id: row for row, video in enumerate(searcher.gallery.videos)}
     scores = {system.name: np.full((len(queries), len(rows)), np.nan, np.float32) for system in asking.systems}

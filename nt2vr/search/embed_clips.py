@@ -54,7 +54,6 @@ def embed_gallery(
 
     Args:
         gallery: the clips; equal content is embedded once.
-        cache: of content hashes; names the folders of the embeddings, and of frames.
         in_memory: whether to go on without storing embeddings if their folder cannot be written to.
         milvus: indexes a library.
         is_part: whether the clips are some of a gallery's, so that no index is built of them.
@@ -178,7 +177,6 @@ class _Store:
             self._add([file for file, _ in batch], embeddings_of([frames for _, frames in batch], self._encoder))
 
     def _add(self, files: Sequence[VideoFile], embeddings: NDArray[np.float32]) -> None:
-        """Store embeddings (B, F, D)."""
         if not np.isfinite(embeddings).all():
             name = self._encoder.card.name
             raise CheckpointError(f"The embeddings of {name} are not finite. Choose another checkpoint.")
@@ -207,7 +205,6 @@ class _Store:
         may_build: bool = False,
         progress: Progress = silent,
     ) -> EmbeddedGallery:
-        """Return the clips that have embeddings."""
         encoder = self._encoder
         if self._file.state != self._pooled_at:  # rows were added, or another process has moved them
             self._pooled = self._pool()

@@ -24,11 +24,7 @@ def embed_query(
     gallery: EmbeddedGallery,
     known: Mapping[str, Vector] = MappingProxyType({}),
 ) -> Parts:
-    """Embed a query for all strategies at once; their strength is left to be set.
-
-    Args:
-        known: embeddings of texts; if it lacks one of the query, all are encoded.
-    """
+    """Embed a query for all strategies, whose strength is left to be set; texts are encoded unless all are known."""
     shown = [each.video_id for each in references if each.video_id]
     clips = {name: _clip(name, gallery, encoder) for name in shown}
     frames = {name: gallery.frame_embeddings(gallery.row_of[name]) for name in shown if attends(encoder)}

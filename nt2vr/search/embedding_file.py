@@ -21,19 +21,14 @@ CHUNK = 4096  # rows pooled at once: 67 MB of 8 frames of 512
 
 
 class EmbeddingFile(RowFile[np.float32]):
-    """The embeddings in one folder, as they were at the last `refresh`; for one thread.
-
-    Args:
-        shape: (F, D); a file of another shape is replaced. None accepts any.
-    """
+    """The embeddings in one folder, as they were at the last `refresh`; for one thread."""
 
     def __init__(self, folder: Path, shape: tuple[int, int] | None = None) -> None:
+        """Open a file of embeddings (F, D); one of another shape is replaced. None accepts any."""
         super().__init__(folder, "frames.f32", np.float32, 2, shape)
 
     def pooled(self, name: str, pool: Pool, width: int = 0) -> NDArray[np.float32]:
-        """Return the pooled rows (N, width), memory-mapped; those not pooled yet are, and are stored if possible.
-
-        A width of 0 stands for D.
+        """Return the pooled rows (N, width or D), memory-mapped; those not pooled yet are, and are stored if possible.
 
         A crash of the machine may leave rows that are empty or not finite: then all are pooled again, and if some are
         not finite even so, all embeddings are deleted.

@@ -35,11 +35,7 @@ def towers(folder: Path) -> list[Path]:
 
 
 def drop_unused(gallery: Gallery, cache: Cache) -> None:
-    """Drop the embeddings of clips that the gallery has no longer, under every visual tower.
-
-    Raises:
-        OSError: if that fails; everything stays.
-    """
+    """Drop the embeddings of clips that the gallery has no longer, under every visual tower; an OSError drops none."""
     unreadable: dict[str, str] = {}
     keys = [file.key for file in hash_files(gallery.videos, cache, unreadable)]
     if gallery.key and not unreadable:  # otherwise others use the rows, or it is not known which are unused

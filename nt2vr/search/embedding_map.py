@@ -23,15 +23,10 @@ class Plane:
 
 @dataclass(frozen=True)
 class Place:
-    """A query on a map.
+    """A query on a map."""
 
-    Attributes:
-        position: as those of clips.
-        gap: cosine of the mean text and the mean clip, if both were centred; None if the query lies among the clips.
-    """
-
-    position: tuple[float, float]
-    gap: float | None = None
+    position: tuple[float, float]  # as those of clips
+    gap: float | None = None  # cosine of the mean text and clip, if both were centred; None if it lies among the clips
 
 
 def plane_of(embeddings: Matrix) -> Plane:
@@ -53,10 +48,8 @@ def place_of(plane: Plane, vector: Matrix, mean_text: Callable[[], Matrix]) -> P
     """Place a query vector, as a unit vector, on a map.
 
     Texts and clips lie apart in the space of a CLIP (the modality gap), so a query often lands outside all clips. Then
-    it is placed relative to the mean text, as the clips are relative to theirs: only its direction counts.
-
-    Args:
-        mean_text: returns the mean embedding of texts like the query, (D,); called only if needed.
+    it is placed relative to the mean text, as the clips are relative to theirs: only its direction counts. The mean
+    embedding (D,) of texts like the query is asked for only if it is needed.
     """
     unit = vector.astype(np.float64) / max(float(np.linalg.norm(vector)), 1e-12)
     position = plane.axes @ (unit - plane.mean)

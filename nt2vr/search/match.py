@@ -24,11 +24,7 @@ MIN_LINES, MAX_LINES = 2, 8
 
 @dataclass(frozen=True)
 class Scored:
-    """The scores of one system.
-
-    Attributes:
-        scores: one per line; None where the line leaves the system nothing to search for.
-    """
+    """The scores of one system, one per line; None where the line leaves it nothing to search for."""
 
     system: System
     scores: tuple[float | None, ...]
@@ -42,10 +38,9 @@ class Scored:
 
 @dataclass(frozen=True)
 class Match:
-    """Lines scored for one clip or picture.
+    """Lines, as they were understood, scored for one clip or picture.
 
     Attributes:
-        queries: the lines as they were understood.
         verdicts: one per line, None where the truth is not known; a line that is true of the clip is "right".
         judged_by: "captions", if the verdicts derive from them.
     """
@@ -75,11 +70,7 @@ def match(
     strengths: Mapping[str, float] | None = None,
     literal: Collection[str] = (),
 ) -> Match:
-    """Score lines for a clip of the gallery, or for a picture, as a search for each would score it.
-
-    Args:
-        lines: 2 to 8 sentences.
-        systems: names, as for `Searcher.search`; `strengths` and `literal` likewise.
+    """Score 2 to 8 lines for a clip of the gallery, or for a picture, as `Searcher.search` for each would score it.
 
     Raises:
         QueryError: if a line is empty or too long.

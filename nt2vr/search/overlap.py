@@ -13,10 +13,9 @@ from nt2vr.search.answers import Answer, Hit
 
 @dataclass(frozen=True)
 class Overlap:
-    """The clips that one system finds for two queries.
+    """The clips that one system, by its name, finds for two queries.
 
     Attributes:
-        system: its name.
         shared: ids of the clips that both queries found, in the order of the first; films for windows of films.
         k: number of clips that were compared, those of the query with fewer.
     """
@@ -31,16 +30,11 @@ class Overlap:
         return len(self.shared) / self.k if self.k else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain JSON data."""
         return {"name": self.system, "shared": list(self.shared), "k": self.k, "share": self.share}
 
 
 def overlap(first: Answer, second: Answer) -> list[Overlap]:
-    """Compare two answers of the same systems, over the same gallery.
-
-    Raises:
-        ConfigError: if the systems or the galleries differ.
-    """
+    """Compare two answers; a ConfigError if their systems or galleries differ."""
     names = [ranking.system.name for ranking in first.rankings]
     if names != [ranking.system.name for ranking in second.rankings] or first.gallery != second.gallery:
         raise ConfigError("Two queries are compared in one gallery with the same systems. Ask both alike.")

@@ -21,23 +21,14 @@ Found = Sequence[tuple[str, float]]  # ids and scores of the first clips, best f
 
 @dataclass(frozen=True)
 class Recording:
-    """A run's results by query and epoch.
+    """A run's results by query and epoch; the first epoch is the base."""
 
-    Attributes:
-        base: name of the model that it started from.
-        preset: name of its config.
-        date: its day, as in "2026-11-25".
-        seconds: from the start to each epoch's checkpoint; 0 for the base.
-        hard_pairs: of each epoch on the run's validation clips, in percent; the first is the base's.
-        queries: sentence to what each epoch found; the first is the base.
-    """
-
-    base: str
-    preset: str
-    date: str
-    seconds: Sequence[float]
-    hard_pairs: Sequence[float]
-    queries: Mapping[str, Sequence[Found]]
+    base: str  # name of the model that the run started from
+    preset: str  # name of its config
+    date: str  # its day, as in "2026-11-25"
+    seconds: Sequence[float]  # from the start to each epoch's checkpoint
+    hard_pairs: Sequence[float]  # of each epoch on the run's validation clips, in percent
+    queries: Mapping[str, Sequence[Found]]  # sentence to what each epoch found
 
     @classmethod
     def of_gallery(cls, path: Path, videos: Collection[str]) -> "Recording | None":

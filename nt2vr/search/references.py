@@ -58,13 +58,8 @@ def merge_references(
         picture = sum of w_i * r_i over the wanted references, normalised
         away    = 0.4 * sum of w_i * r_i over the unwanted references
 
-    Only the ratios of the weights matter for the picture; references that all have weight 0 count alike.
-
-    Args:
-        vectors: (D,) each, unit vectors.
-
-    Returns:
-        Both (D,); None without references of that kind.
+    Only the ratios of the weights matter for the picture; references that all have weight 0 count alike. Vectors are
+    unit vectors (D,), as is the picture; without references of that kind, a result is None.
     """
 
     def total(wanted: bool) -> Vectors | None:
@@ -110,20 +105,14 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class CovrVectors:
-    """Embeddings of one covr query or of many: (..., D), unit vectors; zeros for what a query lacks.
-
-    Attributes:
-        unwanted: the sum of its unwanted parts.
-        tokens: (..., T, D) of the sentence, for a fusion with cross-attention; zeros pad.
-        frames: (..., F, D) of the references, likewise.
-    """
+    """Embeddings of one covr query or of many: (..., D), unit vectors; zeros for what a query lacks."""
 
     picture: Vectors
     sentence: Vectors
     wanted: Vectors
-    unwanted: Vectors
-    tokens: Vectors | None = None
-    frames: Vectors | None = None
+    unwanted: Vectors  # the sum of its unwanted parts
+    tokens: Vectors | None = None  # (..., T, D) of the sentence, for a fusion with cross-attention; zeros pad
+    frames: Vectors | None = None  # (..., F, D) of the references, likewise
 
 
 Combination = Callable[[CovrVectors, Weights], Vectors]

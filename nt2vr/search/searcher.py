@@ -89,8 +89,7 @@ class Searcher:
     def system_names(self, also: Sequence[str] = ()) -> list[str]:
         """List every model with every strategy, but single epochs of a run only plain, to keep the list short.
 
-        Args:
-            also: names from a link or a report, such as "CLIP anchored λ 1.9"; those of known models are appended.
+        Names from a link or a report, such as "CLIP anchored λ 1.9", are appended if they are of known models.
         """
         entries = self.models.entries().items()
         offered = [name for model, entry in entries for name in (model, *(f"{model} {s}" for s in _offered(entry)))]
@@ -186,8 +185,7 @@ class Searcher:
             literal: words to ask for as typed, even of models that do not know them.
 
         Raises:
-            QueryError: if there is nothing to search for, or the query is too long or not valid Unicode.
-            ConfigError: if a system, k or a weight is invalid.
+            QueryError, ConfigError: if there is nothing to search for, or an argument is invalid.
             NotIndexedError: if the gallery is a library that is not indexed by one of the models.
         """
         query, asking = self.checked(query, references), self.asking(systems, k, references, strengths, literal)

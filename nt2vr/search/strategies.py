@@ -130,7 +130,6 @@ def rectified(parts: Parts) -> Vector | None:
 
 
 def _excess(parts: Parts) -> Exclusion | None:
-    """Return what `rectified` takes."""
     if parts.wanted is None or not len(parts.unwanted):
         return None
     return Exclusion(parts.unwanted, parts.strength, parts.tau)

@@ -93,11 +93,7 @@ class System:
         return cls(by_key[_key(model)], strategy or "plain", _number(strategy, written) if written else None)
 
     def strength_for(self, card: Card, chosen: Mapping[str, float] | None = None) -> float:
-        """Return the system's strength, otherwise the chosen one (by strategy), the model's, or the default.
-
-        Returns:
-            0 if the strategy has none.
-        """
+        """Return the system's strength, otherwise the chosen one (by strategy), the model's or the default; or 0."""
         if (known := STRENGTHS.get(self.strategy)) is None:
             return 0.0
         if self.strength is not None:
@@ -125,7 +121,6 @@ def _unknown(name: str, by_key: Mapping[str, str]) -> str:
 
 
 def _number(strategy: str, written: str) -> float:
-    """Parse the strength that follows a strategy."""
     known = pick("strategy with a number", strategy, STRENGTHS)
     number = _without(known.symbols, written)
     if not _NUMBER.fullmatch(number):

@@ -87,7 +87,7 @@ class Why:
 def explain(
     answer: Answer, video_id: str, encoder_of: Callable[[str], Encoder], columns: Iterable[int] | None = None
 ) -> tuple[Why, ...]:
-    """Explain a clip's scores in an answer, in the columns with these numbers, or all."""
+    """Explain a clip's scores in an answer: those in the columns of these numbers, by default in all."""
     chosen = range(len(answer.rankings)) if columns is None else columns
     rankings = [answer.rankings[column] for column in chosen]
     return tuple(_explain(ranking, answer.query, video_id, encoder_of(ranking.system.model)) for ranking in rankings)

@@ -28,7 +28,6 @@ class ExactIndex:
         self._ids = np.concatenate([self._ids, ids])
 
     def search(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return scores and ids, each (Q, min(k, len)), best first; ties go to the lower id."""
         scores = queries @ self._vectors.T  # (Q, N)
         k = min(k, len(self))
         rows = np.array([best_rows(row, self._ids, k) for row in scores], np.int64).reshape(len(queries), k)

@@ -26,11 +26,7 @@ class FaissIndex:
     """An inverted file of FAISS, with the vectors as they are; see `Index`. The same steps give the same index."""
 
     def __init__(self, dim: int, sample: NDArray[np.float32] | None = None) -> None:
-        """Make an empty index for vectors of length `dim`.
-
-        Args:
-            sample: (Q, D) queries to measure the recall with; default: vectors with noise.
-        """
+        """Make an empty index of vectors (D,), whose recall is measured with queries (Q, D), or vectors with noise."""
         self._dim, self._sample = dim, sample
         self._index: Any = _clusters(dim, 1)
         self._index.train(np.zeros((1, dim), np.float32))
@@ -41,7 +37,6 @@ class FaissIndex:
         return int(self._index.ntotal)
 
     def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Add (N, D) vectors under new ids (N,)."""
         if len(self) + len(ids) < GROWTH * max(self._clustered, 1):
             self._index.add_with_ids(np.ascontiguousarray(vectors, np.float32), ids)
         elif len(ids):

@@ -145,11 +145,7 @@ class Milvus:
     def prepare(self, collection: str, dim: int | None) -> bool:
         """Make a collection and its index where they are missing, and load it; any step may have been cut before.
 
-        Args:
-            dim: length of the vectors; None makes no collection.
-
-        Returns:
-            Whether there is such a collection.
+        Without a length of the vectors, no collection is made; return whether there is one.
         """
         if not self.ask("has_collection", collection):
             if dim is None:
@@ -240,8 +236,7 @@ class MilvusIndex:
     def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32], progress: Progress = silent) -> None:
         """Upsert (N, D) vectors, which `local` has, under ids (N,); once they are flushed, searches find them.
 
-        Raises:
-            ConnectionError: if some could not be; the same ids may be added again.
+        After a ConnectionError, the same ids may be added again.
         """
         if not len(ids):
             return

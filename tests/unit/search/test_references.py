@@ -11,6 +11,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.fusion import Fusion, save_fusion
 from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.exclusion import Vectors
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.live import LiveModels
 from nt2vr.search.references import (
@@ -18,7 +19,6 @@ from nt2vr.search.references import (
     MAX_REFERENCES,
     CovrVectors,
     Reference,
-    Vectors,
     Weights,
     check_number,
     combine,
