@@ -7,25 +7,15 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Training:
-    """A run as the page shows it.
+    """A run as the page shows it."""
 
-    Attributes:
-        state: "preparing", "running", "stopping", or how it ended.
-        word: the state in words.
-        doing: progress in words.
-        left: time left in words.
-        share: progress in percent.
-        error: reason for a failure.
-        under_way: whether it is training.
-    """
-
-    state: str
-    word: str
-    doing: str = ""
-    left: str = ""
-    share: str = "0"
-    error: str = ""
-    under_way: bool = False
+    state: str  # "preparing", "running", "stopping", or how it ended
+    word: str  # the state in words
+    doing: str = ""  # progress in words
+    left: str = ""  # time left in words
+    share: str = "0"  # progress in percent
+    error: str = ""  # reason for a failure
+    under_way: bool = False  # whether it is training
 
 
 class Trainings(Protocol):

@@ -22,17 +22,12 @@ from trainer.runs.manager import ROOT
 
 @dataclass(frozen=True)
 class Field:
-    """One setting.
-
-    Attributes:
-        default: default value, of the type that values must have.
-        choices: allowed values; empty if they cannot be listed.
-    """
+    """One setting."""
 
     key: str
-    default: Any
+    default: Any  # default value, of the type that values must have
     help: str = ""
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # allowed values; empty if they cannot be listed
 
     @property
     def label(self) -> str:

@@ -33,9 +33,6 @@ class FormParts:
     Args:
         fields: those of `FIRST`, then all others.
         bases: label and value of each base model.
-
-    Attributes:
-        values: the inputs of the fields, in their order.
     """
 
     def __init__(
@@ -60,7 +57,7 @@ class FormParts:
                     "Start training", variant="primary", elem_id="train-start", scale=1, min_width=200
                 )
             with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
-                self.values = inputs(fields[:num_first])
+                self.values = inputs(fields[:num_first])  # the inputs of the fields, in their order
             self.losses = template("train-losses", {"losses": []})
             self.mined = template("train-mined", {})
             with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117

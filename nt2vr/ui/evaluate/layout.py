@@ -139,12 +139,7 @@ class Filters:
 
 
 class ReportParts:
-    """The open report.
-
-    Attributes:
-        recall: R@k by kind of change, for pictures plus texts.
-        review: the query under review, in a dialog.
-    """
+    """The open report."""
 
     def __init__(self) -> None:
         with gr.Column(visible=False, elem_id="evaluate-watch") as self.column:
@@ -152,6 +147,7 @@ class ReportParts:
                 self.delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
             self.confirm = lay_out_confirmation("evaluate", "delete", "Delete this report permanently?", "Delete")
             self.report = template("evaluate-report", {})
+            # R@k by kind of change, for pictures plus texts
             self.recall = gr.Radio(
                 list(MEASURES),
                 value=MEASURES[0],
@@ -162,7 +158,7 @@ class ReportParts:
             self.filters = Filters()
             self.breakdown = BreakdownPanel()
             self.queries = template("evaluate-queries", {})
-            self.review = template("review", {})
+            self.review = template("review", {})  # the query under review, in a dialog
 
 
 class EvaluateParts:

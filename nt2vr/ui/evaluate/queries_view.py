@@ -56,19 +56,13 @@ class Home:
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """The list of queries at one place of a report.
+    """The list of queries at one place of a report."""
 
-    Attributes:
-        report: the results, with those of other reports that the link compares.
-        home: the gallery in which queries open; None if Search has none with the report's videos.
-        places: positions of the listed queries, in order.
-    """
-
-    report: Report
+    report: Report  # the results, with those of other reports that the link compares
     link: ReportLink
     remarks: Remarks
-    home: Home | None
-    places: Sequence[int]
+    home: Home | None  # the gallery in which queries open; None if Search has none with the report's videos
+    places: Sequence[int]  # positions of the listed queries, in order
 
     @classmethod
     def of(cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None) -> "Listing":

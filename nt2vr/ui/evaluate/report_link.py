@@ -20,35 +20,21 @@ FILTERS = ("first", "second", "order", "kind", "cue", "part", "concept", "tag", 
 
 @dataclass(frozen=True)
 class ReportLink:
-    """A place in a report.
+    """A place in a report."""
 
-    Attributes:
-        report: its id; "" for the form of a new evaluation.
-        first: a system; "" takes the first of the report.
-        second: the system to compare it with; "" takes the most telling.
-        kind: a kind of queries, "" for all; None takes the most telling.
-        cue: a negation word, or "".
-        part: a kind of unwanted part, or "".
-        concept: what the unwanted part is about, or "".
-        tag: a tag, NOTED, or "".
-        fails: "1" lists only queries that no system answers.
-        page: from 0.
-        query: position of the reviewed query in the report; None for the list alone.
-    """
-
-    report: str = ""
-    first: str = ""
-    second: str = ""
+    report: str = ""  # its id; "" for the form of a new evaluation
+    first: str = ""  # a system; "" takes the first of the report
+    second: str = ""  # the system to compare it with; "" takes the most telling
     order: str = IMPROVED
-    kind: str | None = None
-    cue: str = ""
-    part: str = ""
-    concept: str = ""
-    tag: str = ""
+    kind: str | None = None  # a kind of queries, "" for all; None takes the most telling
+    cue: str = ""  # a negation word, or ""
+    part: str = ""  # a kind of unwanted part, or ""
+    concept: str = ""  # what the unwanted part is about, or ""
+    tag: str = ""  # a tag, NOTED, or ""
     find: str = ""
-    fails: str = ""
-    page: int = 0
-    query: int | None = None
+    fails: str = ""  # "1" lists only queries that no system answers
+    page: int = 0  # from 0
+    query: int | None = None  # position of the reviewed query in the report; None for the list alone
 
     @classmethod
     def read(cls, text: str) -> "ReportLink | None":

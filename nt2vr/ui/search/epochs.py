@@ -73,20 +73,13 @@ def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: i
 
 @dataclass(frozen=True)
 class Learner:
-    """A model that learns, with its results for one query.
+    """A model that learns, with its results for one query."""
 
-    Attributes:
-        id: of the run.
-        epochs: those offered, oldest first.
-        rankings: by epoch, as far as they are known; 0 is the base.
-        more: further values of its `run` in the template.
-    """
-
-    id: str
+    id: str  # of the run
     title: str
-    epochs: Sequence[int]
-    rankings: Mapping[int, Ranking]
-    more: Mapping[str, Any]
+    epochs: Sequence[int]  # those offered, oldest first
+    rankings: Mapping[int, Ranking]  # by epoch, as far as they are known; 0 is the base
+    more: Mapping[str, Any]  # further values of its `run` in the template
 
     def column(self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf) -> dict[str, Any]:
         """Return a column with a frame for each epoch that is known, of which it shows one.
@@ -128,19 +121,13 @@ class Learner:
 
 @dataclass(frozen=True)
 class RunColumns:
-    """The columns of runs in an answer.
-
-    Attributes:
-        key: identifies the query, with everything but its systems; see `key_of`.
-        base_of: returns the name of a run's base, whose ranking is epoch 0.
-        kept: rankings of earlier searches.
-    """
+    """The columns of runs in an answer."""
 
     answer: Answer
-    key: str
+    key: str  # identifies the query, with everything but its systems; see `key_of`
     entries: Entries
-    base_of: Callable[[str], str]
-    kept: KeptRankings
+    base_of: Callable[[str], str]  # returns the name of a run's base, whose ranking is epoch 0
+    kept: KeptRankings  # rankings of earlier searches
     view_of: ViewOf
 
     def view(self, view: Mapping[str, Any], question: Question) -> dict[str, Any]:

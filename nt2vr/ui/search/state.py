@@ -33,21 +33,13 @@ REFUSED = "The request was refused: its {} are not of the page's form."
 
 @dataclass(frozen=True)
 class Chosen:
-    """A reference as the browser names it.
+    """A reference as the browser names it."""
 
-    Attributes:
-        clip: id of a clip; empty for an upload.
-        gallery: key of the clip's gallery.
-        path: of an upload.
-        weight: 0 to 1.
-        wanted: False for "less like this".
-    """
-
-    clip: StrictStr = ""
-    gallery: StrictStr = ""
-    path: StrictStr = ""
-    weight: Annotated[StrictFloat, Field(ge=0, le=1)] = DEFAULT_WEIGHT
-    wanted: StrictBool = True
+    clip: StrictStr = ""  # id of a clip; empty for an upload
+    gallery: StrictStr = ""  # key of the clip's gallery
+    path: StrictStr = ""  # of an upload
+    weight: Annotated[StrictFloat, Field(ge=0, le=1)] = DEFAULT_WEIGHT  # 0 to 1
+    wanted: StrictBool = True  # False for "less like this"
 
 
 _SENT = TypeAdapter(list[Chosen])
@@ -55,35 +47,21 @@ _SENT = TypeAdapter(list[Chosen])
 
 @dataclass(frozen=True)
 class SearchState:
-    """What a search is asked with.
+    """What a search is asked with."""
 
-    Attributes:
-        q: the sentence.
-        gallery: key of a library; empty for the built-in gallery.
-        systems: names, one per column.
-        k: results per system.
-        references: pictures, videos and clips to search by.
-        strengths: each slider's word to the value it was moved to, as text; empty takes each model's own.
-        judged: query of an evaluation report, by its name in links.
-        literal: words to search for as typed, separated by "|".
-        parts: wanted and unwanted part as the person corrected them, see `write_parts`; empty as understood.
-        flip: "1" if the negation is taken away: what the sentence excludes is wanted, too.
-        replay: "1" if a recorded training of the sentence is replayed.
-        versus: a second query, whose results are shown beside those of the sentence.
-    """
-
-    q: str = DEFAULT_QUERY
-    gallery: str = ""
-    systems: Sequence[str] = DEFAULT_SYSTEMS
-    k: int = DEFAULT_K
-    references: tuple[Chosen, ...] = ()
+    q: str = DEFAULT_QUERY  # the sentence
+    gallery: str = ""  # key of a library; empty for the built-in gallery
+    systems: Sequence[str] = DEFAULT_SYSTEMS  # names, one per column
+    k: int = DEFAULT_K  # results per system
+    references: tuple[Chosen, ...] = ()  # pictures, videos and clips to search by
+    # each slider's word to the value it was moved to, as text; empty takes each model's own
     strengths: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys(WORDS.values(), ""))
-    judged: str = ""
-    literal: str = ""
-    parts: str = ""
-    flip: str = ""
-    replay: str = ""
-    versus: str = ""
+    judged: str = ""  # query of an evaluation report, by its name in links
+    literal: str = ""  # words to search for as typed, separated by "|"
+    parts: str = ""  # wanted and unwanted part as the person corrected them, see `write_parts`; empty as understood
+    flip: str = ""  # "1" if the negation is taken away: what the sentence excludes is wanted, too
+    replay: str = ""  # "1" if a recorded training of the sentence is replayed
+    versus: str = ""  # a second query, whose results are shown beside those of the sentence
 
     @classmethod
     def of_link(

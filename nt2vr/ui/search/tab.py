@@ -41,27 +41,20 @@ from nt2vr.ui.web.permissions import Permissions
 
 @dataclass
 class SearchTab:
-    """Search tab over the galleries.
-
-    Attributes:
-        decoder: decodes uploads, which are untrusted.
-        marked: returns the relevant clips of a judged query, given its name in links, its text and the gallery.
-        head: the page's head, which names the gallery.
-        trainings: trains models.
-        controls: laid out by `build`, as `results` are.
-    """
+    """Search tab over the galleries."""
 
     galleries: Galleries
     media: Media
     indexing: Indexing
-    decoder: Decoder
+    decoder: Decoder  # decodes uploads, which are untrusted
     permissions: Permissions
-    head: gr.HTML
+    head: gr.HTML  # the page's head, which names the gallery
+    # returns the relevant clips of a judged query, given its name in links, its text and the gallery
     marked: Callable[[str, str, str], Marked]
-    trainings: Trainings
+    trainings: Trainings  # trains models
     _watch: Watch = field(init=False)
     _references: References = field(init=False)
-    controls: Controls = field(init=False)
+    controls: Controls = field(init=False)  # laid out by `build`, as `results` are
     results: Results = field(init=False)
     _answering: Answering = field(init=False)
 

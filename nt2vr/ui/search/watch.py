@@ -32,38 +32,25 @@ REST = 10  # polls after the end of a run, within which its last checkpoint is s
 
 @dataclass(frozen=True)
 class WatchedRun:
-    """What a page remembers of the run that it watches.
+    """What a page remembers of the run that it watches."""
 
-    Attributes:
-        run: its id; "" for none.
-        asked: the epochs last searched for, by model.
-        polls: number of polls left once it has ended.
-        view: the panel.
-    """
-
-    run: str = ""
-    asked: Mapping[str, int] = field(default_factory=dict)
-    polls: int = 0
-    view: Mapping[str, Any] = field(default_factory=dict)
+    run: str = ""  # its id; "" for none
+    asked: Mapping[str, int] = field(default_factory=dict)  # the epochs last searched for, by model
+    polls: int = 0  # number of polls left once it has ended
+    view: Mapping[str, Any] = field(default_factory=dict)  # the panel
 
 
 @dataclass
 class Watch:
-    """Panel of the run that is training, and the columns of runs.
-
-    Attributes:
-        recording: a training to replay; None if there is none of this gallery.
-        panel: of the run that is training; its event `replay` asks for the recorded one.
-        timer: ticks while a run is under way.
-    """
+    """Panel of the run that is training, and the columns of runs."""
 
     galleries: Galleries
     permissions: Permissions
     trainings: Trainings
-    recording: Recording | None = None
+    recording: Recording | None = None  # a training to replay; None if there is none of this gallery
     _kept: KeptRankings = field(default_factory=KeptRankings)
-    panel: gr.HTML = field(init=False)
-    timer: gr.Timer = field(init=False)
+    panel: gr.HTML = field(init=False)  # of the run that is training; its event `replay` asks for the recorded one
+    timer: gr.Timer = field(init=False)  # ticks while a run is under way
     _watched: gr.State = field(init=False)  # of ticks, of which one under way may overwrite it
     _joins: gr.State = field(init=False)  # id of the run whose column is to join the others with its first checkpoint
 

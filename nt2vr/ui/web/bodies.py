@@ -39,15 +39,10 @@ def announced_bytes(scope: Scope) -> int:
 
 @dataclass
 class Bodies:
-    """ASGI middleware that ends a request whose body arrives too slowly, and refuses an upload without room for it.
+    """ASGI middleware that ends a request whose body arrives too slowly, and refuses an upload without room for it."""
 
-    Attributes:
-        app: the next ASGI app.
-        pending_bytes: announced by the uploads in flight, and not written yet.
-    """
-
-    app: ASGIApp
-    pending_bytes: int = 0
+    app: ASGIApp  # the next ASGI app
+    pending_bytes: int = 0  # announced by the uploads in flight, and not written yet
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass one request on."""

@@ -28,15 +28,10 @@ MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 @dataclass(frozen=True)
 class Documentation:
-    """ASGI app that serves the pages of a folder and what they show; nothing else, whatever is asked for.
+    """ASGI app that serves the pages of a folder and what they show; nothing else, whatever is asked for."""
 
-    Attributes:
-        code: address of the code, which links to its files lead to; without one they are plain text.
-        folder: of the pages; none in it, none is served.
-    """
-
-    code: str = ""
-    folder: Path = DOCS
+    code: str = ""  # address of the code, which links to its files lead to; without one they are plain text
+    folder: Path = DOCS  # of the pages; none in it, none is served
 
     @cached_property
     def files(self) -> dict[str, Path]:

@@ -43,19 +43,13 @@ Visitor = gr.Request | HTTPConnection | None
 
 @dataclass(frozen=True)
 class Permissions:
-    """Decides what a visitor may do.
+    """Decides what a visitor may do."""
 
-    Attributes:
-        token: proves that a visitor is the owner.
-        rules: "nobody", "owner" or "everyone" per action; actions without a rule have the default.
-        bound_to_loopback: whether the app accepts connections from this machine only.
-        space_owner: user who owns the Hugging Face Space; empty elsewhere.
-    """
-
-    token: str = field(repr=False)
+    token: str = field(repr=False)  # proves that a visitor is the owner
+    # "nobody", "owner" or "everyone" per action; actions without a rule have the default
     rules: Mapping[str, str] = field(default_factory=dict)
-    bound_to_loopback: bool = False
-    space_owner: str = ""
+    bound_to_loopback: bool = False  # whether the app accepts connections from this machine only
+    space_owner: str = ""  # user who owns the Hugging Face Space; empty elsewhere
 
     @classmethod
     def of(cls, settings: Settings) -> "Permissions":

@@ -42,21 +42,13 @@ UNKNOWN = (FnIndexInferError, KeyError, TypeError, OSError, ValueError)  # of Gr
 
 @dataclass(frozen=True)
 class RequestChecks:
-    """ASGI middleware that refuses a request or passes it on.
+    """ASGI middleware that refuses a request or passes it on."""
 
-    Attributes:
-        app: the next ASGI app.
-        permissions: decide who may upload large files, and verify the owner's token.
-        host: address that the app listens on.
-        host_names: further host names to accept; "*" accepts any.
-        max_upload_bytes: limit for visitors who may import.
-    """
-
-    app: ASGIApp
-    permissions: Permissions
-    host: str
-    host_names: Collection[str]
-    max_upload_bytes: int
+    app: ASGIApp  # the next ASGI app
+    permissions: Permissions  # decide who may upload large files, and verify the owner's token
+    host: str  # address that the app listens on
+    host_names: Collection[str]  # further host names to accept; "*" accepts any
+    max_upload_bytes: int  # limit for visitors who may import
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
