@@ -71,7 +71,6 @@ class ImmutableFiles(StaticFiles):
     """Static files named by their content, which browsers may cache forever."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        """Serve a file as immutable."""
         response = super().file_response(*args, **kwargs)
         response.headers.update(FOREVER)
         return response
@@ -81,7 +80,6 @@ class ReportFiles(StaticFiles):
     """Files of reports; texts in them name folders only to visitors who may name such."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """Serve a file."""
         response = await super().get_response(path, scope)
         if not isinstance(response, FileResponse) or Path(path).suffix == ".npz":
             return response

@@ -31,7 +31,6 @@ class Field:
 
     @property
     def label(self) -> str:
-        """Display name, derived from the key."""
         return self.key.replace("num_", "number_of_").replace("_", " ").capitalize()
 
     @property
@@ -41,7 +40,6 @@ class Field:
 
 
 def config_fields() -> list[Field]:
-    """Return every field of a config, in order."""
     helps, defaults = help_of(TrainConfig), asdict(TrainConfig())
     return [Field(key, default, helps[key], CHOICES.get(key, ())) for key, default in defaults.items()]
 

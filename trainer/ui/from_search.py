@@ -22,7 +22,6 @@ class SearchTrainings:
     preset: Path = PRESET
 
     def start(self, base: Path, name: str) -> str:
-        """Start a run from a checkpoint folder."""
         read_card(base)
         changes = {"base": str(base.resolve()), "name": f"{name[:MAX_BASE].strip()} learns not"}
         return self.manager.start(load_config(self.preset, changes))

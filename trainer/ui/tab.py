@@ -132,7 +132,6 @@ class TrainTab:
         return self._show("", request)
 
     def on_pick(self, event: gr.EventData, request: gr.Request) -> tuple[Any, ...]:
-        """Open a run from the list."""
         return self._show(event_value(event, "id", str), request)
 
     def on_stop(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:

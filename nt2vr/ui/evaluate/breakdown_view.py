@@ -130,7 +130,6 @@ class _Scale:
         return 100 * (value - low) / (high - low)
 
     def row(self, name: str, group: Group) -> dict[str, Any]:
-        """Describe one group."""
         count = counted(group.num_queries, "query", "queries")
         known = count if group.num_units == group.num_queries else f"{count}, {group.num_units:,} independent"
         return {

@@ -127,7 +127,6 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def queries_view(listing: Listing) -> dict[str, Any]:
-    """Show one page of a list."""
     link, places = listing.link, listing.places
     last = max(0, (len(places) - 1) // PER_PAGE)
     shown = places[link.page * PER_PAGE : (link.page + 1) * PER_PAGE]
@@ -171,7 +170,6 @@ def _row_view(listing: Listing, place: int) -> dict[str, Any]:
 
 
 def asked_view(row: Row) -> dict[str, Any]:
-    """Show a query with its parts."""
     return {
         "text": row.query.text,
         "kind": KINDS.get(row.query.kind, row.query.kind),
@@ -213,7 +211,6 @@ def counts_text(verdicts: Sequence[Verdict | None]) -> str:
 
 
 def _right(row: Row) -> str:
-    """Describe the listed videos' relation to the query."""
     if row.query.kind == "negated":
         return "The video of the original caption, which no longer matches"
     return counted(len(row.relevant), "relevant video")

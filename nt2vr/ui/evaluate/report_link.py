@@ -69,7 +69,6 @@ class ReportLink:
 
     @property
     def without_query(self) -> "ReportLink":
-        """The list alone, on the same page."""
         return replace(self, query=None)
 
     @property
@@ -78,7 +77,6 @@ class ReportLink:
         return [bool(self.fails) if name == "fails" else getattr(self, name) or "" for name in FILTERS]
 
     def filter(self, remarks: Remarks) -> Filter:
-        """Return the queries that the list includes."""
         tagged = [place for place, said in remarks.items() if self.tag in (NOTED, said.tag)]
         return Filter(
             kind=self.kind or "",

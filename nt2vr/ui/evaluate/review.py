@@ -44,7 +44,6 @@ class Review:
 
     @property
     def outputs(self) -> list[Any]:
-        """Everything that shows a report."""
         report = self.parts.report
         return [
             report.recall,
@@ -96,7 +95,6 @@ class Review:
         }
 
     def on_recall(self, chosen: str | None, measure: str) -> dict[str, Any]:
-        """Show another R@k."""
         measure = pick("measure", measure, {name: name for name in MEASURES})
         return self._report_view(_read(chosen or "").report, measure)
 
@@ -104,12 +102,10 @@ class Review:
         return report_view(self.archive.load(report_id), report_id, self.archive.files(report_id), measure)
 
     def on_open_picture(self, event: gr.EventData) -> Mapping[str, str]:
-        """Return the values of the link to a picture plus text in Search."""
         link = _read(event_value(event, "link", str))
         return picture_query(self.archive.load(link.report), link.query, self.media.libraries)
 
     def on_open_query(self, event: gr.EventData) -> Mapping[str, str]:
-        """Return the values of the link to a query in Search."""
         return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
 
     def _menus(self, listing: Listing) -> dict[Any, Choices]:
@@ -129,7 +125,6 @@ class Review:
         }
 
     def opened(self, link: ReportLink, visitor: Visitor) -> Updates:
-        """Show a report at a place."""
         listing, parts = self._listing(link), self.parts.report
         report = self.archive.load(link.report)
         names = [(result.system, result.system) for result in report.results]
@@ -161,7 +156,6 @@ class Review:
         }
 
     def closed(self) -> Updates:
-        """Show no report."""
         parts = self.parts.report
         return {self.parts.chosen: ReportLink().address, parts.report: {}, parts.queries: {}, parts.review: {}}
 

@@ -117,7 +117,6 @@ class EvaluateTab:
         return self._show(asked or (None if chosen is None else ReportLink.read(chosen)), request)
 
     def on_link(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Show the place that a link names."""
         return self._show(ReportLink.read(event_value(event, "link", str)), request)
 
     def on_poll(self, chosen: str | None, seen: Job[str] | None, request: gr.Request) -> Any:
@@ -134,7 +133,6 @@ class EvaluateTab:
     def on_start(
         self, data: str, split: str, systems: list[str], per_kind: int, model: str, request: gr.Request
     ) -> Updates:
-        """Start an evaluation and show its progress."""
         asks = self._evaluations, self._permissions, request
         if isinstance(data, str) and data.strip().startswith(COVR):  # a box with values of its own may send anything
             if per_kind not in SIZES:
@@ -145,12 +143,10 @@ class EvaluateTab:
         return self._show(ReportLink(self._last_report()), request)
 
     def on_cancel(self, chosen: str | None, request: gr.Request) -> Updates:
-        """Cancel the evaluation."""
         self._evaluations.cancel()
         return self._show(ReportLink(_report_of(chosen) or self._last_report()), request)
 
     def on_new(self, request: gr.Request) -> Updates:
-        """Show the form."""
         return self._show(ReportLink(), request)
 
     def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
@@ -158,7 +154,6 @@ class EvaluateTab:
         return self._show(ReportLink(event_value(event, "id", str) or self._last_report()), request)
 
     def on_delete(self, chosen: str | None, request: gr.Request) -> Updates:
-        """Delete the open report."""
         self._permissions.check("delete", request)
         self._evaluations.archive.delete(_report_of(chosen))
         return self._show(ReportLink(), request)

@@ -42,7 +42,6 @@ class Indexing:
 
     @property
     def models(self) -> Catalog:
-        """The models to index by."""
         return self.galleries.built_in.models
 
     def start(self, library_id: str, model: str) -> Future[IndexJob]:

@@ -67,7 +67,6 @@ class NewParts:
 
     @property
     def inputs(self) -> list[Any]:
-        """What a library is made from."""
         return [self.kind, self.name, self.files, self.path, self.split, self.window, self.model]
 
 

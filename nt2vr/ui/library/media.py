@@ -83,7 +83,6 @@ class Media:
         return {"src": preview, "poster": poster}
 
     def route(self) -> Route:
-        """Build the route of the URLs."""
         limiter = CapacityLimiter(MAKING)
 
         async def serve(request: Request) -> Response:

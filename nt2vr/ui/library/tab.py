@@ -119,11 +119,9 @@ class LibraryTab:
         return self._progress(chosen, request)
 
     def on_new(self, request: gr.Request) -> Updates:
-        """Show the form."""
         return self._show("", request)
 
     def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Open a library of the list."""
         return self._show(event_value(event, "id", str), request)
 
     def on_add(
@@ -199,13 +197,11 @@ class LibraryTab:
         return self.on_update(chosen, model, request)
 
     def on_rename(self, chosen: str, name: str, request: gr.Request) -> Updates:
-        """Give the open library another name."""
         self._permissions.check("import", request)
         self._libraries.rename(chosen, name.strip())
         return self._show(chosen, request)
 
     def on_remove(self, chosen: str, request: gr.Request) -> Updates:
-        """Remove the open library."""
         self._permissions.check("delete", request)
         self._libraries.remove(chosen)
         self._indexing.galleries.forget(chosen)

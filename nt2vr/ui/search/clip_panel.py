@@ -28,7 +28,6 @@ class ClipPanel:
     permissions: Permissions
 
     def on_pick(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
-        """Enlarge a clip."""
         return {} if answer is None else self._enlarged(answer, event_value(event, "id", str), request)
 
     def on_why(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:

@@ -141,7 +141,6 @@ class MoreModels:
         return gr.Button(visible=bool(is_wanted) and not is_here and can_download(OFFERED.name))
 
     def on_choose(self, event: gr.EventData) -> tuple[str, dict[str, Any]]:
-        """Put a listed model's name in the box."""
         return event_value(event, "name", str), recommended_view(self.searcher.models.names())
 
     def on_find(self, text: str) -> dict[str, Any]:
@@ -151,7 +150,6 @@ class MoreModels:
         return recommended_view(self.searcher.models.names(), found)
 
     def on_cancel(self, request: gr.Request) -> str:
-        """Cancel the download under way."""
         self.permissions.check("download", request)
         for stop in self._downloads:
             stop.set()
@@ -171,7 +169,6 @@ class MoreModels:
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
     ) -> dict[Any, Any]:
-        """Fetch a pretrained model and add it to the columns."""
         self.permissions.check("download", request)
         progress(0, desc=f"asking for {name}")
         said, stop = [""], Event()
@@ -203,7 +200,6 @@ class MoreModels:
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
     ) -> dict[Any, Any]:
-        """Import a file of this machine and add it to the columns."""
         self.permissions.check("import", request)
         if not (file or "").strip():
             raise ConfigError("Name a checkpoint file on this computer, or upload one.")

@@ -249,7 +249,6 @@ class SearchTab:
         }
 
     def on_like(self, answer: Answer | None, references: dict[str, Any], event: gr.EventData) -> tuple[Any, Any]:
-        """Search for more like a clip, or for less."""
         clip, wanted = event_value(event, "id", str), event_value(event, "wanted", int)
         chosen = with_clip(read_chosen(references), clip, answer.gallery if answer else "", bool(wanted))
         return self._references.view(chosen), {}

@@ -27,12 +27,10 @@ BUSY = "Too many searches with pictures are running. Try again in a moment."
 
 
 def is_upload(scope: Scope) -> bool:
-    """Whether a request's body is written to the upload folder."""
     return bool(scope["path"].rstrip("/").endswith("/gradio_api/upload"))
 
 
 def announced_bytes(scope: Scope) -> int:
-    """Return a request's Content-Length."""
     length = dict(scope["headers"]).get(b"content-length", b"0")
     return int(length) if length.isdigit() else 0
 
@@ -45,7 +43,6 @@ class Bodies:
     pending_bytes: int = 0  # announced by the uploads in flight, and not written yet
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass one request on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

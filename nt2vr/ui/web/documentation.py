@@ -46,11 +46,9 @@ class Documentation:
         return dict(sorted(titles.items(), key=lambda each: (each[0] != START, each[1].lower())))
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
         return [Route("/docs", self), Route("/docs/{name:path}", self)]
 
     def links(self) -> str:
-        """Return the links at the page's head."""
         places = [("Paper", "Learn to Understand Negation in Video Retrieval", PAPER)]
         places += [("Docs", "Documentation", "docs/")] if START in self.files else []
         places += [("API", "Search from programs", "api/docs")]
@@ -62,7 +60,6 @@ class Documentation:
         return f'<nav class="nt-links" aria-label="About nT2VR">{"".join(links)}</nav>'
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         answer = await to_thread.run_sync(self._answer, Request(scope))
         await answer(scope, receive, send)
 

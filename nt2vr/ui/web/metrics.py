@@ -29,7 +29,6 @@ class Metrics:
     """
 
     def __init__(self, galleries: Galleries, permissions: Permissions, waiting: Callable[[], int]) -> None:
-        """Count from now on, if the package is installed."""
         self._permissions = permissions
         try:
             self._package: Any = import_module("prometheus_client")

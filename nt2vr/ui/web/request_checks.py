@@ -51,7 +51,6 @@ class RequestChecks:
     max_upload_bytes: int  # limit for visitors who may import
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -47,5 +47,4 @@ def is_upload(path: str | Path) -> bool:
 
 
 def is_too_large(path: str | Path) -> bool:
-    """Whether an upload has more than MAX_PICTURE_MB."""
     return Path(path).stat().st_size > MAX_PICTURE_MB * MB
