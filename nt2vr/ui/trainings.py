@@ -22,11 +22,7 @@ class Trainings(Protocol):
     """Starts, shows and stops runs."""
 
     def start(self, base: Path, name: str) -> str:
-        """Start a short run from a checkpoint folder, the model `name`; return the run's id.
-
-        Raises:
-            Nt2vrError: if it cannot be started.
-        """
+        """Start a short run from a checkpoint folder, the model `name`; return its id. May raise an Nt2vrError."""
 
     def under_way(self) -> str:
         """Return the id of the run that is training; "" if there is none."""

@@ -34,11 +34,7 @@ CONTROLS = {"base": "base", "drop": "drop", "parts": "parts"}  # metric prefix -
 
 
 def validation_charts(rows: Rows, epochs: int, others: Mapping[str, Rows] = NO_OTHERS) -> list[dict[str, Any]]:
-    """Build a chart over epochs for each measured validation metric, with the base and its control as dashed lines.
-
-    Args:
-        others: name to metrics of runs to compare with; each has a line in the charts.
-    """
+    """Build a chart over epochs of each metric, dashed lines for base and control, and a line each of other runs."""
     charts = []
     for metric, title, note in VALIDATION:
         points = series(rows, metric, "epoch")

@@ -1,7 +1,4 @@
-"""New-run form as data, derived from TrainConfig and the losses.
-
-Knows nothing about Gradio, and imports torch only when losses are needed.
-"""
+"""New-run form as data, derived from TrainConfig and the losses; imports torch only when losses are needed."""
 
 import inspect
 import json
@@ -66,12 +63,7 @@ def bases(folders: Iterable[Path]) -> dict[str, str]:
 
 
 def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConfig:
-    """Build a config from a submitted form.
-
-    Args:
-        values: field key to value, JSON as text.
-        losses: the table from `losses_view`, as edited by the user.
-    """
+    """Build a config from values by key, JSON as text, and the table of `losses_view` as the user edited it."""
     from trainer.data.clips import check_data, check_triplets  # noqa: PLC0415  slow to import
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 

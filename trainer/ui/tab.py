@@ -24,11 +24,7 @@ POLL_S = 1.0
 
 
 class TrainTab:
-    """Layout and event handlers of the Train tab.
-
-    Args:
-        permissions: says who may train, delete runs, and name files of this machine.
-    """
+    """Layout and event handlers of the Train tab; `permissions` say who may train, delete runs and name files."""
 
     def __init__(self, manager: RunManager, settings: Settings, permissions: Permissions) -> None:
         """Read the fields and presets; `build` creates the components."""

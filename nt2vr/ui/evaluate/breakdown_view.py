@@ -37,11 +37,7 @@ def _columns() -> dict[str, tuple[str, Column]]:
 
 
 def breakdown_view(report: Report, first: str, second: str, key: str) -> dict[str, Any]:
-    """Show two systems' figures as bars with their intervals, group by group, and what is more than noise.
-
-    Raises:
-        ConfigError: if the report has no such systems or metric.
-    """
+    """Show two systems' figures as bars with intervals, by group, and what is more than noise; or a ConfigError."""
     found = break_down(report, first, second, key)
     head, column = _columns().get(key, ("", Column(key, key, 1)))
     scale = _Scale(found, column)

@@ -20,12 +20,9 @@ from nt2vr.world.scenes import Scene
 
 
 def picture_query(report: Report, place: int | None, libraries: Libraries) -> dict[str, str]:
-    """Return the values of a query's link in Search.
+    """Return the values of a query's link in Search; a ConfigError if the report has no such query with a picture.
 
     Its reference is drawn as an upload, or found among the clips of libraries; other files are not shown.
-
-    Raises:
-        ConfigError: if the report has no such query with a picture.
     """
     if place is None or not 0 <= place < len(report.pictures):
         raise ConfigError("The report has no such query. Choose one from the list.")

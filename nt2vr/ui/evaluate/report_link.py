@@ -38,10 +38,7 @@ class ReportLink:
 
     @classmethod
     def read(cls, text: str) -> "ReportLink | None":
-        """Read an address's parameters, with or without "?"; None if they name no report.
-
-        Text without parameters is the id of a report.
-        """
+        """Read an address's parameters, or a report's id alone; None if they name no report."""
         text = text[:MAX_LINK].removeprefix("?")
         known = dict(parse_qsl(text, keep_blank_values=True)) if "=" in text else {"report": text}
         return cls.of(known) if "report" in known else None

@@ -15,11 +15,7 @@ NOTHING = "It has nothing to search for: without its negated part, the query is 
 
 
 def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
-    """Show the query that a link reviews, with the first clips of both systems; nothing if it reviews none.
-
-    Args:
-        refusal: why this visitor may not write notes; "" if they may.
-    """
+    """Show the query that a link reviews, if any, with both systems' first clips; `refusal`: why it takes no notes."""
     place, link = listing.link.query, listing.link
     if place is None or not 0 <= place < len(listing.report.queries) or listing.report.is_covr:
         return {}

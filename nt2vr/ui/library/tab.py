@@ -22,11 +22,7 @@ from nt2vr.ui.web.uploads import is_upload
 
 
 class LibraryTab:
-    """Library tab over the app's libraries.
-
-    Args:
-        roots: folders in which libraries may be named.
-    """
+    """Library tab over the app's libraries; `roots` are the folders in which they may be named."""
 
     _parts: LibraryParts
 
@@ -278,11 +274,7 @@ class LibraryTab:
 
 
 def _uploads(files: list[str] | None) -> list[tuple[str, Path]]:
-    """Return uploaded files with their names.
-
-    Raises:
-        ConfigError: if one is not among the uploaded files, so that no path can be tried out.
-    """
+    """Return uploaded files with their names; a ConfigError for others, so that no path can be tried out."""
     if not all(is_upload(file) for file in files or ()):
         raise ConfigError("There is no such file among the uploaded ones. Upload it again.")
     return [(Path(file).name, Path(file)) for file in files or ()]

@@ -47,11 +47,7 @@ def _state(info: LibraryInfo, job: IndexJob | None) -> dict[str, str]:
 
 
 def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths: bool) -> dict[str, Any]:
-    """Show a library: what it is made from, what is in it, and its update.
-
-    Args:
-        names_paths: whether the visitor may know where it lies on this machine.
-    """
+    """Show a library; `names_paths` says whether the visitor may know where it lies on this machine."""
     source = info.source
     if job is not None and job.result is not None and job.result.changes and not remark:
         remark = changes_text(job.result.changes, "The last update")
@@ -93,11 +89,7 @@ def posters_view(
 
 
 def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> dict[str, Any]:
-    """List what is not in the gallery, with the reasons.
-
-    Args:
-        folder: what paths are shown relative to, for a visitor who may not name any; None leaves them as they are.
-    """
+    """List what is not in the gallery, and why; paths relative to `folder`, for a visitor who may not name any."""
     rows = [
         {
             "id": without_folders(each.id, folder) if folder else each.id,

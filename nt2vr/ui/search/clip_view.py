@@ -38,10 +38,7 @@ def detail_view(
 ) -> dict[str, Any]:
     """Show one clip enlarged: captions, its rank and best-matching frames in every column, its place in its film.
 
-    Args:
-        urls: its `src` and `poster`.
-        film: as `film_view` shows it; empty if the clip is no window of a film.
-        names_paths: whether the visitor may know where its file lies on this machine.
+    `film` is as `film_view` shows it, empty if the clip is no window of one; `names_paths` lets visitors see its path.
     """
     return {
         "id": video.video_id,
@@ -68,12 +65,7 @@ def detail_view(
 
 
 def backwards_view(view: Mapping[str, Any], seen: Sequence[Seen], scores: Sequence[float | None]) -> dict[str, Any]:
-    """Show a clip played backwards: in its `detail_view`, what each score becomes, and whom the order is lost on.
-
-    Args:
-        seen: as of the rows of the view.
-        scores: with the frames in reverse order; None if unknown.
-    """
+    """Show a `detail_view` played backwards: what each score becomes (None: unknown), and who does not notice."""
     rows, blind = [], []
     for row, one, score in zip(view["seen"], seen, scores, strict=True):
         change = None if score is None or one.score is None else score - one.score
@@ -105,9 +97,7 @@ def frame_pictures(video: Video, seen: Seen, urls: Mapping[str, str]) -> list[di
 def film_view(answer: Answer, video: Video, windows: Iterable[Video]) -> dict[str, Any]:
     """Lay a film out as a bar from 0 to 100 %, with the moments that any system found, and the one on display.
 
-    Args:
-        video: the one on display; a clip that is no window of a film has no bar.
-        windows: all clips of the gallery.
+    A clip that is no window of a film has no bar; `windows` may be all clips of the gallery.
     """
     film = [each for each in windows if video.film and each.film == video.film]
     if not film:

@@ -68,8 +68,7 @@ def columns_view(
 ) -> dict[str, Any]:
     """Show each system's hits in a column, with their movement compared with the first system.
 
-    Args:
-        other: the same with the negation taken away, or put back: each column says how much it noticed.
+    Each says how much of the negation it noticed, if `other` is the answer with it taken away, or put back.
     """
     if not answer.rankings:
         return {"columns": []}

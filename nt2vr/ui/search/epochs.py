@@ -82,11 +82,7 @@ class Learner:
     more: Mapping[str, Any]  # further values of its `run` in the template
 
     def column(self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf) -> dict[str, Any]:
-        """Return a column with a frame for each epoch that is known, of which it shows one.
-
-        Args:
-            view_of: shows an answer; clips move relative to the answer's first column.
-        """
+        """Return a column with a frame for each epoch that is known, of which it shows one."""
         known = [number for number in self.epochs if number in self.rankings and self.rankings[number].hits]
         found = replace(answer, rankings=(answer.rankings[0], *(self.rankings[number] for number in known)))
         frames = {

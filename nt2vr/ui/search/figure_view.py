@@ -17,11 +17,7 @@ def figure_choices(chosen: Sequence[str], names: Collection[str]) -> list[str]:
 
 
 def figure_systems(asked: str, chosen: Sequence[str], choices: Sequence[str]) -> list[str]:
-    """Return the systems that an event names, such as "CLIP|CLIP-neg"; if it names none, those chosen, and others.
-
-    Raises:
-        ConfigError: if it names too many, or other ones than the choices.
-    """
+    """Return the systems that an event names, "CLIP|CLIP-neg", or a ConfigError; else those chosen, and others."""
     named = asked.split("|") if asked else list(dict.fromkeys([*chosen, *choices]))[:MOST]
     if others := [name for name in named if name not in choices]:
         raise ConfigError(f"A figure cannot show {quoted(others[0])}. Choose among its systems.")
@@ -33,13 +29,7 @@ def figure_systems(asked: str, chosen: Sequence[str], choices: Sequence[str]) ->
 def figure_view(
     understood: dict[str, Any], columns: Sequence[dict[str, Any]], systems: Sequence[str], choices: Sequence[str]
 ) -> dict[str, Any]:
-    """Show the first clip of each system under the query.
-
-    Args:
-        understood: as `understood_view` shows it.
-        columns: as `columns_view` shows them, of one clip each.
-        systems: those shown; the last cannot be taken away, and none can join MOST.
-    """
+    """Show the first clip of each system under the query; the last cannot be taken away, and none can join MOST."""
     others = [name for name in choices if name not in systems]
     fixed = systems if len(systems) == 1 else others if len(systems) == MOST else ()
     return {

@@ -1,7 +1,4 @@
-"""Reference chips of a query: gallery clips, and uploaded pictures and videos.
-
-The browser holds them; everything that it sends is checked here.
-"""
+"""Reference chips of a query: gallery clips and uploads, held by the browser; what it sends is checked here."""
 
 import base64
 import io
@@ -94,11 +91,7 @@ class References:
         return self._decoded(Path(path))
 
     def with_uploads(self, chosen: Sequence[Chosen], paths: Sequence[str]) -> tuple[Chosen, ...]:
-        """Add uploaded files.
-
-        Raises:
-            MediaError: if one of them is neither a picture nor a video.
-        """
+        """Add uploaded files; a MediaError if one of them is neither a picture nor a video."""
         check_number(len(chosen) + len(paths))
         for path in paths:
             if not path:  # the browser could not upload it

@@ -96,11 +96,7 @@ class SearchState:
     def of_page(
         cls, q: str, gallery: str, systems: Sequence[str], k: int, references: Any, hidden: Any
     ) -> "SearchState":
-        """Take the values of the page's components, which check the types of all but the last two.
-
-        Raises:
-            ConfigError: if the references or hidden values are of another form.
-        """
+        """Take the values of the page's components, which check all types but the last two; or raise a ConfigError."""
         names = (*WORDS.values(), *TEXTS)
         if not isinstance(hidden, Mapping) or not all(isinstance(hidden.get(name), str) for name in names):
             raise ConfigError(REFUSED.format("values"))
@@ -191,11 +187,7 @@ def read_parts(parts: str) -> tuple[str, str]:
 
 
 def read_chosen(value: Any) -> tuple[Chosen, ...]:
-    """Check the references that a browser sent.
-
-    Raises:
-        ConfigError: if they are of another form, too many, or a weight is not 0 to 1.
-    """
+    """Check the references that a browser sent; a ConfigError if they are of another form, or too many."""
     sent = value.get("references", []) if isinstance(value, Mapping) else None
     try:
         chosen = tuple(_SENT.validate_python(sent))

@@ -205,9 +205,7 @@ class SearchTab:
     def _opened(self, link: Mapping[str, str]) -> tuple[dict[str, Any], Updates, Updates]:
         """Read a link as far as its gallery and clips still exist.
 
-        Returns:
-            The values that components show and that are hidden, by name; each menu's choices; and what is said of the
-            gallery.
+        Returns the values by name, each menu's choices, and what is said of the gallery.
         """
         c = self.controls
         names = self.galleries.built_in.system_names(link.get("systems", "").split("|"))

@@ -1,7 +1,4 @@
-"""Two queries beside each other, as template data: a column per system and query, and what both find.
-
-Independent of Gradio.
-"""
+"""Two queries beside each other, as template data: a column per system and query, and what both find."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -40,12 +37,7 @@ def left_out(systems: Sequence[str]) -> str:
 
 
 def woven(view: Mapping[str, Any], answer: Answer, view_of: Callable[[Answer], Mapping[str, Any]]) -> dict[str, Any]:
-    """Put the column of the second query beside each system's own, and mark the clips that both find.
-
-    Args:
-        view: of the first query's columns, one per ranking.
-        view_of: shows an answer, as `columns_view` does.
-    """
+    """Put the column of the second query beside each system's own, and mark the clips that both find."""
     if answer.beside is None:
         return dict(view)
     seconds, columns = view_of(answer.beside)["columns"], []

@@ -117,11 +117,7 @@ def parts_view(answer: Answer, parsed: Query) -> dict[str, Any]:
 
 
 def told(answer: Answer) -> list[dict[str, str]]:
-    """Say what the first and the last system made of a query, by the verdicts that are there.
-
-    Returns:
-        A `text` each, and its `kind`: "good" or "bad".
-    """
+    """Say by the verdicts what the first and the last system made of a query, each with a `kind`: "good" or "bad"."""
     if not answer.has_verdicts:
         return []
     unwanted, by = answer.query.unwanted, f" by {answer.judged_by}" if answer.judged_by else ""
@@ -184,12 +180,7 @@ def offers_view(answer: Answer, videos: Sequence[Video]) -> dict[str, Any]:
 
 
 def marked_again(query: Query, parsed: Query) -> Query:
-    """Return a corrected query with the words of its unwanted parts marked in the sentence, wherever they are.
-
-    Args:
-        query: the query.
-        parsed: the sentence as it was understood, whose cues stay marked.
-    """
+    """Return a corrected query with its unwanted words marked in the sentence, and the cues of the parsed one."""
     words = [(match.start(), match.end(), match[0].lower()) for match in WORD.finditer(query.text)]
     found = []
     for part in query.unwanted:
@@ -238,11 +229,9 @@ def _moves(query: Query) -> dict[str, list[dict[str, str]]]:
 
 
 def picture_remark(query: Query, verdict: Verdict | None, systems: Sequence[str] = ()) -> str:
-    """Warn that a reference picture is searched for with all that it shows, unless that includes nothing unwanted.
+    """Warn that a picture is searched for with all that it shows, unless its verdict says nothing of it is unwanted.
 
-    Args:
-        verdict: on the picture's clip; None if it is unknown.
-        systems: names of those that do so; empty for all.
+    `systems` names those that do so, and is empty for all.
     """
     if not query.unwanted or verdict in ("right", "miss"):
         return ""

@@ -1,7 +1,4 @@
-"""Training on the Search tab: a column searches again at every checkpoint; a recorded one is replayed.
-
-Knows of the trainer only what `Trainings` says; the page passes one in.
-"""
+"""Training on the Search tab, through `Trainings`: a column searches again at every checkpoint, or is replayed."""
 
 import time
 from collections.abc import Mapping, Sequence

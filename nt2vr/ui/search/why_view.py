@@ -21,11 +21,7 @@ SHARES = "How much the score falls without the word. Words act together, so shar
 
 
 def chosen_columns(text: str, ranks: Sequence[int | None]) -> list[int]:
-    """Read which columns to explain from an event, such as "0,2"; if it names none, those that differ most.
-
-    Args:
-        ranks: of the clip in each column; None if it is not ranked there.
-    """
+    """Read which columns to explain from an event, "0,2"; without, those in which a clip's ranks differ most."""
     asked = text.split(",", SIDE_BY_SIDE)
     if places := [place for place in range(len(ranks)) if str(place) in asked]:
         return places[:SIDE_BY_SIDE]

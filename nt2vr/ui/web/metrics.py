@@ -22,11 +22,7 @@ LATENCIES_S = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0)
 
 
 class Metrics:
-    """The figures of one app, in a registry of their own.
-
-    Args:
-        waiting: returns the number of events that wait in Gradio's queue.
-    """
+    """The figures of one app, in a registry of their own; `waiting` returns how many events wait in Gradio's queue."""
 
     def __init__(self, galleries: Galleries, permissions: Permissions, waiting: Callable[[], int]) -> None:
         self._permissions = permissions
