@@ -1,21 +1,7 @@
 """What the page knows of a trainer, which it is passed: it can start a run, show it and stop it."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
-
-
-@dataclass(frozen=True)
-class Training:
-    """A run as the page shows it."""
-
-    state: str  # "preparing", "running", "stopping", or how it ended
-    word: str  # the state in words
-    doing: str = ""  # progress in words
-    left: str = ""  # time left in words
-    share: str = "0"  # progress in percent
-    error: str = ""  # reason for a failure
-    under_way: bool = False  # whether it is training
+from typing import Any, Protocol
 
 
 class Trainings(Protocol):
@@ -27,8 +13,12 @@ class Trainings(Protocol):
     def under_way(self) -> str:
         """Return the id of the run that is training; "" if there is none."""
 
-    def look(self, run: str) -> Training:
-        """Return a run; raises ConfigError if it does not exist."""
+    def look(self, run: str) -> dict[str, Any]:
+        """Return a run as template data; raises ConfigError if it does not exist.
+
+        Its `state`, also as a `word`, progress in words (`done`, `left`) and percent (`share`), the `error` that it
+        failed by, and whether it is `under_way`.
+        """
 
     def stop(self, run: str) -> None:
         """Ask a run to stop; raises RunError if it is not training."""

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nt2vr.models.card import read_card
-from nt2vr.ui.trainings import Training
 from trainer.config_file import load_config
 from trainer.presets import PRESETS
 from trainer.runs.manager import RunManager
-from trainer.ui.view import left_text, percent, progress_text, word_of
+from trainer.ui.view import run_view
 
 PRESET = PRESETS / "stage.json"
 MAX_BASE = 40  # characters of the base's name in a run's
@@ -30,18 +30,8 @@ class SearchTrainings:
         """Return the id of the run that is training; "" if none is."""
         return self.manager.under_way()
 
-    def look(self, run: str) -> Training:
-        found = self.manager.get(run)
-        status = found.status
-        return Training(
-            status.state,
-            word_of(status),
-            progress_text(found),
-            left_text(status.eta_s),
-            percent(found),
-            (status.error or "") if status.state == "failed" else "",
-            found.is_under_way,
-        )
+    def look(self, run: str) -> dict[str, Any]:
+        return run_view(self.manager.get(run))
 
     def stop(self, run: str) -> None:
         self.manager.stop(run)

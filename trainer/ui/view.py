@@ -9,7 +9,6 @@ from nt2vr.media.picture import write_jpeg
 from nt2vr.media.stored import LIMITS
 from nt2vr.progress import duration_text, percent_text
 from trainer.runs.manager import Run
-from trainer.runs.run_folder import RunStatus
 from trainer.ui.curves import Rows, loss_charts, validation_charts
 
 if TYPE_CHECKING:  # imports torch
@@ -35,19 +34,16 @@ def run_view(run: Run, tell: Callable[[str], str] = str) -> dict[str, Any]:
     return {
         **_summary(run),
         "done": progress_text(run),
-        "left": left_text(status.eta_s),
+        "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
         "error": tell(status.error or "") if status.state == "failed" else "",
+        "under_way": run.is_under_way,
     }
 
 
 def _summary(run: Run) -> dict[str, Any]:
-    word, share = word_of(run.status), percent(run)
-    return {"id": run.run_id, "name": run.name, "state": run.status.state, "word": word, "share": share}
-
-
-def word_of(status: RunStatus) -> str:
-    """Return the word for a state."""
-    return WORDS.get(status.state, status.state)
+    state = run.status.state
+    word, share = WORDS.get(state, state), percent(run)
+    return {"id": run.run_id, "name": run.name, "state": state, "word": word, "share": share}
 
 
 def curves_view(run: Run, rows: Rows, log: str, others: Sequence[tuple[Run, Rows]] = ()) -> dict[str, Any]:
@@ -90,11 +86,6 @@ def progress_text(run: Run) -> str:
     if run.config is None or not status.step:
         return ""
     return f"epoch {status.epoch} of {run.config.epochs} · step {status.step:,} of {run.num_steps:,}"
-
-
-def left_text(eta_s: float | None) -> str:
-    """Format the estimated time left; empty if unknown."""
-    return "" if eta_s is None else f"{duration_text(eta_s)} left"
 
 
 def trash_text(num_bytes: int) -> str:

@@ -11,7 +11,7 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.library.galleries import Galleries
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.answers import Answer
-from nt2vr.search.learning import KeptRankings, Question
+from nt2vr.search.learning import KeptRankings, Question, RunEpochs
 from nt2vr.search.recording import Recording
 from nt2vr.search.systems import System
 from nt2vr.ui.search.column_view import short_name
@@ -19,7 +19,7 @@ from nt2vr.ui.search.epochs import RunColumns, ViewOf, replayed, with_epoch, wit
 from nt2vr.ui.search.layout import QUIET, Controls, Results, system_choices
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.theme import template
-from nt2vr.ui.trainings import Training, Trainings
+from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 
@@ -145,8 +145,8 @@ class Watch:
     ) -> tuple[Any, ...]:
         """Show how far the run is, add its column if that is to join, and search again for a newer checkpoint."""
         watched = replace(watched, run=self.trainings.under_way() or watched.run)
-        if joins and joins == watched.run and joins in self._models.entries():
-            joined = with_run(systems or [], joins, MAX_COLUMNS)
+        if joins and joins == watched.run and (model := self._model_of(joins)):
+            joined = with_run(systems or [], model, MAX_COLUMNS)
             return *self._showing(watched, "", joined, request), "", self._chosen(joined), f"{time.monotonic()}"
         newer = self._newer(answer) if answer and answer.sentence == text else {}  # not while a query is being typed
         asks = f"{time.monotonic()}" if newer and newer != watched.asked else gr.skip()
@@ -161,6 +161,12 @@ class Watch:
     @property
     def _models(self) -> Catalog:
         return self.galleries.built_in.models
+
+    def _model_of(self, run: str) -> str:
+        """Return the name of the model that a run has become; "" as long as it has no checkpoint."""
+        entries = self._models.entries()
+        names = (run, f"{run} (run)")  # as the catalog calls it where a model has its name
+        return next((name for name in names if name in entries and entries[name].kind == "run"), "")
 
     def _chosen(self, systems: Sequence[str]) -> gr.Dropdown:
         names = self.galleries.built_in.system_names(systems)
@@ -180,23 +186,27 @@ class Watch:
             training = self.trainings.look(watched.run) if watched.run else None
         except ConfigError:  # deleted
             training = None
-        polls = REST if training and training.under_way else watched.polls - 1
+        polls = REST if training and training["under_way"] else watched.polls - 1
         view = self._view(training, watched.run, joins, systems, request) if training else {}
         panel = gr.skip() if view == watched.view else view
         return panel, gr.Timer(active=polls > 0), replace(watched, polls=polls, view=view)
 
     def _view(
-        self, training: Training, run: str, joins: str, systems: Sequence[str], request: gr.Request
+        self, training: Mapping[str, Any], run: str, joins: str, systems: Sequence[str], request: gr.Request
     ) -> dict[str, Any]:
         """Show a run that is under way, or why it failed; nothing of one that ended otherwise."""
-        if not training.under_way and not training.error:
+        under_way = training["under_way"]
+        if not under_way and not training["error"]:
             return {}
-        is_shown = any(name.startswith(run) for name in systems or ())
+        entries, model = self._models.entries(), self._model_of(run)
+        shown = (RunEpochs.of(System.named(name, list(entries)).model, entries) for name in systems or ())
+        is_shown = bool(model) and any(own is not None and own.run == model for own in shown)
+        may_stop = under_way and training["state"] != "stopping" and self.permissions.may("train", request)
         return {
-            **vars(training),
-            "error": self.permissions.teller(request)(training.error),
+            **training,
+            "error": self.permissions.teller(request)(training["error"]),
             "name": short_name(run),
-            "joins": joins == run and not is_shown and training.under_way,
-            "can_join": joins != run and not is_shown and training.under_way,
-            "may_stop": training.under_way and training.state != "stopping" and self.permissions.may("train", request),
+            "joins": joins == run and not is_shown and under_way,
+            "can_join": joins != run and not is_shown and under_way,
+            "may_stop": may_stop,
         }

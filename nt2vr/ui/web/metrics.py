@@ -15,7 +15,7 @@ from nt2vr.library.galleries import Galleries
 from nt2vr.ui.web.permissions import Permissions
 
 # first parts of paths; anything else is "page"
-AREAS = ("api", "gradio_api", "clips", "library", "reports", "assets", "docs")
+AREAS = ("api", "gradio_api", "clips", "media", "reports", "assets", "docs")
 REFUSED = "Only the owner may read the figures here. Send the token from the app's data folder as a bearer token."
 NEEDED = "The figures need a package. Install it: pip install 'nt2vr[metrics]'."
 LATENCIES_S = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0)

@@ -53,12 +53,12 @@ def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:
         run.write_status(RunStatus("preparing", Holder.here(run.path).pid, doing="drawing clips", done=1, total=4))
         assert runs.under_way() == "by-hand"
         training = runs.look("by-hand")
-        assert (training.word, training.doing, training.share) == ("preparing", "drawing clips: 1 of 4", "25.0")
-        assert training.under_way
+        assert [training[key] for key in ("word", "done", "share")] == ["preparing", "drawing clips: 1 of 4", "25.0"]
+        assert training["under_way"]
         assert SearchTrainings(RunManager(tmp_path / "other")).under_way() == ""
     run.write_status(RunStatus("failed", 1, error="The disk is full."))
     ended = runs.look("by-hand")
-    assert runs.under_way() == "" and not ended.under_way and ended.error == "The disk is full."
+    assert runs.under_way() == "" and not ended["under_way"] and ended["error"] == "The disk is full."
     with pytest.raises(RunError, match="not training"):
         runs.stop("by-hand")
 

@@ -16,11 +16,10 @@ from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.recording import Recording
 from nt2vr.search.systems import System
 from nt2vr.ui.search.watch import REST, Watch, WatchedRun
-from nt2vr.ui.trainings import Training
 from nt2vr.ui.web.permissions import Permissions
 
 NOBODY: Any = None  # a request by nobody in particular
-UNDER_WAY = Training("running", "training", under_way=True)
+UNDER_WAY: dict[str, Any] = {"state": "running", "word": "training", "error": "", "under_way": True}
 TEXT = "a dog, no cat"
 
 
@@ -28,7 +27,7 @@ TEXT = "a dog, no cat"
 class Trained:
     """A trainer with one run."""
 
-    training: Training = UNDER_WAY
+    training: dict[str, Any] = field(default_factory=lambda: UNDER_WAY)
     started: list[tuple[Path, str]] = field(default_factory=list)
 
     def start(self, base: Path, name: str) -> str:
@@ -36,9 +35,9 @@ class Trained:
         return "run"
 
     def under_way(self) -> str:
-        return "run" if self.training.under_way else ""
+        return "run" if self.training["under_way"] else ""
 
-    def look(self, run: str) -> Training:
+    def look(self, run: str) -> dict[str, Any]:
         assert run == "run"
         return self.training
 
@@ -96,6 +95,22 @@ def test_a_click_trains_the_first_columns_model_and_its_column_joins_with_the_fi
     assert tick(page, watched, joins, chosen)[4] == gr.skip()  # whoever removes the column does not get it back
 
 
+def test_a_run_with_a_models_name_joins_and_not_the_model() -> None:
+    page = Page()
+    page.entries["run"] = CatalogEntry((Path("model"),))
+    assert tick(page, WatchedRun("run"), "run", ["CLIP"])[4] == gr.skip()
+    page.entries["run (run)"] = CatalogEntry((Path("epoch_001"),), "run")
+    assert tick(page, WatchedRun("run"), "run", ["CLIP"])[4].value == ["CLIP", "run (run)"]
+
+
+def test_another_run_whose_name_starts_alike_is_no_column_of_this_one() -> None:
+    page = Page()
+    page.has_checkpoint()
+    page.entries["run-2"] = CatalogEntry((Path("epoch_001"),), "run")
+    assert page.watch.on_visit(["CLIP", "run-2"], NOBODY)[0]["can_join"]
+    assert not page.watch.on_visit(["CLIP", "run"], NOBODY)[0]["can_join"]
+
+
 def test_a_newer_epoch_is_searched_for_once_and_not_while_a_query_is_typed() -> None:
     page = Page(served=2)
     page.has_checkpoint()
@@ -112,13 +127,13 @@ def test_the_page_stops_asking_some_time_after_the_end_and_tells_only_of_a_failu
     page = Page()
     panel, timer, watched, *_ = tick(page, WatchedRun())
     assert panel["word"] == "training" and timer.active
-    page.trained.training = Training("failed", "failed", error="The disk is full.")
+    page.trained.training = {"state": "failed", "word": "failed", "error": "The disk is full.", "under_way": False}
     panel, timer, watched, *_ = tick(page, watched)
     assert panel["error"] == "The disk is full." and not panel["may_stop"] and timer.active
     for _ in range(REST):
         panel, timer, watched, *_ = tick(page, watched)
     assert panel == gr.skip() and not timer.active
-    page.trained.training = Training("finished", "finished")
+    page.trained.training = {"state": "finished", "word": "finished", "error": "", "under_way": False}
     assert tick(page, watched)[0] == {}
 
 
