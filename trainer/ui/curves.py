@@ -51,8 +51,8 @@ def validation_charts(rows: Rows, epochs: int, others: Mapping[str, Rows] = NO_O
                     (lambda value: f"{value:.1f}") if metric in PERCENT else lambda value: short(f"{value:.3f}"),
                     least_span=100 * LEAST_SPAN if metric in PERCENT else LEAST_SPAN,
                     others=beside,
+                    has_dots=True,
                 )
-                | {"dots": True}
             )
     return charts
 
@@ -96,6 +96,7 @@ def chart(
     from_zero: bool = False,
     least_span: float = 0.0,
     others: Mapping[str, Points] = NO_OTHERS,
+    has_dots: bool = False,
 ) -> dict[str, Any]:
     """Lay out one chart.
 
@@ -129,7 +130,9 @@ def chart(
             for number, (name, line) in enumerate(others.items(), 1)
             if line
         ],
-        "points": [{"x": f"{at(x):.1f}", "y": f"{up(y):.1f}", "text": text(y), "at": f"{x:g}"} for x, y in points],
+        "dots": [{"x": f"{at(x):.1f}", "y": f"{up(y):.1f}", "text": text(y), "at": f"{x:g}"} for x, y in points]
+        if has_dots
+        else [],
         "end": {"x": f"{at(points[-1][0]):.1f}", "y": f"{up(points[-1][1]):.1f}"} if points else None,
         "y_axis": [{"y": f"{up(mark):.1f}", "text": short(f"{mark:g}")} for mark in marks],
         "x_axis": [

@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.ui.confirmation import lay_out_confirmation
+from nt2vr.ui.confirmation import Confirmation
 from nt2vr.ui.theme import template
 from trainer.ui.form import Field
 
@@ -90,7 +90,7 @@ class RunParts:
                 self.stop = gr.Button("Stop", elem_id="train-stop", size="sm", min_width=90)
                 self.resume = gr.Button("Resume", elem_id="train-resume", size="sm", min_width=90)
                 self.delete = gr.Button("Delete", elem_id="train-delete", size="sm", min_width=90)
-            self.confirm = lay_out_confirmation(
+            self.confirm = Confirmation(
                 "train", "delete", "Move this run, with all its checkpoints, to the trash?", "Move to trash"
             )
             self.run = template("train-run", {})

@@ -10,7 +10,7 @@ from nt2vr.evaluation.reports.compare import IMPROVED
 from nt2vr.evaluation.reports.tables import MEASURES
 from nt2vr.evaluation.sources import CLASSES, GALLERY, LIBRARY, MOMENT, ORDER
 from nt2vr.library.libraries import Libraries
-from nt2vr.ui.confirmation import lay_out_confirmation
+from nt2vr.ui.confirmation import Confirmation
 from nt2vr.ui.evaluate.breakdown_panel import BreakdownPanel
 from nt2vr.ui.evaluate.report_link import FILTERS, ORDERS, PARTS
 from nt2vr.ui.theme import script, template
@@ -145,7 +145,7 @@ class ReportParts:
         with gr.Column(visible=False, elem_id="evaluate-watch") as self.column:
             with gr.Row(elem_id="evaluate-buttons"):
                 self.delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
-            self.confirm = lay_out_confirmation("evaluate", "delete", "Delete this report permanently?", "Delete")
+            self.confirm = Confirmation("evaluate", "delete", "Delete this report permanently?", "Delete")
             self.report = template("evaluate-report", {})
             # R@k by kind of change, for pictures plus texts
             self.recall = gr.Radio(

@@ -6,7 +6,7 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.library.info import WINDOW_S
-from nt2vr.ui.confirmation import lay_out_confirmation
+from nt2vr.ui.confirmation import Confirmation
 from nt2vr.ui.theme import template
 
 POLL_S = 1.0
@@ -77,7 +77,7 @@ class OpenParts:
         with gr.Column(visible=False, elem_id="library-open") as self.column:
             with gr.Row(elem_id="library-buttons"):
                 self.remove = gr.Button("Remove", elem_id="library-remove", size="sm", min_width=90)
-            self.confirm = lay_out_confirmation(
+            self.confirm = Confirmation(
                 "library", "remove", "Remove this library, its index and its uploads?", "Remove"
             )
             self.info = template("library-info", {})

@@ -154,7 +154,11 @@ class LibraryTab:
             self._roots,
         )
         if uploads:
-            self._libraries.upload(info.id, uploads)
+            try:
+                self._libraries.upload(info.id, uploads)
+            except BaseException:
+                self._libraries.remove(info.id)  # or its name would be taken
+                raise
         if is_better:
             self._indexing.get(info.id, self._permissions, request)
         else:

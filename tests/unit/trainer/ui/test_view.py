@@ -61,6 +61,11 @@ def test_what_is_measured_on_text_alone_has_its_charts_percents_as_percents() ->
     assert (order["now"], target["now"], kept["now"]) == ("93.0", ".900", ".970")
 
 
+def test_the_few_points_of_a_validation_metric_are_dots_and_the_many_of_a_loss_are_not() -> None:
+    (validated, _), (loss,) = validation_charts(ROWS, 3), loss_charts(ROWS, ["contrastive"], 100)
+    assert [dot["text"] for dot in validated["dots"]] == [".800"] and loss["dots"] == []
+
+
 def test_a_loss_has_a_chart_only_once_it_has_values() -> None:
     assert [drawn["title"] for drawn in loss_charts(ROWS, ["contrastive", "bnl"], 100)] == ["contrastive"]
 
