@@ -1,9 +1,7 @@
 """Which caption fits: scores as a search has them, the truth where it is known, and refusals."""
 
-import asyncio
 import base64
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from nt2vr.services import Services
 from nt2vr.settings import Settings
 from nt2vr.ui.web.routes import build_routes
 from nt2vr.ui.web.schema import MatchAnswer
+from tests.run import in_thread
 
 SYSTEMS = ["CLIP", "CLIP boolean α 0.5", "CLIP rectified", "CLIP drop"]
 
@@ -93,8 +92,7 @@ def ask(gallery_data: Path) -> Iterator[Callable[[Any], httpx.Response]]:
             arguments: dict[str, Any] = {"json": body} if isinstance(body, dict) else body()
             return await client.post("/match", **arguments)
 
-    with ThreadPoolExecutor(1) as thread:  # browser tests leave a running loop in this one
-        yield lambda body: thread.submit(asyncio.run, send(body)).result()
+    yield lambda body: in_thread(send(body))
     services.close()
 
 

@@ -1,13 +1,12 @@
 """Files of the page that may go while they are asked for."""
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
 
 from nt2vr.ui.library.media import MediaFile
+from tests.run import in_thread
 
 
 def ask(response: MediaFile, **headers: str) -> httpx.Response:
@@ -15,8 +14,7 @@ def ask(response: MediaFile, **headers: str) -> httpx.Response:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(response), base_url="http://app") as client:
             return await client.get("/", headers=headers)
 
-    with ThreadPoolExecutor(1) as thread:  # browser tests leave a running loop in this one
-        return thread.submit(asyncio.run, send()).result()
+    return in_thread(send())
 
 
 @pytest.mark.parametrize("headers", [{}, {"range": "bytes=0-1"}], ids=["whole", "a range"])

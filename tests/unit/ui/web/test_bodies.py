@@ -6,7 +6,6 @@ import shutil
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +19,7 @@ from nt2vr.media.stored import DAY_S
 from nt2vr.ui.web import bodies
 from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.uploads import MB, sweep_uploads
+from tests.run import in_thread
 
 Sender = Callable[[], Awaitable[Message]]
 
@@ -48,12 +48,6 @@ async def answer_of(app: Bodies, size: int, receive: Sender, path: str = "/gradi
     return sent
 
 
-def run(coroutine: Any) -> Any:
-    """Run in a thread of its own: browser tests leave a running loop in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, coroutine).result()
-
-
 @pytest.mark.parametrize("path", ["/gradio_api/upload", "/api/search", "/gradio_api/queue/join"])
 def test_a_body_that_is_announced_and_never_sent_ends_after_a_while(
     path: str, monkeypatch: pytest.MonkeyPatch
@@ -65,7 +59,7 @@ def test_a_body_that_is_announced_and_never_sent_ends_after_a_while(
         return chunk(1)
 
     started = time.monotonic()
-    start, body = run(answer_of(Bodies(read_all), 40 * MB, silence, path))
+    start, body = in_thread(answer_of(Bodies(read_all), 40 * MB, silence, path))
     assert start["status"] == 408 and b"too slowly" in body["body"]
     assert (b"connection", b"close") in start["headers"]
     assert time.monotonic() - started < 5
@@ -87,8 +81,8 @@ def test_what_has_arrived_buys_time_and_a_trickle_does_not(monkeypatch: pytest.M
         sent = await answer_of(Bodies(read_all), 10 * each, receive)
         return sent[0]["status"], time.monotonic() - started
 
-    assert run(ask(50_000))[0] == 200  # 500 KB/s, for three times as long as the grace
-    status, took_s = run(ask(10))
+    assert in_thread(ask(50_000))[0] == 200  # 500 KB/s, for three times as long as the grace
+    status, took_s = in_thread(ask(10))
     assert status == 408 and took_s < 0.9
 
 
@@ -113,7 +107,7 @@ def test_the_space_of_uploads_in_flight_is_reserved_until_it_is_written(
         assert sorted(statuses) == [200] * 3 + [507] * 9
         assert app.pending_bytes == 0
 
-    run(ask())
+    in_thread(ask())
 
 
 def test_an_upload_that_is_broken_off_gives_its_reservation_back_quietly() -> None:
@@ -126,7 +120,7 @@ def test_an_upload_that_is_broken_off_gives_its_reservation_back_quietly() -> No
         assert await answer_of(app, 1000, receive) == []
         assert app.pending_bytes == 0
 
-    run(ask())
+    in_thread(ask())
 
 
 def test_old_uploads_are_swept_while_the_app_runs_files_and_folders_alike(tmp_path: Path) -> None:

@@ -3,12 +3,10 @@
 Where the first half fails after an upgrade, Gradio no longer has the fault: remove the fix.
 """
 
-import asyncio
 import math
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import gradio as gr
 import PIL.Image
@@ -37,15 +35,9 @@ from nt2vr.ui.web.gradio_fixes import (
     show_progress_where_seen,
     without_page,
 )
+from tests.run import in_thread
 
-T = TypeVar("T")
 URL = "https://example.org/x.png"
-
-
-def finished(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run in a thread of its own: browser tests leave a running loop in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, coroutine).result()
 
 
 def page_with(build: Callable[[], Any]) -> tuple[gr.Blocks, Callable[[Any], Any]]:
@@ -55,7 +47,7 @@ def page_with(build: Callable[[], Any]) -> tuple[gr.Blocks, Callable[[Any], Any]
         component = build()
         gr.Button().click(lambda value: None, component, None)
     (handler,) = page.fns.values()
-    return page, lambda value: finished(page.preprocess_data(handler, [value], None))[0]
+    return page, lambda value: in_thread(page.preprocess_data(handler, [value], None))[0]
 
 
 def client() -> TestClient:

@@ -1,9 +1,7 @@
 """What every request passes: Host, Origin, sizes, and the owner's link."""
 
-import asyncio
 import shutil
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +16,7 @@ from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.request_checks import MAX_BODY_MB, RequestChecks, refuse_unknown
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
+from tests.run import in_thread
 
 TOKEN = "a-token-of-the-owner"
 GATE = Permissions(TOKEN, bound_to_loopback=True)
@@ -43,8 +42,7 @@ def ask(
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:7860") as client:
             return await client.request(method, path, headers={"host": "127.0.0.1:7860", **headers})
 
-    with ThreadPoolExecutor(1) as thread:  # browser tests leave a running loop in this one
-        return thread.submit(asyncio.run, send()).result()
+    return in_thread(send())
 
 
 @pytest.mark.parametrize(
@@ -220,8 +218,7 @@ def test_only_what_gradio_itself_raises_counts_as_an_unknown_name(kind: str) -> 
 
     def answered(error: Exception) -> int:
         request = Request({"type": "http", "path": "/gradio_api/info", "headers": []})
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, refuse_unknown(request, error)).result().status_code
+        return in_thread(refuse_unknown(request, error)).status_code
 
     assert answered(raised_in("/lib/gradio/routes.py")) == 400
     with pytest.raises((KeyError, TypeError, ValueError, OSError)):

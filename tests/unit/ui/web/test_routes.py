@@ -1,10 +1,9 @@
 """What anybody may send to the plain routes: read within bounds, or refused in one sentence."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -18,9 +17,9 @@ from nt2vr.ui.web import bodies
 from nt2vr.ui.web.bodies import LARGE_AT_ONCE, LARGE_PER_CLIENT
 from nt2vr.ui.web.routes import MAX_SEPARATORS, build_routes, checked_request
 from nt2vr.ui.web.schema import MAX_ITEMS, SearchRequest
+from tests.run import in_thread
 
 LISTS = ("systems", "references", "literal")
-T = TypeVar("T")
 
 
 def routes() -> FastAPI:
@@ -33,18 +32,12 @@ def client_of(api: FastAPI, address: str = "127.0.0.1") -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
 
 
-def finished(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run in a thread of its own: browser tests leave a running loop in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, coroutine).result()
-
-
 def post(body: bytes) -> httpx.Response:
     async def send() -> httpx.Response:
         async with client_of(routes()) as client:
             return await client.post("/search", content=body, headers={"content-type": "application/json"})
 
-    return finished(send())
+    return in_thread(send())
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -113,7 +106,7 @@ def test_few_large_requests_are_read_at_a_time_and_small_ones_pass_them() -> Non
             assert [answer.status_code for answer in await asyncio.gather(*large)] == [400] * 7
             assert being_read == 7
 
-    finished(ask())
+    in_thread(ask())
 
 
 def test_one_client_takes_only_some_of_the_slots_and_who_waits_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +131,7 @@ def test_one_client_takes_only_some_of_the_slots_and_who_waits_long_is_told(monk
             go_on.set()
             assert [answer.status_code for answer in await asyncio.gather(*held_still)] == [400] * 2
 
-    finished(ask())
+    in_thread(ask())
 
 
 def test_who_leaves_in_the_middle_of_a_request_is_not_an_error_of_the_app(caplog: pytest.LogCaptureFixture) -> None:
@@ -149,5 +142,5 @@ def test_who_leaves_in_the_middle_of_a_request_is_not_an_error_of_the_app(caplog
         pass
 
     scope = {"type": "http", "method": "POST", "path": "/search", "query_string": b"", "headers": []}
-    finished(build_routes(cast(Galleries, None), cast(Decoder, None))(scope, receive, send))
+    in_thread(build_routes(cast(Galleries, None), cast(Decoder, None))(scope, receive, send))
     assert not caplog.records
