@@ -29,6 +29,7 @@ from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
 from nt2vr.progress import Progress
 from tests.families import write_family
 from tests.hub_server import HubServer, serve_hub, use_hub
+from tests.run import here
 from tests.tiny import TINY, tiny_model, write_tiny
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")  # of httpx, in huggingface_hub
@@ -49,7 +50,7 @@ def hub(hub_with_child: HubServer, monkeypatch: pytest.MonkeyPatch) -> HubServer
     def run(function: Callable[..., Any], *arguments: Any, progress: Progress, **_: Any) -> Any:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)  # the trial sets it
-            return function(*arguments, progress)
+            return here(function, *arguments, progress=progress)
 
     monkeypatch.setattr(verify, "run_limited", run)
     return hub_with_child
@@ -72,7 +73,12 @@ def any_name(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("how", "chunk_bytes"), [("hub_with_child", 0), ("hub", 300_000)], ids=["at once", "in parts"]
+    ("how", "chunk_bytes"),
+    [
+        pytest.param("hub", 0, id="at once"),
+        pytest.param("hub", 300_000, id="in parts"),
+        pytest.param("hub_with_child", 0, marks=pytest.mark.slow, id="tried in a child"),
+    ],
 )
 def test_a_pushed_model_comes_back_identical(
     tmp_path: Path, how: str, chunk_bytes: int, request: pytest.FixtureRequest
@@ -321,6 +327,7 @@ def test_an_unreachable_hub_is_said_within_ten_seconds(
 
     assert client.DEADLINE_S <= 9
     monkeypatch.setattr(client, "DEADLINE_S", 2)
+    monkeypatch.setattr("nt2vr.hub.models.REQUEST_S", 30)  # or it would end before the ten seconds without a deadline
     with socket.create_server(("127.0.0.1", 0)) as server:  # accepts, and never answers
         port = server.getsockname()[1]
         if what == "refuses":
@@ -337,7 +344,7 @@ def test_an_unreachable_hub_is_said_within_ten_seconds(
             started = time.monotonic()
             with pytest.raises(DownloadError, match="The Hub cannot be reached"):
                 action()
-            assert time.monotonic() - started < 3
+            assert time.monotonic() - started < 10  # a busy machine is slow, not wrong
     assert models_in(tmp_path / "models") == []
 
 
