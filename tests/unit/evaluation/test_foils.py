@@ -21,6 +21,7 @@ from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.search.systems import System
+from tests.run import here
 from tests.unit.evaluation.words import WordModels, embedded
 
 Read = Callable[[Path], Benchmark]
@@ -167,9 +168,6 @@ def write_cc_neg(path: Path) -> None:
 def test_cc_negs_own_file_is_read_by_comma_cue_and_number_of_pairs(
     read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def here(function: Callable[..., Any], *args: Any, progress: Any, **_: Any) -> Any:
-        return function(*args, progress)
-
     monkeypatch.setattr(foils, "run_limited", here)
     monkeypatch.setattr(foils, "CC_NEG_TEST", 2)
     write_cc_neg(tmp_path / "ccneg_preprocessed.pt")

@@ -19,11 +19,13 @@ from nt2vr.language.query import Query
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models import precomputed
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.precomputed import EMBEDDINGS, read_embeddings, write_embeddings
 from nt2vr.querygen.query_sets import Caption, QuerySets
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import System
+from tests.run import here
 
 GOOD: dict[str, NDArray[Any]] = {
     "video_ids": np.array(["a", "b", "c"]),
@@ -40,7 +42,8 @@ def save(path: Path, arrays: Mapping[str, Any]) -> None:
 
 
 @pytest.fixture
-def models(tmp_path: Path) -> Catalog:
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalog:
+    monkeypatch.setattr(precomputed, "run_limited", here)
     save(tmp_path / "other.npz", GOOD)
     assert main(["import", str(tmp_path / "other.npz"), "--name", "Other", "--data-dir", str(tmp_path)]) == 0
     return Catalog([tmp_path / "models"])

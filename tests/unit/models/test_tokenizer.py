@@ -4,7 +4,6 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import open_clip
@@ -22,6 +21,7 @@ from nt2vr.models.foreign import ImportOptions, import_checkpoint
 from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.models.tokenizer import MAX_WORD_CHARS, TOKENIZER, TOKENIZER_CONFIG, FileTokenizer, load_tokenizer
 from tests.families import FAMILIES, family_model, write_family, write_tokenizer
+from tests.run import here
 from tests.tiny import TINY
 
 TEXTS = ["a dog and not a cat", "", "Nobody's DANCING  in the_kitchen!! 🎸 zzz", "a man is running " * 30]
@@ -170,9 +170,6 @@ def test_random_weights_cannot_have_a_tokenizer_of_their_own() -> None:
 def test_an_import_takes_the_tokenizer_of_a_model_of_its_family(
     folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def here(function: Any, *arguments: Any, progress: Any, **_: Any) -> Any:
-        return function(*arguments, progress)
-
     monkeypatch.setattr("nt2vr.models.foreign.run_limited", here)
     family, models = FAMILIES["SigLIP"], Catalog([tmp_path / "models"])
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
