@@ -3,12 +3,14 @@
 import random
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.benchmark import JudgedQuery
 from nt2vr.evaluation.built_in import captions_of, gallery_benchmark, oracle_metrics, world_benchmark, world_queries
 from nt2vr.evaluation.covr.sources import covr_world
 from nt2vr.media.cache import Cache
@@ -22,9 +24,6 @@ from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.splits import sample_scenes
 
-SCENES = sample_scenes("validation", 80, seed=0)
-MANY = sample_scenes("validation", 400, seed=1)
-QUERIES = world_queries([caption.text for caption in captions_of(SCENES)], SceneDenials(SCENES))
 DOG = SceneCaption("a dog", Claim((Who(frozenset({"dog"})),)))
 DOG_IN_PARK = SceneCaption("a dog in the park", Claim((Who(frozenset({"dog"})),), frozenset({"park"})))
 WITHOUT_CUE = r"(^| )-|\b(w/o|wihtout|nto|exept|minus|missing|lacking|excluded|free of|leave out|avoid)\b|anything but"
@@ -36,10 +35,25 @@ THREE = [
 ]
 
 
+@cache
+def scenes() -> list[Scene]:
+    return sample_scenes("validation", 80, seed=0)
+
+
+@cache
+def many() -> list[Scene]:
+    return sample_scenes("validation", 400, seed=1)
+
+
+@cache
+def queries() -> tuple[JudgedQuery, ...]:
+    return world_queries([caption.text for caption in captions_of(scenes())], SceneDenials(scenes()))
+
+
 def test_each_scene_has_an_original_query_and_a_negated_one_where_its_caption_can_be_denied() -> None:
-    negated = {query.original: query for query in QUERIES if query.kind == "negated"}
-    for row, original in enumerate(QUERIES[:80]):
-        caption = describe(SCENES[row], random.Random(f"validation {row}"))
+    negated = {query.original: query for query in queries() if query.kind == "negated"}
+    for row, original in enumerate(queries()[:80]):
+        caption = describe(scenes()[row], random.Random(f"validation {row}"))
         assert (original.kind, original.text, original.relevant.tolist()) == ("original", caption.text, [row])
         denials = {denial.text for denial in negate(caption)}
         assert bool(denials) == (row in negated)
@@ -47,22 +61,22 @@ def test_each_scene_has_an_original_query_and_a_negated_one_where_its_caption_ca
             denied = negated[row]
             assert denied.text in denials and denied.relevant.tolist() == [row]
             assert denied.cue in {"not", "n't", "without"}
-    assert len(negated) > 70 and len(negated) == [query.kind for query in QUERIES].count("negated")
+    assert len(negated) > 70 and len(negated) == [query.kind for query in queries()].count("negated")
 
 
 @pytest.mark.parametrize("kind", ["composed", "without", "not"])
 def test_judgements_match_the_truth_of_each_scene(kind: str) -> None:
-    sentences = SceneDenials(MANY)
-    rows = range(len(MANY))
+    sentences = SceneDenials(many())
+    rows = range(len(many()))
     drawn = {s.text: s for row in rows for s in [sentences.draw(row, kind, random.Random(f"validation {row}"))]}  # type: ignore[arg-type]
-    captions = [caption.text for caption in captions_of(MANY)]
+    captions = [caption.text for caption in captions_of(many())]
     queries = [query for query in world_queries(captions, sentences) if query.kind == kind]
     assert len(queries) > 20
     for query in queries:
         sentence = drawn[query.text]
-        wanted = {row for row, scene in enumerate(MANY) if sentence.wanted_claim.holds(scene)}
+        wanted = {row for row, scene in enumerate(many()) if sentence.wanted_claim.holds(scene)}
         unwanted = {
-            row for row, scene in enumerate(MANY) if any(claim.holds(scene) for claim in sentence.unwanted_claims)
+            row for row, scene in enumerate(many()) if any(claim.holds(scene) for claim in sentence.unwanted_claims)
         }
         assert set(query.relevant.tolist()) == wanted - unwanted != set()
         assert set(query.hard.tolist()) == wanted & unwanted != set()
@@ -71,8 +85,8 @@ def test_judgements_match_the_truth_of_each_scene(kind: str) -> None:
 
 
 def test_every_negated_sentence_has_a_cue_or_denies_without_a_negation() -> None:
-    assert not any(query.cue for query in QUERIES[:80])
-    for query in QUERIES[80:]:
+    assert not any(query.cue for query in queries()[:80])
+    for query in queries()[80:]:
         assert query.cue or (query.kind != "negated" and re.search(WITHOUT_CUE, query.text)), query.text
 
 
@@ -84,9 +98,9 @@ def test_the_oracle_guesses_among_matching_clips() -> None:
 
 
 def test_fitting_scenes_match_the_truth_of_each_scene() -> None:
-    captions = captions_of(SCENES)
-    slow = [1 / sum(caption.claim.holds(scene) for scene in SCENES) for caption in captions]
-    assert oracle_metrics(SCENES, captions)["original/R@1"] == pytest.approx(100 * np.mean(slow))
+    captions = captions_of(scenes())
+    slow = [1 / sum(caption.claim.holds(scene) for scene in scenes()) for caption in captions]
+    assert oracle_metrics(scenes(), captions)["original/R@1"] == pytest.approx(100 * np.mean(slow))
 
 
 def test_the_seed_determines_the_queries(tmp_path: Path) -> None:
@@ -99,13 +113,13 @@ def test_a_gallery_is_searched_for_its_known_scenes(
     tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
 ) -> None:
     known = [
-        Video(f"v{row}", write_video(f"{row}.avi", [row]), (), scene.to_dict()) for row, scene in enumerate(SCENES)
+        Video(f"v{row}", write_video(f"{row}.avi", [row]), (), scene.to_dict()) for row, scene in enumerate(scenes())
     ]
     gallery = Gallery("mixed", (Video("own", tmp_path / "own.avi"), *known))
     with Cache(tmp_path / "cache") as cache:
         benchmark = gallery_benchmark(gallery, decoder, cache)
         assert benchmark.video_ids[0] == "v0" and len(benchmark.video_ids) == 80
-        for mine, theirs in zip(benchmark.queries, QUERIES, strict=True):
+        for mine, theirs in zip(benchmark.queries, queries(), strict=True):
             assert (mine.text, mine.relevant.tolist()) == (theirs.text, theirs.relevant.tolist())
         with pytest.raises(ConfigError, match="no queries or no videos"):
             gallery_benchmark(Gallery("own", gallery.videos[:1]), decoder, cache)

@@ -2,6 +2,7 @@
 
 import random
 import re
+from functools import cache
 
 import pytest
 
@@ -11,12 +12,12 @@ from nt2vr.querygen.denials import CaptionDenials, Denial
 from nt2vr.querygen.wordings import word
 from nt2vr.world.captions import describe
 from nt2vr.world.negation import SceneDenial
+from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.splits import sample_scenes
 from nt2vr.world.table import SceneTable
 from nt2vr.world.truth import read_claim
 
-SCENES = sample_scenes("train", 400, seed=5)
 SAYS_LITTLE = set("a an the is are and who in on with of to at by his her".split())
 
 
@@ -35,13 +36,20 @@ def read_back(denials: list[Denial]) -> float:
     return right / len(denials)
 
 
+@cache
+def scenes() -> list[Scene]:
+    return sample_scenes("train", 400, seed=5)
+
+
+@cache
 def drawn_of_scenes() -> list[SceneDenial]:
-    scenes = SceneDenials(SCENES)
-    return [scenes.draw(row, "typed", random.Random(row)) for row in range(len(SCENES))]
+    denials = SceneDenials(scenes())
+    return [denials.draw(row, "typed", random.Random(row)) for row in range(len(scenes()))]
 
 
+@cache
 def drawn_of_captions() -> list[Denial]:
-    captions = [describe(scene, random.Random(row)).text for row, scene in enumerate(SCENES)]
+    captions = [describe(scene, random.Random(row)).text for row, scene in enumerate(scenes())]
     denials = CaptionDenials(captions)
     found = [denials.draw(row, "typed", random.Random(row)) for row in range(len(captions))]
     return [denial for denial in found if denial]
@@ -62,13 +70,13 @@ def test_some_typed_sentences_of_captions_exclude_nothing() -> None:
 
 
 def test_lists_about_scenes_exclude_whatever_shows_either_thing() -> None:
-    scenes, table = SceneDenials(SCENES), SceneTable(SCENES)
+    denials, table = SceneDenials(scenes()), SceneTable(scenes())
     lists = [denial for denial in drawn_of_scenes() if len(denial.unwanted_claims) == 2]
     read = 0
     for denial in lists:
         one, other = (read_claim(part) for part in denial.unwanted.split(" and ", 1))
         if one is not None and other is not None:  # not "letting a toy fly"
-            assert (scenes.showing_unwanted(denial) == (table.holding(one) | table.holding(other))).all()
+            assert (denials.showing_unwanted(denial) == (table.holding(one) | table.holding(other))).all()
             read += 1
     assert 20 < 0.8 * len(lists) < read
 

@@ -1,6 +1,7 @@
 """Validation with an oracle encoder, one that ignores negation, and clips of unknown truth."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.built_in import captions_of, world_queries
 from nt2vr.models.card import Card
+from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.splits import sample_scenes
 from tests.tiny import write_tiny
@@ -18,11 +20,18 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences, WorldSentences
 from trainer.validation import control_metrics, validate
 
-SCENES = sample_scenes("validation", 60, seed=0)
-CAPTIONS = [caption.text for caption in captions_of(SCENES)]
 NO_FRAMES = np.zeros((60, 1, 2, 2, 3), np.uint8)
-WORLD = Clips(NO_FRAMES, WorldSentences(SCENES))
 VIDEOS = np.eye(60, dtype=np.float32)
+
+
+@cache
+def scenes() -> list[Scene]:
+    return sample_scenes("validation", 60, seed=0)
+
+
+@cache
+def world() -> Clips:
+    return Clips(NO_FRAMES, WorldSentences(scenes()))
 
 
 class Truth:
@@ -34,7 +43,8 @@ class Truth:
 
     def __init__(self, right: float, both: float) -> None:
         self.known: dict[str, NDArray[np.float32]] = {}
-        for query in world_queries(CAPTIONS, SceneDenials(SCENES)):
+        captions = [caption.text for caption in captions_of(scenes())]
+        for query in world_queries(captions, SceneDenials(scenes())):
             scores = np.zeros(60, np.float32)
             scores[query.relevant] = right if query.kind != "negated" else both - 1
             scores[query.hard] = both
@@ -46,7 +56,7 @@ class Truth:
 
 def measured(right: float, both: float) -> dict[str, float]:
     encoder: Any = Truth(right, both)
-    return validate(encoder, WORLD, VIDEOS)
+    return validate(encoder, world(), VIDEOS)
 
 
 def test_one_who_knows_the_truth_is_perfect_and_one_who_ignores_what_is_denied_is_not() -> None:
@@ -108,7 +118,7 @@ def test_all_captions_are_searched_with_where_the_epochs_take_all(monkeypatch: p
 def test_controls_are_measured_beside_the_base_and_search_captions_as_it_does(tmp_path: Path) -> None:
     write_tiny(tmp_path / "tiny")
     frames = np.random.default_rng(0).integers(0, 255, (60, 1, 64, 64, 3), np.uint8)
-    clips = Clips(frames, WORLD.sentences)
+    clips = Clips(frames, world().sentences)
     metrics = control_metrics(tmp_path / "tiny", clips)
     assert 0 < metrics["base/original/MIR"] < 1 and "drop/original/MIR" not in metrics
     assert metrics["drop/not/auc"] == 0.5  # no wanted part is left to search for

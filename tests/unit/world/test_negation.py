@@ -1,6 +1,7 @@
 """Negated sentences: expected wordings, and parts that the query parser finds again."""
 
 import random
+from functools import cache
 
 import pytest
 
@@ -16,10 +17,14 @@ from nt2vr.world.splits import sample_scenes
 from nt2vr.world.truth import read_asked
 from tests.truth import fits
 
-SCENES = sample_scenes("train", 300, seed=5)
 SINGING, DANCING = (Done(verb, Act(frozenset((verb,)))) for verb in ("sing", "dance"))
 MAN, WOMAN = Figure("man", "red", deeds=(Deed("sing"),)), Figure("woman", "red", deeds=(Deed("dance"),))
 KINDS: tuple[SceneDenialKind, ...] = ("negated", "composed", "without", "list", "not", "except", "place", "typed")
+
+
+@cache
+def scenes() -> list[Scene]:
+    return sample_scenes("train", 300, seed=5)
 
 
 def test_composed_sentences_follow_the_twelve_templates() -> None:
@@ -60,7 +65,7 @@ def test_a_denial_applies_to_everybody() -> None:
 def test_query_understanding_finds_the_unwanted_part_of_generated_sentences(
     kind: SceneDenialKind, share: float
 ) -> None:
-    sentences, tagger = SceneDenials(SCENES), load_tagger()
+    sentences, tagger = SceneDenials(scenes()), load_tagger()
     drawn = [sentences.draw(row, kind, random.Random(row)) for row in range(150)]
     found = [understand(each.text, tagger).unwanted for each in drawn]
     same = [
@@ -72,7 +77,7 @@ def test_query_understanding_finds_the_unwanted_part_of_generated_sentences(
 
 
 def test_equal_generators_draw_equal_sentences() -> None:
-    one, other = SceneDenials(SCENES), SceneDenials(SCENES)
+    one, other = SceneDenials(scenes()), SceneDenials(scenes())
     for kind in KINDS:
         drawn = [one.draw(row, kind, random.Random(row)) for row in range(30)]
         assert drawn == [other.draw(row, kind, random.Random(row)) for row in range(30)]

@@ -1,6 +1,7 @@
 """Claims, captions and denials of the built-in world are true of the right scenes."""
 
 import random
+from functools import cache
 from itertools import combinations, permutations
 
 import pytest
@@ -16,12 +17,16 @@ from nt2vr.world.table import SceneTable
 from nt2vr.world.truth import read_asked, read_claim
 from tests.truth import fits
 
-SCENES = sample_scenes("train", 500, seed=5)
 KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "list", "not", "except", "place")
 MAN = Figure("man", "red", deeds=(Deed("eat", "apple", 0, 0.5), Deed("play", "guitar", 0.5, 1, "blue")))
 DOGS = Figure("dog", "black", "big", 2, (Deed("chase", 2),))
 CAT = Figure("cat", "white", deeds=(Deed("run", None, 0.25, 1),), enters=0.25)
 SCENE = Scene("forest", False, (MAN, DOGS, CAT), 1)
+
+
+@cache
+def scenes() -> list[Scene]:
+    return sample_scenes("train", 500, seed=5)
 
 
 def names(word: str) -> frozenset[str]:
@@ -122,7 +127,7 @@ def slowly_holds(claim: Claim, scene: Scene) -> bool:
 
 
 def test_scenes_are_valid_and_survive_json() -> None:
-    for scene in SCENES:
+    for scene in scenes():
         assert problems(scene) == []
         assert Scene.from_dict(scene.to_dict()) == scene
     orders = {Scene("forest", False, some, 1).content for some in permutations((MAN, CAT))}
@@ -132,50 +137,50 @@ def test_scenes_are_valid_and_survive_json() -> None:
 def test_captions_are_true_and_agree_with_a_slow_twin() -> None:
     rng = random.Random(2)
     claims = []
-    for scene in SCENES:
+    for scene in scenes():
         claims.append(describe(scene, rng).claim)
         assert claims[-1].holds(scene) and slowly_holds(claims[-1], scene)
-    for claim, scene in zip(claims, SCENES[1:], strict=False):
+    for claim, scene in zip(claims, scenes()[1:], strict=False):
         assert claim.holds(scene) == slowly_holds(claim, scene)
 
 
 def test_the_table_agrees_with_single_judgements() -> None:
-    table, rng = SceneTable(SCENES), random.Random(4)
-    for scene in SCENES[:40]:
+    table, rng = SceneTable(scenes()), random.Random(4)
+    for scene in scenes()[:40]:
         claim = describe(scene, rng).claim
-        assert table.holding(claim).tolist() == [claim.holds(other) for other in SCENES]
+        assert table.holding(claim).tolist() == [claim.holds(other) for other in scenes()]
     for claim in (Claim((Who(names("animal")),)), Claim((Who(acts=(act("run"),)),)), Claim()):
-        assert table.holding(claim).tolist() == [claim.holds(other) for other in SCENES]
+        assert table.holding(claim).tolist() == [claim.holds(other) for other in scenes()]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_denials_fit_their_scene_and_not_where_the_unwanted_is_seen(kind: SceneDenialKind) -> None:
-    sentences, rng = SceneDenials(SCENES), random.Random(7)
-    for row in range(0, len(SCENES), 5):
+    sentences, rng = SceneDenials(scenes()), random.Random(7)
+    for row in range(0, len(scenes()), 5):
         sentence = sentences.draw(row, kind, rng)
-        assert fits(sentence, SCENES[row]) and sentences.fitting(sentence)[row]
+        assert fits(sentence, scenes()[row]) and sentences.fitting(sentence)[row]
         assert not sentences.showing_unwanted(sentence)[row]
         assert all(
-            not fits(sentence, SCENES[int(other)]) for other in sentences.showing_both(sentence).nonzero()[0][:9]
+            not fits(sentence, scenes()[int(other)]) for other in sentences.showing_both(sentence).nonzero()[0][:9]
         )
 
 
 def test_a_negated_caption_is_false_and_its_rest_true() -> None:
-    sentences, rows = SceneDenials(SCENES), range(0, len(SCENES), 3)
+    sentences, rows = SceneDenials(scenes()), range(0, len(scenes()), 3)
     for row in rows:
         sentence = sentences.negated(row, random.Random(row))
-        found = negate(describe(SCENES[row], random.Random(row)))
+        found = negate(describe(scenes()[row], random.Random(row)))
         assert sentence in found if found else sentence is None
         if sentence:
-            assert sentence.wanted_claim.holds(SCENES[row]) and not fits(sentence, SCENES[row]), sentence.text
+            assert sentence.wanted_claim.holds(scenes()[row]) and not fits(sentence, scenes()[row]), sentence.text
     drawn = [sentences.draw(row, "negated", random.Random(row)) for row in rows]
     assert sum(each.kind == "negated" for each in drawn) > 0.95 * len(rows)
 
 
 def test_an_idiom_denies_nothing() -> None:
-    sentences, rng = SceneDenials(SCENES), random.Random(9)
+    sentences, rng = SceneDenials(scenes()), random.Random(9)
     idioms = [(row, sentences.draw(row, "idiom", rng)) for row in range(200)]
-    assert all(fits(each, SCENES[row]) and not each.unwanted for row, each in idioms if each.kind == "idiom")
+    assert all(fits(each, scenes()[row]) and not each.unwanted for row, each in idioms if each.kind == "idiom")
 
 
 def test_captions_are_reproducible_and_distinct() -> None:

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from functools import cache
 from typing import get_args
 
 import numpy as np
@@ -12,6 +13,7 @@ from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.world.captions import describe
 from nt2vr.world.labels import labels
 from nt2vr.world.negation import SceneDenial, SceneDenialKind, negate
+from nt2vr.world.scenes import Scene
 from nt2vr.world.splits import sample_scenes
 from tests.truth import fits
 from trainer.config import TrainConfig
@@ -19,15 +21,23 @@ from trainer.data.batches import Batch, TruthBatch, epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences, WorldSentences
 
-SCENES = sample_scenes("train", 300, seed=0)
 FRAMES = np.arange(300, dtype=np.int16).astype(np.uint8)[:, None, None, None, None].repeat(2, axis=1)
-CLIPS = Clips(FRAMES, WorldSentences(SCENES))
 CONFIG = TrainConfig(num_clips=300, num_frames=2, batch_size=20, base="somewhere", train="text", pool_clips=50)
 NEEDS = frozenset({"negated", "denied", "truth"})
 
 
+@cache
+def scenes() -> list[Scene]:
+    return sample_scenes("train", 300, seed=0)
+
+
+@cache
+def world() -> Clips:
+    return Clips(FRAMES, WorldSentences(scenes()))
+
+
 def first(config: TrainConfig = CONFIG, epoch: int = 1, needs: frozenset[str] = NEEDS) -> Batch:
-    return next(epoch_batches(CLIPS, config, epoch, needs=needs))
+    return next(epoch_batches(world(), config, epoch, needs=needs))
 
 
 def truth_of(batch: Batch) -> TruthBatch:
@@ -49,7 +59,7 @@ def test_each_negated_caption_denies_one_thing_of_its_own_caption() -> None:
     assert batch.rows is not None and batch.negated is not None and batch.negatable is not None
     assert 0 < (~batch.negatable).sum() < 5
     for place, (row, caption) in enumerate(zip(batch.rows.tolist(), batch.captions, strict=True)):
-        described = describe(SCENES[row], random.Random(f"0 1 {row}"))
+        described = describe(scenes()[row], random.Random(f"0 1 {row}"))
         denials = {sentence.text for sentence in negate(described)}
         assert described.text == caption and batch.negatable[place] == bool(denials)
         assert batch.negated[place] in (denials or {caption})  # which no loss looks at
@@ -63,10 +73,11 @@ def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
     assert len(set(denied.pool.tolist())) == len(denied.pool) > 50
     for i, sentence in enumerate(batch.denied):
         assert isinstance(sentence, SceneDenial)
-        assert denied.fitting[i].tolist() == [fits(sentence, SCENES[row]) for row in denied.pool.tolist()]
+        pool = [scenes()[row] for row in denied.pool.tolist()]
+        assert denied.fitting[i].tolist() == [fits(sentence, scene) for scene in pool]
         both = [
-            sentence.wanted_claim.holds(SCENES[row]) and any(c.holds(SCENES[row]) for c in sentence.unwanted_claims)
-            for row in denied.pool.tolist()
+            sentence.wanted_claim.holds(scene) and any(claim.holds(scene) for claim in sentence.unwanted_claims)
+            for scene in pool
         ]
         assert denied.both[i].tolist() == both
         assert denied.fitting[i, i] == (sentence.kind != "negated")
@@ -76,8 +87,8 @@ def test_every_kind_of_the_grammar_is_right_for_its_own_clip_and_wrong_for_hard_
     kinds = dict.fromkeys(get_args(SceneDenialKind), 1.0)
     found = set()
     for row in range(100):
-        denial = CLIPS.sentences.denial(row, {**kinds, "fragment": 9.0}, random.Random(row))
-        truth = CLIPS.sentences.truth(denial)
+        denial = world().sentences.denial(row, {**kinds, "fragment": 9.0}, random.Random(row))
+        truth = world().sentences.truth(denial)
         assert truth is not None and not (truth.fitting & truth.both).any()
         assert truth.fitting[row] == (denial.kind != "negated")
         found.add(denial.kind)
@@ -85,7 +96,7 @@ def test_every_kind_of_the_grammar_is_right_for_its_own_clip_and_wrong_for_hard_
 
 
 def test_pairs_are_the_captions_and_some_cannot_be_negated() -> None:
-    sentences = WorldSentences(SCENES[:100])
+    sentences = WorldSentences(scenes()[:100])
     pairs = [sentences.pair(row, random.Random(row)) for row in range(100)]
     assert [pair.caption for pair in pairs] == [sentences.caption(row, random.Random(row)) for row in range(100)]
     assert 0 < sum(pair.negated is None for pair in pairs) < 20
@@ -126,12 +137,10 @@ def test_in_the_first_epochs_nothing_is_wanted_where_the_config_says_so() -> Non
 
 
 def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_known_truth() -> None:
-    denials = CaptionDenials([describe(scene, random.Random(0)).text for scene in SCENES])
+    denials = CaptionDenials([describe(scene, random.Random(0)).text for scene in scenes()])
     config = replace(CONFIG, sentences={**CONFIG.sentences, "fragment": 0.5})
-    free, mixed, grammar = (
-        next(epoch_batches(replace(CLIPS, sentences=WorldSentences(SCENES, share, denials)), config, 1, needs=NEEDS))
-        for share in (1, 0.5, 0)
-    )
+    clips = (replace(world(), sentences=WorldSentences(scenes(), share, denials)) for share in (1, 0.5, 0))
+    free, mixed, grammar = (next(epoch_batches(some, config, 1, needs=NEEDS)) for some in clips)
     for batch, least, most in ((free, 0, 0), (mixed, 5, 15), (grammar, 20, 20)):
         assert batch.denied is not None
         known = [isinstance(sentence, SceneDenial) for sentence in batch.denied]
@@ -163,4 +172,4 @@ def test_labels_are_words_of_the_batch_with_the_clips_that_show_them() -> None:
     assert len(set(said)) == len(said) > 20
     assert batch.labels.shown.any(axis=0).all()
     for row, shown in zip(batch.rows.tolist(), batch.labels.shown, strict=True):
-        assert shown.tolist() == [claims[text].holds(SCENES[row]) for text in said]
+        assert shown.tolist() == [claims[text].holds(scenes()[row]) for text in said]
