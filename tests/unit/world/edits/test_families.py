@@ -1,8 +1,10 @@
-"""Families: twins, edits, texts, and the truth over a gallery against a plain loop."""
+"""Families: twins, edits, texts, and the truth over a gallery against a plain loop and a plain reading of texts."""
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -21,7 +23,7 @@ from nt2vr.world.edits.families import (
     gallery_of,
     training_families,
 )
-from nt2vr.world.scenes import SceneSplit
+from nt2vr.world.scenes import Scene, SceneSplit
 from nt2vr.world.splits import sample_scenes
 from nt2vr.world.truth import read_claim
 
@@ -64,6 +66,29 @@ def test_truth_over_a_gallery_is_that_of_a_plain_loop() -> None:
     for family in families():
         for edit in family.edits:
             assert table.right(edit.wish) == [row for row, clip in enumerate(clips) if edit.wish.holds(clip)]
+
+
+def test_right_clips_are_those_that_a_plain_reading_of_the_text_finds() -> None:
+    clips = gallery_of(families(), 2)
+    told = [told_of(clip) for clip in clips]
+    table, num_read = WishTable(clips), 0
+    for family in families():
+        for edit in family.edits:
+            right = table.right(edit.wish)
+            assert len(right) >= 2
+            wanted, unwanted = claims_of(edit.modification.wanted), claims_of(edit.modification.unwanted)
+            if wanted is None or unwanted is None:
+                continue  # the reader knows less than people do
+            assert right == [
+                row
+                for row, clip in enumerate(clips)
+                if told[row] == told_of(edit.scene)
+                and all(claim.holds(clip) for claim in wanted)
+                and not any(claim.holds(clip) for claim in unwanted)
+            ], edit.modification
+            num_read += 1
+    assert num_read > 35
+    assert len(clips) > 2 * COPIES
 
 
 def test_every_query_has_right_clips_and_twins_of_its_reference() -> None:
@@ -110,3 +135,31 @@ def claim_of(part: str) -> Claim | None:
     words = part.replace("anybody ", "a person ").replace("the one ", "").replace("who is ", "")
     words = words.replace(" has ", " with ").replace(" on", "", 1) if " has " in part else words
     return read_claim(words.replace(" now", ""))
+
+
+def told_of(scene: Scene) -> list[object]:
+    """Tell place, time of day and actors with their deeds in turn, from the scene as plain data."""
+    data = scene.to_dict()
+    actors = []
+    for figure, made in zip(data["figures"], scene.figures, strict=True):
+        done = [deed for deed in figure["deeds"] if deed["verb"] not in MOODS_AND_CLOTHES]
+        turns = [(deed["start"], deed["verb"], object_in(data, deed["object"])) for deed in done]
+        if made.acts:
+            comes, goes = figure["enters"] > 0, figure["leaves"] < 1
+            actors.append((figure["thing"], figure["count"], [turn[1:] for turn in sorted(turns)], comes, goes))
+    return [data["place"], data["night"], sorted(actors)]
+
+
+def object_in(data: dict[str, Any], name: int | str | None) -> str:
+    return str(data["figures"][name]["thing"] if isinstance(name, int) else name)
+
+
+MOODS_AND_CLOTHES = (
+    *("wear", "smile", "laugh", "cry", "be angry", "be surprised", "be scared", "yawn", "be sick", "tongue"),
+)
+
+
+def claims_of(parts: Sequence[str]) -> list[Claim] | None:
+    """Read the parts of a text; None if one of them has words that the world's captions have not."""
+    claims = [claim_of(part) for part in parts]
+    return None if None in claims else [claim for claim in claims if claim]
