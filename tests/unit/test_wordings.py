@@ -1,6 +1,6 @@
 """The sentences of `benchmarks.wordings` are about clips that the gallery has."""
 
-from collections import Counter
+from itertools import islice
 
 import pytest
 
@@ -16,10 +16,12 @@ LEAST = 4  # clips that fit, and that show the unwanted part next to the wanted 
 @pytest.mark.parametrize("wording", WORDINGS)
 def test_every_sentence_has_clips_that_fit_and_clips_that_show_both(wording: str) -> None:
     videos = built_in_gallery().videos
+
+    def have_enough(query: Query) -> bool:
+        right = (video for video in videos if judge_video(query, video) == "right")
+        return len(list(islice(right, LEAST))) == LEAST  # without judging the rest
+
     for query in sentences()[wording]:
-        counts = Counter(judge_video(query, video) for video in videos)
-        shown = Query("", (*query.wanted, *query.unwanted[:1]))
-        both = [video for video in videos if judge_video(shown, video) == "right"]
         assert all(map(read_asked, (*query.wanted, *query.unwanted)))
-        assert counts["right"] >= LEAST, query.text
-        assert not query.unwanted or len(both) >= LEAST, query.text
+        assert have_enough(query), query.text
+        assert not query.unwanted or have_enough(Query("", (*query.wanted, *query.unwanted[:1]))), query.text
