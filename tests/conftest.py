@@ -36,6 +36,7 @@ prepare_environment()  # before any test imports torch
 ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]
 
 STRANGER = {"X-Forwarded-For": "203.0.113.7"}  # headers of somebody behind a proxy
+WITHOUT_SPACES = "`spaces` package is required"  # Gradio's own traceback in an app that is told to be on a Space
 
 
 class TwoAppsScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
@@ -132,7 +133,7 @@ def free_port() -> int:
 def run_app(
     folder: Path, cache: Path | None = None, port: int = 0, flags: Sequence[str] = (), **environment: str
 ) -> Iterator[RunningApp]:
-    """Start the app with its data and home in `folder`, and end it after the block.
+    """Start the app with its data and home in `folder`, and end it after the block; it must log no traceback.
 
     Args:
         folder: new, or of another app, which shares its data.
@@ -155,6 +156,8 @@ def run_app(
         try:
             _wait_for(app)
             yield app
+            logged = path.read_text(encoding="utf-8")
+            assert logged.count("Traceback") == logged.count(WITHOUT_SPACES), logged[logged.rindex("Traceback") :]
         finally:
             process.terminate()
             process.wait(timeout=20)

@@ -218,9 +218,3 @@ def test_strangers_add_no_report_to_a_full_archive(client: Client, running_app: 
 def test_agents_are_answered_only_where_that_is_switched_on(client: Client, running_app: RunningApp) -> None:
     answer = httpx.post(f"{running_app.url}gradio_api/mcp/", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
     assert answer.status_code in (404, 405)
-
-
-def test_no_traceback_was_logged(client: Client, running_app: RunningApp) -> None:
-    with pytest.raises(AppError):
-        search(client, "")
-    assert "Traceback" not in running_app.log.read_text()

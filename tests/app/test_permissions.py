@@ -19,7 +19,6 @@ from nt2vr.ui.web.permissions import TOKEN_FILE
 from tests.app.raw import Event, RawClient
 from tests.conftest import STRANGER, RunningApp, run_app
 from tests.hub_server import HubServer, serve_hub
-from tests.paths import ROOT
 
 META = {"_type": "gradio.FileData"}
 GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission for, and a value for its first input
@@ -272,4 +271,3 @@ def test_a_space_offers_its_owner_a_real_clip_where_it_reaches_the_hub(space: Ru
 def test_a_space_answers_to_its_own_name(space: RunningApp) -> None:
     for host, status in (("ada-nt2vr.hf.space", 200), ("eve-nt2vr.hf.space", 421)):
         assert httpx.get(f"{space.url}config", headers={"Host": host}).status_code == status
-    assert (ROOT / "app.py").is_file()

