@@ -2,35 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
 import pytest
 
-from nt2vr.models.checkpoint import WEIGHTS
-from tests.conftest import RunningApp, run_app
-from tests.tiny import write_tiny
+from tests.app.conftest import OWNER
+from tests.conftest import RunningApp
 
 pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
 
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-OWNER = "the-owners-token-of-this-test"
 TOOLS = {"search", "understand", "list_systems", "list_galleries"}
-
-
-@pytest.fixture(scope="module")
-def agents_app(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) -> Iterator[RunningApp]:
-    """An app that everybody can reach, with a model whose weights are damaged."""
-    folder = tmp_path_factory.mktemp("agents")
-    write_tiny(folder / "data" / "models" / "damaged", "damaged")
-    (folder / "data" / "models" / "damaged" / WEIGHTS).write_bytes(b"no weights")
-    cache = gallery_data / "cache"
-    with run_app(folder, cache, flags=["--mcp"], GRADIO_SERVER_NAME="0.0.0.0", NT2VR_OWNER_TOKEN=OWNER) as app:
-        yield app
 
 
 def ask(app: RunningApp, *calls: tuple[str, Mapping[str, Any]], token: str = "") -> tuple[set[str], list[Any]]:
@@ -55,60 +41,54 @@ def ask(app: RunningApp, *calls: tuple[str, Mapping[str, Any]], token: str = "")
     return asyncio.run(session())
 
 
-def test_a_stranger_searches_as_over_http(agents_app: RunningApp) -> None:
+def test_a_stranger_searches_as_over_http(server: RunningApp) -> None:
     query = {"query": "a dog and not a cat", "systems": ["CLIP-neg"], "k": 3}
     tools, (answer, parts, systems, galleries) = ask(
-        agents_app,
+        server,
         *(("search", query), ("understand", {"query": "a dog and not a cat"})),
         *(("list_systems", {}), ("list_galleries", {})),
     )
     assert tools == TOOLS
-    assert answer == httpx.post(f"{agents_app.url}api/search", json=query, timeout=60).json()
+    assert answer == httpx.post(f"{server.url}api/search", json=query, timeout=60).json()
     assert parts == {"wanted": ["a dog"], "unwanted": ["a cat"], "notice": ""}
     assert {"CLIP", "CLIP-neg boolean"} <= set(systems)
     assert galleries == [{"name": "built-in", "id": "built-in", "num_clips": 549}]
 
 
-def test_the_owner_is_offered_no_more_and_nobody_is_told_where_a_file_lies(agents_app: RunningApp) -> None:
+def test_the_owner_is_offered_no_more_and_nobody_is_told_where_a_file_lies(server: RunningApp) -> None:
     damaged = ("search", {"query": "a dog", "systems": ["damaged"]})
-    _, (for_stranger,) = ask(agents_app, damaged)
-    tools, (for_owner,) = ask(agents_app, damaged, token=OWNER)
+    _, (for_stranger,) = ask(server, damaged)
+    tools, (for_owner,) = ask(server, damaged, token=OWNER)
     assert tools == TOOLS
     assert for_owner == for_stranger and for_owner.startswith("damaged cannot be loaded")
-    assert str(agents_app.data) not in for_owner
+    assert str(server.data) not in for_owner
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "sentence"),
-    [
-        ("evaluate", {"data": "gallery", "systems": ["CLIP"]}, "Unknown tool"),
-        ("agent_search", {"query": "a dog"}, "Unknown tool"),
-        ("search", {}, "'query' is a required property"),
-        ("search", {"query": "a" * 5000}, "The query has 5,000 characters"),
-        ("search", {"query": " "}, "Type what the clip should show"),
-        ("search", {"query": "a dog", "k": 10**9}, "choose 1 to 100"),
-        ("search", {"query": "a dog", "k": True}, "is not of type 'integer'"),
-        ("search", {"query": "a dog", "systems": ["CLIP"] * 50_000}, "at most 100 items"),
-        ("search", {"query": "a dog", "gallery": "../../etc"}, "There is no library '../../etc'"),
-        ("search", {"query": "a dog", "image": "/etc/passwd"}, "`image` is not a valid"),
-        (
-            "search",
-            {"query": {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}},
-            "is not of type 'string'",
-        ),
-        ("understand", {"query": "a" * 5000}, "The query has 5,000 characters"),
-    ],
-)
-def test_hostile_arguments_are_refused_in_a_sentence(
-    agents_app: RunningApp, tool: str, arguments: Mapping[str, Any], sentence: str
-) -> None:
-    for token in ("", OWNER):
-        _, (error,) = ask(agents_app, (tool, arguments), token=token)
-        assert sentence in error
+HOSTILE: list[tuple[str, dict[str, Any], str]] = [
+    ("evaluate", {"data": "gallery", "systems": ["CLIP"]}, "Unknown tool"),
+    ("agent_search", {"query": "a dog"}, "Unknown tool"),
+    ("search", {}, "'query' is a required property"),
+    ("search", {"query": "a" * 5000}, "The query has 5,000 characters"),
+    ("search", {"query": " "}, "Type what the clip should show"),
+    ("search", {"query": "a dog", "k": 10**9}, "choose 1 to 100"),
+    ("search", {"query": "a dog", "k": True}, "is not of type 'integer'"),
+    ("search", {"query": "a dog", "systems": ["CLIP"] * 50_000}, "at most 100 items"),
+    ("search", {"query": "a dog", "gallery": "../../etc"}, "There is no library '../../etc'"),
+    ("search", {"query": "a dog", "image": "/etc/passwd"}, "`image` is not a valid"),
+    ("search", {"query": {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}}, "is not of type 'string'"),
+    ("understand", {"query": "a" * 5000}, "The query has 5,000 characters"),
+]
 
 
-def test_malformed_messages_are_refused_and_none_fills_the_log(agents_app: RunningApp) -> None:
-    url, accept = f"{agents_app.url}gradio_api/mcp/", {"accept": "application/json, text/event-stream"}
+@pytest.mark.parametrize("token", ["", OWNER], ids=["a stranger", "the owner"])
+def test_hostile_arguments_are_refused_in_a_sentence(server: RunningApp, token: str) -> None:
+    _, errors = ask(server, *((tool, arguments) for tool, arguments, _ in HOSTILE), token=token)
+    for (tool, _, sentence), error in zip(HOSTILE, errors, strict=True):
+        assert sentence in error, tool
+
+
+def test_malformed_messages_are_refused_and_none_fills_the_log(server: RunningApp) -> None:
+    url, accept = f"{server.url}gradio_api/mcp/", {"accept": "application/json, text/event-stream"}
     message = '{"jsonrpc": "2.0", "id": 1, "method": "%s", "params": %s}'
     bodies = ["", "nope", "[" * 50_000, "[1]", message % ("nope", "{}")]
     bodies += [message % (method, '{"name": "list_galleries", "uri": "file:///etc/passwd"}') for method in FOREIGN]
@@ -116,7 +96,7 @@ def test_malformed_messages_are_refused_and_none_fills_the_log(agents_app: Runni
         answer = httpx.post(url, content=body, headers={**accept, "content-type": "application/json"}, timeout=60)
         assert '"error"' in answer.text and '"result"' not in answer.text, body[:80]
     assert httpx.get(url).status_code == 405
-    assert ask(agents_app)[0] == TOOLS
+    assert ask(server)[0] == TOOLS
 
 
 FOREIGN = (

@@ -1,27 +1,15 @@
 """The app as on a server: on all addresses, at a sub-path behind a proxy, and everyone may train."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import httpx
-import pytest
 
 from tests.app.raw import RawClient
-from tests.conftest import RunningApp, run_app
+from tests.conftest import RunningApp
 from tests.paths import ROOT
-
-SERVER = {"GRADIO_SERVER_NAME": "0.0.0.0", "GRADIO_ROOT_PATH": "/nt2vr", "NT2VR_ALLOW_TRAIN": "everyone"}
-
-
-@pytest.fixture(scope="module")
-def server(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    with run_app(tmp_path_factory.mktemp("server"), gallery_data / "cache", 0, **SERVER) as app:
-        yield app
 
 
 def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(server: RunningApp) -> None:
     clip = next((ROOT / "assets" / "gallery" / "clips").glob("*.webm"))
-    with httpx.Client(base_url=f"{server.url}nt2vr/", timeout=60) as client:
+    with httpx.Client(base_url=server.url, timeout=60) as client:
         assert client.get("").status_code == 200
         assert client.get("config").json()["title"] == "nT2VR"
         assert client.get(f"clips/{clip.name}").content == clip.read_bytes()
@@ -29,12 +17,12 @@ def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(serv
 
 
 def test_whoever_asks_is_a_stranger(server: RunningApp) -> None:
-    refusal = RawClient(server.url + "nt2vr/", {}).error(("train-empty-trash", "click"), ["none"])
+    refusal = RawClient(server.url, {}).error(("train-empty-trash", "click"), ["none"])
     assert refusal.startswith("Only the owner may delete runs, reports and libraries here")
 
 
 def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(server: RunningApp) -> None:
-    client = RawClient(server.url + "nt2vr/", {})
+    client = RawClient(server.url, {})
     event = ("train-start", "click")
     by_id = {c["id"]: c["props"] for c in client.config["components"]}
     inputs = [by_id[number] for number in client.events[event]["inputs"]]
