@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import numpy as np
 import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from PIL import Image
 
 from nt2vr.media.decode import sample_frames
-from nt2vr.world.offers import stories
 from tests.conftest import RunningApp
 from tests.tiny import unknowing
 
@@ -40,10 +38,6 @@ def search(
     return client.predict(query, systems or ["CLIP"], k, image, api_name="/search")  # type: ignore[no-any-return]
 
 
-def num_violations(answer: dict[str, Any]) -> list[int]:
-    return [sum(hit["verdict"] == "violation" for hit in system["hits"]) for system in answer["systems"]]
-
-
 def test_the_answer_has_the_promised_form(client: Client) -> None:
     answer = search(client, systems=["clip", "CLIP boolean α 1"], k=5)
     assert answer["query"] == {"text": QUERY, "wanted": ["a man is singing"], "unwanted": ["playing the guitar"]}
@@ -62,13 +56,6 @@ def test_every_listed_system_answers(client: Client) -> None:
     assert {"CLIP", "CLIP boolean", "CLIP anchored", "CLIP spherical", "CLIP drop"} <= set(names)
     answer = search(client, systems=[name for name in names if name.startswith("CLIP")][:8])
     assert all(len(system["hits"]) == 8 for system in answer["systems"])
-
-
-def test_the_built_in_clip_ranks_many_violations_high_and_boolean_fewer(client: Client) -> None:
-    queries = [f"{wanted} and not {unwanted}" for wanted, unwanted in stories()]
-    counts = np.sum([num_violations(search(client, query, ["CLIP", "CLIP boolean"])) for query in queries], axis=0)
-    assert counts[0] >= len(stories())  # of 8 each: the effect that the page is there to show
-    assert counts[1] <= counts[0] / 2
 
 
 def test_a_clip_outside_the_worlds_words_gets_no_verdict(client: Client) -> None:
@@ -91,16 +78,6 @@ def test_unknown_words_are_read_as_known_ones_unless_left_as_typed(client: Clien
 
 
 @pytest.mark.parametrize(
-    ("query", "sentence"),
-    [("", "Type what"), ("   \n ", "Type what"), ("dog " * 2500, "1,000")],
-    ids=["empty", "blank", "10,000 characters"],
-)
-def test_a_query_that_cannot_be_searched_gets_one_sentence(client: Client, query: str, sentence: str) -> None:
-    with pytest.raises(AppError, match=sentence):
-        search(client, query)
-
-
-@pytest.mark.parametrize(
     "query",
     [
         "not a dog",
@@ -117,20 +94,9 @@ def test_odd_queries_still_get_an_answer(client: Client, query: str) -> None:
     assert len(search(client, query, ["CLIP", "CLIP boolean"])["systems"][0]["hits"]) == 8
 
 
-@pytest.mark.parametrize(
-    ("systems", "k", "sentence"),
-    [
-        (["GPT"], 8, "Unknown model 'GPT'"),
-        ([], 8, "Cannot compare 0"),
-        (["CLIP"] * 9, 8, "Cannot compare 9"),
-        (["CLIP"], 0, "Cannot show 0"),
-    ],
-)
-def test_impossible_settings_are_refused_in_a_sentence(
-    client: Client, systems: list[str], k: int, sentence: str
-) -> None:
-    with pytest.raises(AppError, match=sentence):
-        client.predict(QUERY, systems, k, None, api_name="/search")
+def test_what_cannot_be_searched_is_refused_in_a_sentence(client: Client) -> None:
+    with pytest.raises(AppError, match=r"^Unknown model 'GPT'\. Choose one of: .*\.$"):
+        search(client, systems=["GPT"])
 
 
 def test_a_reference_picture_alone_finds_its_own_clip(client: Client, running_app: RunningApp, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`nt2vr search` on the shipped gallery and models."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -10,11 +11,11 @@ from PIL import Image
 
 from nt2vr.__main__ import main
 from nt2vr.commands.search import ranking_lines
+from nt2vr.language.query import Query
 from nt2vr.python.searcher import GallerySearcher
 from nt2vr.search.answers import Answer, Hit, Ranking
 from nt2vr.search.systems import System
 from nt2vr.ui.search.column_view import NO_GOOD_MATCH, NOTHING_LEFT
-from tests.tiny import unknowing
 
 
 def search(data_dir: Path, *arguments: str) -> int:
@@ -55,15 +56,19 @@ def test_json_has_the_shape_of_the_api(gallery_data: Path, capsys: pytest.Captur
     assert [set(hit) for hit in system["hits"]] == [{"video_id", "rank", "score", "verdict"}] * 2
 
 
-def test_unknown_words_are_read_as_known_ones_unless_left_as_typed(
-    gallery_data: Path, capsys: pytest.CaptureFixture[str]
+def test_words_that_are_read_as_others_are_told_and_some_are_asked_for_as_typed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with unknowing(gallery_data / "models") as name:
-        assert search(gallery_data, "ocean, no dogs", "--systems", name, "--k", "2") == 0
-        assert "read as:   ocean → sea; dogs → dog" in capsys.readouterr().out
-        literal = ("--literal", "ocean, dogs")
-        assert search(gallery_data, "ocean, no dogs", "--systems", name, *literal, "--json") == 0
-    assert "read_as" not in json.loads(capsys.readouterr().out)["query"]
+    asked: list[tuple[Any, ...]] = []
+
+    def answered(*arguments: Any) -> Answer:
+        asked.append(arguments)
+        return Answer(Query("ocean", ("ocean",), ()), (Ranking(System("A"), (), read_as={"ocean": "sea", "x": "y"}),))
+
+    monkeypatch.setattr("nt2vr.api.open_searcher", lambda *_: nullcontext(SimpleNamespace(search=answered)))
+    assert search(tmp_path, "ocean", "--systems", "A", "--literal", "lake, dogs") == 0
+    assert "read as:   ocean → sea; x → y" in capsys.readouterr().out.splitlines()
+    assert asked[0][-1] == ["lake", "dogs"]
 
 
 def test_alpha_weighs_the_unwanted_part(gallery_data: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,11 +1,14 @@
-"""Every story of the built-in world has clips that tell it, and is understood as typed."""
+"""Every story of the built-in world has clips that tell it, is understood as typed, and shows what CLIP overlooks."""
 
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
+import nt2vr
 from nt2vr.api import understand
 from nt2vr.world.offers import stories, story_queries
+from nt2vr.search.answers import Answer
 from nt2vr.world.scenes import Deed, Figure, Scene, problems
 from nt2vr.world.splits import showing, stream_staged
 from nt2vr.world.truth import judge, read_claim
@@ -52,6 +55,21 @@ def test_clips_of_a_story_show_what_it_says(wanted: str, unwanted: str) -> None:
     for scene in islice(stream_staged([asked, denied], "test", 1), 3):
         assert problems(scene) == [] and scene.split == "test"
         assert asked.holds(scene) and denied.holds(scene)
+
+
+def test_the_built_in_clip_ranks_many_violations_high_and_boolean_fewer(gallery_data: Path) -> None:
+    queries = [f"{wanted} and not {unwanted}" for wanted, unwanted in stories()]
+    with nt2vr.open_searcher(gallery_data) as searcher:
+        answers = searcher.search(queries, ["CLIP", "CLIP boolean"])
+    found = [
+        [ranking.counts["violation"] for ranking in answer.rankings]
+        for answer in answers
+        if isinstance(answer, Answer)
+    ]
+    assert len(found) == len(stories())
+    clip, boolean = map(sum, zip(*found, strict=True))
+    assert clip >= len(stories())  # of 8 each: the effect that the page is there to show
+    assert boolean <= clip / 2
 
 
 def test_things_that_are_hardly_ever_drawn_can_be_staged() -> None:
