@@ -4,8 +4,6 @@ import json
 import math
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
@@ -21,7 +19,6 @@ from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
-from tests.paths import ROOT
 from tests.tiny import TINY
 from trainer.__main__ import main
 from trainer.config import TrainConfig
@@ -208,17 +205,6 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert read_checkpoint(run.checkpoint(2)).name == "Tiny"
     assert main([str(run.path)]) == 2
     assert "nothing left to train" in capsys.readouterr().err
-
-
-def test_a_log_that_is_standard_error_has_every_line_once(tmp_path: Path) -> None:
-    """As in the runs that the page and sweeps start."""
-    run = RunFolder(tmp_path / "run")
-    run.path.mkdir()
-    run.config.write_text(json.dumps({"model": TINY, "losses": {"triplet": {}}}))
-    with run.log.open("ab") as log:
-        command = [sys.executable, "-m", "trainer", str(run.path)]
-        assert subprocess.run(command, cwd=ROOT, stdout=log, stderr=log).returncode == 1
-    assert run.log.read_text().count("Choose one of: bnl, composed") == 2  # the end of the traceback, and the reason
 
 
 def test_ctrl_c_ends_a_run_after_its_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,6 +123,8 @@ def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
     failed = wait_for_end(manager, run_id, "failed")
     assert "Unknown loss 'triplet'" in str(failed.status.error)
     assert failed.can_resume
+    log = manager.log_tail(run_id, 1000)  # each line once, though standard error is the log, too
+    assert log.count("Choose one of: bnl, composed") == 2  # at the end of the traceback, and as the reason
 
     monkeypatch.setattr(manager_module, "refuse_second_training", lambda *_: None)  # two people click at the same time
     (device,) = device_locks(manager.folder).values()
