@@ -18,7 +18,7 @@ from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.temporal import SequenceTransformer
 from tests.papers import papers_reference
-from tests.tiny import TINY, tiny_model
+from tests.tiny import TINY, write_tiny
 from trainer.config import TrainConfig
 from trainer.data.batches import ORDERED_PAIRS, epoch_batches
 from trainer.data.clips import Clips, check_data, world_clips
@@ -47,7 +47,7 @@ def ordered(count: int, seed: int) -> Clips:
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Checkpoint with a mean pooling."""
     folder = tmp_path_factory.mktemp("base") / "tiny"
-    write_checkpoint(folder, tiny_model(), TINY, {}, Card("Tiny base", frames=2))
+    write_tiny(folder, "Tiny base")
     return folder
 
 
