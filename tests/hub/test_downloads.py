@@ -1,47 +1,65 @@
-"""Pre-trained models downloaded by huggingface_hub from a stand-in of the Hub: redirects, ranges, refusals, cuts."""
+"""Pre-trained models from a stand-in of the Hub: redirects, ranges, refusals, cuts, and the folders they become."""
 
+import logging
 import re
 import shutil
+import socket
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gradio
 import huggingface_hub.constants
+import numpy as np
 import open_clip
 import pytest
+import torch
+from PIL import Image
 from safetensors.torch import save
 
 from nt2vr.__main__ import main
-from nt2vr.errors import AccessError, DownloadError
+from nt2vr.errors import AccessError, CheckpointError, ConfigError, DownloadError
+from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS
+from nt2vr.models.downloads import download_all
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.recommended import OFFERED
+from nt2vr.models.tokenizer import TOKENIZER
+from nt2vr.progress import silent, stoppable
 from nt2vr.search.searcher import DEFAULT_SYSTEMS
 from nt2vr.services import Services
 from nt2vr.settings import Settings
 from nt2vr.ui.library import drawings
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.web.permissions import Permissions
+from tests.families import FAMILIES, family_model, write_tokenizer
 from tests.hub_server import HubServer, serve_hub, use_hub
-from tests.tiny import TINY, tiny_model
+from tests.tiny import SMALL_VIT, TINY, tiny_model
 
 SLEEP = "huggingface_hub.utils._http.time.sleep"
 
 
 @pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
-    """A Hub that has the weights of "tiny / test", one of open_clip's models here; nobody is signed in."""
+def offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Make "tiny / test" one of open_clip's models, of which the cache has nothing."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "tiny", TINY)
+    weights: dict[str, Any] = {"hf_hub": "test/tiny/", "mean": (0.5, 0.5, 0.5), "std": (0.25, 0.25, 0.25)}
+    monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny", {"test": {**weights, "quick_gelu": True}})
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, offered: None) -> Iterator[HubServer]:
+    """A Hub that has the weights of "tiny / test"; nobody is signed in."""
     with serve_hub() as server:
         use_hub(monkeypatch, server.endpoint, token=None)
-        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
         monkeypatch.setattr(SLEEP, lambda _: None)
         monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda _: None)
-        monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "tiny", TINY)
-        weights: dict[str, Any] = {"hf_hub": "test/tiny/", "mean": (0.5, 0.5, 0.5), "std": (0.25, 0.25, 0.25)}
-        monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny", {"test": weights})
         server.put("test/tiny", {WEIGHTS: save(tiny_model(3).state_dict())})
         yield server
 
@@ -103,6 +121,153 @@ def test_a_private_or_missing_repository_and_a_wrong_token_are_told_apart(
     use_hub(monkeypatch, hub.endpoint)
     assert main(get) == 0
     assert capsys.readouterr().out.endswith(f"tiny / test is in {tmp_path / 'data' / 'models'}.\n")
+
+
+def load(models: Catalog, name: str) -> OpenClipEncoder:
+    encoder = models.load(name)
+    assert isinstance(encoder, OpenClipEncoder)
+    return encoder
+
+
+def test_a_model_that_cannot_be_downloaded_at_the_start_is_one_line_and_the_next_one_comes(
+    tmp_path: Path, hub: HubServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    models = Catalog([tmp_path / "models"])
+    with caplog.at_level(logging.WARNING, "nt2vr"):
+        download_all(("none/such", "tiny/test"), models.download)
+    assert models.names() == ["tiny / test"]
+    messages = [record.getMessage() for record in caplog.records if record.name.startswith("nt2vr")]
+    assert len(messages) == 1
+    assert messages[0].startswith("NT2VR_MODELS: open_clip has no pre-trained model 'none/such'.")
+
+
+@pytest.mark.parametrize("file", [WEIGHTS, "open_clip_pytorch_model.bin"])
+def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, file: str) -> None:
+    weights = tiny_model(seed=7).state_dict()
+    torch.save(weights, tmp_path / "pickle")
+    content = save(weights) if file == WEIGHTS else (tmp_path / "pickle").read_bytes()
+    hub.put("test/tiny", {file: content})
+    seen: list[tuple[int, int, str]] = []
+    models = Catalog([tmp_path / "models"])
+    encoder = load(models, models.download("tiny / test", lambda *now: seen.append(now)))
+    assert seen[-1] == (len(content), len(content), "downloading tiny / test")
+    hub.repositories.clear()
+    again = Catalog([tmp_path / "models"])
+    assert again.names() == ["tiny / test"]
+    assert again.card(again.download("tiny/test")).visual_fingerprint == encoder.visual_fingerprint
+    assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
+    frames = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
+    model = tiny_model(seed=7).eval()
+    pixels = (torch.tensor(frames).permute(0, 3, 1, 2) / 255 - 0.5) / 0.25
+    with torch.inference_mode():
+        expected = model.encode_image(pixels, normalize=True)
+    np.testing.assert_allclose(encoder.encode_frames(frames), expected, atol=1e-6)
+    assert "QuickGELU" in str(encoder._model.transformer)  # as the weights were trained
+
+
+def test_a_hub_without_the_weights_is_one_sentence(tmp_path: Path, hub: HubServer) -> None:
+    hub.put("test/tiny", {})
+    with pytest.raises(DownloadError, match="no weights that can be read"):
+        Catalog([tmp_path / "models"]).download("tiny/test")
+
+
+def test_damaged_weights_leave_no_model(tmp_path: Path, hub: HubServer) -> None:
+    hub.put("test/tiny", {WEIGHTS: b"not weights"})
+    models = Catalog([tmp_path / "models"])
+    with pytest.raises(CheckpointError, match=r"tiny / test was downloaded, but: .* cannot be loaded"):
+        models.download("tiny/test")
+    assert models.names() == []
+    assert not list((tmp_path / "models").iterdir())  # or the next attempt would find them again
+
+
+def test_the_space_is_told_before_the_transfer_and_a_disk_that_lacks_it_refused(
+    tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.put("test/tiny", {WEIGHTS: save({"x": torch.zeros(1 << 20)})})
+    told: list[str] = []
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=205 << 20))
+    with pytest.raises(ConfigError, match=r"^Downloading tiny / test needs about 0\.2 GB, .* has 0\.2 GB left\."):
+        Catalog([tmp_path / "models"]).download("tiny/test", announce=told.append)
+    size = sum(tensor.numel() for tensor in tiny_model().state_dict().values()) * 4
+    assert told == [
+        f"tiny / test: 4 MB to download, and {(4 << 20) + size >> 20} MB of disk while it is converted; "
+        f"{size >> 20} MB stay."
+    ]
+    assert not (tmp_path / "models").exists()
+
+
+@pytest.mark.parametrize("how", ["stopped", "Ctrl+C"])
+def test_a_cancelled_download_leaves_nothing(tmp_path: Path, hub: HubServer, how: str) -> None:
+    models = Catalog([tmp_path / "models"])
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(InterruptedError if how == "stopped" else KeyboardInterrupt):
+        if how == "stopped":
+            models.download("tiny/test", stoppable(silent, lambda: True))
+        else:
+            models.download("tiny/test", interrupt)
+    assert not list((tmp_path / "models").iterdir())
+    assert models.download("tiny/test") == "tiny / test"
+
+
+def test_a_tokenizer_comes_with_its_model(tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    family = FAMILIES["SigLIP"]
+    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
+    weights = {WEIGHTS: save(family_model(family).state_dict())}
+    models, repository = Catalog([tmp_path / "models"]), f"timm/{family.architecture}"
+    name = f"{family.architecture}/{family.tag}"
+    hub.put(repository, weights)
+    with pytest.raises(DownloadError, match=rf"{family.architecture} / webli has no tokenizer\.json, in {repository}"):
+        models.download(name)
+    (tmp_path / "files").mkdir()
+    write_tokenizer(tmp_path / "files", family)
+    files = {path.name: path.read_bytes() for path in (tmp_path / "files").iterdir()}
+    hub.put(repository, weights | files)
+    encoder = load(models, models.download(name))
+    assert encoder.encode_text(["a dog"]).shape == (1, 64)
+    assert (models.home / f"{family.architecture}--webli" / TOKENIZER).read_bytes() == files[TOKENIZER]
+
+
+@pytest.mark.usefixtures("offered")
+@pytest.mark.parametrize("deaf", [False, True], ids=["nobody there", "never answers"])
+def test_without_network_one_sentence_comes_within_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deaf: bool
+) -> None:
+    monkeypatch.setattr("nt2vr.models.downloads.CONNECT_S", 0.5)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        if deaf:
+            unused.listen()
+        use_hub(monkeypatch, f"http://127.0.0.1:{unused.getsockname()[1]}", token=None)
+        start = time.monotonic()
+        with pytest.raises(DownloadError, match="Check the network and try again"):
+            Catalog([tmp_path / "models"]).download("tiny/test")
+    assert time.monotonic() - start < 20  # open_clip would take 50
+
+
+def test_a_vit_in_half_precision_is_downloaded_and_encodes_as_open_clip_does(
+    tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "ViT-B-32", SMALL_VIT)
+    torch.manual_seed(0)
+    model = open_clip.create_model("ViT-B-32", force_quick_gelu=True).half()
+    hub.put("timm/vit_base_patch32_clip_224.openai", {WEIGHTS: save(model.state_dict())})
+    model = model.float().eval()
+    models = Catalog([tmp_path / "models"])
+    encoder = load(models, models.download("ViT-B-32/openai"))
+    assert (encoder.name, encoder.embed_dim, encoder.image_size) == ("ViT-B-32 / openai", 32, 224)
+    assert read_card(tmp_path / "models" / "ViT-B-32--openai") == encoder.card
+    texts = ["a man playing the guitar and not singing", "a dog"]
+    frames = np.random.default_rng(0).integers(0, 256, (2, 224, 224, 3), np.uint8)
+    preprocess = open_clip.image_transform(224, is_train=False)
+    with torch.inference_mode():
+        expected_texts = model.encode_text(open_clip.get_tokenizer("ViT-B-32")(texts), normalize=True)
+        images = torch.stack([preprocess(Image.fromarray(frame)) for frame in frames])
+        expected_frames = model.encode_image(images, normalize=True)
+    np.testing.assert_allclose(encoder.encode_text(texts), expected_texts, atol=1e-6)
+    np.testing.assert_allclose(encoder.encode_frames(frames), expected_frames, atol=1e-6)
 
 
 def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_for(

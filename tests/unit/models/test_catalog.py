@@ -1,37 +1,20 @@
-"""The model catalog, and downloads from a local hub."""
+"""The model catalog: models in folders and of runs."""
 
 import logging
 import shutil
-import socket
-import threading
-import time
-from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-import huggingface_hub
-import numpy as np
-import open_clip
 import pytest
-import safetensors.torch
-import torch
-from PIL import Image
 
-from nt2vr.errors import CheckpointError, ConfigError, DownloadError
+from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.files import write_json
 from nt2vr.models.card import CARD, Card, read_card, write_card
 from nt2vr.models.catalog import BEST, Catalog, CatalogEntry
 from nt2vr.models.checkpoint import WEIGHTS
-from nt2vr.models.downloads import available, download_all
-from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.downloads import available
 from nt2vr.models.recommended import RECOMMENDED
-from nt2vr.models.tokenizer import TOKENIZER
-from nt2vr.progress import silent, stoppable
-from tests.families import FAMILIES, family_model, write_tokenizer
-from tests.tiny import SMALL_VIT, TINY, tiny_model, write_tiny
+from tests.tiny import write_tiny
 from trainer.config import TrainConfig
 
 
@@ -62,12 +45,6 @@ def test_a_model_is_found_in_any_letter_case_and_with_any_spaces_but_first_by_it
         models.find(None)  # type: ignore[arg-type]  # of an empty drop-down
 
 
-def load(models: Catalog, name: str) -> OpenClipEncoder:
-    encoder = models.load(name)
-    assert isinstance(encoder, OpenClipEncoder)
-    return encoder
-
-
 def test_a_broken_folder_does_not_affect_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for name in ("CLIP", "cut", "cardless"):
         write_tiny(tmp_path / name, name)
@@ -78,8 +55,8 @@ def test_a_broken_folder_does_not_affect_the_others(tmp_path: Path, caplog: pyte
         assert models.names() == models.names() == ["CLIP", "cut"]
     assert caplog.text.count("cardless has no") == 1  # though it is met at each look
     with pytest.raises(CheckpointError):
-        load(models, "cut")
-    assert load(models, "CLIP").name == "CLIP"
+        models.load("cut")
+    assert models.load("CLIP").name == "CLIP"
 
 
 @pytest.mark.parametrize(
@@ -93,53 +70,6 @@ def test_a_broken_folder_does_not_affect_the_others(tmp_path: Path, caplog: pyte
 def test_an_unsupported_model_is_refused_before_any_download(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Catalog([tmp_path]).download(name)
-
-
-@pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder that a server here serves as a hub does: PATH is answered with the file of its last part's name."""
-    folder = tmp_path / "hub"
-    folder.mkdir()
-
-    class Hub(BaseHTTPRequestHandler):
-        def do_HEAD(self, with_body: bool = False) -> None:
-            path = folder / self.path.rpartition("/")[2]
-            if not path.is_file():
-                self.send_response(404)
-                self.send_header("X-Error-Code", "EntryNotFound")
-                self.end_headers()
-                return
-            self.send_response(200)
-            self.send_header("Content-Length", str(path.stat().st_size))
-            self.send_header("ETag", '"1234"')
-            self.send_header("X-Repo-Commit", "f" * 40)
-            self.end_headers()
-            if with_body:
-                self.wfile.write(path.read_bytes())
-
-        def do_GET(self) -> None:
-            self.do_HEAD(with_body=True)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-        thread.start()
-        point_at(monkeypatch, f"http://127.0.0.1:{server.server_port}", tmp_path)
-        yield folder
-        server.shutdown()
-
-
-def point_at(monkeypatch: pytest.MonkeyPatch, endpoint: str, tmp_path: Path) -> None:
-    """Make `endpoint` the hub, with an empty cache, and "tiny / test" one of its pre-trained models."""
-    template = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
-    places = {"ENDPOINT": endpoint, "HUGGINGFACE_CO_URL_TEMPLATE": template, "HF_HUB_CACHE": str(tmp_path / "cache")}
-    for name, value in places.items():
-        monkeypatch.setattr(huggingface_hub.constants, name, value)
-    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "tiny", TINY)
-    weights: dict[str, Any] = {"hf_hub": "test/tiny/", "mean": (0.5, 0.5, 0.5), "std": (0.25, 0.25, 0.25)}
-    monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny", {"test": {**weights, "quick_gelu": True}})
 
 
 def test_only_models_whose_bases_saw_drawings_alone_know_only_drawings(tmp_path: Path) -> None:
@@ -166,105 +96,6 @@ def test_only_models_whose_bases_saw_drawings_alone_know_only_drawings(tmp_path:
     assert not models.knows_only_drawings("no such model")
 
 
-def test_a_model_that_cannot_be_downloaded_at_the_start_is_one_line_and_the_next_one_comes(
-    tmp_path: Path, hub: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    safetensors.torch.save_file(tiny_model().state_dict(), hub / "open_clip_model.safetensors")
-    models = Catalog([tmp_path / "models"])
-    with caplog.at_level(logging.WARNING, "nt2vr"):
-        download_all(("none/such", "tiny/test"), models.download)
-    assert models.names() == ["tiny / test"]
-    messages = [record.getMessage() for record in caplog.records if record.name.startswith("nt2vr")]
-    assert len(messages) == 1
-    assert messages[0].startswith("NT2VR_MODELS: open_clip has no pre-trained model 'none/such'.")
-
-
-@pytest.mark.parametrize("file", ["open_clip_model.safetensors", "open_clip_pytorch_model.bin"])
-def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: Path, file: str) -> None:
-    weights = tiny_model(seed=7).state_dict()
-    (safetensors.torch.save_file if file.endswith("safetensors") else torch.save)(weights, hub / file)
-    seen: list[tuple[int, int, str]] = []
-    models = Catalog([tmp_path / "models"])
-    encoder = load(models, models.download("tiny / test", lambda *now: seen.append(now)))
-    size = (hub / file).stat().st_size
-    assert seen[-1] == (size, size, "downloading tiny / test")
-    (hub / file).unlink()
-    again = Catalog([tmp_path / "models"])
-    assert again.names() == ["tiny / test"]
-    assert again.card(again.download("tiny/test")).visual_fingerprint == encoder.visual_fingerprint
-    assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
-    frames = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
-    model = tiny_model(seed=7).eval()
-    pixels = (torch.tensor(frames).permute(0, 3, 1, 2) / 255 - 0.5) / 0.25
-    with torch.inference_mode():
-        expected = model.encode_image(pixels, normalize=True)
-    np.testing.assert_allclose(encoder.encode_frames(frames), expected, atol=1e-6)
-    assert "QuickGELU" in str(encoder._model.transformer)  # as the weights were trained
-
-
-def test_a_hub_without_the_weights_is_one_sentence(tmp_path: Path, hub: Path) -> None:
-    with pytest.raises(DownloadError, match="no weights that can be read"):
-        Catalog([tmp_path / "models"]).download("tiny/test")
-
-
-def test_damaged_weights_leave_no_model(tmp_path: Path, hub: Path) -> None:
-    (hub / WEIGHTS).write_bytes(b"not weights")
-    models = Catalog([tmp_path / "models"])
-    with pytest.raises(CheckpointError, match=r"tiny / test was downloaded, but: .* cannot be loaded"):
-        models.download("tiny/test")
-    assert models.names() == []
-    assert not list((tmp_path / "models").iterdir())  # or the next attempt would find them again
-
-
-def test_the_space_is_told_before_the_transfer_and_a_disk_that_lacks_it_refused(
-    tmp_path: Path, hub: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    safetensors.torch.save_file({"x": torch.zeros(1 << 20)}, hub / "open_clip_model.safetensors")
-    told: list[str] = []
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=205 << 20))
-    with pytest.raises(ConfigError, match=r"^Downloading tiny / test needs about 0\.2 GB, .* has 0\.2 GB left\."):
-        Catalog([tmp_path / "models"]).download("tiny/test", announce=told.append)
-    size = sum(tensor.numel() for tensor in tiny_model().state_dict().values()) * 4
-    assert told == [
-        f"tiny / test: 4 MB to download, and {(4 << 20) + size >> 20} MB of disk while it is converted; "
-        f"{size >> 20} MB stay."
-    ]
-    assert not (tmp_path / "models").exists()
-
-
-@pytest.mark.parametrize("how", ["stopped", "Ctrl+C"])
-def test_a_cancelled_download_leaves_nothing(tmp_path: Path, hub: Path, how: str) -> None:
-    safetensors.torch.save_file(tiny_model().state_dict(), hub / "open_clip_model.safetensors")
-    models = Catalog([tmp_path / "models"])
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(InterruptedError if how == "stopped" else KeyboardInterrupt):
-        if how == "stopped":
-            models.download("tiny/test", stoppable(silent, lambda: True))
-        else:
-            models.download("tiny/test", interrupt)
-    assert not list((tmp_path / "models").iterdir())
-    assert models.download("tiny/test") == "tiny / test"
-
-
-def test_a_tokenizer_comes_with_its_model(tmp_path: Path, hub: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    family = FAMILIES["SigLIP"]
-    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
-    safetensors.torch.save_file(family_model(family).state_dict(), hub / "open_clip_model.safetensors")
-    models = Catalog([tmp_path / "models"])
-    name = f"{family.architecture}/{family.tag}"
-    with pytest.raises(
-        DownloadError, match=rf"{family.architecture} / webli has no tokenizer\.json, in timm/ViT-B-16"
-    ):
-        models.download(name)
-    write_tokenizer(hub, family)
-    encoder = load(models, models.download(name))
-    assert encoder.encode_text(["a dog"]).shape == (1, 64)
-    assert (models.home / f"{family.architecture}--webli" / TOKENIZER).read_bytes() == (hub / TOKENIZER).read_bytes()
-
-
 def test_only_what_was_added_is_removed(tmp_path: Path) -> None:
     write_tiny(tmp_path / "shipped" / "clip", "CLIP")
     write_tiny(tmp_path / "mine" / "a", "Mine")
@@ -277,45 +108,6 @@ def test_only_what_was_added_is_removed(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="was not downloaded or imported"):
             models.remove(name)
     assert models.names() == ["CLIP", "neg", "neg · epoch 1"]
-
-
-@pytest.mark.parametrize("deaf", [False, True], ids=["nobody there", "never answers"])
-def test_without_network_one_sentence_comes_within_seconds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deaf: bool
-) -> None:
-    monkeypatch.setattr("nt2vr.models.downloads.CONNECT_S", 0.5)
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        if deaf:
-            unused.listen()
-        point_at(monkeypatch, f"http://127.0.0.1:{unused.getsockname()[1]}", tmp_path)
-        start = time.monotonic()
-        with pytest.raises(DownloadError, match="Check the network and try again"):
-            Catalog([tmp_path / "models"]).download("tiny/test")
-    assert time.monotonic() - start < 20  # open_clip would take 50
-
-
-def test_a_vit_in_half_precision_is_downloaded_and_encodes_as_open_clip_does(
-    tmp_path: Path, hub: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "ViT-B-32", SMALL_VIT)
-    torch.manual_seed(0)
-    model = open_clip.create_model("ViT-B-32", force_quick_gelu=True).half()
-    safetensors.torch.save_file(model.state_dict(), hub / "open_clip_model.safetensors")
-    model = model.float().eval()
-    models = Catalog([tmp_path / "models"])
-    encoder = load(models, models.download("ViT-B-32/openai"))
-    assert (encoder.name, encoder.embed_dim, encoder.image_size) == ("ViT-B-32 / openai", 32, 224)
-    assert read_card(tmp_path / "models" / "ViT-B-32--openai") == encoder.card
-    texts = ["a man playing the guitar and not singing", "a dog"]
-    frames = np.random.default_rng(0).integers(0, 256, (2, 224, 224, 3), np.uint8)
-    preprocess = open_clip.image_transform(224, is_train=False)
-    with torch.inference_mode():
-        expected_texts = model.encode_text(open_clip.get_tokenizer("ViT-B-32")(texts), normalize=True)
-        images = torch.stack([preprocess(Image.fromarray(frame)) for frame in frames])
-        expected_frames = model.encode_image(images, normalize=True)
-    np.testing.assert_allclose(encoder.encode_text(texts), expected_texts, atol=1e-6)
-    np.testing.assert_allclose(encoder.encode_frames(frames), expected_frames, atol=1e-6)
 
 
 def write_epochs(runs: Path, run: str, *epochs: int) -> None:
