@@ -198,8 +198,8 @@ def test_settings_that_cannot_train_a_pooling_are_one_sentence(config: TrainConf
 
 
 def test_the_loss_order_trains_what_knows_the_order_over_a_frozen_tower(config: TrainConfig, tmp_path: Path) -> None:
-    config = replace(config, losses={"contrastive": {}, "order": {}}, num_clips=200)
-    clips = world_clips("train", 200, 2, Framing(64), 0, tmp_path)
+    config = replace(config, losses={"contrastive": {}, "order": {}})
+    clips = world_clips("train", config.num_clips, 2, Framing(64), 0, tmp_path)
     learner = Learner(config)
     prepare(learner, clips, lambda: False)
     learner.start_epoch()
