@@ -30,6 +30,8 @@ element.addEventListener("click", (event) => {
   else if (event.target.matches("[data-close]")) close();
 });
 element.addEventListener("cancel", (event) => { event.preventDefault(); close(); }, true);
+// The clip is one of the search that Back and Forward leave.
+window.addEventListener("popstate", () => { if (element.querySelector("dialog[open]")) close(); });
 document.addEventListener("keydown", ({ key, ctrlKey, metaKey, altKey, target }) => {
   const by = target.matches("textarea") ? 0 : { n: 1, p: -1 }[key];
   if (by && !(ctrlKey || metaKey || altKey) && element.querySelector("dialog[open]")) step(by);

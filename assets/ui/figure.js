@@ -25,6 +25,7 @@ element.addEventListener("click", ({ target }) => {
   else if (target.matches("[data-close]")) close();
 });
 element.addEventListener("cancel", (event) => { event.preventDefault(); close(); }, true);
+window.addEventListener("popstate", () => { if (element.querySelector("dialog[open]")) close(); }); // at another search
 watch("value", () => {
   const dialog = element.querySelector("dialog");
   if (!dialog || dialog.open) return;

@@ -229,6 +229,11 @@ const onKey = (event) => {
   act();
 };
 document.addEventListener("keydown", onKey, true);
+// Back and Forward leave and enter the stage as their address says.
+window.addEventListener("popstate", () => {
+  const isStage = new URLSearchParams(location.search).get("stage") === "1";
+  if (isStage !== isOn()) (isStage ? enter : leave)();
+});
 const address = new URLSearchParams(location.search);
 if (address.get("stage") === "1" && !address.has("q")) {
   location.replace(`${location.search}&${linkOf(stories[0])}`);

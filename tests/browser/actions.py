@@ -1,12 +1,17 @@
 """What several journeys do on the page."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, Route, expect
 
+from nt2vr.ui.search.state import DEFAULT_QUERY
+
+FIRST = f"?{urlencode({'q': DEFAULT_QUERY})}"  # the search that a page opens with
 ANSWERS = "**/gradio_api/queue/data?*"
 DANCING = "?q=a+boy+is+dancing+and+not+playing+the+drum"  # a deed excluded, of a sentence in parts
 MODELS_MS = 60_000  # the first search waits for the models
@@ -17,15 +22,62 @@ SHIFTS = """window.shift = 0; new PerformanceObserver((list) => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shift += value;
 }).observe({ type: "layout-shift", buffered: true });"""
 
+# Back and Forward dispatch this event
+FOLLOW = """(link) => {
+  history.pushState({}, "", link);
+  dispatchEvent(new PopStateEvent("popstate", { state: {} }));
+}"""
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+SHOWN = """([times, limit]) => {
+  window.shown = new Promise((done, fail) => {
+    addEventListener("nt2vr-shown", () => { times -= 1; if (!times) done(); });
+    setTimeout(() => fail(new Error("The report is not shown.")), limit);
+  });
+  shown.catch(() => {}); // is told where it is waited for
+}"""
+
 
 def columns(page: Page) -> Locator:
     return page.locator(".nt-column")
 
 
 def open_search(page: Page, url: str) -> None:
-    """Open the page and wait for the first example's answer."""
+    """Load the page and wait for the first example's answer."""
     page.goto(url)
     expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+
+
+def step(page: Page, link: str) -> None:
+    """Open a link within the loaded page, as Back does."""
+    page.evaluate(FOLLOW, link)
+
+
+def follow(page: Page, link: str = FIRST) -> None:
+    """Open the link of a search within the loaded page, and wait for its answer.
+
+    It waits in vain where the answer's address lacks a value of the link, or has another one: load such a link.
+    """
+    step(page, link)
+    page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
+    page.evaluate(DRAWN)  # so that no assertion is met by what was shown before
+
+
+def reopen(page: Page) -> None:
+    """Follow another link, and then the page's own: it holds all that is shown."""
+    link = page.url
+    follow(page)
+    follow(page, link)
+
+
+def follow_report(page: Page, link: str = "") -> None:
+    """Open the link of a report within the loaded page, or go back to one, and wait until it is shown."""
+    is_elsewhere = not page.locator("#evaluate").is_visible()
+    page.evaluate(SHOWN, [1 + is_elsewhere, MODELS_MS])  # first by its tab
+    if link:
+        step(page, link)
+    else:
+        page.evaluate("history.back()")
+    page.evaluate("shown")
 
 
 def submit(page: Page, text: str) -> None:
@@ -34,23 +86,27 @@ def submit(page: Page, text: str) -> None:
     query.press("Enter")
 
 
-def choose(page: Page, elem_id: str, option: str) -> None:
+def choose(page: Page, elem_id: str, option: str | re.Pattern[str]) -> None:
     expect(page.get_by_role("option")).to_have_count(0)  # the list chosen from before fades out
     page.locator(f"#{elem_id} input").click()
     page.get_by_role("option", name=option, exact=True).click()
 
 
 def open_menu(page: Page, panel: str = "") -> None:
-    """Open the menu of what is seldom needed, and in it a panel."""
-    page.get_by_role("button", name="More", exact=True).click()
-    if panel:
-        page.locator("#menu").get_by_role("button", name=panel).click()
+    """Open the menu of what is seldom needed, and in it a panel, unless they are open."""
+    menu = page.locator("#menu")
+    if not menu.is_visible():
+        page.get_by_role("button", name="More", exact=True).click()
+    label = menu.locator(".label-wrap:not(.open)", has_text=panel)
+    if panel and label.count():
+        label.click()
 
 
-def serious(page: Page) -> list[str]:
-    """List axe-core's serious and critical findings."""
+def serious(page: Page, *rules: str) -> list[str]:
+    """List axe-core's serious and critical findings, by default of all its rules."""
     page.wait_for_function(SETTLED)  # colours of what fades in or out are not its own
-    found = Axe().run(page).response["violations"]
+    chosen = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
+    found = Axe().run(page, options={"resultTypes": ["violations"], **chosen}).response["violations"]
     return [
         f"{rule['id']}: {node['html'][:200]}"
         for rule in found
@@ -93,3 +149,4 @@ def held(page: Page, pattern: str, part: str = "") -> Iterator[Held]:
     page.route(pattern, requests.take)
     yield requests
     requests.release()
+    page.unroute(pattern, requests.take)

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nt2vr.evaluation.reports.archive import Archive
-from tests.browser.actions import ANSWERS, MODELS_MS, choose, columns, held, open_search, serious
+from tests.browser.actions import ANSWERS, MODELS_MS, choose, columns, follow, follow_report, held, serious
 from tests.conftest import RunningApp
 from tests.covr import write_covr_file
 
@@ -22,7 +22,7 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_un
     mine = archive.add(replace(archive.load(other.stem), name="mine", created="2036-11-22T10:00:00+00:00"))
     chips = page.locator(".nt-reference")
     try:
-        open_search(page, running_app.url)
+        follow(page)
         page.get_by_role("list", name="Examples with a reference").get_by_text("without the bird").click()
         expect(columns(page)).to_have_count(4)
         expect(chips).to_have_count(1)
@@ -30,9 +30,9 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_un
         expect(page.get_by_text("✓ next to a reference")).to_be_visible()
         assert serious(page) == []
 
-        page.get_by_role("tab", name="Evaluate").click()
+        follow_report(page, f"?report={mine}")
         table = page.get_by_role("article", name=f"Report {mine}")
-        expect(table.get_by_role("columnheader", name="violations@5")).to_be_visible(timeout=MODELS_MS)
+        expect(table.get_by_role("columnheader", name="violations@5")).to_be_visible()
         expect(page.locator("#evaluate-breakdowns")).to_be_hidden()
         expect(table.get_by_role("link", name="table.csv")).to_be_visible()
         assert serious(page) == []
@@ -85,3 +85,5 @@ def fill_the_form(page: Page) -> None:
     expect(page.locator("#evaluate-per-kind")).to_be_hidden()
     page.locator("#evaluate-start").click()
     expect(page.locator("#evaluate-job .nt-error")).to_contain_text("nowhere", timeout=MODELS_MS)
+    choose(page, "evaluate-data", re.compile("^Gallery"))
+    expect(page.locator("#evaluate-systems")).to_be_visible()

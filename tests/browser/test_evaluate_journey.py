@@ -34,8 +34,9 @@ def reports(running_app: RunningApp) -> Iterator[Path]:
 
 @pytest.mark.slow
 def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again_and_delete_it(
-    page: Page, chromium: Browser, running_app: RunningApp, reports: Path, tmp_path: Path
+    own_page: Page, chromium: Browser, running_app: RunningApp, reports: Path, tmp_path: Path
 ) -> None:
+    page = own_page
     page.goto(running_app.url)
     open_tab(page)
     leave_systems_out(page)

@@ -15,7 +15,7 @@ from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.review import Remark
 from nt2vr.library.libraries import Libraries
 from nt2vr.search.systems import System
-from tests.browser.actions import MODELS_MS, columns
+from tests.browser.actions import MODELS_MS, columns, follow
 from tests.browser.test_library_journey import open_library_tab, wait_until_ready
 from tests.conftest import RunningApp
 from tests.unit.evaluation.words import report_of
@@ -69,7 +69,6 @@ def was_run(page: Page) -> bool:
 def test_a_name_that_would_be_a_script_is_shown_and_never_run(
     page: Page, running_app: RunningApp, hostile: Path
 ) -> None:
-    page.goto(running_app.url)
     open_library_tab(page)
     page.get_by_label("Manifest with captions").check()
     page.locator("#library-path").get_by_role("textbox").fill(str(hostile))
@@ -80,7 +79,7 @@ def test_a_name_that_would_be_a_script_is_shown_and_never_run(
     expect(page.get_by_text(f"no {PAYLOADS[1]}").first).to_be_visible()  # among the skipped
     assert not was_run(page)
     (info,) = Libraries(running_app.data / "libraries").infos()
-    page.goto(f"{running_app.url}?q=a+lion&gallery={info.id}")
+    follow(page, f"?q=a+lion&gallery={info.id}")
     shown = columns(page).first
     expect(shown.locator("[src*='media/'], [poster*='media/']").first).to_be_visible(timeout=MODELS_MS)
     assert "window.hacked" in shown.inner_html()
@@ -88,10 +87,8 @@ def test_a_name_that_would_be_a_script_is_shown_and_never_run(
     assert not was_run(page)
 
 
-def test_a_report_s_name_and_notes_that_would_be_scripts_are_never_run(
-    page: Page, running_app: RunningApp, hostile: Path
-) -> None:
-    page.goto(running_app.url)
+@pytest.mark.usefixtures("hostile")
+def test_a_report_s_name_and_notes_that_would_be_scripts_are_never_run(page: Page) -> None:
     page.get_by_role("tab", name="Evaluate").click()
     page.get_by_role("group", name="Reports").get_by_text(PAYLOADS[1]).click()
     report = page.get_by_role("article", name="Report")
@@ -99,14 +96,15 @@ def test_a_report_s_name_and_notes_that_would_be_scripts_are_never_run(
         expect(report.get_by_text(f"words: {payload}")).to_be_visible()
     assert not was_run(page)
     page.locator("#evaluate-watch .nt-asked a").first.click()
-    expect(page.get_by_role("dialog", name="Review")).to_be_visible()
+    review = page.get_by_role("dialog", name="Review")
+    expect(review).to_be_visible()
     assert not was_run(page)
+    page.keyboard.press("Escape")
+    expect(review).to_be_hidden()
 
 
-def test_a_report_that_cannot_be_read_says_why_and_can_be_deleted(
-    page: Page, running_app: RunningApp, hostile: Path
-) -> None:
-    page.goto(running_app.url)
+@pytest.mark.usefixtures("hostile")
+def test_a_report_that_cannot_be_read_says_why_and_can_be_deleted(page: Page, running_app: RunningApp) -> None:
     page.get_by_role("tab", name="Evaluate").click()
     row = page.get_by_role("group", name="Reports").get_by_role("button").filter(has_text="It cannot be read")
     row.click()
@@ -121,7 +119,8 @@ def test_a_report_that_cannot_be_read_says_why_and_can_be_deleted(
     assert not was_run(page)
 
 
-def test_a_story_that_would_be_a_script_is_shown_and_never_run(page: Page, running_app: RunningApp) -> None:
+def test_a_story_that_would_be_a_script_is_shown_and_never_run(own_page: Page, running_app: RunningApp) -> None:
+    page = own_page
     stories = [{"query": f"a lion {each}", "systems": ["CLIP", each], "k": each, "note": each} for each in PAYLOADS]
     link = urlsafe_b64encode(json.dumps(stories).encode()).decode()
     page.goto(f"{running_app.url}?stage=1&stories={link}")

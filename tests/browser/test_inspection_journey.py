@@ -3,7 +3,6 @@
 import re
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.report import Report, Result
-from tests.browser.actions import MODELS_MS, choose, columns, submit
+from tests.browser.actions import choose, columns, follow, follow_report, submit
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -21,8 +20,7 @@ pytestmark = pytest.mark.browser
 
 def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(page: Page, running_app: RunningApp) -> None:
     query = "a street but not cars"
-    page.goto(running_app.url + f"?q={query.replace(' ', '+')}&systems=CLIP|CLIP+boolean|CLIP-neg&k=4")
-    expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+    follow(page, f"?q={query.replace(' ', '+')}&systems=CLIP|CLIP+boolean|CLIP-neg&k=4")
     columns(page).first.locator(".nt-clip").first.press("Enter")
     dialog = page.get_by_role("dialog")
     expect(dialog.locator(".nt-why")).to_have_count(0)  # only on demand
@@ -79,7 +77,7 @@ def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(page: Page, running_
 
 
 @pytest.fixture
-def report(running_app: RunningApp) -> Iterator[Path]:
+def report(running_app: RunningApp) -> Iterator[str]:
     """The app's only report: B orders more pairs about dogs than A, and as many about cats."""
     folder = running_app.data / "evaluation" / "reports"
     shutil.rmtree(folder, ignore_errors=True)
@@ -93,15 +91,14 @@ def report(running_app: RunningApp) -> Iterator[Path]:
         Result(name, {"model": name, "strategy": "plain"}, Measured(ranks, np.array(orders, np.float32), none, none))
         for name, orders in (("A", [0.0, 0.5] * 12), ("B", [1.0, 0.25, 0.9, 0.75] * 6))
     ]
-    Archive(folder).add(Report.of(benchmark, results))
-    yield folder
+    yield Archive(folder).add(Report.of(benchmark, results))
     shutil.rmtree(folder)
 
 
-@pytest.mark.usefixtures("report")
-def test_a_report_shows_how_sure_its_figures_are_and_where_systems_differ(page: Page, running_app: RunningApp) -> None:
-    page.goto(running_app.url)
-    page.get_by_role("tab", name="Evaluate").click()
+def test_a_report_shows_how_sure_its_figures_are_and_where_systems_differ(
+    page: Page, running_app: RunningApp, report: str
+) -> None:
+    follow_report(page, f"?report={report}")
     expect(page.locator(".nt-table td small").first).to_have_text(re.compile(r"^±\d"))
     page.get_by_text("Breakdown:").click()
     rows = page.locator(".nt-breakdown tbody tr")

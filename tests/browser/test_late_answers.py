@@ -7,7 +7,19 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import ANSWERS, MODELS_MS, choose, columns, held, open_menu, open_search, submit
+from tests.browser.actions import (
+    ANSWERS,
+    FIRST,
+    MODELS_MS,
+    choose,
+    columns,
+    follow,
+    held,
+    open_menu,
+    open_search,
+    step,
+    submit,
+)
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 
@@ -25,8 +37,9 @@ def open_correction(page: Page) -> None:
 
 
 def test_a_correction_typed_as_the_panel_opens_is_kept_where_frames_are_slow(
-    page: Page, running_app: RunningApp
+    own_page: Page, running_app: RunningApp
 ) -> None:
+    page = own_page
     page.add_init_script(SLOW_FRAMES)
     open_search(page, running_app.url)
     open_correction(page)
@@ -37,8 +50,8 @@ def test_a_correction_typed_as_the_panel_opens_is_kept_where_frames_are_slow(
     expect(unwanted).to_have_value("dancing, a dog")
 
 
-def test_a_correction_typed_during_a_search_outlives_the_answer(page: Page, running_app: RunningApp) -> None:
-    open_search(page, running_app.url)
+def test_a_correction_typed_during_a_search_outlives_the_answer(page: Page) -> None:
+    follow(page)
     open_correction(page)
     wanted, unwanted = page.locator("#wanted textarea"), page.locator("#unwanted textarea")
     expect(unwanted).to_have_value("cars")
@@ -54,8 +67,8 @@ def test_a_correction_typed_during_a_search_outlives_the_answer(page: Page, runn
     expect(page.locator(".nt-chip.nt-good")).to_have_text("a woman is riding a horse")
 
 
-def test_a_correction_holds_until_the_sentence_changes(page: Page, running_app: RunningApp) -> None:
-    open_search(page, running_app.url)
+def test_a_correction_holds_until_the_sentence_changes(page: Page) -> None:
+    follow(page)
     open_correction(page)
     unwanted, chip = page.locator("#unwanted textarea"), page.locator(".nt-chip.nt-bad")
     expect(unwanted).to_have_value("cars")
@@ -89,37 +102,28 @@ def test_a_query_typed_before_the_link_is_restored_is_kept_and_the_rest_is_resto
     expect(page.locator("#alpha input[type=range]")).to_have_value("0.8")
 
 
-def test_systems_chosen_before_the_link_is_restored_are_kept(page: Page, running_app: RunningApp) -> None:
+def test_systems_chosen_and_a_picture_uploaded_before_the_link_is_restored_are_kept(
+    page: Page, running_app: RunningApp, tmp_path: Path
+) -> None:
+    mine, clip = tmp_path / "mine.png", next((ROOT / "assets" / "gallery" / "clips").iterdir())
+    Image.new("RGB", (64, 64), "red").save(mine)
     with held(page, ANSWERS) as answers:
-        page.goto(running_app.url + "?q=a+dog,+no+cat&systems=CLIP+drop|CLIP")
+        page.goto(running_app.url + f"?q=a+dog,+no+cat&systems=CLIP+drop|CLIP&like={clip.stem}")
         answers.wait_for_one()
         choose(page, "systems", "CLIP boolean")
+        with page.expect_response("**/gradio_api/upload*"):
+            page.locator("#reference [type=file]").set_input_files(mine)
+        page.wait_for_timeout(500)  # it is read once the answers go on
+    expect(page.locator(".nt-reference[aria-label*='mine.png']")).to_have_count(1)
     expect(columns(page)).to_have_count(4, timeout=MODELS_MS)
     expect(page.locator("#query textarea")).to_have_value("a dog, no cat")
     expect(page.locator(".nt-chip.nt-bad")).to_have_text("cat")
     expect(columns(page).last.locator("h3")).to_contain_text("boolean")
 
 
-def test_a_picture_uploaded_before_the_link_has_been_read_stays(
-    page: Page, running_app: RunningApp, tmp_path: Path
-) -> None:
-    mine, clip = tmp_path / "mine.png", next((ROOT / "assets" / "gallery" / "clips").iterdir())
-    Image.new("RGB", (64, 64), "red").save(mine)
-    with held(page, ANSWERS) as answers:
-        page.goto(running_app.url + f"?like={clip.stem}")
-        answers.wait_for_one()
-        with page.expect_response("**/gradio_api/upload*"):
-            page.locator("#reference [type=file]").set_input_files(mine)
-        page.wait_for_timeout(500)  # it is read once the answers go on
-    expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
-    expect(page.locator(".nt-reference[aria-label*='mine.png']")).to_have_count(1)
-
-
-def test_back_pressed_twice_while_an_answer_is_on_its_way_goes_back_twice_and_forward_again(
-    page: Page, running_app: RunningApp
-) -> None:
+def test_back_pressed_twice_while_an_answer_is_on_its_way_goes_back_twice_and_forward_again(page: Page) -> None:
     query = page.locator("#query textarea")
-    open_search(page, running_app.url)
+    follow(page)
     first = query.input_value()
     submit(page, HORSE)
     expect(page).to_have_url(re.compile("horse"))
@@ -140,12 +144,12 @@ def test_back_pressed_twice_while_an_answer_is_on_its_way_goes_back_twice_and_fo
 
 
 def test_a_picture_added_while_another_is_read_joins_it_and_a_removal_in_between_holds(
-    page: Page, running_app: RunningApp, tmp_path: Path
+    page: Page, tmp_path: Path
 ) -> None:
     for name in ("red", "green", "blue"):
         Image.new("RGB", (64, 64), name).save(tmp_path / f"{name}.png")
     chips, file = page.locator(".nt-reference"), page.locator("#reference [type=file]")
-    open_search(page, running_app.url)
+    follow(page)
     file.set_input_files(tmp_path / "red.png")
     expect(chips).to_have_count(1)
     with held(page, CALLS, '"paths"') as calls:
@@ -159,11 +163,11 @@ def test_a_picture_added_while_another_is_read_joins_it_and_a_removal_in_between
     expect(chips).to_have_count(2)
 
 
-def test_an_older_search_never_replaces_the_answer_to_a_newer_one(page: Page, running_app: RunningApp) -> None:
+def test_an_older_search_never_replaces_the_answer_to_a_newer_one(page: Page) -> None:
     scope = page.locator(".nt-scope")
     with held(page, CALLS, "without cars") as searches:
-        page.goto(running_app.url)
-        searches.wait_for_one()  # the first example's
+        step(page, FIRST)
+        searches.wait_for_one()
         submit(page, HORSE)
         page.wait_for_timeout(700)
     expect(scope).to_have_text("elephant", timeout=MODELS_MS)
@@ -171,12 +175,10 @@ def test_an_older_search_never_replaces_the_answer_to_a_newer_one(page: Page, ru
     expect(scope).to_have_text("elephant")
 
 
-def test_what_is_wrong_with_a_picture_stays_until_the_next_search(
-    page: Page, running_app: RunningApp, tmp_path: Path
-) -> None:
+def test_what_is_wrong_with_a_picture_stays_until_the_next_search(page: Page, tmp_path: Path) -> None:
     problem, broken = page.locator("#problem"), tmp_path / "broken.png"
     broken.write_bytes(b"no picture")
-    open_search(page, running_app.url)
+    follow(page)
     with held(page, CALLS, "elephant") as searches:
         submit(page, HORSE)
         searches.wait_for_one()

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from nt2vr.library.libraries import Libraries
 from nt2vr.ui.search.state import DEFAULT_QUERY
-from tests.browser.actions import MODELS_MS, choose, columns, open_search, serious, submit
+from tests.browser.actions import MODELS_MS, choose, columns, follow, reopen, serious, submit
 from tests.conftest import RunningApp
 from tests.tiny import write_tiny
 
@@ -75,11 +75,12 @@ def add_films(page: Page, films: Path) -> None:
 
 
 def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
-    page: Page, running_app: RunningApp, libraries: Libraries, tmp_path: Path
+    page: Page, libraries: Libraries, tmp_path: Path
 ) -> None:
     (tmp_path / "broken.mp4").write_bytes(EARTH.read_bytes()[:3000])
-    open_search(page, running_app.url)
+    follow(page)
     open_library_tab(page)
+    page.get_by_label("Upload files").check()
     page.locator("#library-files input[type=file]").set_input_files([LION, EARTH, tmp_path / "broken.mp4"])
     expect(page.locator("#library-files").get_by_role("button", name="Remove this file")).to_have_count(3)
     expect(page.locator("#form-drawings")).to_contain_text("CLIP knows only drawings")
@@ -109,9 +110,9 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     expect(page.locator(".nt-film b")).to_have_text("0:20–0:30")
     expect(page.locator(".nt-file")).to_contain_text(re.compile(r"/uploads/world\.mp4 0:20–0:30 of 0:30"))
     page.keyboard.press("Escape")
-    page.reload()
-    expect(page.locator("#gallery input")).to_have_value("Mine", timeout=MODELS_MS)
-    expect(film).to_have_count(1, timeout=MODELS_MS)
+    reopen(page)
+    expect(page.locator("#gallery input")).to_have_value("Mine")
+    expect(film).to_have_count(1)
     choose(page, "gallery", "Built-in world")  # each gallery has a query of its own
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
     expect(page.locator("#head")).to_contain_text("built-in world")
@@ -142,7 +143,7 @@ def test_a_model_without_an_index_asks_first_and_an_evaluated_query_opens_in_its
 ) -> None:
     write_tiny(running_app.data / "models" / "tiny", "tiny")
     try:
-        open_search(page, running_app.url)
+        follow(page)
         add_films(page, films)
         page.get_by_role("link", name="Search this library").click()
         expect(page.locator("#gallery input")).to_have_value("Films", timeout=MODELS_MS)

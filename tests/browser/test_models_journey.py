@@ -11,7 +11,7 @@ import torch
 from playwright.sync_api import Page, expect
 
 from nt2vr.models.checkpoint import WEIGHTS
-from tests.browser.actions import MODELS_MS, choose, columns, open_menu, open_search
+from tests.browser.actions import MODELS_MS, choose, columns, follow, open_menu
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 
@@ -29,16 +29,22 @@ def run(running_app: RunningApp) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@pytest.fixture
+def models(running_app: RunningApp) -> Iterator[Path]:
+    """The folder of the app's models, from which an imported one is removed."""
+    folder = running_app.data / "models"
+    yield folder
+    shutil.rmtree(folder / "Mine", ignore_errors=True)
+
+
 def publish(run: Path, epoch: int) -> None:
     """Write the checkpoint of an epoch, as a trainer does: whole, by one rename."""
     shutil.copytree(CLIP, run / ".partial")
     (run / ".partial").rename(run / f"epoch_{epoch:03d}")
 
 
-def test_a_runs_checkpoints_appear_while_the_page_is_open_and_are_swapped_in(
-    page: Page, running_app: RunningApp, run: Path
-) -> None:
-    open_search(page, running_app.url)
+def test_a_runs_checkpoints_appear_while_the_page_is_open_and_are_swapped_in(page: Page, run: Path) -> None:
+    follow(page)
     publish(run, 1)
     choose(page, "systems", "night")
     page.keyboard.press("Escape")
@@ -56,12 +62,10 @@ def test_a_runs_checkpoints_appear_while_the_page_is_open_and_are_swapped_in(
     expect(head).to_contain_text("epoch 2")
 
 
-def test_a_checkpoint_of_other_code_is_imported_and_searched(
-    page: Page, running_app: RunningApp, tmp_path: Path
-) -> None:
+def test_a_checkpoint_of_other_code_is_imported_and_searched(page: Page, models: Path, tmp_path: Path) -> None:
     weights = safetensors.torch.load_file(CLIP / WEIGHTS)
     torch.save({"model": {f"clip.{name}": tensor for name, tensor in weights.items()}}, tmp_path / "mine.pt")
-    open_search(page, running_app.url)
+    follow(page)
     open_menu(page, "More models")
     file = page.locator("#import-file").get_by_role("textbox")
     file.fill(str(tmp_path / "other.pt"))
@@ -77,4 +81,4 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(
     page.get_by_role("button", name="Import and add").click()
     expect(page.locator("#more-models-note")).to_contain_text("Added Mine. Read as CLIP", timeout=MODELS_MS)
     expect(columns(page).nth(3).locator("h3")).to_contain_text("Mine", timeout=MODELS_MS)
-    shutil.rmtree(running_app.data / "models" / "Mine")
+    assert (models / "Mine").is_dir()

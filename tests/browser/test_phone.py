@@ -31,8 +31,9 @@ def resize(page: Page, size: tuple[int, int]) -> None:
 
 
 def test_on_a_phone_nothing_shifts_and_the_first_and_the_last_system_are_side_by_side_and_three_on_a_tablet(
-    page: Page, running_app: RunningApp
+    own_page: Page, running_app: RunningApp
 ) -> None:
+    page = own_page
     resize(page, PHONE)
     page.add_init_script(SHIFTS)
     open_search(page, running_app.url)

@@ -13,7 +13,7 @@ from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.report import Report, Result
 from nt2vr.media.gallery import load_gallery
 from nt2vr.settings import ASSETS
-from tests.browser.actions import ANSWERS, MODELS_MS, choose, held
+from tests.browser.actions import ANSWERS, MODELS_MS, choose, follow, follow_report, held
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -107,8 +107,10 @@ def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_pl
     expect(page.locator(".nt-kept")).to_have_text("saved")
     expect(page.locator(".nt-listed .nt-asked i")).to_have_text("who dances?")
 
-    page.reload()
-    expect(where).to_have_text("query 30 of 50", timeout=MODELS_MS)
+    follow(page)
+    expect(review).not_to_be_visible()
+    follow_report(page)
+    expect(where).to_have_text("query 30 of 50")
     expect(review.get_by_label("Note")).to_have_value("who dances?")
     expect(review.get_by_label("Tag")).to_have_value("ambiguous")
     page.get_by_role("link", name="Open in Search").click()
@@ -128,10 +130,10 @@ def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_pl
 
 
 def test_find_queries_save_the_filter_open_a_point_of_the_plot_and_compare_another_report(
-    page: Page, running_app: RunningApp, report_id: str
+    page: Page, report_id: str
 ) -> None:
-    page.goto(f"{running_app.url}?report={report_id}")
-    expect(rows(page)).to_have_count(20, timeout=MODELS_MS)
+    follow_report(page, f"?report={report_id}")
+    expect(rows(page)).to_have_count(20)
     click_twice_quickly(page)
     page.locator("#evaluate-find textarea").press_sequentially("book 7")
     expect(page.locator(".nt-list")).to_contain_text("19 of 100 queries")
@@ -139,10 +141,11 @@ def test_find_queries_save_the_filter_open_a_point_of_the_plot_and_compare_anoth
     page.locator("circle[data-system='CLIP']").click()
     expect(page.locator(".nt-heads")).to_have_text(re.compile(r"CLIP-neg\s*CLIP$"))
     expect(page.locator("#evaluate-first input")).to_have_value("CLIP-neg")
-    page.reload()
+    follow(page)
+    follow_report(page)
     page.locator("#evaluate-find textarea").fill("")
     page.locator("#evaluate-find textarea").press("Enter")
-    expect(page.locator(".nt-list")).to_contain_text("100 of 100 queries", timeout=MODELS_MS)
+    expect(page.locator(".nt-list")).to_contain_text("100 of 100 queries")
     page.locator(".nt-saved button").first.click()
     expect(page.locator(".nt-list")).to_contain_text("19 of 100 queries")
     page.locator("#evaluate-second input").click()

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from nt2vr.ui.search.state import DEFAULT_QUERY
-from tests.browser.actions import MODELS_MS, columns, open_menu, open_search, submit
+from tests.browser.actions import MODELS_MS, columns, follow, open_menu, open_search, reopen, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 from tests.tiny import unknowing
@@ -53,10 +53,10 @@ def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(
     expect(dialog).to_have_count(0)
 
 
-def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page, running_app: RunningApp) -> None:
+def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page) -> None:
     chips, status = page.get_by_role("group", name=re.compile("(More|Less) like: ")), page.get_by_role("status")
     ids = columns(page).first.locator(".nt-clip")
-    open_search(page, running_app.url + "?q=not+dancing&systems=CLIP|CLIP+drop|CLIP+boolean")
+    follow(page, "?q=not+dancing&systems=CLIP|CLIP+drop|CLIP+boolean")
     picked = ids.first.get_attribute("data-id")  # CLIP returns dancers
     assert picked
     ids.first.press("Enter")
@@ -73,8 +73,8 @@ def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page, run
     expect(page).to_have_url(re.compile(f"like={picked}&unlike={other}&weight=0.5%7C0.5"))
     page.get_by_role("slider", name="Weight of").first.press("ArrowRight")
     expect(page).to_have_url(re.compile("weight=0.55%7C0.5"))
-    page.reload()
-    expect(chips).to_have_count(2, timeout=MODELS_MS)
+    reopen(page)
+    expect(chips).to_have_count(2)
     expect(chips.first).to_contain_text("55 %")
 
     chips.first.get_by_role("button", name="more like this").press("Enter")
@@ -88,10 +88,10 @@ def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page, run
 
 
 def test_a_picture_is_pasted_and_a_video_dropped_and_what_is_neither_is_refused(
-    page: Page, running_app: RunningApp, write_video: Callable[..., Path]
+    page: Page, write_video: Callable[..., Path]
 ) -> None:
     chips = page.locator(".nt-reference")
-    open_search(page, running_app.url)
+    follow(page)
     page.evaluate("() => { window.answers = 0; document.addEventListener('nt-answered', () => { answers += 1; }); }")
     video = base64.b64encode(write_video("film.webm", [0, 60, 120]).read_bytes()).decode()
     give = """([kind, name, type, content]) => {
@@ -144,11 +144,8 @@ def test_a_link_is_restored_an_empty_query_gets_a_message_beside_the_results_and
     expect(page).to_have_url(re.compile(r"q=.+\+no"))
 
 
-def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(
-    page: Page, running_app: RunningApp
-) -> None:
-    page.goto(running_app.url + "?q=a+dog,+no+cat&systems=CLIP+anchored|CLIP+projection|CLIP+spherical+t+0.9")
-    expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(page: Page) -> None:
+    follow(page, "?q=a+dog,+no+cat&systems=CLIP+anchored|CLIP+projection|CLIP+spherical+t+0.9")
     open_menu(page, "Correct this")
     slider = page.locator("#lambda input[type=range]")
     expect(slider).to_be_visible()
@@ -159,9 +156,8 @@ def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(
     slider.press("ArrowRight")
     slider.dispatch_event("pointerup")
     expect(page).to_have_url(re.compile("lambda=1.2"))
-    page.reload()
-    open_menu(page, "Correct this")
-    expect(slider).to_have_value("1.2", timeout=MODELS_MS)
+    reopen(page)
+    expect(slider).to_have_value("1.2")
 
 
 def test_a_word_read_as_another_is_taken_as_typed_by_a_click_until_another_query(
@@ -169,31 +165,48 @@ def test_a_word_read_as_another_is_taken_as_typed_by_a_click_until_another_query
 ) -> None:
     chips = page.locator(".nt-read")
     with unknowing(running_app.data / "models") as name:
-        page.goto(f"{running_app.url}?q=ocean,+no+dogs&systems={name}")
-        expect(chips).to_contain_text(["ocean → sea", "dogs → dog"], timeout=MODELS_MS)
+        follow(page, f"?q=ocean,+no+dogs&systems={name}")
+        expect(chips).to_contain_text(["ocean → sea", "dogs → dog"])
         chips.first.click()
         expect(chips).to_contain_text(["dogs"])
         expect(page).to_have_url(re.compile("literal=ocean"))
-        page.reload()
-        expect(chips).to_contain_text(["dogs"], timeout=MODELS_MS)
+        reopen(page)
+        expect(chips).to_contain_text(["dogs"])
         submit(page, "the ocean")
         expect(chips).to_contain_text(["ocean"])
         expect(page).not_to_have_url(re.compile("literal"))
 
 
+def test_back_closes_what_is_about_the_search_that_it_leaves(page: Page) -> None:
+    dialog, menu = page.get_by_role("dialog"), page.locator("#menu")
+    for opener in (columns(page).first.locator(".nt-clip").first, menu.get_by_role("button", name="figure of first")):
+        follow(page)
+        follow(page, "?q=a+dog&systems=CLIP&k=4")
+        if opener.is_hidden():
+            open_menu(page)
+        opener.click()
+        expect(dialog).to_be_visible()
+        page.go_back()
+        expect(dialog).to_have_count(0)
+        expect(page.locator(".nt-scope")).to_have_text("cars")
+
+
 def test_text_from_a_link_is_never_run(page: Page, running_app: RunningApp) -> None:
     run = "document.title='run'"
-    for text in (f"<img src=x onerror={run}> ${{{run}}} `+({run})+` ${{1+1}}", "\\u ${"):  # the second breaks a script
-        page.goto(f"{running_app.url}?systems=CLIP&k=4&q={quote(text)}+not+a+dog")
+    runs, breaks = f"<img src=x onerror={run}> ${{{run}}} `+({run})+` ${{1+1}}", "\\u ${"  # the latter breaks a script
+    for text in (runs, breaks):
+        link = f"?systems=CLIP&k=4&q={quote(text)}+not+a+dog"
+        if text == runs:
+            page.goto(running_app.url + link)
+        else:
+            follow(page, link)
         expect(page.locator(".nt-sentence")).to_contain_text(text, timeout=MODELS_MS)
         expect(columns(page)).to_have_count(1)
         expect(page).to_have_title("nT2VR")
 
 
-def test_a_click_on_the_negation_takes_it_away_a_key_puts_it_back_and_the_link_keeps_it(
-    page: Page, running_app: RunningApp
-) -> None:
-    open_search(page, running_app.url)
+def test_a_click_on_the_negation_takes_it_away_a_key_puts_it_back_and_the_link_keeps_it(page: Page) -> None:
+    follow(page)
     cue, stayed, badges = (
         page.locator(".nt-said [data-flip]"),
         page.locator(".nt-stayed"),
@@ -208,8 +221,8 @@ def test_a_click_on_the_negation_takes_it_away_a_key_puts_it_back_and_the_link_k
     expect(badges).to_have_text(["6 of 8 right", "6 of 8 right", "6 of 8 right"])
     expect(page.locator(".nt-more")).to_have_count(0)  # nothing is excluded
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
-    page.reload()
-    expect(cue).to_have_attribute("aria-pressed", "true", timeout=MODELS_MS)
+    reopen(page)
+    expect(cue).to_have_attribute("aria-pressed", "true")
     expect(stayed).to_have_count(3)
     page.locator("#query textarea").blur()
     page.keyboard.press("0")

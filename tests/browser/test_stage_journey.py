@@ -3,27 +3,29 @@
 import json
 import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
 from nt2vr.ui.search.layout import built_in_stories
-from tests.browser.actions import MODELS_MS, columns, open_search
+from tests.browser.actions import MODELS_MS, columns, follow
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
-STORIES = len(built_in_stories())
+OPENING, STORIES = built_in_stories()[0], len(built_in_stories())
+ON_STAGE = "?" + urlencode({"q": OPENING["query"], "systems": "|".join(OPENING["systems"]), "k": 8, "stage": 1})
 
 FETCHED = """performance.getEntriesByType("resource").filter(
   (each) => each.initiatorType === "fetch" && /clips/.test(each.name)).length"""
 CLIP_BOTTOM = "Math.max(...[...document.querySelectorAll('.nt-clip')].map((c) => c.getBoundingClientRect().bottom))"
 
 
-def test_a_talk_by_keyboard_from_the_first_story_to_the_last(page: Page, running_app: RunningApp) -> None:
+def test_a_talk_by_keyboard_from_the_first_story_to_the_last(page: Page) -> None:
     keys, sentence, place = page.keyboard, page.locator(".nt-sentence"), page.locator(".nt-place")
-    open_search(page, running_app.url)
+    follow(page)
     page.locator("#query textarea").blur()
     keys.press("f")
     expect(page.locator("#query")).to_be_hidden()
@@ -84,13 +86,28 @@ def test_what_the_space_bar_did_holds_for_the_next_story_whose_clips_were_fetche
     keys.press("ArrowRight")
     expect(page.locator(".nt-place")).to_have_text(f"4 of {STORIES}")
     expect(second).to_be_hidden()
+    page.locator("[data-do=each]").press("Enter")  # for whoever comes next
+
+
+def test_back_and_forward_leave_and_enter_the_stage_as_their_links_say(page: Page) -> None:
+    query, place = page.locator("#query"), page.locator(".nt-place")
+    follow(page)
+    follow(page, ON_STAGE)
+    expect(query).to_be_hidden()
+    expect(place).to_have_text(f"1 of {STORIES}")
+    page.go_back()
+    expect(query).to_be_visible()
+    expect(place).to_be_hidden()
+    page.go_forward()
+    expect(query).to_be_hidden()
+    expect(place).to_have_text(f"1 of {STORIES}")
+    expect(page).to_have_url(re.compile("stage=1"))
 
 
 def test_which_caption_fits_is_asked_on_the_stage_kept_in_the_link_and_makes_way_for_the_next_story(
-    page: Page, running_app: RunningApp
+    page: Page,
 ) -> None:
-    page.goto(running_app.url + "?stage=1")
-    expect(page.locator(".nt-sum")).to_have_count(2, timeout=MODELS_MS)
+    follow(page, ON_STAGE)
     page.keyboard.press("m")
     rows, box = page.locator(".nt-match tr"), page.get_by_label("Captions, one per line")
     expect(rows).to_have_count(4)  # two captions, two systems
@@ -108,14 +125,11 @@ def test_which_caption_fits_is_asked_on_the_stage_kept_in_the_link_and_makes_way
     assert "match" not in page.url
 
 
-def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
-    page: Page, running_app: RunningApp, tmp_path: Path
-) -> None:
+def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(page: Page, tmp_path: Path) -> None:
     own = tmp_path / "own.json"
     stories = [{"query": "a dog, no cat", "systems": ["CLIP"], "k": 4}]
     own.write_text(json.dumps([*stories, {"query": "x", "systems": []}]))
-    page.goto(running_app.url + "?stage=1")
-    expect(page.locator(".nt-sum")).to_have_count(2, timeout=MODELS_MS)
+    follow(page, ON_STAGE)
     dialog = page.get_by_role("dialog", name="Stories")
     page.locator("[data-do=stories]").press("Enter")
     expect(dialog.get_by_label("Query")).to_have_count(STORIES)
@@ -153,3 +167,6 @@ def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
         assert png.size == (1920, 1200)
     drawn = (tmp_path / "slide.svg").read_text()
     assert drawn.count("<image") == 4 and 'text-decoration="line-through">cat</text>' in drawn
+    page.locator("[data-do=stories]").press("Enter")
+    dialog.get_by_text("Back to the built-in stories").click()
+    expect(dialog.get_by_label("Query")).to_have_count(STORIES)

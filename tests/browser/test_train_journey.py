@@ -165,7 +165,8 @@ def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(page: P
             run.append_metrics({"epoch": epoch, "step": epoch, "contrastive": 1 / epoch})
             run.append_metrics({"epoch": epoch, "step": epoch, "original/MIR": 0.8, "composed/MIR": 0.3 * epoch})
         run.write_status(RunStatus("finished", 1, 2, 2))
-        open_tab(page, running_app.url)
+        page.get_by_role("tab", name="Train").click()
+        page.locator("#train .nt-run", has_text=run.path.name).click()
         expect(page.locator(".nt-watch h3")).to_contain_text(HOSTILE)
         for size in ((1280, 800), (390, 844)):
             page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -173,9 +174,9 @@ def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(page: P
             assert serious(page) == []
             page.locator("#train-delete").click()
             expect(page.locator("#train-confirm").get_by_role("button")).to_have_count(2)
-            charts = page.locator(".nt-chart")
+            charts = page.locator("#train .nt-chart")
             expect(charts).to_have_count(3)
-            inner = [*page.locator(".nt-chart > *").all(), *page.locator("#train-confirm > *").all()]
+            inner = [*charts.locator("> *").all(), *page.locator("#train-confirm > *").all()]
             assert [each.evaluate("node => node.outerHTML") for each in inner if each.evaluate(OUTSIDE)] == []
             captions = [each.bounding_box() for each in charts.locator("figcaption").all()]
             drawings = [each.bounding_box() for each in charts.locator("svg").all()]

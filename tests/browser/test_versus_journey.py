@@ -3,18 +3,15 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import MODELS_MS, columns, open_menu, submit
-from tests.conftest import RunningApp
+from tests.browser.actions import columns, follow, open_menu, submit
 
 pytestmark = pytest.mark.browser
 TIME = "document.querySelector('.nt-detail .nt-stage video').currentTime"
 
 
-def test_a_second_query_comes_from_the_sentence_or_the_menu_and_goes_with_the_sentence(
-    page: Page, running_app: RunningApp
-) -> None:
-    page.goto(f"{running_app.url}?q=a+dog%2C+no+cat&systems=CLIP|CLIP-neg&k=4")
-    expect(columns(page)).to_have_count(2, timeout=MODELS_MS)
+def test_a_second_query_comes_from_the_sentence_or_the_menu_and_goes_with_the_sentence(page: Page) -> None:
+    follow(page, "?q=a+dog%2C+no+cat&systems=CLIP|CLIP-neg&k=4")
+    expect(columns(page)).to_have_count(2)
     page.get_by_role("button", name="two queries").click()
     expect(columns(page)).to_have_count(4)
     assert "versus=a+dog+and+cat" in page.url
@@ -29,9 +26,8 @@ def test_a_second_query_comes_from_the_sentence_or_the_menu_and_goes_with_the_se
     assert "versus" not in page.url
 
 
-def test_a_clip_plays_backwards_and_forwards_again(page: Page, running_app: RunningApp) -> None:
-    page.goto(f"{running_app.url}?q=a+dog&systems=CLIP&k=4")
-    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
+def test_a_clip_plays_backwards_and_forwards_again(page: Page) -> None:
+    follow(page, "?q=a+dog&systems=CLIP&k=4")
     page.locator(".nt-clip").first.click()
     button = page.get_by_role("button", name="Play backwards")
     button.click()

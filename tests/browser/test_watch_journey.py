@@ -4,10 +4,9 @@ import os
 import shutil
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.actions import DANCING, MODELS_MS, columns, held, open_menu, submit
-from tests.browser.conftest import fresh_page
+from tests.browser.actions import DANCING, MODELS_MS, columns, follow, held, open_menu, submit
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 from trainer.config_file import load_config, save_config
@@ -38,7 +37,7 @@ def add_epoch(run: RunFolder, epoch: int, model: str) -> None:
 
 def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     training, column = page.get_by_label("Training", exact=True).first, page.locator("[data-run]")
-    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
+    expect(columns(page)).to_have_count(1)
     expect(training).to_contain_text("drawing sentences: 12 of 40")
     page.get_by_role("button", name="train from here", exact=True).click()
     expect(page.get_by_text("a device trains one run at a time")).to_be_visible()
@@ -73,29 +72,25 @@ def go_back(page: Page) -> None:
     expect(page.locator("#systems")).not_to_contain_text("epoch", timeout=MODELS_MS)  # the newest is the run itself
 
 
-def test_watch_a_run_learn_and_go_back_through_its_epochs(chromium: Browser, running_app: RunningApp) -> None:
+def test_watch_a_run_learn_and_go_back_through_its_epochs(page: Page, running_app: RunningApp) -> None:
     run = RunFolder(running_app.data / "runs" / "learns-20261122-120000")
     run.path.mkdir(parents=True)
     save_config(load_config(PRESET), run.config)
     try:
-        with fresh_page(chromium, running_app.url) as page:
-            with run.training():
-                run.write_status(RunStatus("preparing", os.getpid(), doing="drawing sentences", done=12, total=40))
-                page.goto(running_app.url + SEARCH)
-                follow_two_checkpoints(page, run)
-                go_back(page)
-                run.write_status(RunStatus("finished", os.getpid(), 2, 48))
-            expect(page.locator(".nt-training")).to_have_count(0)
-            expect(columns(page)).to_have_count(2)
+        with run.training():
+            run.write_status(RunStatus("preparing", os.getpid(), doing="drawing sentences", done=12, total=40))
+            follow(page, SEARCH)
+            follow_two_checkpoints(page, run)
+            go_back(page)
+            run.write_status(RunStatus("finished", os.getpid(), 2, 48))
+        expect(page.locator(".nt-training")).to_have_count(0)
+        expect(columns(page)).to_have_count(2)
     finally:
         shutil.rmtree(run.path)
 
 
-def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_is_recorded(
-    page: Page, running_app: RunningApp
-) -> None:
-    page.goto(running_app.url + "?systems=CLIP-bnl&k=4&q=a+dog")
-    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
+def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_is_recorded(page: Page) -> None:
+    follow(page, "?systems=CLIP-bnl&k=4&q=a+dog")
     page.get_by_role("button", name="replay a training").click()
     column = page.locator("[data-run]")
     expect(page.locator("#query textarea")).to_have_value("a dog but no cat")
@@ -111,17 +106,16 @@ def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_i
     expect(column).to_have_count(0)
     assert "replay" not in page.url
     page.set_viewport_size({"width": 390, "height": 844})  # on a phone it stands next to its base
-    page.goto(running_app.url + "?replay=1&systems=CLIP|CLIP-bnl|CLIP-neg&q=a+dog+but+no+cat")
-    expect(columns(page)).to_have_count(4, timeout=MODELS_MS)
+    follow(page, "?replay=1&systems=CLIP|CLIP-bnl|CLIP-neg&q=a+dog+but+no+cat")
+    expect(columns(page)).to_have_count(4)
     assert column.evaluate("each => each.getBoundingClientRect().right") == 390 - 16
 
 
-def test_words_move_between_wanted_and_unwanted_by_drag(page: Page, running_app: RunningApp) -> None:
-    page.goto(running_app.url + SEARCH)
+def test_words_move_between_wanted_and_unwanted_by_drag(page: Page) -> None:
+    follow(page, SEARCH)
     wanted, unwanted = (page.locator(f"[data-zone={zone}]") for zone in ("wanted", "unwanted"))
-    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
     open_menu(page, "Correct this")
-    expect(unwanted.get_by_role("button")).to_have_text(["playing the drum"], timeout=MODELS_MS)
+    expect(unwanted.get_by_role("button")).to_have_text(["playing the drum"])
     wanted.get_by_role("button", name="dancing").drag_to(unwanted)
     expect(unwanted.get_by_role("button")).to_have_text(["playing the drum", "dancing"])
     expect(page.locator(".nt-sentence .nt-scope")).to_have_text(["dancing", "playing the drum"])
