@@ -84,7 +84,8 @@ class LibraryTab:
         may = self._permissions.may("import", request) or self._permissions.may("paths", request)
         refusal = self._permissions.refusal(request, "import", "paths", "delete")
         names, default = self._models(), self._default_model()
-        better = [default if self._knows_only_drawings(name) else name for name in (form_model, open_model)]
+        chosen = (form_model, open_model)  # of which one may have been removed
+        better = [default if name not in names or self._knows_only_drawings(name) else name for name in chosen]
         return [
             gr.Button(interactive=may),
             gr.Markdown(refusal, visible=bool(refusal)),

@@ -1,6 +1,8 @@
 """What own videos are told of models that know only drawings."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -8,6 +10,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library import drawings
 from nt2vr.ui.library.drawings import drawings_view
+from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.web.permissions import Permissions
 from tests.tiny import write_tiny
 
@@ -55,3 +58,10 @@ def test_who_may_not_download_is_told_so(models: Catalog) -> None:
     assert refusal == "Nobody may download models here: it is switched off (NT2VR_ALLOW_DOWNLOAD)."
     write_tiny(models.home / "mine", "Mine")
     assert drawings_view(models, ["CLIP"], 12, permissions, None)["refusal"] == ""  # nothing is to be downloaded
+
+
+def test_a_model_that_was_removed_is_not_chosen_any_more(models: Catalog) -> None:
+    stand_in: Any = SimpleNamespace(models=models, libraries=None)
+    write_tiny(models.home / "mine", "Mine")
+    _, _, form, opened, _ = LibraryTab(stand_in, stand_in, ANYBODY, ()).on_visit("Removed", "Mine", None)
+    assert (form.value, opened.value) == ("Mine", "Mine")
