@@ -161,7 +161,8 @@ class FusionValidator:
                 if file.is_file() and file.name not in (CARD, FUSION):
                     _link(file, unfinished / file.name)
             write_card(unfinished, replace(card, metrics={**card.metrics, **metrics}))
-            add_fusion(unfinished, self._learner.fusion, self._learner.weights, config.fusion_config, metrics, self._data)
+            weights, settings = self._learner.weights, config.fusion_config
+            add_fusion(unfinished, self._learner.fusion, weights, settings, metrics, self._data)
 
 
 def _link(file: Path, place: Path) -> None:

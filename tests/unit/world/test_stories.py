@@ -7,8 +7,8 @@ import pytest
 
 import nt2vr
 from nt2vr.api import understand
-from nt2vr.world.offers import stories, story_queries
 from nt2vr.search.answers import Answer
+from nt2vr.world.offers import stories, story_queries
 from nt2vr.world.scenes import Deed, Figure, Scene, problems
 from nt2vr.world.splits import showing, stream_staged
 from nt2vr.world.truth import judge, read_claim
