@@ -81,31 +81,20 @@ Work = Callable[[Progress], T]
 
 @dataclass(frozen=True)
 class Job(Generic[T]):
-    """Immutable snapshot of a background job.
-
-    Attributes:
-        subject: what it works on, for the page: a library or evaluation data.
-        models: the models or systems it works with, for the page.
-        key: id of the subject, if it has one.
-        current: the file at hand, if known.
-        total: all units of this step; 0 if unknown.
-        per_second: rate of this step; 0 if unknown.
-        remaining_s: estimate for this step; None if unknown.
-        error: reason of a failure, for the page.
-    """
+    """Immutable snapshot of a background job."""
 
     number: int
-    subject: str
-    models: tuple[str, ...] = ()
-    key: str = ""
+    subject: str  # what it works on, for the page: a library or evaluation data
+    models: tuple[str, ...] = ()  # the models or systems it works with, for the page
+    key: str = ""  # id of the subject, if it has one
     state: State = "waiting"
     doing: str = ""
-    current: str = ""
+    current: str = ""  # the file at hand, if known
     done: int = 0
-    total: int = 0
-    per_second: float = 0.0
-    remaining_s: float | None = None
-    error: str = ""
+    total: int = 0  # all units of this step; 0 if unknown
+    per_second: float = 0.0  # rate of this step; 0 if unknown
+    remaining_s: float | None = None  # estimate for this step; None if unknown
+    error: str = ""  # reason of a failure, for the page
     result: T | None = None
 
     @property

@@ -59,13 +59,9 @@ def train(
 
 
 class Validates(Protocol):
-    """Measures what a run trains, and writes its checkpoints.
+    """Measures what a run trains, and writes its checkpoints."""
 
-    Attributes:
-        controls: measures of what it is compared with.
-    """
-
-    controls: dict[str, float]
+    controls: dict[str, float]  # measures of what it is compared with
 
     def check_early(self) -> None:
         """Warn in the log after EARLY_STEPS steps if the training gets nowhere."""

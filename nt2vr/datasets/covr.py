@@ -20,48 +20,31 @@ FASHION_KINDS = ("dress", "shirt", "toptee")
 
 @dataclass(frozen=True)
 class CovrSample:
-    """One query: a reference and a text.
-
-    Attributes:
-        targets: ids of the right clips or pictures; empty where the targets are not published.
-        kind: part of the dataset that it is reported in.
-        query_id: as a test server knows it, otherwise numbered from 0 in its file; FashionIQ's after "dress-".
-        target: the one of several targets that counts in R@k, as in CIRCO; empty if any does.
-        subset: ids ranked in CIRR's second measure; empty elsewhere.
-        caption: of the target; empty if unknown.
-        before: caption of the reference; empty if unknown.
-        gallery: what it ranks, a key of `CovrSet.galleries`.
-        labels: further groups that it is reported in.
-    """
+    """One query: a reference and a text."""
 
     reference: str
     text: str
-    targets: tuple[str, ...]
-    kind: str
-    query_id: str
-    target: str = ""
-    subset: tuple[str, ...] = ()
-    caption: str = ""
-    before: str = ""
-    gallery: str = ""
-    labels: tuple[str, ...] = ()
+    targets: tuple[str, ...]  # ids of the right clips or pictures; empty where the targets are not published
+    kind: str  # part of the dataset that it is reported in
+    query_id: str  # as a test server knows it, otherwise numbered from 0 in its file; FashionIQ's after "dress-"
+    target: str = ""  # the one of several targets that counts in R@k, as in CIRCO; empty if any does
+    subset: tuple[str, ...] = ()  # ids ranked in CIRR's second measure; empty elsewhere
+    caption: str = ""  # of the target; empty if unknown
+    before: str = ""  # caption of the reference; empty if unknown
+    gallery: str = ""  # what it ranks, a key of `CovrSet.galleries`
+    labels: tuple[str, ...] = ()  # further groups that it is reported in
 
 
 @dataclass(frozen=True)
 class CovrSet:
-    """The queries of a dataset, and the media that they rank.
-
-    Attributes:
-        media: id to file, of everything that is ranked or a reference.
-        galleries: ids that are ranked, by name; WebVid-CoVR's has one per query, and so may repeat.
-        remarks: sentences about what is missing.
-    """
+    """The queries of a dataset, and the media that they rank."""
 
     name: str
     samples: tuple[CovrSample, ...]
-    media: dict[str, Path]
+    media: dict[str, Path]  # id to file, of everything that is ranked or a reference
+    # ids that are ranked, by name; WebVid-CoVR's has one per query, and so may repeat
     galleries: dict[str, tuple[str, ...]]
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # sentences about what is missing
 
 
 def load_covr(path: Path, split: str = "test", known: Collection[str] | None = None) -> CovrSet:

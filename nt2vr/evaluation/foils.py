@@ -42,17 +42,12 @@ Row = Mapping[str, Any]
 
 
 class Question(NamedTuple):
-    """A question about the picture or video of a file, named as published.
-
-    Attributes:
-        right: place of the true one of the answers.
-        groups: names of the subsets that it belongs to; empty ones do not count.
-    """
+    """A question about the picture or video of a file, named as published."""
 
     file: str
     answers: Sequence[str]
-    groups: Sequence[str]
-    right: int = 0
+    groups: Sequence[str]  # names of the subsets that it belongs to; empty ones do not count
+    right: int = 0  # place of the true one of the answers
     kind: str = "pair"
 
 

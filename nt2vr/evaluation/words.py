@@ -110,18 +110,12 @@ def key_of(caption: str) -> str:
 
 @dataclass
 class _Words:
-    """Rows of texts that stand for videos: first one per video, then further ones for single queries.
-
-    Attributes:
-        rows: for each row, positions of its captions among the texts.
-        videos: for each video, positions of its captions in the order in which they are taken.
-        most: captions per row; None for all.
-    """
+    """Rows of texts that stand for videos: first one per video, then further ones for single queries."""
 
     texts: list[str]
-    rows: list[list[int]]
-    videos: list[list[int]]
-    most: int | None
+    rows: list[list[int]]  # for each row, positions of its captions among the texts
+    videos: list[list[int]]  # for each video, positions of its captions in the order in which they are taken
+    most: int | None  # captions per row; None for all
 
     @classmethod
     def of(cls, captions: Mapping[str, Sequence[str]], seed: int, most: int | None) -> "_Words":

@@ -65,20 +65,13 @@ class Form:
 
 @dataclass(frozen=True)
 class Found:
-    """The CLIP in a file.
+    """The CLIP in a file."""
 
-    Attributes:
-        weights: its tensors by OpenAI's names.
-        outside: names of the other tensors of the same state dict.
-        objects: names of what is no tensor and was not rebuilt.
-        head: tensors of CLIP4Clip's seqTransf, by the names of `SequenceTransformer`.
-    """
-
-    weights: dict[str, "Tensor"]
-    outside: list[str]
-    objects: list[str]
+    weights: dict[str, "Tensor"]  # its tensors by OpenAI's names
+    outside: list[str]  # names of the other tensors of the same state dict
+    objects: list[str]  # names of what is no tensor and was not rebuilt
     form: Form
-    head: dict[str, "Tensor"]
+    head: dict[str, "Tensor"]  # tensors of CLIP4Clip's seqTransf, by the names of `SequenceTransformer`
 
 
 def check_file(file: Path) -> None:

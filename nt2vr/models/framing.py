@@ -21,19 +21,13 @@ MEAN, STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.2757
 
 @dataclass(frozen=True)
 class Framing:
-    """Frame positions, and resizing and cropping as in open_clip's preprocessing at inference.
+    """Frame positions, and resizing and cropping as in open_clip's preprocessing at inference."""
 
-    Attributes:
-        size: side of the square in pixels.
-        resize_mode: "shortest" crops the centre, "longest" pads, "squash" ignores the aspect ratio.
-        fill_color: grey level of the padding.
-        positions: "centres" of equal segments of a video, or evenly spaced with both "ends", as in nT2VR's code.
-    """
-
-    size: int
-    resize_mode: str = SHORTEST
+    size: int  # side of the square in pixels
+    resize_mode: str = SHORTEST  # "shortest" crops the centre, "longest" pads, "squash" ignores the aspect ratio
     interpolation: str = BICUBIC
-    fill_color: int = 0
+    fill_color: int = 0  # grey level of the padding
+    # "centres" of equal segments of a video, or evenly spaced with both "ends", as in nT2VR's code
     positions: str = CENTRES
 
     def __post_init__(self) -> None:

@@ -10,21 +10,13 @@ PE_README = "apps/pe/README.md of github.com/facebookresearch/perception_models,
 
 @dataclass(frozen=True)
 class Recommended:
-    """A pre-trained model of open_clip's.
+    """A pre-trained model of open_clip's."""
 
-    Attributes:
-        name: "architecture/tag".
-        size_mb: of the checkpoint folder, in float32, without a tokenizer.
-        gflops: of one frame, measured with PyTorch's FlopCounterMode.
-        msrvtt: zero-shot text-to-video R@1 on MSR-VTT in percent, if its authors give one.
-        source: where they do.
-    """
-
-    name: str
-    size_mb: int
-    gflops: float
-    msrvtt: float | None = None
-    source: str = ""
+    name: str  # "architecture/tag"
+    size_mb: int  # of the checkpoint folder, in float32, without a tokenizer
+    gflops: float  # of one frame, measured with PyTorch's FlopCounterMode
+    msrvtt: float | None = None  # zero-shot text-to-video R@1 on MSR-VTT in percent, if its authors give one
+    source: str = ""  # where they do
     remark: str = ""
 
     @property

@@ -40,17 +40,12 @@ def content_of(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words that each encoder knows; those of the bag are without stop words.
-
-    Attributes:
-        vectors: words with a vector.
-        source: what the vectors are.
-    """
+    """The words that each encoder knows; those of the bag are without stop words."""
 
     bow: tuple[str, ...]
     gru: tuple[str, ...]
-    vectors: tuple[str, ...]
-    source: str = ""
+    vectors: tuple[str, ...]  # words with a vector
+    source: str = ""  # what the vectors are
 
 
 class Words(nn.Module):

@@ -19,17 +19,12 @@ class Exclusion:
     """Lowers scores: weight * max over the unwanted parts n of max(0, s(x, n) - tau).
 
     Being less like n than other clips earns nothing, unlike in wanted - alpha * unwanted.
-
-    Attributes:
-        unwanted: (U, D), unit vectors; without any, nothing is lowered.
-        weight: at least 0.
-        tau: (U,), or one for all; None until `within` takes it from a gallery.
-        focus: (D,), the text that weighs each clip's frames, see `focused`; None leaves clips pooled as they are.
     """
 
-    unwanted: Vectors
-    weight: float
-    tau: Vectors | float | None = None
+    unwanted: Vectors  # (U, D), unit vectors; without any, nothing is lowered
+    weight: float  # at least 0
+    tau: Vectors | float | None = None  # (U,), or one for all; None until `within` takes it from a gallery
+    # (D,), the text that weighs each clip's frames, see `focused`; None leaves clips pooled as they are
     focus: Vectors | None = None
 
     def within(self, clips: Vectors) -> Self:

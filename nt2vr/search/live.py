@@ -43,17 +43,12 @@ class LoadedModel:
 
     A view is filed under its viewer, and weakly: a search that began before a library changed goes on with what it
     saw, nobody else finds that, and it goes with the library's former searcher.
-
-    Attributes:
-        stamp: state of its checkpoint folder.
-        epoch: the epoch served, if the name denotes a run's newest or best; None otherwise.
-        refused: why newer checkpoints are not served, by their stamps.
     """
 
     encoder: Encoder
-    stamp: Stamp = ()
-    epoch: int | None = None
-    refused: Mapping[Stamp, str] = field(default_factory=dict)
+    stamp: Stamp = ()  # state of its checkpoint folder
+    epoch: int | None = None  # the epoch served, if the name denotes a run's newest or best; None otherwise
+    refused: Mapping[Stamp, str] = field(default_factory=dict)  # why newer checkpoints are not served, by their stamps
     _views: WeakKeyDictionary[Viewer, EmbeddedGallery] = field(default_factory=WeakKeyDictionary, repr=False)
 
     @property

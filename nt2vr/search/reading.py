@@ -57,17 +57,12 @@ class Reading:
 
 @dataclass(frozen=True)
 class Read:
-    """A query as asked, and as each model reads it.
-
-    Attributes:
-        queries: of each system, its model and what this is asked.
-        vector: searched as it is, instead of a text.
-    """
+    """A query as asked, and as each model reads it."""
 
     asked: Query
     readings: Mapping[str, Reading]
-    queries: Sequence[tuple[str, Query]]
-    vector: Vector | None = None
+    queries: Sequence[tuple[str, Query]]  # of each system, its model and what this is asked
+    vector: Vector | None = None  # searched as it is, instead of a text
 
     def texts(self, model: str) -> list[str]:
         return [text for name, query in self.queries if name == model for text in texts_of(query)]

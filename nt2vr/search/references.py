@@ -25,19 +25,13 @@ AWAY = 0.4  # weight of an unwanted reference of weight 1; half of it is best on
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """A picture, video or clip that is part of a query.
+    """A picture, video or clip that is part of a query."""
 
-    Attributes:
-        frames: (H, W, 3) uint8 RGB each; a picture has one, a clip of the gallery none.
-        video_id: the clip of the gallery, which is embedded already; empty for others.
-        weight: 0 to 1.
-        wanted: False for "less like this".
-    """
-
+    # (H, W, 3) uint8 RGB each; a picture has one, a clip of the gallery none
     frames: tuple[NDArray[np.uint8], ...] = ()
-    video_id: str = ""
-    weight: float = DEFAULT_WEIGHT
-    wanted: bool = True
+    video_id: str = ""  # the clip of the gallery, which is embedded already; empty for others
+    weight: float = DEFAULT_WEIGHT  # 0 to 1
+    wanted: bool = True  # False for "less like this"
 
     def __post_init__(self) -> None:
         if not 0 <= self.weight <= 1:
@@ -82,19 +76,12 @@ def take_away(vector: Vectors | None, away: Vectors) -> Vectors | None:
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of the combinations, chosen on validation data and stored in a model's card as its `composition`.
+    """Weights of the combinations, chosen on validation data and stored in a model's card as its `composition`."""
 
-    Attributes:
-        sum: of the text in `weighted_sum`, 0 to 1.
-        slerp: of the text in `slerp`, 0 to 1.
-        wanted: of the wanted part in `parts`; the picture has 1.
-        unwanted: of the unwanted parts in `parts`.
-    """
-
-    sum: float = 0.5
-    slerp: float = 0.5
-    wanted: float = 1.6
-    unwanted: float = 1.2
+    sum: float = 0.5  # of the text in `weighted_sum`, 0 to 1
+    slerp: float = 0.5  # of the text in `slerp`, 0 to 1
+    wanted: float = 1.6  # of the wanted part in `parts`; the picture has 1
+    unwanted: float = 1.2  # of the unwanted parts in `parts`
 
     @classmethod
     def of(cls, composition: Mapping[str, float]) -> "Weights":

@@ -219,22 +219,14 @@ _TINY = 1e-12
 
 @dataclass(frozen=True)
 class Strength:
-    """The number that sets how strongly a strategy excludes.
+    """The number that sets how strongly a strategy excludes."""
 
-    Attributes:
-        symbol: in names of systems: "α".
-        word: the same on a keyboard, and in links and files, where it is the strategy's own: "alpha".
-        default: for models whose card has none.
-        most: largest value; the smallest is 0.
-        typed: the symbol on a keyboard, where another strategy has the word.
-    """
-
-    symbol: str
-    word: str
+    symbol: str  # in names of systems: "α"
+    word: str  # the same on a keyboard, and in links and files, where it is the strategy's own: "alpha"
     meaning: str
-    default: float
-    most: float
-    typed: str = ""
+    default: float  # for models whose card has none
+    most: float  # largest value; the smallest is 0
+    typed: str = ""  # the symbol on a keyboard, where another strategy has the word
 
     @property
     def symbols(self) -> tuple[str, ...]:

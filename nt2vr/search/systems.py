@@ -56,15 +56,11 @@ def _without(symbols: Sequence[str], written: str) -> str:
 
 @dataclass(frozen=True)
 class System:
-    """A model and a query strategy.
-
-    Attributes:
-        strength: how strongly the strategy excludes; None takes the search's, or the model's.
-    """
+    """A model and a query strategy."""
 
     model: str
     strategy: str = "plain"
-    strength: float | None = None
+    strength: float | None = None  # how strongly the strategy excludes; None takes the search's, or the model's
 
     def __post_init__(self) -> None:
         if self.strength is not None:

@@ -39,20 +39,15 @@ IN_SKY = ("with {} in the sky", "under {}", ", there {is_} {} in the sky")
 
 @dataclass(frozen=True)
 class SceneCaption:
-    """A sentence and its claim, which holds for its own scene and possibly for others.
-
-    Attributes:
-        verbs: those that can be denied, each with its piece, and `Who` and act of the claim.
-        with_things: likewise the words for what is worn or held.
-        behind: what is in the background, with its piece and `Who`.
-    """
+    """A sentence and its claim, which holds for its own scene and possibly for others."""
 
     text: str
     claim: Claim
     pieces: tuple[str, ...] = ()
+    # those that can be denied, each with its piece, and `Who` and act of the claim
     verbs: tuple[tuple[int, Verb, tuple[int, int]], ...] = ()
-    with_things: tuple[tuple[int, str, tuple[int, int]], ...] = ()
-    behind: tuple[tuple[int, Phrase, int], ...] = ()
+    with_things: tuple[tuple[int, str, tuple[int, int]], ...] = ()  # likewise the words for what is worn or held
+    behind: tuple[tuple[int, Phrase, int], ...] = ()  # what is in the background, with its piece and `Who`
 
 
 def joined(pieces: Sequence[str]) -> str:

@@ -76,16 +76,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Scene:
-    """Content of a clip, in names of the data files.
-
-    Attributes:
-        seed: of everything that captions never mention: positions, skin and hair, phase of the motion.
-    """
+    """Content of a clip, in names of the data files."""
 
     place: str
     night: bool
     figures: tuple[Figure, ...]
-    seed: int = 0
+    seed: int = 0  # of everything that captions never mention: positions, skin and hair, phase of the motion
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON data."""

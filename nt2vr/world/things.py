@@ -152,21 +152,14 @@ def those(names: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Place:
-    """One place.
-
-    Attributes:
-        phrases: each with its preposition, the usual one first.
-        tags: what may be done there; see `DeedKind.where`.
-        shows: things of the backdrop and how many of each, seen in every clip of the place.
-        found: names of further things that may be there.
-    """
+    """One place."""
 
     name: str
-    phrases: tuple[str, ...]
+    phrases: tuple[str, ...]  # each with its preposition, the usual one first
     indoors: bool
-    tags: Names
-    shows: tuple[tuple[str, int], ...]
-    found: tuple[str, ...]
+    tags: Names  # what may be done there; see `DeedKind.where`
+    shows: tuple[tuple[str, int], ...]  # things of the backdrop and how many of each, seen in every clip of the place
+    found: tuple[str, ...]  # names of further things that may be there
 
 
 @cache

@@ -32,52 +32,31 @@ class Draw(NamedTuple):
 
 @dataclass(frozen=True)
 class TruthBatch:
-    """Clips to compare with, and the denying sentences that they fit.
+    """Clips to compare with, and the denying sentences that they fit."""
 
-    Attributes:
-        pool: (P,) rows of clips, the first B those of the batch.
-        fitting: (B, P) True where a clip shows the wanted and not the unwanted; nowhere if that is not known.
-        both: (B, P) True where it shows both.
-    """
-
-    pool: NDArray[np.int64]
+    pool: NDArray[np.int64]  # (P,) rows of clips, the first B those of the batch
+    # (B, P) True where a clip shows the wanted and not the unwanted; nowhere if that is not known
     fitting: NDArray[np.bool_]
-    both: NDArray[np.bool_]
+    both: NDArray[np.bool_]  # (B, P) True where it shows both
 
 
 @dataclass(frozen=True)
 class Batch:
-    """One process's share of b clips; row i of each belongs together. What the losses do not need is None.
+    """One process's share of b clips; row i of each belongs together. What the losses do not need is None."""
 
-    Attributes:
-        frames: (b, F, S, S, 3) uint8 RGB; None where the visual tower is not trained.
-        captions: b sentences, or this process's stripe of the batch's first `kept`.
-        rows: (B,) which clips, of all processes.
-        negated: b captions, one thing in each denied; those that cannot be negated, as they are.
-        negatable: (b,) which could be; None for all.
-        denied: b other sentences that deny something.
-        truth: what is right for those of all processes.
-        sought: distractors to mine for the negated captions.
-        changed: (b, up to K) the same captions with another verb.
-        phrases: b verb phrases of the captions; empty texts for captions that have none.
-        labels: words that clips of the batch show, the same ones for all processes.
-        ordered: clips that follow each other, with sentences, likewise.
-        kept: number of captions of all processes, by `keep_share`; None for B.
-    """
-
-    frames: NDArray[np.uint8] | None
-    captions: list[str]
-    rows: NDArray[np.int64] | None = None
-    negated: list[str] | None = None
-    negatable: NDArray[np.bool_] | None = None
-    denied: list[Denial] | None = None
-    truth: TruthBatch | None = None
-    sought: Sought | None = None
-    changed: list[list[str]] | None = None
-    phrases: list[str] | None = None
-    labels: Labels | None = None
-    ordered: OrderedClips | None = None
-    kept: int | None = None
+    frames: NDArray[np.uint8] | None  # (b, F, S, S, 3) uint8 RGB; None where the visual tower is not trained
+    captions: list[str]  # b sentences, or this process's stripe of the batch's first `kept`
+    rows: NDArray[np.int64] | None = None  # (B,) which clips, of all processes
+    negated: list[str] | None = None  # b captions, one thing in each denied; those that cannot be negated, as they are
+    negatable: NDArray[np.bool_] | None = None  # (b,) which could be; None for all
+    denied: list[Denial] | None = None  # b other sentences that deny something
+    truth: TruthBatch | None = None  # what is right for those of all processes
+    sought: Sought | None = None  # distractors to mine for the negated captions
+    changed: list[list[str]] | None = None  # (b, up to K) the same captions with another verb
+    phrases: list[str] | None = None  # b verb phrases of the captions; empty texts for captions that have none
+    labels: Labels | None = None  # words that clips of the batch show, the same ones for all processes
+    ordered: OrderedClips | None = None  # clips that follow each other, with sentences, likewise
+    kept: int | None = None  # number of captions of all processes, by `keep_share`; None for B
 
 
 def epoch_batches(

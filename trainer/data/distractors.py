@@ -23,17 +23,11 @@ BLOCK = 65_536  # clips of the pool that are scored at a time
 
 @dataclass(frozen=True)
 class Sought:
-    """What to mine for this process's share of a batch.
+    """What to mine for this process's share of a batch."""
 
-    Attributes:
-        parts: b subjects and denied objects; empty texts for captions that have none.
-        rows: (b,) the captions' own clips, which are never their distractors.
-        pool: (P,) rows of the clips to choose among.
-    """
-
-    parts: list[tuple[str, str]]
-    rows: NDArray[np.int64]
-    pool: NDArray[np.int64]
+    parts: list[tuple[str, str]]  # b subjects and denied objects; empty texts for captions that have none
+    rows: NDArray[np.int64]  # (b,) the captions' own clips, which are never their distractors
+    pool: NDArray[np.int64]  # (P,) rows of the clips to choose among
 
 
 @lru_cache(maxsize=CACHED)

@@ -23,16 +23,11 @@ Shown = list[tuple[int, int]]  # a clip and the number of its frame, per frame
 
 
 class OrderedClips(NamedTuple):
-    """P sentences and what they are right for; number 2 k + 1 has the frames of number 2 k in another order.
-
-    Attributes:
-        rows: (P, F) the training clip of each frame.
-        frames: (P, F) its number in that clip.
-    """
+    """P sentences and what they are right for; number 2 k + 1 has the frames of number 2 k in another order."""
 
     texts: list[str]
-    rows: NDArray[np.int64]
-    frames: NDArray[np.int64]
+    rows: NDArray[np.int64]  # (P, F) the training clip of each frame
+    frames: NDArray[np.int64]  # (P, F) its number in that clip
 
 
 class Solo(NamedTuple):

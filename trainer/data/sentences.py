@@ -177,18 +177,13 @@ class WorldSentences:
 
 @dataclass(frozen=True, eq=False)
 class CaptionSentences:
-    """Captions of a dataset, several per clip, or captions alone, each standing for a clip that nothing looks at.
-
-    Attributes:
-        denials: makes denying sentences; None where no loss needs them.
-        queries_all: whether `queries` has all captions of a clip instead of one.
-    """
+    """Captions of a dataset, several per clip, or captions alone, each standing for a clip that nothing looks at."""
 
     parses_captions: ClassVar[bool] = True
 
     captions: Sequence[Sequence[str]]
-    denials: CaptionDenials | None = None
-    queries_all: bool = False
+    denials: CaptionDenials | None = None  # makes denying sentences; None where no loss needs them
+    queries_all: bool = False  # whether `queries` has all captions of a clip instead of one
     has_videos: bool = True
 
     @property

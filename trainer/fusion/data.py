@@ -33,37 +33,24 @@ WORDINGS = 4  # texts per triplet, of which each step draws one
 
 @dataclass(frozen=True, eq=False)
 class FusionData:
-    """Triplets and their candidates.
+    """Triplets and their candidates."""
 
-    Attributes:
-        pictures: (R, D), one frame of each family's reference.
-        wanted: (Q, K, D), embeddings of the wanted parts of K texts; zeros for none.
-        unwanted: (Q, K, D), sums of those of their unwanted parts.
-        references: (Q,), family of each triplet.
-        targets: (Q,), rows of `clips`.
-        clips: (V, D): twins and edited scenes, then the references themselves.
-        families: (V,), family of each clip.
-        right: rows of `clips` that are right for each triplet.
-        sources: (Q,), equal for triplets whose references have the same caption; None: for those of the same family.
-        frames: (V - R, F, D), frames of the clips but the references; None unless targets are weighted by frame.
-        tokens: (U, T, D) in half precision, of each different text; None unless a fusion attends to them.
-        spelled: (Q, K), rows of `tokens`.
-        shown: (R, F, D), frames of the references; None where each is one picture.
-    """
-
-    pictures: Tensor
-    wanted: Tensor
-    unwanted: Tensor
-    references: Tensor
-    targets: Tensor
-    clips: Tensor
-    families: Tensor
-    right: Sequence[Sequence[int]]
+    pictures: Tensor  # (R, D), one frame of each family's reference
+    wanted: Tensor  # (Q, K, D), embeddings of the wanted parts of K texts; zeros for none
+    unwanted: Tensor  # (Q, K, D), sums of those of their unwanted parts
+    references: Tensor  # (Q,), family of each triplet
+    targets: Tensor  # (Q,), rows of `clips`
+    clips: Tensor  # (V, D): twins and edited scenes, then the references themselves
+    families: Tensor  # (V,), family of each clip
+    right: Sequence[Sequence[int]]  # rows of `clips` that are right for each triplet
+    # (Q,), equal for triplets whose references have the same caption; None: for those of the same family
     sources: Tensor | None = None
+    # (V - R, F, D), frames of the clips but the references; None unless targets are weighted by frame
     frames: Tensor | None = None
+    # (U, T, D) in half precision, of each different text; None unless a fusion attends to them
     tokens: Tensor | None = None
-    spelled: Tensor | None = None
-    shown: Tensor | None = None
+    spelled: Tensor | None = None  # (Q, K), rows of `tokens`
+    shown: Tensor | None = None  # (R, F, D), frames of the references; None where each is one picture
 
 
 def load(

@@ -63,13 +63,9 @@ LOSSES = Registry("loss", "nt2vr.losses", BUILT_IN, _checked)
 
 @dataclass(frozen=True)
 class WeightedLosses:
-    """Weighted sum of losses.
+    """Weighted sum of losses."""
 
-    Attributes:
-        terms: name to (weight, loss).
-    """
-
-    terms: Mapping[str, tuple[float, Loss]]
+    terms: Mapping[str, tuple[float, Loss]]  # name to (weight, loss)
 
     @property
     def needs(self) -> frozenset[str]:

@@ -43,18 +43,13 @@ FRAMES_BYTES = 300_000_000  # of the built-in world's clips
 
 @dataclass(frozen=True)
 class Run:
-    """Snapshot of one run.
-
-    Attributes:
-        status: its progress, including the states "stopping" and "interrupted", which only the manager can infer.
-        config: its config; None if it cannot be read.
-        may_end_at_once: True if it has ignored a stop request for longer than `PATIENCE_S`.
-    """
+    """Snapshot of one run."""
 
     run_id: str
+    # its progress, including the states "stopping" and "interrupted", which only the manager can infer
     status: RunStatus
-    config: TrainConfig | None
-    may_end_at_once: bool = False
+    config: TrainConfig | None  # its config; None if it cannot be read
+    may_end_at_once: bool = False  # True if it has ignored a stop request for longer than `PATIENCE_S`
 
     @property
     def name(self) -> str:

@@ -27,14 +27,10 @@ Losses = list[dict[str, float]]  # one dict per step, in order
 
 
 class Learns(Protocol):
-    """What a run trains, a model or a fusion, with its optimizer.
-
-    Attributes:
-        steps: taken so far.
-    """
+    """What a run trains, a model or a fusion, with its optimizer."""
 
     config: TrainConfig
-    steps: int
+    steps: int  # taken so far
     device: str
 
     @property
@@ -75,21 +71,14 @@ class Position:
 
 @dataclass(frozen=True)
 class Saved:
-    """Content of resume.pt.
-
-    Attributes:
-        metrics_bytes: length of metrics.jsonl; a resumed run rewrites everything beyond it.
-        look: version of the built-in world's drawings; runs of 0.2.0 saw the first one.
-        recent: losses of the steps since the last line of metrics.
-        learner: `Learner.state_dict`; None once the run has finished.
-    """
+    """Content of resume.pt."""
 
     config: Mapping[str, Any]
     position: Position = Position()
-    metrics_bytes: int = 0
-    recent: Losses | tuple[()] = ()
-    learner: Mapping[str, Any] | None = None
-    look: int = 1
+    metrics_bytes: int = 0  # length of metrics.jsonl; a resumed run rewrites everything beyond it
+    recent: Losses | tuple[()] = ()  # losses of the steps since the last line of metrics
+    learner: Mapping[str, Any] | None = None  # `Learner.state_dict`; None once the run has finished
+    look: int = 1  # version of the built-in world's drawings; runs of 0.2.0 saw the first one
 
 
 def read_saved(run: RunFolder, config: TrainConfig) -> Saved:

@@ -37,25 +37,17 @@ UNDER_WAY: tuple[State, ...] = ("preparing", "running", "stopping")
 
 @dataclass(frozen=True)
 class RunStatus:
-    """Progress and state of a run.
-
-    Attributes:
-        epoch: current epoch, counted from 1.
-        step: steps taken, over all epochs.
-        eta_s: estimated seconds left.
-        doing: current step of the preparation.
-        total: all units of that step, or of steps once they are taken; 0 if unknown.
-    """
+    """Progress and state of a run."""
 
     state: State
     pid: int
-    epoch: int = 0
-    step: int = 0
-    eta_s: float | None = None
+    epoch: int = 0  # current epoch, counted from 1
+    step: int = 0  # steps taken, over all epochs
+    eta_s: float | None = None  # estimated seconds left
     error: str | None = None
-    doing: str = ""
+    doing: str = ""  # current step of the preparation
     done: int = 0
-    total: int = 0
+    total: int = 0  # all units of that step, or of steps once they are taken; 0 if unknown
 
 
 _FIELDS = frozenset(field.name for field in fields(RunStatus))

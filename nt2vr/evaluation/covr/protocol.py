@@ -40,36 +40,22 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class CovrQuery:
-    """A query with its truth, as rows of a benchmark.
-
-    Attributes:
-        right: rows of the clips that count in R@k.
-        matches: rows that count in mAP@k, where these are more; empty for `right`.
-        violating: rows of the clips that show what was to be removed; empty for other changes.
-        caption: full caption of a right clip; empty if unknown.
-        left_out: rows that are not ranked: the reference itself.
-        ranked: rows that are ranked; None for all.
-        subset: rows to rank in a second measure, as in CIRR; empty for none.
-        labels: further groups that it is reported in.
-        parts: wanted part and unwanted parts, if known.
-        names: of the vocabulary of the built-in world that the text mentions.
-        query_id: for test servers and embeddings from elsewhere; empty in the built-in world.
-    """
+    """A query with its truth, as rows of a benchmark."""
 
     kind: str
     text: str
     reference: int
-    right: tuple[int, ...]
-    violating: tuple[int, ...] = ()
-    caption: str = ""
-    left_out: tuple[int, ...] = ()
-    subset: tuple[int, ...] = ()
-    labels: tuple[str, ...] = ()
-    parts: tuple[str, tuple[str, ...]] | None = None
-    names: frozenset[str] = frozenset()
-    matches: tuple[int, ...] = ()
-    ranked: slice | None = None
-    query_id: str = ""
+    right: tuple[int, ...]  # rows of the clips that count in R@k
+    violating: tuple[int, ...] = ()  # rows of the clips that show what was to be removed; empty for other changes
+    caption: str = ""  # full caption of a right clip; empty if unknown
+    left_out: tuple[int, ...] = ()  # rows that are not ranked: the reference itself
+    subset: tuple[int, ...] = ()  # rows to rank in a second measure, as in CIRR; empty for none
+    labels: tuple[str, ...] = ()  # further groups that it is reported in
+    parts: tuple[str, tuple[str, ...]] | None = None  # wanted part and unwanted parts, if known
+    names: frozenset[str] = frozenset()  # of the vocabulary of the built-in world that the text mentions
+    matches: tuple[int, ...] = ()  # rows that count in mAP@k, where these are more; empty for `right`
+    ranked: slice | None = None  # rows that are ranked; None for all
+    query_id: str = ""  # for test servers and embeddings from elsewhere; empty in the built-in world
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,38 +73,26 @@ class EmbeddedMedia:
 
 @dataclass(frozen=True, eq=False)
 class CovrBenchmark:
-    """Queries over a gallery.
-
-    Attributes:
-        source: origin as plain JSON data.
-        references: per reference, its `scene` in the built-in world, or the `path` of its file.
-        clip_ids: of the clips of a dataset.
-    """
+    """Queries over a gallery."""
 
     name: str
     queries: tuple[CovrQuery, ...]
     embed: Callable[[Encoder, Progress], EmbeddedMedia]
-    source: Mapping[str, Any]
+    source: Mapping[str, Any]  # origin as plain JSON data
+    # per reference, its `scene` in the built-in world, or the `path` of its file
     references: Sequence[Mapping[str, Any]]
-    clip_ids: Sequence[str] = ()
+    clip_ids: Sequence[str] = ()  # of the clips of a dataset
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedQueries:
-    """The queries of a benchmark under a model: the input of every composition.
-
-    Attributes:
-        combined: their embeddings, (Q, D) each.
-        captions: (Q, D), embeddings of the targets' captions; zeros where unknown.
-        clips: (V, D), or (V, F, D), whose frames the wanted part weighs.
-        given: (Q, D), vectors of the queries from elsewhere, in place of all compositions.
-    """
+    """The queries of a benchmark under a model: the input of every composition."""
 
     queries: tuple[CovrQuery, ...]
-    combined: CovrVectors
-    captions: Vectors
-    clips: Vectors
-    given: Vectors | None = None
+    combined: CovrVectors  # their embeddings, (Q, D) each
+    captions: Vectors  # (Q, D), embeddings of the targets' captions; zeros where unknown
+    clips: Vectors  # (V, D), or (V, F, D), whose frames the wanted part weighs
+    given: Vectors | None = None  # (Q, D), vectors of the queries from elsewhere, in place of all compositions
 
 
 def embed_queries(
@@ -171,18 +145,12 @@ def vectors_of(embedded: EmbeddedQueries, system: str, weights: Weights, fusion:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """One value per query of a system: the rank of the best right clip, the same within the subset, and violations.
+    """One value per query of a system: the rank of the best right clip, the same within the subset, and violations."""
 
-    Attributes:
-        ranks: (Q,), 1 is best.
-        subset_ranks: (Q,); 0 for queries without a subset.
-        violations: (Q,), share of the first FIRST clips; NaN where nothing was to be removed.
-        precisions: (Q, len(MAP_KS)), average precision at each; NaN if no query has several right clips.
-    """
-
-    ranks: NDArray[np.int64]
-    subset_ranks: NDArray[np.int64]
-    violations: NDArray[np.float64]
+    ranks: NDArray[np.int64]  # (Q,), 1 is best
+    subset_ranks: NDArray[np.int64]  # (Q,); 0 for queries without a subset
+    violations: NDArray[np.float64]  # (Q,), share of the first FIRST clips; NaN where nothing was to be removed
+    # (Q, len(MAP_KS)), average precision at each; NaN if no query has several right clips
     precisions: NDArray[np.float64]
 
 

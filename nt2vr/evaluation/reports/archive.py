@@ -35,21 +35,16 @@ MAX_REPORTS, MAX_BYTES = LIMITS["reports"].count, LIMITS["reports"].num_bytes
 
 @dataclass(frozen=True)
 class Entry:
-    """Summary of a report for listing.
-
-    Attributes:
-        digest: equal for the same queries; "" if unknown.
-        problem: why it cannot be read; then the name is its id, and nothing else is known.
-        specs: per system, its name and description as canonical JSON, equal for the same results on the same queries.
-    """
+    """Summary of a report for listing."""
 
     report_id: str
     name: str
     systems: tuple[str, ...]
     created: str
-    digest: str = ""
+    digest: str = ""  # equal for the same queries; "" if unknown
+    # per system, its name and description as canonical JSON, equal for the same results on the same queries
     specs: tuple[str, ...] = ()
-    problem: str = ""
+    problem: str = ""  # why it cannot be read; then the name is its id, and nothing else is known
 
 
 class Archive:

@@ -28,24 +28,16 @@ class Figure:
 
 @dataclass(frozen=True)
 class Group:
-    """Two systems on the same queries.
+    """Two systems on the same queries."""
 
-    Attributes:
-        name: cue, kind of part or concept that the queries share; "" if they have none, or for joined groups.
-        num_units: number of their units, see `intervals`.
-        difference: second minus first, per query.
-        p: of the sign-flip test.
-        num_joined: number of the small groups that this one joins; 0 if it is a single one.
-    """
-
-    name: str
+    name: str  # cue, kind of part or concept that the queries share; "" if they have none, or for joined groups
     num_queries: int
-    num_units: int
+    num_units: int  # number of their units, see `intervals`
     first: Figure
     second: Figure
-    difference: Figure
-    p: float
-    num_joined: int = 0
+    difference: Figure  # second minus first, per query
+    p: float  # of the sign-flip test
+    num_joined: int = 0  # number of the small groups that this one joins; 0 if it is a single one
 
     @property
     def is_noise(self) -> bool:

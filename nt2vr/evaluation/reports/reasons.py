@@ -23,27 +23,19 @@ SHOWN = 3  # relevant clips, and words
 
 @dataclass(frozen=True)
 class Removed:
-    """A word that removed videos whose captions have the wanted words, with one of them.
-
-    Attributes:
-        videos: number of these, also removed by other words.
-    """
+    """A word that removed videos whose captions have the wanted words, with one of them."""
 
     word: str
-    videos: int
+    videos: int  # number of these, also removed by other words
     video_id: str
     caption: str
 
 
 @dataclass(frozen=True)
 class Reasons:
-    """Why a query has its relevant videos: the first of them, and the words that removed most.
+    """Why a query has its relevant videos: the first of them, and the words that removed most."""
 
-    Attributes:
-        relevant: by video id, the caption that has most of the wanted words.
-    """
-
-    relevant: Mapping[str, str]
+    relevant: Mapping[str, str]  # by video id, the caption that has most of the wanted words
     removed: tuple[Removed, ...]
 
 

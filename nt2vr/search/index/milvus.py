@@ -200,15 +200,12 @@ class MilvusIndex:
         tower: letters and digits, and what else `str.isidentifier` allows.
         local: over the same vectors.
         rows: by id, of the vectors that may be added.
-
-    Attributes:
-        notice: why the last search was local; empty if it was not.
     """
 
     def __init__(self, milvus: Milvus, tower: str, library: str, local: ExactIndex, rows: Mapping[int, Row]) -> None:
         self._milvus, self._collection, self._library = milvus, PREFIX + tower, library
         self._local, self._rows = local, rows
-        self.notice = ""
+        self.notice = ""  # why the last search was local; empty if it was not
         self.recall = 0.0  # until it is measured
 
     def __len__(self) -> int:
