@@ -13,7 +13,7 @@ from nt2vr.language.inflect import inflect, inflect_phrase
 from nt2vr.world.claims import Act
 from nt2vr.world.deeds import deeds
 from nt2vr.world.nouns import NUMBERS, SIZES, meanings
-from nt2vr.world.things import COLOURS, Names, all_nouns, places, plural, read_table, those, words_of_kind
+from nt2vr.world.things import COLOURS, Names, all_nouns, places, plural_of, read_table, those, words_of_kind
 from nt2vr.world.wording import persons
 
 NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
@@ -144,7 +144,7 @@ def _listed(table: str) -> Iterator[tuple[str, Meaning]]:
                 named = frozenset[str]().union(*(meanings().get(name, ()) for name in names)) or frozenset(
                     those(tuple(names))
                 )
-                yield plural(word), Meaning("noun", named, plural=True)
+                yield plural_of(word), Meaning("noun", named, plural=True)
                 yield word, Meaning("noun", named)
 
 

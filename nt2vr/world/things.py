@@ -83,12 +83,12 @@ def read_toml(name: str) -> Mapping[str, Any]:
     return tomllib.loads((ASSETS / "world" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def plural(word: str) -> str:
+def plural_of(word: str) -> str:
     """Return the plural of a name of several words: "birds of prey"."""
     for joint in (" of ", " with ", " in "):
         head, found, rest = word.partition(joint)
         if found:
-            return f"{plural(head)}{joint}{rest}"
+            return f"{plural_of(head)}{joint}{rest}"
     head, _, last = word.rpartition(" ")
     return f"{head} {inflect(last, 'NNS')}".strip()
 
@@ -103,7 +103,7 @@ def _nouns(words: str, plural: str) -> tuple[Noun, ...]:
             case "=":
                 nouns.append(Noun(word[1:], word[1:], "many"))
             case _:
-                nouns.append(Noun(word, plural or plural(word)))
+                nouns.append(Noun(word, plural or plural_of(word)))
         plural = ""
     return tuple(nouns)
 
