@@ -13,7 +13,7 @@ from nt2vr.language.inflect import inflect, inflect_phrase
 from nt2vr.world.claims import Act
 from nt2vr.world.deeds import deeds
 from nt2vr.world.nouns import NUMBERS, SIZES, meanings
-from nt2vr.world.things import COLOURS, Names, all_nouns, places, plural_of, read_table, those, words_of_kind
+from nt2vr.world.things import COLOURS, Names, all_nouns, kinds, places, plural_of, read_table, things, those
 from nt2vr.world.wording import persons
 
 NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
@@ -190,7 +190,8 @@ def synonyms() -> dict[str, str]:
     for row in read_table("typed_words"):
         word, kind, name = row["word"], row["kind"], row["name"].split(",")[0]
         if " " not in word and kind == "thing":
-            found[word] = words_of_kind(name)[0].word
+            nouns = things()[name].nouns if name in things() else kinds().get(name)
+            found |= {word: nouns[0].word} if nouns else {}
         elif " " not in word and kind == "place" and name in places():
             found[word] = places()[name].phrases[0].split()[-1]
     return found
