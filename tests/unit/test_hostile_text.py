@@ -104,7 +104,8 @@ REMEMBERED = {  # functions whose arguments are few, whatever is sent
         ("those", "cast_at", "_ordered", "_rarity", "_uses", "_words", "forms"), "words of its data files"
     ),
     **dict.fromkeys(("_flat", "picture", "_squashed", "drawing", "ink", "look", "with_body"), "its pictures"),
-    **dict.fromkeys(("_split", "with_mood", "grip", "body_of", "seat", "poses"), "its figures"),
+    **dict.fromkeys(("_split", "with_mood", "grip_of", "body_of", "seat", "poses"), "its figures"),
+    "read_toml": "names of its data files",
     **dict.fromkeys(("spots", "headings"), "its motions, each with 8 steps"),
 }
 

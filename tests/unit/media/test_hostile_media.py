@@ -88,7 +88,7 @@ def test_random_bytes_behind_a_valid_header(tmp_path: Path, outcome: Callable[[P
     content[start:end] = Random(0).randbytes(end - start)
     (tmp_path / name).write_bytes(content)
     said = outcome(tmp_path / name)
-    assert said == "frames" or "cannot be decoded" in said
+    assert said == "frames" or said.startswith(f"{name} ")  # is not readable, or has no decodable frame
 
 
 @pytest.mark.parametrize(

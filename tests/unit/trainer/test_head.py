@@ -165,7 +165,7 @@ def test_a_stopped_run_ends_with_the_pooling_of_one_that_was_not(config: TrainCo
         folder.mkdir(exist_ok=True)
         return train(Learner(config), RunFolder(folder), ordered(48, 0), ordered(12, 1), should_stop)
 
-    steps = iter([False, False, False, False, False, True])
+    steps = iter([False] * (48 + 4) + [True])  # asked once per clip, then once per step
     assert go("stopped", lambda: next(steps)) == "stopped"
     assert go("stopped") == go("whole") == "finished"
     one, other = (load_file(RunFolder(tmp_path / name).checkpoint(2) / HEAD) for name in ("stopped", "whole"))

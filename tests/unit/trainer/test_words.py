@@ -215,7 +215,7 @@ def test_a_stopped_run_ends_with_the_words_of_one_that_was_not(config: TrainConf
         learner = Learner(config, words=words_for(config, clips))
         return train(learner, RunFolder(tmp_path / name), clips, coloured(12, 1), should_stop)
 
-    steps = iter([False] * 25 + [True])
+    steps = iter([False] * (32 + 24) + [True])  # asked once per clip, then once per step
     assert go("stopped", lambda: next(steps)) == "stopped"
     assert go("stopped") == go("whole") == "finished"
     for file in (HEAD, WORDS):
