@@ -1,4 +1,4 @@
-"""Lookup by name: built-in implementations, one's own, and those of plug-ins; corrections of mistyped names.
+"""Lookup by name: built-in implementations, one's own, and those of plug-ins.
 
 They also feed drop-downs, config checks and contract tests. A plug-in is an installed package with an entry point in a
 group such as `nt2vr.strategies`; it is imported when a name is asked for that is not built in, or all are listed.
@@ -6,8 +6,7 @@ group such as `nt2vr.strategies`; it is imported when a name is asked for that i
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from threading import RLock
 from typing import Any, TypeVar
@@ -17,7 +16,6 @@ from nt2vr.errors import ConfigError, quoted, reason_of
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 _WORD = re.compile(r"[a-z][a-z0-9_-]+")
-CLOSE = 0.8  # of two names, from 0 to 1: "serch" is close to "search", "CLAP" not to "CLIP"
 
 
 def pick(kind: str, name: str, choices: Mapping[str, T]) -> T:
@@ -26,13 +24,6 @@ def pick(kind: str, name: str, choices: Mapping[str, T]) -> T:
         return choices[name]
     except KeyError:
         raise ConfigError(f"Unknown {kind} {quoted(name)}. Choose one of: {', '.join(sorted(choices))}.") from None
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Suggest the closest of the names, ignoring case, as a sentence that follows another; empty if none is close."""
-    by_key = {each.casefold(): each for each in names}
-    near = get_close_matches(name.casefold(), by_key, n=1, cutoff=CLOSE)
-    return f" Did you mean {by_key[near[0]]!r}?" if near else ""
 
 
 class Registry(Mapping[str, T]):

@@ -7,7 +7,7 @@ from pathlib import Path
 from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.features import Features, read_features
 from nt2vr.datasets.load import kind_and_path, load_dataset
-from nt2vr.errors import ConfigError, DatasetError, quoted
+from nt2vr.errors import ConfigError, DatasetError, did_you_mean, quoted
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
 from nt2vr.evaluation.captioned import captioned_benchmark
@@ -23,7 +23,6 @@ from nt2vr.media.gallery import load_gallery
 from nt2vr.progress import Progress
 from nt2vr.querygen.build import cached_query_sets
 from nt2vr.querygen.query_sets import CaptionedVideos, QuerySets
-from nt2vr.registry import did_you_mean
 from nt2vr.settings import ASSETS
 from nt2vr.world import WORLD
 
