@@ -111,7 +111,7 @@ def test_the_menu_opens_by_key_and_closes_on_escape_or_a_click_outside(page: Pag
 
 def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page) -> None:
     follow(page, DANCING)
-    good, bad = page.locator(".nt-chip.nt-good"), page.locator(".nt-chip.nt-bad")
+    good, bad = page.locator("#parts .nt-chip.nt-good"), page.locator("#parts .nt-chip.nt-bad")
     open_menu(page, "Correct this")
     good.get_by_role("button", name="dancing").click()
     expect(bad).to_have_text(["playing the drum", "dancing"])

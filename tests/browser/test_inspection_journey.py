@@ -69,7 +69,7 @@ def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(page: Page, running_
     page.locator("#map").get_by_role("button", name="CLIP-neg").click()
     expect(page.locator("#map").get_by_role("button", name="CLIP-neg")).to_have_attribute("aria-pressed", "true")
     submit(page, "a dog")  # the open map follows, and stays with the system
-    expect(page.locator(".nt-chip.nt-good")).to_have_text("a dog")
+    expect(page.locator("#parts .nt-chip.nt-good")).to_have_text("a dog")
     expect(page.locator("#map").get_by_role("button", name="CLIP-neg")).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="hide the map").click()
     expect(plane).to_have_count(0)

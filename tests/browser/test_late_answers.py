@@ -63,14 +63,14 @@ def test_a_correction_typed_during_a_search_outlives_the_answer(page: Page) -> N
     expect(wanted).to_have_value("a woman is riding a horse")  # this one was not touched
     expect(unwanted).to_have_value("dancing, a dog")
     unwanted.press("Enter")
-    expect(page.locator(".nt-chip.nt-bad")).to_have_text(["dancing", "a dog"])
-    expect(page.locator(".nt-chip.nt-good")).to_have_text("a woman is riding a horse")
+    expect(page.locator("#parts .nt-chip.nt-bad")).to_have_text(["dancing", "a dog"])
+    expect(page.locator("#parts .nt-chip.nt-good")).to_have_text("a woman is riding a horse")
 
 
 def test_a_correction_holds_until_the_sentence_changes(page: Page) -> None:
     follow(page)
     open_correction(page)
-    unwanted, chip = page.locator("#unwanted textarea"), page.locator(".nt-chip.nt-bad")
+    unwanted, chip = page.locator("#unwanted textarea"), page.locator("#parts .nt-chip.nt-bad")
     expect(unwanted).to_have_value("cars")
     unwanted.fill("a dog")
     unwanted.press("Enter")
@@ -97,7 +97,7 @@ def test_a_query_typed_before_the_link_is_restored_is_kept_and_the_rest_is_resto
     query.press("Enter")
     expect(columns(page)).to_have_count(2, timeout=MODELS_MS)
     expect(columns(page).first.locator(".nt-clip")).to_have_count(6)
-    expect(page.locator(".nt-chip.nt-bad")).to_have_text("cat")
+    expect(page.locator("#parts .nt-chip.nt-bad")).to_have_text("cat")
     open_correction(page)
     expect(page.locator("#alpha input[type=range]")).to_have_value("0.8")
 
@@ -117,7 +117,7 @@ def test_systems_chosen_and_a_picture_uploaded_before_the_link_is_restored_are_k
     expect(page.locator(".nt-reference[aria-label*='mine.png']")).to_have_count(1)
     expect(columns(page)).to_have_count(4, timeout=MODELS_MS)
     expect(page.locator("#query textarea")).to_have_value("a dog, no cat")
-    expect(page.locator(".nt-chip.nt-bad")).to_have_text("cat")
+    expect(page.locator("#parts .nt-chip.nt-bad")).to_have_text("cat")
     expect(columns(page).last.locator("h3")).to_contain_text("boolean")
 
 

@@ -35,7 +35,7 @@ def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(
 
     submit(page, "a woman is riding a horse, no elephant")
     expect(page.locator(".nt-scope")).to_have_text("elephant", timeout=MODELS_MS)
-    expect(page.locator(".nt-chip.nt-good")).to_have_text("a woman is riding a horse")
+    expect(page.locator("#parts .nt-chip.nt-good")).to_have_text("a woman is riding a horse")
     expect(first.locator(".nt-clip")).to_have_count(8)
     expect(first.locator(".nt-badge")).to_have_text(re.compile(r"\d of 8 right"))
 
@@ -130,7 +130,7 @@ def test_a_link_is_restored_an_empty_query_gets_a_message_beside_the_results_and
     expect(columns(page)).to_have_count(2)  # what was shown stays
     expect(page.locator(".nt-said")).to_have_text("You said no cat.")
     submit(page, "a dog")
-    expect(page.locator(".nt-chip.nt-good")).to_have_text("a dog")
+    expect(page.locator("#parts .nt-chip.nt-good")).to_have_text("a dog")
     expect(page.get_by_role("alert")).to_have_count(0)
 
     offers = page.locator(".nt-words button")  # known words, while typing
