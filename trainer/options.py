@@ -63,7 +63,7 @@ def rules_of(kind: type) -> dict[str, Rule]:
     return rules
 
 
-def check_settings(settings: object, prefix: str = "") -> None:
+def check_settings(settings: Any, prefix: str = "") -> None:
     """Reject a value that breaks the rule of its field."""
     for key, rule in rules_of(type(settings)).items():
         if not rule.holds(value := getattr(settings, key)):

@@ -222,8 +222,8 @@ class Decoder(AbstractContextManager["Decoder"]):
 
     def picture(self, path: Path, framing: Framing | None = None) -> NDArray[np.uint8]:
         """Read a picture as (H, W, 3) RGB, or `fit` to `framing`; large ones are read one at a time."""
-        small: NDArray[np.uint8] | None
-        if (small := self._start(path, _picture, path, framing, LARGE, is_picture=True).result()) is not None:
+        small: NDArray[np.uint8] | None = self._start(path, _picture, path, framing, LARGE, is_picture=True).result()
+        if small is not None:
             return small
         if not self._one_large.acquire(timeout=self._timeout_s):
             raise MediaError(f"Other large pictures are being read. Send {path.name} again, or make it smaller.")

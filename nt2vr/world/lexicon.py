@@ -186,7 +186,7 @@ def lexicon() -> dict[tuple[str, ...], Meaning]:
 @cache
 def synonyms() -> dict[str, str]:
     """Map words of `typed_words.tsv` to words of captions, for models to be asked by: "someone" to "person"."""
-    found = {}
+    found: dict[str, str] = {}
     for row in read_table("typed_words"):
         word, kind, name = row["word"], row["kind"], row["name"].split(",")[0]
         if " " not in word and kind == "thing":

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from tests.conftest import RunningApp, run_app
 from tests.tiny import write_tiny
 
 OWNER = "the-owners-token-of-this-test"
-SERVER = {
+SERVER: dict[str, Any] = {
     "GRADIO_SERVER_NAME": "0.0.0.0",
     "GRADIO_ROOT_PATH": "/nt2vr",
     "NT2VR_ALLOW_TRAIN": "everyone",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import argcomplete
 import pytest
+from argcomplete.finders import CompletionFinder
 
 from nt2vr.__main__ import main
 from nt2vr.commands.completion import SHELLS
@@ -16,7 +17,7 @@ from tests.paths import ROOT
 from tests.tiny import write_tiny
 
 
-class InProcess(argcomplete.CompletionFinder):
+class InProcess(CompletionFinder):
     def _init_debug_stream(self) -> None:
         """Leave file descriptor 9 alone, which may be another's here."""
 

@@ -71,10 +71,12 @@ class ClipFile:
     def frames(self, progress: Progress = silent) -> NDArray[np.uint8]:
         """Return the memory-mapped frames, drawing them first if necessary."""
         mark_used(self.path)
-        frames = read_cached(self.path, lambda path: np.load(path, mmap_mode="r", allow_pickle=False))
+        frames: NDArray[np.uint8] | None = read_cached(
+            self.path, lambda path: np.load(path, mmap_mode="r", allow_pickle=False)
+        )
         if frames is None:
             self._draw(progress)
-            frames = np.load(self.path, mmap_mode="r")
+            frames = np.asanyarray(np.load(self.path, mmap_mode="r"))
         return frames
 
     def embeddings(

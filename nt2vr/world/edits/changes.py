@@ -165,9 +165,9 @@ def _candidates(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[
         case "add actor":
             for name in (name for group in cast_at(scene.place) for name in rng.sample(group, min(TRIES, len(group)))):
                 new = Figure(name, draw_colour(name, rng))
-                does = sample_deed("main", len(cast), [*cast, name], scene.place, rng)
-                if does and _is_one(new):
-                    yield Change(kind, scene, new=replace(new, deeds=(does,)), does=does)
+                drawn = sample_deed("main", len(cast), [*cast, name], scene.place, rng)
+                if drawn and _is_one(new):
+                    yield Change(kind, scene, new=replace(new, deeds=(drawn,)), does=drawn)
         case "add prop":
             for name in (*props_at(scene.place, scene.night), *rng.sample(anywhere(), TRIES)):
                 if things()[name].nouns[0].number != "many":  # "there is a ball", not "there are scissors"

@@ -18,7 +18,7 @@ def judge_video(query: Query, video: Video, reference: Video | None = None) -> V
         scene, *before = (Scene.from_dict(each.scene or {}) for each in (video, reference) if each)
     except (KeyError, TypeError):
         return None
-    return judge_edit(query, *before, scene) if before else judge(query, scene)
+    return judge_edit(query, before[0], scene) if before else judge(query, scene)
 
 
 def judge_edit(query: Query, before: Scene, scene: Scene) -> Verdict | None:

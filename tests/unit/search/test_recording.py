@@ -33,7 +33,7 @@ def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
     [
         *("", "[]", "{}", '{"base": 1}', "{", '{"queries": []}'),
         *({**asdict(RECORDING), "queries": {"a dog": wrong}} for wrong in ([[["a"]], []], [["ab"], [1]], [5, 6], 5)),
-        *({**asdict(RECORDING), "queries": wrong} for wrong in ({}, [])),
+        *({**asdict(RECORDING), "queries": wrong} for wrong in (dict[str, Any](), list[Any]())),
         {**asdict(RECORDING), "queries": {"a dog": [[[["a"], 0.5]], []]}},
         {**asdict(RECORDING), "seconds": [0]},
         {**asdict(RECORDING), "queries": {"a dog": [[["of another gallery", 0.5]], []]}},

@@ -14,6 +14,7 @@ from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.web.permissions import Permissions
 from tests.tiny import write_tiny
 
+NOBODY: Any = None  # a request by nobody in particular
 ANYBODY = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
 DRAWN = "CLIP and CLIP-neg know only drawings: of real videos, their rankings mean almost nothing."
 
@@ -63,5 +64,5 @@ def test_who_may_not_download_is_told_so(models: Catalog) -> None:
 def test_a_model_that_was_removed_is_not_chosen_any_more(models: Catalog) -> None:
     stand_in: Any = SimpleNamespace(models=models, libraries=None)
     write_tiny(models.home / "mine", "Mine")
-    _, _, form, opened, _ = LibraryTab(stand_in, stand_in, ANYBODY, ()).on_visit("Removed", "Mine", None)
+    _, _, form, opened, _ = LibraryTab(stand_in, stand_in, ANYBODY, ()).on_visit("Removed", "Mine", NOBODY)
     assert (form.value, opened.value) == ("Mine", "Mine")
