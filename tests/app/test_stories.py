@@ -17,7 +17,7 @@ CLAIMS = {  # query -> per system, of 8 clips: right, violations, misses; as far
     "a fish but not a shark": ({"right": 4}, {"miss": 8}),
     "neither a man nor a dog": ({"violation": 4}, {"right": 8}),
     "an animal goes away": ({"right": 2}, {"right": 8}),
-    "a man is playing the guitar and not singing": ({"miss": 6, "violation": 0}, {"miss": 7, "violation": 0}),
+    "a man is playing the guitar and not singing": ({"miss": 7, "violation": 0}, {"miss": 7, "violation": 0}),
     "not dancing": ({}, {"right": 8}),
     "any vehicle except a car": ({"violation": 7}, {"right": 8}),
 }

@@ -134,6 +134,6 @@ def test_models_to_start_from_are_named_as_configs_name_them_those_of_runs_with_
     (tmp_path / "models" / "broken" / "nt2vr.json").write_text("{")
     found = bases([ROOT / "assets" / "models", tmp_path / "models", tmp_path / "runs" / "tiny-1" / "checkpoints"])
     assert found["random weights"] == ""
-    assert found["CLIP"] == presets()["CLIP-neg"]["base"]
+    assert found["CLIP4Clip"] == presets()["CLIP-neg"]["base"]
     assert found["Tiny · tiny-1, epoch 0"] == str(tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003")
     assert not any("broken" in name for name in found)
