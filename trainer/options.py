@@ -65,7 +65,7 @@ def rules_of(kind: type) -> dict[str, Rule]:
 
 def check_settings(settings: Any, prefix: str = "") -> None:
     """Reject a value that breaks the rule of its field."""
-    for key, rule in rules_of(type(settings)).items():
+    for key, rule in rules_of(settings.__class__).items():
         if not rule.holds(value := getattr(settings, key)):
             raise ConfigError(f"{prefix}{key} {rule.refusal} {quoted(value)}.")
 
