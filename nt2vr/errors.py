@@ -1,11 +1,7 @@
 """Errors that users can cause; each message is one clear sentence for the page, never a traceback."""
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-
 MAX_QUOTED = 100  # characters of outside text in a message
 MAX_REASON = 200  # characters of a third-party error in a message
-CLOSE = 0.8  # of two names, from 0 to 1: "serch" is close to "search", "CLAP" not to "CLIP"
 INTERNAL = ("miniz", "PytorchStreamReader", "Traceback")  # words in errors of libraries that help nobody
 
 
@@ -82,13 +78,6 @@ def quoted(value: object) -> str:
         return repr(value if len(value) <= MAX_QUOTED else value[: MAX_QUOTED - 1] + "…")
     text = repr(value)
     return text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Suggest the closest of the names, ignoring case, as a sentence that follows another; empty if none is close."""
-    by_key = {each.casefold(): each for each in names}
-    near = get_close_matches(name.casefold(), by_key, n=1, cutoff=CLOSE)
-    return f" Did you mean {by_key[near[0]]!r}?" if near else ""
 
 
 def causes(error: BaseException | None) -> list[BaseException]:

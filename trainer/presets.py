@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from nt2vr.errors import ConfigError, did_you_mean, quoted
+from nt2vr.errors import ConfigError, quoted
+from nt2vr.language.corrections import did_you_mean
 
 PRESETS = Path(__file__).parent / "configs"
 SWEEPS = PRESETS / "sweeps"

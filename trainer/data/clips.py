@@ -14,7 +14,8 @@ from nt2vr.datasets.covr import covr_name
 from nt2vr.datasets.features import find_features, read_features
 from nt2vr.datasets.files import Files
 from nt2vr.datasets.load import kind_and_path, load_dataset, sample
-from nt2vr.errors import ConfigError, did_you_mean
+from nt2vr.errors import ConfigError
+from nt2vr.language.corrections import did_you_mean
 from nt2vr.media.cache import Cache
 from nt2vr.media.frame_store import StoredClips
 from nt2vr.media.gallery import Video
