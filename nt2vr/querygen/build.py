@@ -31,7 +31,7 @@ from nt2vr.querygen.things import things
 
 logger = logging.getLogger(__name__)
 
-GENERATOR = 4  # cache version: raise it when the same captions give other queries
+GENERATOR = 5  # cache version: raise it when the same captions give other queries
 ReadContents = Callable[[], Mapping[str, VideoContent]]
 
 

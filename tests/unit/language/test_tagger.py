@@ -106,6 +106,8 @@ def test_the_caption_tagger_handles_spellings_of_datasets(text: str, tags: str) 
     [
         ("dogs chasing nothing", "NOUN VBG PRON"),  # not: nobody | dances
         ("cats and nobody", "NOUN CONJ PRON"),
+        ("shows a trick to avoid", "VBZ DET NOUN TO VB"),  # not: avoid | shows
+        ("shows them play", "VBZ PRON VB"),  # not: play | shows
     ],
 )
 def test_the_last_word_says_nothing_of_the_first(text: str, tags: str) -> None:
