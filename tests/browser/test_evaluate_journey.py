@@ -141,7 +141,7 @@ def filter_the_queries(page: Page) -> tuple[str, list[str]]:
 def check_the_marks(page: Page, ids: list[str]) -> None:
     """Search marks the relevant clips of the query that was opened, and of no other."""
     expect(page.locator(".nt-legend")).to_contain_text("relevant in the evaluation", timeout=WAIT_MS)
-    heads = page.locator(".nt-column h3")  # beside the base the best at hard pairs, where two are as good as each other
+    heads = page.locator(".nt-column h3")  # of the base, and of the best at hard pairs: two are as good as each other
     expect(heads).to_contain_text(["CLIP", re.compile("CLIP-neg|boolean")])
     marked = page.locator(".nt-clip", has=page.locator(".nt-judged"))
     assert {clip.get_attribute("data-id") for clip in marked.all()} & set(ids)

@@ -83,6 +83,7 @@ def order_accuracy(folder: Path) -> float:
     return 100 * float((right > reverse + 1e-5).mean())
 
 
+@pytest.mark.slow
 def test_seqtransf_learns_an_order_that_the_mean_cannot_know(config: TrainConfig, tmp_path: Path) -> None:
     found, config = {}, replace(config, num_clips=96, batch_size=24, epochs=1, learning_rate=2e-3, warmup_steps=20)
     for pooling, passes in (("mean", 10), ("unit_seqTransf", 250)):  # after 200 steps, seed and processor decide
