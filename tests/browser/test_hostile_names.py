@@ -15,7 +15,7 @@ from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.review import Remark
 from nt2vr.library.libraries import Libraries
 from nt2vr.search.systems import System
-from tests.browser.actions import MODELS_MS, columns, follow
+from tests.browser.actions import MODELS_MS, columns, follow, open_reports
 from tests.browser.test_library_journey import open_library_tab, wait_until_ready
 from tests.conftest import RunningApp
 from tests.unit.evaluation.words import report_of
@@ -89,7 +89,7 @@ def test_a_name_that_would_be_a_script_is_shown_and_never_run(
 
 @pytest.mark.usefixtures("hostile")
 def test_a_report_s_name_and_notes_that_would_be_scripts_are_never_run(page: Page) -> None:
-    page.get_by_role("tab", name="Evaluate").click()
+    open_reports(page)
     page.get_by_role("group", name="Reports").get_by_text(PAYLOADS[1]).click()
     report = page.get_by_role("article", name="Report")
     for payload in PAYLOADS:  # the note on a model's card
@@ -105,7 +105,7 @@ def test_a_report_s_name_and_notes_that_would_be_scripts_are_never_run(page: Pag
 
 @pytest.mark.usefixtures("hostile")
 def test_a_report_that_cannot_be_read_says_why_and_can_be_deleted(page: Page, running_app: RunningApp) -> None:
-    page.get_by_role("tab", name="Evaluate").click()
+    open_reports(page)
     row = page.get_by_role("group", name="Reports").get_by_role("button").filter(has_text="It cannot be read")
     row.click()
     expect(page.get_by_role("article", name="Report")).to_contain_text(f"{PAYLOADS[0]} has no readable report")
