@@ -49,6 +49,7 @@ class Learner:
         head: pools `videos`: the pooling if it learns, otherwise the identity.
         videos: (N, D), L2-normalised embeddings of the training clips, or those of their frames (N, F, D) if the
             pooling learns; set if the visual tower is frozen and the data has videos.
+        frames: (N, F, D), embeddings of their frames, which the loss order needs; otherwise `videos`.
     """
 
     def __init__(self, config: TrainConfig, start: Start | None = None, words: Words | None = None) -> None:
@@ -77,12 +78,18 @@ class Learner:
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda step: rate_at(step, config))
         self.steps = 0
         self.videos: Tensor | None = None
+        self.frames: Tensor | None = None
         self.teacher: Teacher | None = None
         self.miner: Miner | None = None
 
-    def use_videos(self, videos: NDArray[np.float32]) -> None:
-        """Set the embeddings of the training clips, or of their frames, as `frozen_encoder` returns them."""
+    def use_videos(self, videos: NDArray[np.float32], frames: NDArray[np.float32] | None = None) -> None:
+        """Set the embeddings of the training clips, or of their frames, as `frozen_encoder` returns them.
+
+        Args:
+            frames: (N, F, D), for the loss order if `videos` are of clips.
+        """
         self.videos = torch.from_numpy(self.as_frames(videos)).to(self.device)
+        self.frames = self.videos if frames is None else torch.from_numpy(frames).to(self.device)
 
     def as_frames(self, videos: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return what `head` pools: where it needs only their mean, (N, D), that is one frame: (N, 1, D)."""
@@ -170,9 +177,10 @@ class Learner:
         """Add the clips that follow each other; None without a loss that needs them."""
         if batch.ordered is None:
             return None
-        assert self.videos is not None, "the loss order is refused without stored frames"
+        assert self.frames is not None, "the loss order is refused without stored frames"
         rows, frames = torch.from_numpy(batch.ordered.rows), torch.from_numpy(batch.ordered.frames)
-        return EmbeddedOrder(text, self.head(self.videos[rows, frames]).float())
+        video = self.pooling(self.frames[rows, frames]) if len(rows) else text  # attention refuses no clips at all
+        return EmbeddedOrder(text, video.float())
 
     def _distractor(self, batch: Batch) -> Tensor | None:
         """Mine distractors, and gather those of all processes; None without a loss that needs them."""

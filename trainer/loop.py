@@ -11,6 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from nt2vr.models.checkpoint import read_model
@@ -137,9 +139,7 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
         return
     with in_turn():
         if clips.has_videos:
-            videos = clips.embedded_once(learner.frozen_encoder(), stoppable(progress, should_stop))
-            learner.use_videos(videos)
-            videos = mean_of_frames(videos)
+            videos = learn_from_videos(learner, clips, stoppable(progress, should_stop))
         if learner.losses.needs & {"parts", "distractors"}:
             assert config.base_folder, "guaranteed by the config"
             model, tokenizer, _ = read_model(config.base_folder, learner.device)
@@ -155,6 +155,19 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
                 videos = base.encode_text(captions_of(clips.sentences, key, first))
             sentences = map(denial, first if clips.sentences.parses_captions else range(len(clips)))
             learner.teacher = Teacher(base, sentences, videos, learner.device)
+
+
+def learn_from_videos(learner: Learner, clips: Clips, progress: Progress) -> NDArray[np.float32]:
+    """Set the embeddings that the learner looks up; return the teacher's, which are of clips, or means of frames."""
+    encoder = learner.frozen_encoder()
+    if "ordered" in learner.losses.needs and learner.head is not learner.pooling:
+        frames = clips.embedded_once(encoder.unpooled(), progress)
+        videos = encoder.pool(frames)
+        learner.use_videos(videos, frames)
+    else:
+        videos = clips.embedded_once(encoder, progress)
+        learner.use_videos(videos)
+    return mean_of_frames(videos)
 
 
 def own_captions(learner: Learner, clips: Clips, key: str) -> list[str]:

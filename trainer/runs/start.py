@@ -97,10 +97,9 @@ def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Modu
     ordered = isinstance(pooling, SequenceTransformer) and config.trains_visual
     if ordered and config.frames_per_step != config.num_frames:
         raise ConfigError(f"{card.pooling} needs all frames. Set frames_per_step to num_frames ({config.num_frames}).")
-    learns_order = isinstance(pooling, SequenceTransformer) and not config.keep_head
-    if "order" in config.losses and (config.trains_visual or not learns_order):
+    if "order" in config.losses and (config.trains_visual or not isinstance(pooling, SequenceTransformer)):
         raise ConfigError(
             "The loss order needs a frozen visual tower and a pooling that learns the order of frames. Set train to "
-            "text and pooling to unit_seqTransf, and keep_head to false."
+            "text and pooling to unit_seqTransf."
         )
     return pooling

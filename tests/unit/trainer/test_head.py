@@ -22,6 +22,7 @@ from tests.tiny import TINY, write_tiny
 from trainer.config import TrainConfig
 from trainer.data.batches import ORDERED_PAIRS, epoch_batches
 from trainer.data.clips import Clips, check_data, world_clips
+from trainer.data.ordered import OrderedClips
 from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.loop import prepare, train
@@ -129,12 +130,35 @@ def test_a_pooling_that_is_kept_pools_the_clips_once_and_stays_as_it_is(config: 
         learner.step([batch])
     assert learner.encoder().card.head == base.card.head != {}
     assert learner.encoder().text_fingerprint != base.text_fingerprint
-    with pytest.raises(ConfigError, match="keep_head to false"):
-        Learner(replace(kept, losses={"order": {}}))
     unlearned: list[dict[str, Any]] = [{"base": config.base}, {"pooling": "attention"}]
     for changes in unlearned:
         with pytest.raises(ConfigError, match=r"has no (mean|attention) that has learned"):
             Learner(replace(kept, **changes))
+
+
+def test_the_loss_order_teaches_a_text_tower_with_a_pooling_that_is_kept(config: TrainConfig, tmp_path: Path) -> None:
+    """It pools the frames in another order, and nothing else is pooled at each step."""
+    folder = tmp_path / "base"
+    folder.mkdir()
+    assert train(Learner(replace(config, epochs=1)), RunFolder(folder), ordered(48, 0), ordered(12, 1)) == "finished"
+    base = RunFolder(folder).checkpoint(1)
+    losses: dict[str, Any] = {"contrastive": {}, "order": {}}
+    config = replace(
+        config, base=str(base), train="text", keep_head=True, pooling="base", losses=losses, num_clips=200
+    )
+    clips = world_clips("train", 200, config.num_frames, Framing(64), 0, tmp_path)
+    learner = Learner(config)
+    prepare(learner, clips, lambda: False)
+    assert learner.videos is not None and learner.frames is not None and learner.frames.ndim == 3
+    with torch.no_grad():
+        np.testing.assert_allclose(learner.pooling(learner.frames), learner.videos, atol=1e-6)
+    learner.start_epoch()
+    batch = next(epoch_batches(clips, config, 1, needs=learner.losses.needs))
+    assert learner.step([batch])["order"] > 0
+    nothing = OrderedClips([], np.empty((0, config.num_frames), np.int64), np.empty((0, config.num_frames), np.int64))
+    assert learner.step([replace(batch, ordered=nothing)])["order"] == 0
+    assert learner.encoder().card.head == read_checkpoint(base).card.head
+    assert learner.encoder().text_fingerprint != read_checkpoint(base).text_fingerprint
 
 
 def test_the_pooling_has_a_learning_rate_of_its_own(config: TrainConfig) -> None:
