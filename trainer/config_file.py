@@ -62,6 +62,12 @@ def anchored(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
     )
 
 
+def names_files(config: TrainConfig) -> bool:
+    """Whether a config names files to learn from, besides its base."""
+    is_rule = config.verb_changes in get_args(Rule)
+    return config.data != WORLD or not is_rule or bool(config.words.get("vectors"))
+
+
 def _base_folder(base: str, data_dir: Path | None) -> str:
     """Return the folder of a base, which may be the name of a model, in any letter case: "clip", "ViT-B-32/openai"."""
     path = resolve_path(base)

@@ -14,7 +14,7 @@ from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig
-from trainer.config_file import anchored
+from trainer.config_file import anchored, names_files
 from trainer.runs.manager import Run, RunManager
 from trainer.ui.form import bases, config_fields, losses_view, presets, read_form
 from trainer.ui.layout import FIRST, MAX_BESIDE, FormParts, ListParts, RunParts
@@ -122,7 +122,10 @@ class TrainTab:
         by_key = dict(zip([field.key for field in self._fields], values, strict=True))
         if by_key["data"] != WORLD or by_key["base"] not in dict(self._bases(visitor)).values():
             self._permissions.check("paths", visitor)
-        return read_form(by_key, losses)
+        config = read_form(by_key, losses)
+        if names_files(config):
+            self._permissions.check("paths", visitor)
+        return config
 
     def on_new(self, request: gr.Request) -> tuple[Any, ...]:
         return self._show("", request)
