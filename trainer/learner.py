@@ -30,7 +30,7 @@ from trainer.losses.embedded import (
     EmbeddedVerbs,
     PartVectors,
 )
-from trainer.optimizer import build_optimizer, clip_gradients, rate_at
+from trainer.optimizer import build_optimizer, clip_gradients, rate_at, restore
 from trainer.runs.start import Start
 from trainer.teacher import Miner, Teacher
 
@@ -275,7 +275,7 @@ class Learner:
         self.head.load_state_dict(state.get("head", {}))  # not stored until poolings learnt
         if self.words is not None:
             self.words.load_state_dict(state["words"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        restore(self.optimizer, state["optimizer"])
         self.schedule.load_state_dict(state["schedule"])
 
     def load_random_state(self, state: Mapping[str, Any]) -> None:

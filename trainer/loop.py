@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from nt2vr.errors import CheckpointError, reason_of
 from nt2vr.models.checkpoint import read_model
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable, tracked
 from nt2vr.querygen.denials import Denial
@@ -88,7 +89,13 @@ def go_on(
 ) -> State:
     """Take the steps that a run still lacks; return "finished" or "stopped"."""
     if saved.learner:
-        learner.load_state_dict(saved.learner)
+        try:
+            learner.load_state_dict(saved.learner)
+        except (KeyError, RuntimeError, ValueError) as error:
+            raise CheckpointError(
+                f"{run.resume} was saved by another version of nT2VR ({reason_of(error)}). "
+                "The run's curves and checkpoints stay; start a new run."
+            ) from error
         logger.info("Resuming after step %d.", learner.steps)
     books = Books(run, learner, saved, validator) if rank() == 0 else None
     if saved.learner:

@@ -47,6 +47,16 @@ def build_optimizer(model: nn.Module, head: nn.Module, config: TrainConfig) -> t
     return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), fused=True)
 
 
+def restore(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> None:
+    """Load an optimizer's `state_dict`; a ValueError refuses that of other parameters, of which torch checks none."""
+    optimizer.load_state_dict(state)
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            averages = [value for value in optimizer.state[parameter].values() if value.ndim]
+            if any(average.shape != parameter.shape for average in averages):
+                raise ValueError("the optimizer's parameters were in another order")
+
+
 def rate_at(step: int, config: TrainConfig) -> float:
     """Return the learning-rate factor at a step: linear warm-up, then cosine to 0 or exponential decay per epoch."""
     if step < config.warmup_steps:

@@ -28,7 +28,7 @@ from trainer.fusion.__main__ import add_fusion
 from trainer.fusion.data import FusionData, load
 from trainer.fusion.train import LOSSES, batches, groups_of
 from trainer.loop import go_on
-from trainer.optimizer import build_optimizer, clip_gradients, rate_at
+from trainer.optimizer import build_optimizer, clip_gradients, rate_at, restore
 from trainer.runs.metrics import check_tensorboard
 from trainer.runs.resume import read_saved
 from trainer.runs.run_folder import RunFolder, State
@@ -122,7 +122,7 @@ class FusionLearner:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self.steps = state["steps"]
         self._module.load_state_dict(state["fusion"])
-        self._optimizer.load_state_dict(state["optimizer"])
+        restore(self._optimizer, state["optimizer"])
         self._schedule.load_state_dict(state["schedule"])
 
     def load_random_state(self, state: Mapping[str, Any]) -> None:

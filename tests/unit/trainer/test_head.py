@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 from torch.nn.functional import normalize
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import HEAD, Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
@@ -249,3 +249,23 @@ def test_the_loss_over_seqtransf_is_that_of_clip4clip() -> None:
     for kind, is_frame in (("masked", given["c4c_mask"] > 0), ("full", None)):
         batch = EmbeddedBatch(pooling(given["c4c_frames"], is_frame), texts, given["c4c_logit_scale"])
         assert ContrastiveLoss()(batch).item() == pytest.approx(given[f"c4c_seqTransf_{kind}_loss"].item(), abs=1e-9)
+
+
+@pytest.mark.parametrize("part", ["optimizer", "model", "head"])
+def test_a_run_saved_with_other_parameters_is_not_gone_on_with(config: TrainConfig, tmp_path: Path, part: str) -> None:
+    run, steps = RunFolder(tmp_path), iter([False] * (48 + 4) + [True])
+    assert train(Learner(config), run, ordered(48, 0), ordered(12, 1), lambda: next(steps)) == "stopped"
+    state = torch.load(run.resume, weights_only=True)
+    learned = state["learner"][part]
+    if part == "optimizer":  # the order in which seqTransf's parameters were registered has changed
+        moments = learned["state"]
+        other = next(n for n in moments if moments[n]["exp_avg"].shape != moments[0]["exp_avg"].shape)
+        moments[0], moments[other] = moments[other], moments[0]
+    else:
+        learned["another"] = learned.pop(next(iter(learned)))
+    torch.save(state, run.resume)
+    with pytest.raises(
+        CheckpointError, match=r"was saved by another version of nT2VR \(.*start a new run\."
+    ) as refused:
+        train(Learner(config), run, ordered(48, 0), ordered(12, 1))
+    assert "\n" not in str(refused.value)
