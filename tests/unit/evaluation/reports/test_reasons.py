@@ -29,10 +29,8 @@ def report_with(*queries: JudgedQuery, data: str = "toy") -> Report:
     return Report.of(benchmark, [Result("A", {}, Measured(np.ones(len(asked), np.int32), none, none, none))])
 
 
-COMPOSED = JudgedQuery(
-    "composed", "a man plays the guitar and doesn't sing", row_array([0, 4]), wanted="a man plays the guitar",
-    unwanted=("sing",),
-)  # fmt: skip
+TEXT, WANTED = "a man plays the guitar and doesn't sing", "a man plays the guitar"
+COMPOSED = JudgedQuery("composed", TEXT, row_array([0, 4]), wanted=WANTED, unwanted=("sing",))
 
 
 def test_relevant_clips_have_the_wanted_words_and_removed_ones_also_an_unwanted_one() -> None:
