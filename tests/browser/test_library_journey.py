@@ -67,6 +67,7 @@ def wait_until_ready(page: Page, name: str) -> None:
 
 def add_films(page: Page, films: Path) -> None:
     open_library_tab(page)
+    expect(page.locator("#library-first-model input")).to_have_value("tiny")  # the tab lists models as it opens
     page.get_by_label("Manifest with captions").check()
     page.locator("#library-path").get_by_role("textbox").fill(str(films / "films.jsonl"))
     page.locator("#library-name").get_by_role("textbox").fill("Films")
