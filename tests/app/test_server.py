@@ -26,7 +26,8 @@ def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(ser
     event = ("train-start", "click")
     by_id = {c["id"]: c["props"] for c in client.config["components"]}
     inputs = [by_id[number] for number in client.events[event]["inputs"]]
-    for field, path in (("train-data", "/etc"), ("train-base", "/root/models/mine")):
+    named = ("train-data", "/etc"), ("train-base", "/root/models/mine"), ("train-verb_changes", "/etc/passwd")
+    for field, path in named:
         values = [path if props.get("elem_id") == field else props.get("value") for props in inputs]
         assert client.error(event, values).startswith("Only the owner may name files of this machine")
     values = [0 if props.get("elem_id") == "train-epochs" else props.get("value") for props in inputs]
