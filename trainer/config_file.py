@@ -63,9 +63,8 @@ def anchored(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
 
 
 def names_files(config: TrainConfig) -> bool:
-    """Whether a config names files to learn from, besides its base."""
-    is_rule = config.verb_changes in get_args(Rule)
-    return config.data != WORLD or not is_rule or bool(config.words.get("vectors"))
+    """Whether a config names files besides its base and its data."""
+    return config.verb_changes not in get_args(Rule) or bool(config.words.get("vectors"))
 
 
 def _base_folder(base: str, data_dir: Path | None) -> str:

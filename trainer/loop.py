@@ -146,7 +146,7 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
         return
     with in_turn():
         if clips.has_videos:
-            videos = learn_from_videos(learner, clips, stoppable(progress, should_stop))
+            videos = store_embeddings(learner, clips, stoppable(progress, should_stop))
         if learner.losses.needs & {"parts", "distractors"}:
             assert config.base_folder, "guaranteed by the config"
             model, tokenizer, _ = read_model(config.base_folder, learner.device)
@@ -164,7 +164,7 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
             learner.teacher = Teacher(base, sentences, videos, learner.device)
 
 
-def learn_from_videos(learner: Learner, clips: Clips, progress: Progress) -> NDArray[np.float32]:
+def store_embeddings(learner: Learner, clips: Clips, progress: Progress) -> NDArray[np.float32]:
     """Set the embeddings that the learner looks up; return the teacher's, which are of clips, or means of frames."""
     encoder = learner.frozen_encoder()
     if "ordered" in learner.losses.needs and learner.head is not learner.pooling:

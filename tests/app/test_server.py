@@ -5,6 +5,7 @@ import httpx
 from tests.app.raw import RawClient
 from tests.conftest import RunningApp
 from tests.paths import ROOT
+from trainer.ui.form import losses_view, presets
 
 
 def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(server: RunningApp) -> None:
@@ -26,6 +27,8 @@ def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(ser
     event = ("train-start", "click")
     by_id = {c["id"]: c["props"] for c in client.config["components"]}
     inputs = [by_id[number] for number in client.events[event]["inputs"]]
+    losses = {"value": losses_view(presets()["CLIP-neg"]["losses"])}  # the page has them once its tab was opened
+    inputs = [{**props, **(losses if props.get("elem_id") == "train-losses" else {})} for props in inputs]
     named = ("train-data", "/etc"), ("train-base", "/root/models/mine"), ("train-verb_changes", "/etc/passwd")
     for field, path in named:
         values = [path if props.get("elem_id") == field else props.get("value") for props in inputs]

@@ -121,7 +121,7 @@ class TrainTab:
         *values, losses = filled
         by_key = dict(zip([field.key for field in self._fields], values, strict=True))
         if by_key["data"] != WORLD or by_key["base"] not in dict(self._bases(visitor)).values():
-            self._permissions.check("paths", visitor)
+            self._permissions.check("paths", visitor)  # before the form is read, which looks at both
         config = read_form(by_key, losses)
         if names_files(config):
             self._permissions.check("paths", visitor)
