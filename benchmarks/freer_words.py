@@ -32,7 +32,7 @@ from nt2vr.world.truth import read_asked
 
 NUM_CLIPS = 1_000
 KINDS: tuple[DenialKind, ...] = get_args(DenialKind)
-MODELS = ("CLIP", "CLIP*", "CLIP-bnl", "CLIP-con", "CLIP-neg")
+MODELS = ("CLIP", "CLIP-bnl", "CLIP-con", "CLIP-neg")
 
 
 def main() -> None:

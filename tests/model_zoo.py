@@ -13,7 +13,7 @@ from nt2vr.settings import ASSETS
 from tests.paths import ROOT
 
 PAGE = ROOT / "docs" / "model-zoo.md"
-ORDER = ("CLIP", "CLIP*", "CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP4Clip")  # as the tables of docs/results.md
+ORDER = ("CLIP", "CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP4Clip", "CLIP-vfc")  # as the tables of docs/results.md
 MEASURES = {  # name on the card -> head of the column, and its format
     "test/original/MIR": ("Original MIR", ".3f"),
     "test/composed/MIR": ("Composed MIR", ".3f"),

@@ -17,7 +17,7 @@ from nt2vr.ui.theme import script, template
 from nt2vr.world import WORLD
 
 POLL_S = 1.0
-DEFAULT_SYSTEMS = ("CLIP*", "CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP boolean")
+DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP boolean")
 COVR = "covr:"  # before the built-in world or a folder: pictures plus texts
 BUILT_IN_DATA = "Queries and videos"
 OWN_DATA = (

@@ -7,7 +7,7 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.ui.search.column_view import short_name
 
 MOST = 6  # systems, as in Figure 1 of the paper
-USUAL = ("CLIP", "CLIP*", "CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP boolean")
+USUAL = ("CLIP", "CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP4Clip", "CLIP boolean")
 
 
 def figure_choices(chosen: Sequence[str], names: Collection[str]) -> list[str]:

@@ -5,8 +5,8 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.ui.search.figure_view import figure_choices, figure_systems, figure_view
 
-NAMES = ("CLIP", "CLIP boolean", "CLIP-bnl", "CLIP drop", "CLIP*", "CLIP-neg", "CLIP-con")
-USUAL = ["CLIP", "CLIP*", "CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP boolean"]
+NAMES = ("CLIP", "CLIP boolean", "CLIP-bnl", "CLIP drop", "CLIP4Clip", "CLIP-neg", "CLIP-con")
+USUAL = ["CLIP", "CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP4Clip", "CLIP boolean"]
 
 
 @pytest.mark.parametrize(
