@@ -103,7 +103,7 @@ class Clips:
         """Encode all clips, or read the cached embeddings; a visual tower is identified by its fingerprint."""
         if self.path is None:
             return self.embeddings(encoder, progress)
-        return embedded_once(self.path, encoder.card, lambda: self.embeddings(encoder, progress))
+        return embedded_once(self.path, encoder, encoder.card, lambda: self.embeddings(encoder, progress))
 
 
 def check_data(config: TrainConfig, users: Mapping[str, Sequence[str]], root: Path = Path()) -> None:

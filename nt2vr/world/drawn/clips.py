@@ -88,11 +88,12 @@ class ClipFile:
         """
         if encoder.card.head:
             return encoder.pool(self.frame_embeddings(encoder, progress))
-        return embedded_once(self.path, encoder.card, lambda: self._embed(encoder, progress, keeps_frames))
+        return embedded_once(self.path, encoder, encoder.card, lambda: self._embed(encoder, progress, keeps_frames))
 
     def frame_embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
         """Return what `Encoder.pool` takes (N, F, D), cached once for all poolings, without keeping the frames."""
-        return embedded_once(self.path, encoder.card.unpooled, lambda: self._embed(encoder, progress, pools=False))
+        of_frames = encoder.card.unpooled
+        return embedded_once(self.path, encoder, of_frames, lambda: self._embed(encoder, progress, pools=False))
 
     def _embed(
         self, encoder: Encoder, progress: Progress, keeps_frames: bool = False, pools: bool = True
@@ -156,17 +157,21 @@ def embed_frames(encoder: Encoder, clips: Iterable[NDArray[np.uint8]], pools: bo
     return np.concatenate(embeddings) if embeddings else np.zeros((0, encoder.embed_dim), np.float32)
 
 
-def embedded_once(frames: Path, card: Card, embed: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
+def embedded_once(
+    frames: Path, encoder: Encoder, card: Card, embed: Callable[[], NDArray[np.float32]]
+) -> NDArray[np.float32]:
     """Return the (N, D) embeddings of the clips in a file of frames, cached per visual tower and pooling of a card.
+
+    Where a pooling that learns has had those of the frames cached, they are pooled, and `embed` is not called.
 
     Args:
         frames: the file, which need not exist: its name identifies the content.
     """
-    key = blake2b(f"{frames.stem} {card.visual_key} {card.pooling_key}".encode(), digest_size=12)
-    path = frames.with_name(f"embeddings-{key.hexdigest()}.npy")
-    embeddings = read_cached(path, lambda path: np.load(path, allow_pickle=False))
+    path = _embeddings_of(frames, card)
+    embeddings = _stored(path)
     if embeddings is None:
-        embeddings = embed()
+        of_frames = _stored(_embeddings_of(frames, card.unpooled))
+        embeddings = embed() if of_frames is None else encoder.pool(of_frames)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             _make_room(path.parent, embeddings.nbytes)
@@ -176,3 +181,13 @@ def embedded_once(frames: Path, card: Card, embed: Callable[[], NDArray[np.float
             logger.warning("Embeddings cannot be stored in %s (%s).", path.parent, reason_of(error))
     mark_used(path)
     return np.asarray(embeddings, np.float32)
+
+
+def _embeddings_of(frames: Path, card: Card) -> Path:
+    key = blake2b(f"{frames.stem} {card.visual_key} {card.pooling_key}".encode(), digest_size=12)
+    return frames.with_name(f"embeddings-{key.hexdigest()}.npy")
+
+
+def _stored(path: Path) -> NDArray[np.float32] | None:
+    stored: NDArray[np.float32] | None = read_cached(path, lambda path: np.load(path, allow_pickle=False))
+    return stored

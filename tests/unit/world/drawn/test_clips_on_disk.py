@@ -79,16 +79,18 @@ def test_embeddings_are_mean_pooled_and_computed_once_per_visual_tower(tmp_path:
     assert (encoder.encoded, again.encoded, other.encoded) == (6, 0, 6)
 
 
-def test_all_poolings_that_learn_pool_frames_that_were_encoded_once(tmp_path: Path) -> None:
-    first, second = Brightness(), Brightness()
+def test_all_poolings_pool_frames_that_were_encoded_once(tmp_path: Path) -> None:
+    first, second, mean = Brightness(), Brightness(), Brightness()
     first.card, second.card = (replace(first.card, head={"fingerprint": name}) for name in ("one", "two"))
     one: Any = first
     two: Any = second
+    plain: Any = mean
     frames = clips(tmp_path).frame_embeddings(one)
     assert frames.shape == (3, 2, 2)
     np.testing.assert_array_equal(clips(tmp_path).embeddings(one), pool_by_mean(frames))
     np.testing.assert_array_equal(clips(tmp_path).embeddings(two), pool_by_mean(frames))
-    assert (first.encoded, second.encoded) == (6, 0)
+    np.testing.assert_array_equal(clips(tmp_path).embeddings(plain), pool_by_mean(frames))
+    assert (first.encoded, second.encoded, mean.encoded) == (6, 0, 0)
     assert not clips(tmp_path).path.exists()  # frames are not kept
 
 
