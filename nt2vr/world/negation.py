@@ -1,9 +1,9 @@
 """Negated sentences about scenes, with the exact truth of their parts.
 
 Eight kinds: "negated", a caption with a verb or a "with" denied; "composed", A and not B; "without", A without a thing
-N; "list", A without two; "not", B alone denied; "except", a kind without one of it; "place", A but not there; "typed",
-"composed" or "without" as people type them. A denial applies to everybody in the clip: "a man sings and does not
-dance" requires that nobody dances. "idiom" denies nothing. The forms are in `assets/world/denials.tsv`.
+N; "list", A without two; "not", B alone denied; "except", a kind without one of it; "place", A but not there or not at
+night; "typed", "composed" or "without" as people type them. A denial applies to everybody in the clip: "a man sings
+and does not dance" requires that nobody dances. "idiom" denies nothing. The forms are in `assets/world/denials.tsv`.
 """
 
 import random
@@ -21,6 +21,7 @@ from nt2vr.querygen.things import Thing as NamedThing
 from nt2vr.querygen.wordings import word
 from nt2vr.world.captions import SceneCaption, joined
 from nt2vr.world.claims import Act, Claim, Order, Who
+from nt2vr.world.lexicon import DAY, NIGHT
 from nt2vr.world.nouns import Phrase, draw_phrase, meanings
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.things import Noun, places, read_table
@@ -96,6 +97,13 @@ def deny_place(wanted: SceneCaption, place: str, rng: random.Random) -> SceneDen
     where = rng.choice(places()[place].phrases)
     text = rng.choice(forms("place")).format(A=wanted.text, P=where)
     return SceneDenial("place", text, wanted.text, where, wanted.claim, (Claim(places=frozenset((place,))),))
+
+
+def deny_time(wanted: SceneCaption, night: bool, rng: random.Random) -> SceneDenial:
+    """Build "A but not at night", or "not by day"; of an empty A, "not at night"."""
+    when = rng.choice(NIGHT if night else DAY)
+    text = rng.choice(forms("time" if wanted.text else "no time")).format(A=wanted.text, P=when)
+    return SceneDenial("place", text, wanted.text, when, wanted.claim, (Claim(night=night),))
 
 
 def deny_one_of(kind: Noun, one: Noun, rng: random.Random) -> SceneDenial:

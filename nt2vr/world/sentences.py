@@ -18,6 +18,7 @@ from nt2vr.world.negation import (
     deny,
     deny_one_of,
     deny_place,
+    deny_time,
     idiom,
     negate,
     type_out,
@@ -32,6 +33,7 @@ from nt2vr.world.wording import FORMS, conjugate, draw_deed
 DEED_SHARE = 0.6  # of "not B": B is a deed, otherwise a thing
 BARE_SHARE, CAPTION_SHARE = 0.3, 0.3  # of A: a figure alone, a whole caption; otherwise a figure with its deed
 TWO_DEEDS_SHARE = 0.3  # of lists
+TIME_SHARE = 0.4  # of places outdoors: a time of day is denied
 NEAR_TRIES, TRIES = 12, 60  # scenes drawn to find a B that occurs together with A, and then any B
 
 
@@ -141,11 +143,16 @@ class SceneDenials:
         return self.draw(row, "without", rng)
 
     def _place(self, row: int, rng: random.Random) -> SceneDenial:
-        """Draw "A but not there"."""
+        """Draw "A but not there", or, outdoors, "A but not at night" of a figure, of the place or of nothing."""
         scene = self._scenes[row]
         figure = rng.choice([figure for figure in scene.figures if figure.acts])
         phrase = draw_phrase(figure, rng)
         claim = Claim((phrase.who,))
+        where = places()[scene.place]
+        if not where.indoors and rng.random() < TIME_SHARE:
+            the_place = SceneCaption(where.phrases[0].partition(" ")[2], Claim(places=frozenset((where.name,))))
+            said = rng.choice((SceneCaption(phrase.text, claim), the_place, SceneCaption("", Claim())))
+            return deny_time(said, not scene.night, rng)
         near = [other.place for other in self._others(row, claim, rng) if other.place != scene.place]
         place = near[0] if near else rng.choice([name for name in places() if name != scene.place])
         return deny_place(SceneCaption(phrase.text, claim), place, rng)

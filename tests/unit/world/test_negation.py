@@ -14,6 +14,7 @@ from nt2vr.world.nouns import draw_phrase
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.splits import sample_scenes
+from nt2vr.world.things import places
 from nt2vr.world.truth import read_asked
 from tests.truth import fits
 
@@ -82,3 +83,16 @@ def test_equal_generators_draw_equal_sentences() -> None:
         drawn = [one.draw(row, kind, random.Random(row)) for row in range(30)]
         assert drawn == [other.draw(row, kind, random.Random(row)) for row in range(30)]
         assert drawn != [one.draw(row, kind, random.Random(-1 - row)) for row in range(30)]
+
+
+def test_a_time_of_day_is_denied_of_a_figure_a_place_or_alone() -> None:
+    sentences = SceneDenials(scenes())
+    drawn = [(row, sentences.draw(row, "place", random.Random(row))) for row in range(len(scenes()))]
+    timed = [(row, each, each.unwanted_claims[0].night) for row, each in drawn if not each.unwanted_claims[0].places]
+    texts = {each.text for _, each, _ in timed}
+    assert {"not at night", "not during the day", "the playground but not at night"} <= texts
+    assert len([each for _, each, _ in timed if each.wanted_claim.whos]) > 10
+    for row, each, night in timed:
+        assert night == (not scenes()[row].night) and not places()[scenes()[row].place].indoors
+        assert sentences.showing_unwanted(each).tolist() == [scene.night == night for scene in scenes()]
+        assert sentences.fitting(each)[row]
