@@ -39,8 +39,8 @@ def text_cfg(width: int = 192, layers: int = 3, heads: int = 4, context: int = 4
     }
 
 
-def piece_vectors(width: int) -> Tensor:
-    """Embed every word piece by itself and reduce to `width` dimensions: (30522, width), unit variance overall."""
+def embedded_pieces() -> Tensor:
+    """Embed every word piece by itself: (30522, 384), in float64."""
     model, _ = load_minilm()
     embedded = []
     with torch.inference_mode():
@@ -48,7 +48,12 @@ def piece_vectors(width: int) -> Tensor:
             pieces = torch.arange(start, min(start + PIECES_AT_ONCE, VOCABULARY))
             markers = [torch.full_like(pieces, marker) for marker in (CLS, SEP)]
             embedded.append(model.encode_text(torch.stack([markers[0], pieces, markers[1]], dim=1)))
-    vectors = torch.cat(embedded).double()
+    return torch.cat(embedded).double()
+
+
+def piece_vectors(width: int) -> Tensor:
+    """Return the vectors of all word pieces in `width` dimensions: (30522, width), unit variance overall."""
+    vectors = embedded_pieces()
     vectors -= vectors.mean(dim=0)
     _, _, directions = torch.linalg.svd(vectors, full_matrices=False)
     reduced = vectors @ directions[:width].T

@@ -5,8 +5,10 @@ Asks for single words among test scenes, drawn once and cached; every thing is i
 - known: names of things and kinds, deeds and places: precision@10, and the share of at least .5;
 - unseen: words of `assets/world/unseen_words.tsv`, which no caption has, next to the known word in their place;
 - things: precision@8 of the usual name, and the things that its wrong clips show most often for their number;
+- time of day: hard pairs of "in the park but not at night" and the like, of all places and things shown at both times;
 - typed: the share of typed queries (`shared/data/typed_queries_dev.jsonl`, if it is there) that get verdicts, and of
-  their content words (nouns, verbs and adjectives) that are known, by themselves or as the end of a known phrase.
+  their content words (nouns, verbs and adjectives) that are known: by themselves, as the end of a known phrase, or, of
+  verbs that mean nothing without an object, with their objects on average.
 """
 
 import json
@@ -82,18 +84,21 @@ class Asked:
 
     def __init__(self, encoder: Encoder, scenes: Sequence[Scene], videos: NDArray[np.float32]) -> None:
         """Index the scenes."""
-        self._encoder, self._videos, self._table = encoder, videos, SceneTable(scenes)
+        self._encoder, self._videos, self.table = encoder, videos, SceneTable(scenes)
+
+    def scores(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Return the scores of all clips: (W, N)."""
+        return self._encoder.encode_text(list(words)) @ self._videos.T
 
     def ranked(self, words: Sequence[str], k: int) -> NDArray[np.int64]:
         """Return the best clips of each word: (W, k)."""
-        scores = self._encoder.encode_text(list(words)) @ self._videos.T
-        return np.argsort(-scores, axis=1)[:, :k]
+        return np.argsort(-self.scores(words), axis=1)[:, :k]
 
     def precisions(self, words: Words, k: int = 10) -> dict[str, float]:
         """Return the share of correct clips among the first k, or among as many as there are."""
         found = {}
         for (word, claim), best in zip(words.items(), self.ranked(list(words), k), strict=True):
-            right = self._table.holding(claim)
+            right = self.table.holding(claim)
             count = min(k, int(right.sum()))
             if count >= FEWEST:
                 found[word] = float(right[best[:count]].mean())
@@ -116,12 +121,28 @@ def of_things(asked: Asked, scenes: Sequence[Scene]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: row["precision@8"])
 
 
-def of_typed(path: Path, precisions: Mapping[str, float]) -> dict[str, Any]:
+def of_night(asked: Asked) -> dict[str, Any]:
+    """Return the hard pairs of sentences that name a place or a thing and deny the time of day, in percent."""
+    night = asked.table.holding(read_claim("at night") or Claim())
+    named = [label for label in labels() if not any(who.acts for who in label.claim.whos)]
+    shown = {label.texts[-1]: asked.table.holding(label.claim) for label in named}
+    shown = {text: has for text, has in shown.items() if min((has & night).sum(), (has & ~night).sum()) >= FEWEST}
+    found: dict[str, Any] = {"sentences": len(shown)}
+    for denied, unwanted in ((" but not at night", night), (" but not by day", ~night), ("", night)):
+        scores = asked.scores([f"{text}{denied}" for text in shown])
+        pairs = [
+            of[has & ~unwanted, None] > of[has & unwanted] for of, has in zip(scores, shown.values(), strict=True)
+        ]
+        found[denied.strip() or "drop: not at night"] = 100 * _mean([float(each.mean()) for each in pairs])
+    return found
+
+
+def of_typed(path: Path, asked: Asked, precisions: Mapping[str, float]) -> dict[str, Any]:
     """Return how many typed queries are read, by their group, and how many of their words are known."""
     tagger = Tagger()
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     read: dict[str, list[bool]] = {}
-    words: list[tuple[str, bool]] = []
+    words: list[tuple[str, str]] = []  # with their lemmas
     for row in rows:
         query = understand(row["text"], tagger)
         parts = (*query.wanted, *query.unwanted)
@@ -129,15 +150,19 @@ def of_typed(path: Path, precisions: Mapping[str, float]) -> dict[str, Any]:
         if row["group"] != "foreign":
             tokens = {token.text.lower(): token for token in tagger.tag(row["text"]) if token.tag in CONTENT}
             said = [word for part in parts for word in tokens_of(part) if word in tokens and _says(word)]
-            words += [(word, _known(word, tokens[word].lemma, precisions)) for word in said]
+            words += [(word, tokens[word].lemma) for word in said]
+    claims = {word: claim for word, _ in words if (claim := read_claim(word))}
+    precisions = {**asked.precisions(claims), **precisions}
+    known = [_known(word, lemma, precisions) for word, lemma in words]
+    unknown = Counter(word for (word, _), is_known in zip(words, known, strict=True) if not is_known)
     english = [is_read for group, some in read.items() if group != "foreign" for is_read in some]
     return {
         "queries": len(english),
         "with verdicts": _mean(english),
         "by group": {group: round(_mean(some), 3) for group, some in sorted(read.items())},
         "content words": len(words),
-        "known content words": _mean([known for _, known in words]),
-        "unknown": dict(Counter(word for word, known in words if not known).most_common(60)),
+        "known content words": _mean(known),
+        "unknown": dict(unknown.most_common()),
     }
 
 
@@ -159,11 +184,13 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if values else math.nan
 
 
-def measure(encoder: Encoder, scenes: Sequence[Scene], videos: NDArray[np.float32]) -> dict[str, Any]:
-    """Return all figures but those of typed queries; "precisions" has those of all known words."""
-    asked, unseen = Asked(encoder, scenes, videos), unseen_words()
-    alone = (label for label in labels() if not any(act.objects for who in label.claim.whos for act in who.acts))
-    known = asked.precisions({label.texts[0]: label.claim for label in alone})
+def measure(asked: Asked, scenes: Sequence[Scene]) -> dict[str, Any]:
+    """Return all figures but those of typed queries; "precisions" has those of known words, and of verbs."""
+    unseen = unseen_words()
+    by_object: dict[bool, dict[str, Claim]] = {False: {}, True: {}}
+    for label in labels():
+        by_object[any(act.objects for who in label.claim.whos for act in who.acts)][label.texts[0]] = label.claim
+    known = asked.precisions(by_object[False])
     new = asked.precisions({word: claim for word, (_, claim) in unseen.items()})
     instead = asked.precisions({known: claim for known, claim in unseen.values()})
     pairs = [(precision, instead[unseen[word][0]]) for word, precision in new.items()]
@@ -179,9 +206,18 @@ def measure(encoder: Encoder, scenes: Sequence[Scene], videos: NDArray[np.float3
             "worst": sorted(new, key=new.__getitem__)[:40],
         },
         "things": {"precision@8": _mean(of), **{f"at least {x}": sum(p >= x for p in of) for x in (0.5, 0.8)}},
+        "time of day": of_night(asked),
         "each thing": rows,
-        "precisions": known,
+        "precisions": verbs_of(asked.precisions(by_object[True])) | known,
     }
+
+
+def verbs_of(precisions: Mapping[str, float]) -> dict[str, float]:
+    """Return the mean precision of each verb with its objects: of "wearing", that of "wearing a hat" and the like."""
+    found: dict[str, list[float]] = {}
+    for phrase, precision in precisions.items():
+        found.setdefault(phrase.split()[0], []).append(precision)
+    return {verb: _mean(each) for verb, each in found.items()}
 
 
 def _least(precisions: Mapping[str, float], least: float) -> float:
@@ -200,9 +236,10 @@ def main() -> None:
     encoder, scenes = read_checkpoint(flags.checkpoint, settings.device), test_scenes()
     cache = flags.cache or settings.data_dir / "cache"
     clips = ClipFile.of("test", scenes, encoder.num_frames, encoder.card.framing, cache)
-    found = measure(encoder, scenes, clips.embeddings(encoder, keeps_frames=True))
+    asked = Asked(encoder, scenes, clips.embeddings(encoder, keeps_frames=True))
+    found = measure(asked, scenes)
     if flags.typed.is_file():
-        found["typed"] = of_typed(flags.typed, found["precisions"])
+        found["typed"] = of_typed(flags.typed, asked, found["precisions"])
     json.dump(found, sys.stdout, indent=1)
 
 

@@ -9,15 +9,15 @@ from tests.conftest import RunningApp
 STORIES = built_in_stories()
 CLAIMS = {  # query -> per system, of 8 clips: right, violations, misses; as far as the note says
     "a street without cars": ({"violation": 6}, {"right": 8}),
-    "a dog but no cat": ({"violation": 8}, {"right": 7, "violation": 0}),
+    "a dog but no cat": ({"violation": 8}, {"right": 8}),
     "a man with a hat": ({}, {}),
     "a bird that is not a penguin": ({"violation": 6}, {"right": 8}),
     "people dancing but no children": ({"right": 3}, {"right": 6}),
     "a boat but not on the lake": ({"right": 8}, {"right": 8}),
     "a fish but not a shark": ({"right": 4}, {"miss": 8}),
-    "neither a man nor a dog": ({"violation": 6}, {"right": 8}),
+    "neither a man nor a dog": ({"violation": 3}, {"right": 8}),
     "an animal goes away": ({"right": 2}, {"right": 8}),
-    "a man is playing the guitar and not singing": ({"miss": 6, "violation": 0}, {"miss": 7, "violation": 0}),
+    "a man is playing the guitar and not singing": ({"miss": 7, "violation": 0}, {"miss": 7, "violation": 0}),
     "not dancing": ({}, {"right": 8}),
     "any vehicle except a car": ({"violation": 7}, {"right": 8}),
 }
