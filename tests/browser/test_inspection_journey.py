@@ -30,7 +30,7 @@ def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(page: Page, running_
     expect(plain.locator(".nt-shares span")).to_have_text([re.compile(f"^{word}") for word in query.split()])
     expect(why).to_be_focused()  # a second Enter does not close the clip
     briefs = dialog.locator(".nt-brief")  # of the systems that differ most: CLIP ranks it first, CLIP-neg far behind
-    expect(briefs).to_have_text([re.compile(r"^“but not” added -0\.022"), re.compile(r"^“but not” added -0\.038")])
+    expect(briefs).to_have_text([re.compile(r"^“but not” added -0\.022"), re.compile(r"^“but not” added -0\.072")])
     dialog.get_by_role("button", name="CLIP boolean").click()  # takes the place of the first
     expect(split.locator(".nt-scored li")).to_have_count(4)
     contributions = split.locator("tr", has_not_text="alone").locator("td:last-child").all_inner_texts()
