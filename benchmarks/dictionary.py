@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -34,7 +34,7 @@ from benchmarks.minilm import load_minilm
 from benchmarks.word_vectors import embedded_pieces
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import read_card, write_card
-from nt2vr.models.checkpoint import WEIGHTS, fingerprints
+from nt2vr.models.checkpoint import WEIGHTS, fingerprints, read_configs
 from nt2vr.models.tokenizer import TOKENIZER, file_digest
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.world.labels import labels
@@ -115,8 +115,9 @@ def trained_words() -> set[str]:
     said = [text for label in labels() for text in label.texts] + [noun.plural for noun in all_nouns()]
     said += [" ".join(phrase) for phrase in verbs()]
     scenes, rng = sample_scenes("train", NUM_SCENES, 0), random.Random(0)
-    captions = [WorldSentences(scenes).caption(row, rng) for row in range(len(scenes))]
-    source = WorldSentences(scenes, 0.5, CaptionDenials(captions))
+    plain = WorldSentences(scenes)
+    captions = [plain.caption(row, rng) for row in range(len(scenes))]
+    source = WorldSentences(scenes, 0.5, CaptionDenials(captions), plain.grammar)
     shares = dict.fromkeys(get_args(SceneDenialKind), 1.0)
     for row in range(len(scenes)):
         said += [source.caption(row, rng), source.pair(row, rng).negated or ""]
@@ -145,33 +146,34 @@ def exchanged(vocabulary: Mapping[str, int], words: Sequence[str]) -> dict[str, 
     return {taken.get(row, piece): row for piece, row in vocabulary.items()}
 
 
-class Vectors:
-    """Vectors of words in a model's table of token embeddings."""
+def vectors_of(
+    words: Sequence[str],
+    related: Mapping[str, Collection[str]],
+    table: Tensor,
+    vocabulary: Mapping[str, int],
+    pieces: Tensor,
+) -> Tensor:
+    """Return vectors halfway between each word's own and the mean of its relatives that have one: (N, width).
 
-    def __init__(self, table: Tensor, vocabulary: Mapping[str, int], pieces: Tensor) -> None:
-        """Find the linear map that made the table (V, width) of MiniLM's vectors of `pieces` (V, 384).
+    Args:
+        table: token embeddings (V, width), made of MiniLM's vectors of `pieces` (V, 384) by a linear map.
 
-        Raises:
-            ConfigError: if it was trained since then.
-        """
-        self._table, self._vocabulary = table, vocabulary
-        self._map = torch.linalg.lstsq(_with_one(pieces), table.double()).solution
-        error = (_with_one(pieces) @ self._map - table).abs().max()
-        if error > TOLERANCE:
-            raise ConfigError(f"The token table is no longer MiniLM's: it is off by {error:.3f}.")
-
-    def of(self, words: Sequence[str], related: Mapping[str, Collection[str]]) -> Tensor:
-        """Return vectors halfway between each word's own and the mean of its relatives that have one: (N, width)."""
-        model, tokenizer = load_minilm()
-        with torch.inference_mode():
-            own = (_with_one(model.encode_text(tokenizer(words))) @ self._map).to(self._table.dtype)
-        found = torch.stack([self._mean(related[word], vector) for word, vector in zip(words, own, strict=True)])
-        vectors: Tensor = normalize(own + found) * self._table.norm(dim=1).mean()
-        return vectors
-
-    def _mean(self, words: Collection[str], vector: Tensor) -> Tensor:
-        rows = sorted(self._vocabulary[word] for word in words if word in self._vocabulary)
-        return self._table[rows].mean(dim=0) if rows else vector
+    Raises:
+        ConfigError: if the table was trained since then.
+    """
+    mapped = torch.linalg.lstsq(_with_one(pieces), table.double()).solution
+    error = (_with_one(pieces) @ mapped - table).abs().max()
+    if error > TOLERANCE:
+        raise ConfigError(f"The token table is no longer MiniLM's: it is off by {error:.3f}.")
+    model, tokenizer = load_minilm()
+    with torch.inference_mode():
+        own = (_with_one(model.encode_text(tokenizer(words))) @ mapped).to(table.dtype)
+    found = own.clone()
+    for word, vector in zip(words, found, strict=True):
+        if rows := sorted(vocabulary[other] for other in related[word] if other in vocabulary):
+            vector[:] = table[rows].mean(dim=0)
+    vectors: Tensor = normalize(own + found) * table.norm(dim=1).mean()
+    return vectors
 
 
 def _with_one(vectors: Tensor) -> Tensor:
@@ -190,14 +192,14 @@ def add_words(folder: Path, related: Mapping[str, Collection[str]], trained: Col
     told["model"]["vocab"] = changed = exchanged(vocabulary, new)
     weights = load_file(folder / WEIGHTS)
     table = weights[TABLE].float()
-    table[[changed[word] for word in words]] = Vectors(table.clone(), vocabulary, pieces).of(words, related)
+    table[[changed[word] for word in words]] = vectors_of(words, related, table, vocabulary, pieces)
     table[vocabulary["[UNK]"]] = 0  # what is in another script: the page says that the model has never seen it
     weights[TABLE] = table.to(weights[TABLE].dtype)
     save_file(weights, folder / WEIGHTS)
     (folder / WEIGHTS).chmod(0o644)  # safetensors writes 0600
     (folder / TOKENIZER).write_text(json.dumps(told, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
-    config: dict[str, Any] = json.loads((folder / "open_clip_config.json").read_text(encoding="utf-8"))
-    visual, text = fingerprints(weights, file_digest(folder, config["model_cfg"]["text_cfg"]))
+    model_cfg, _ = read_configs(folder)
+    visual, text = fingerprints(weights, file_digest(folder, model_cfg["text_cfg"]))
     write_card(folder, replace(read_card(folder), visual_fingerprint=visual, text_fingerprint=text))
     return f"{folder}: {len(words)} words, {len(new)} of them new\n"
 

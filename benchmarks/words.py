@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness import arguments
+from nt2vr.evaluation.ranks import ordered_shares
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import VERB_TAGS, Tagger
@@ -128,12 +129,12 @@ def of_night(asked: Asked) -> dict[str, Any]:
     shown = {label.texts[-1]: asked.table.holding(label.claim) for label in named}
     shown = {text: has for text, has in shown.items() if min((has & night).sum(), (has & ~night).sum()) >= FEWEST}
     found: dict[str, Any] = {"sentences": len(shown)}
+    has = np.stack([*shown.values()])
     for denied, unwanted in ((" but not at night", night), (" but not by day", ~night), ("", night)):
-        scores = asked.scores([f"{text}{denied}" for text in shown])
-        pairs = [
-            of[has & ~unwanted, None] > of[has & unwanted] for of, has in zip(scores, shown.values(), strict=True)
-        ]
-        found[denied.strip() or "drop: not at night"] = 100 * _mean([float(each.mean()) for each in pairs])
+        ordered, _ = ordered_shares(
+            asked.scores([f"{text}{denied}" for text in shown]), has & ~unwanted, has & unwanted
+        )
+        found[denied.strip() or "drop: not at night"] = 100 * float(ordered.mean())
     return found
 
 

