@@ -40,7 +40,7 @@ from nt2vr.world.scenes import Scene
 from nt2vr.world.splits import sample_scenes, showing, stream_staged
 from nt2vr.world.table import SceneTable
 from nt2vr.world.things import kinds, places, read_table, things
-from nt2vr.world.truth import read_claim
+from nt2vr.world.truth import read_claim, read_parts
 
 NUM_CLIPS, SEED = 1_000, 7
 LEAST = 16  # clips with each thing
@@ -147,7 +147,8 @@ def of_typed(path: Path, asked: Asked, precisions: Mapping[str, float]) -> dict[
     for row in rows:
         query = understand(row["text"], tagger)
         parts = (*query.wanted, *query.unwanted)
-        read.setdefault(row["group"], []).append(bool(parts) and all(read_claim(part) for part in parts))
+        wanted, unwanted = read_parts(query)
+        read.setdefault(row["group"], []).append(bool(parts) and None not in wanted + unwanted)
         if row["group"] != "foreign":
             tokens = {token.text.lower(): token for token in tagger.tag(row["text"]) if token.tag in CONTENT}
             said = [word for part in parts for word in tokens_of(part) if word in tokens and _says(word)]

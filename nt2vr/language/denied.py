@@ -164,7 +164,7 @@ class DeniedAfter:
                 return replace(noun, end=end, core=core or end)
             if phrases.word(end) == "as" and (as_phrase := phrases.noun_phrase(end + 1)):
                 end = as_phrase.end
-            elif not (takes_clause or takes_finite):
+            elif not (takes_clause or takes_finite or self._refers_back(end)):
                 return replace(noun, end=end, core=end)
             elif (place := phrases.place_phrase(end)) and self.after_filler(end) == end:
                 core = end if core is None and not vague and self.sets_scene(place, kind) else core
@@ -174,6 +174,11 @@ class DeniedAfter:
                 end = verb.end
             else:
                 return replace(noun, end=end, core=core or end)
+
+    def _refers_back(self, i: int) -> bool:
+        """Return whether a deed at word i is done to what was named before: "pizza without a person | eating it"."""
+        deed = self.phrases.verb_phrase(i) if self.phrases.tag(i) == "VBG" else None
+        return deed is not None and self.phrases.words[i + 1 : deed.end] in (["it"], ["them"])
 
     def _opens_clause(self, noun: Phrase) -> bool:
         """Return whether a denied noun is the subject of a clause: "a band plays and no fans | are cheering"."""

@@ -7,7 +7,7 @@ from lemminflect import getAllLemmas, getInflection
 
 from nt2vr.language.wordlists import listed
 
-Form = Literal["VB", "VBZ", "VBG", "VBD", "NNS"]  # Penn tags: play, plays, playing, played; dogs
+Form = Literal["VB", "VBZ", "VBG", "VBD", "VBN", "NNS"]  # Penn tags: eat, eats, eating, ate, eaten; dogs
 _VERB_FORMS: tuple[Form, ...] = ("VBG", "VBZ", "VBD")
 _NUM_WORDS = 10_000  # remembered per kind of look-up; Flickr8k's 40,460 captions need 4,700
 

@@ -3,6 +3,7 @@
 The rules are in `nt2vr.language.scope`; this module turns their word positions back into text.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +15,7 @@ from nt2vr.language.scope import Negation, ScopeFinder, Stretch
 from nt2vr.language.tagger import Tagger
 from nt2vr.language.typed import Span as Span
 from nt2vr.language.typed import read_typed
-from nt2vr.language.wordlists import words
+from nt2vr.language.wordlists import listed, words
 from nt2vr.notebook import data_frame
 from nt2vr.notebook.html import parts_html
 
@@ -123,15 +124,23 @@ def split_query(text: str, phrases: Phrases, editing: bool = False) -> Query:
     stretches = finder.wanted(negations)
     if all(phrases.tag(i) == "PRON" for stretch in stretches for i in range(stretch.start, stretch.end)):
         stretches = []  # "he" alone names nothing to be seen
-    wanted = sentence.joined(stretches)
+    wanted, named = sentence.joined(stretches), sentence.named_once(stretches)
     items = [(item, negation) for negation in negations for item in negation.items]
+    named_items = [each for each in items if phrases.words[each[0].start : each[0].core] not in (["it"], ["them"])]
+    items = named_items or items  # no snakes, I'm scared of | them
     return Query(
         text,
         wanted=(wanted,) if wanted else (),
-        unwanted=tuple(sentence.unwanted(item, negation) for item, negation in items),
+        unwanted=tuple(_with_named(sentence.unwanted(item, negation), named) for item, negation in items),
         cues=tuple(dict.fromkeys(sentence.span(negation.cue, negation.after_cue) for negation in negations)),
         scopes=tuple(sentence.span(item.start, item.core) for item, _ in items),
     )
+
+
+def _with_named(unwanted: str, named: str) -> str:
+    """Say what "it" or "them" is: "playing the violin"."""
+    pronoun = r"\bthem\b" if named.endswith("s") else r"\bit\b"
+    return re.sub(pronoun, f"the {named}", unwanted) if named else unwanted
 
 
 class _QueryText:
@@ -149,6 +158,22 @@ class _QueryText:
     def joined(self, stretches: Sequence[Stretch]) -> str:
         """Join stretches to one phrase by their links."""
         return "".join((link if i else "") + self.piece(start, end) for i, (start, end, link) in enumerate(stretches))
+
+    def named_once(self, stretches: Sequence[Stretch]) -> str:
+        """Return the noun that "it" or "them" outside must mean: of the only thing, people aside, in the stretches."""
+        phrases, found = self.phrases, list[str]()
+        for stretch in stretches:
+            i = stretch.start
+            while i < stretch.end:
+                noun = phrases.noun_phrase(i) if phrases.tag(i) not in {"PRON", "VBG"} else None
+                if noun is None or phrases.word(noun.head) in listed("frames"):  # a video of | a guitar
+                    i = i + 1 if noun is None else noun.head + 1
+                    continue
+                if phrases.lemma(noun.head) not in listed("humans"):
+                    first = next(j for j in range(i, noun.end) if phrases.tag(j) != "DET")
+                    found.append(self.piece(first, min(noun.end, stretch.end)))
+                i = noun.end
+        return found[0] if len(found) == 1 else ""
 
     def unwanted(self, item: Phrase, negation: Negation) -> str:
         """Return an item as a searchable phrase, without "any" or "want to see", and with the verb its list shares."""

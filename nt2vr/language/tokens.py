@@ -20,6 +20,7 @@ _SAME_LENGTH = str.maketrans(
     {ord("\u2019"): "'", ord("\u2018"): "'", **dict.fromkeys(map(ord, '`"\u201c\u201d\x00'), " ")}
 )
 _WORD = re.compile(r"\.{2,}|--+|[;@#$%&?!()\[\]{}<>]|[,:](?!\d)|(?:(?!\.\.|--)[^\s;@#$%&?!()\[\]{}<>,:]|[,:](?=\d))+")
+EMOJI, NO_EMOJI = "[\u2600-\u27bf\U0001f300-\U0001faff]", "\u274c\u26d4\u2716\u2717\u2718\U0001f6ab"
 _CLITIC = re.compile(r"(?:n't|'(?:s|m|d|ll|re|ve)?)$")
 _QUOTED = re.compile(r"""(?<!\S)[-!]["\u201c]([^"\u201c\u201d]+)["\u201d]""")  # -"tomato sauce"
 

@@ -134,6 +134,13 @@ def _listed(match: re.Match[str]) -> str | None:
     return " or " if match[0] == "/" else " and "
 
 
+def _enumerated(match: re.Match[str]) -> str | None:
+    """Return "exclude phones or laptops" for "exclude: phones, laptops", if the rest is no list of what is wanted."""
+    is_list = match[0].count(",") > 1 or (match.start() > 0 and "," in match[0])
+    names_another = match.string[match.end() : match.end() + 1] == ":"
+    return re.sub(r"\s?,\s?(?!and |or )", " or ", match[0]) if is_list and not names_another else None
+
+
 def _expected(match: re.Match[str]) -> str | None:
     """Return "except" for an "expect" after "all animals"."""
     return "except" if _part("QUANTIFIED").search(_before(match, 60)) else None
@@ -179,7 +186,7 @@ def _new_clause(match: re.Match[str]) -> str:
 _FUNCTIONS: dict[str, Callable[[re.Match[str]], str | None]] = {
     f"{function.__name__.strip('_')}()": function
     for function in (
-        *(_contraction, _cue, _listed, _expected, _rather),
+        *(_contraction, _cue, _listed, _enumerated, _expected, _rather),
         *(_chosen, _named, _judged, _corrected, _new_clause),
     )
 }

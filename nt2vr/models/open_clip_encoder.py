@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.language.tokens import EMOJI
 from nt2vr.models.card import MEAN, QUERY_SCORED, UNIT_PROJECTED, Card
 from nt2vr.models.device import autocast, precision_of
 from nt2vr.models.encoder import Encoder
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 MAX_TOKENS = 32  # of a text that cross-attention sees
 BATCH_SIZE = 64  # texts or frames in one forward pass: larger is no faster on a CPU and takes more memory
 CACHED_TEXTS = 1024  # texts: 2 MB at 512 dimensions
-WORD = re.compile(r"\w+(?:['\u2019]\w+)*")  # with its apostrophes
+WORD = re.compile(rf"\w+(?:['\u2019]\w+)*|{EMOJI}")  # with its apostrophes
 
 
 def normalise_frames(frames: "Tensor", mean: Sequence[float], std: Sequence[float]) -> "Tensor":

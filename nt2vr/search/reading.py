@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from nt2vr.language.inflect import forms_of
 from nt2vr.language.query import Query
+from nt2vr.language.tokens import EMOJI, NO_EMOJI
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import WORD
 from nt2vr.search.embed_query import texts_of
@@ -77,7 +78,7 @@ def read_query(
     query: Query, models: Mapping[str, Encoder], synonyms: Synonyms, literal: Collection[str] = ()
 ) -> dict[str, Reading]:
     """Return each model's reading by its name; synonyms are consulted if no other form of a word is known."""
-    parts = " ".join((*query.wanted, *query.unwanted))
+    parts = " ".join((*query.wanted, *query.unwanted, *(each for each in query.text if each in NO_EMOJI)))
     unseen = {name: model.unseen_words(parts) for name, model in models.items()}
     kept = {word.lower() for word in literal}
     known: dict[str, str] = {}
@@ -118,8 +119,11 @@ def _known_form(word: str, knows: Knows) -> str | None:
 
 def with_words(query: Query, read_as: Mapping[str, str]) -> Query:
     """Replace words of a query and of its parts; "a" and "an" follow. Cues and scopes, positions in the text, go."""
+    emoji = "".join(word for word in read_as if re.fullmatch(EMOJI, word))
 
     def replaced(text: str) -> str:
+        if emoji:
+            text = " ".join(re.sub(rf"([{emoji}])\ufe0f?", r" \1 ", text).split())
         return _WITH_ARTICLE.sub(lambda match: _with_article(match, read_as), text)
 
     wanted, unwanted = (tuple(map(replaced, parts)) for parts in (query.wanted, query.unwanted))

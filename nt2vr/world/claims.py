@@ -21,7 +21,7 @@ class Act:
 
     Attributes:
         verbs: of which it is one; empty in "a man with a hat".
-        objects, colour: of the thing held, worn or ridden.
+        objects, colour, looks: of the thing held, worn or ridden; `looks` are those that are always of this colour.
         targets: names of the other figure.
         part: "start" in the first half of the clip and not beyond, "end" in the second.
     """
@@ -31,6 +31,7 @@ class Act:
     colour: str = ""
     targets: Names = frozenset()
     part: Literal["", "start", "end"] = ""
+    looks: Names = frozenset()
 
     def fits(self, deed: Deed, figures: Sequence[Figure]) -> bool:
         """Return whether a deed matches the description."""
@@ -40,14 +41,19 @@ class Act:
             return False
         if self.objects and not (isinstance(deed.object, str) and deed.object in self.objects):
             return False
-        if self.colour and deed.colour != self.colour:
+        if self.colour and deed.colour != self.colour and deed.object not in self.looks:
             return False
         return not self.part or (deed.end <= 0.5 if self.part == "start" else deed.start >= 0.5)
 
 
 @dataclass(frozen=True)
 class Who:
-    """Somebody or something as described in a sentence: `least` to `most` of them; what is empty is left open."""
+    """Somebody or something as described in a sentence: `least` to `most` of them; what is empty is left open.
+
+    Attributes:
+        looks: names of things that are always of this colour.
+        total: the number is that of all who fit: "only one dog"; otherwise, that of some who are together: "two dogs".
+    """
 
     names: Names = frozenset()
     acts: tuple[Act, ...] = ()
@@ -55,12 +61,14 @@ class Who:
     size: str = ""
     least: int = 1
     most: int = MANY
+    looks: Names = frozenset()
+    total: bool = False
 
     def fits(self, figure: Figure, figures: Sequence[Figure]) -> bool:
         """Return whether a figure matches the description, its number aside."""
         return (
             (not self.names or figure.thing in self.names)
-            and (not self.colour or figure.colour == self.colour)
+            and (not self.colour or figure.colour == self.colour or figure.thing in self.looks)
             and (not self.size or figure.size == self.size)
             and all(any(act.fits(deed, figures) for deed in figure.doings) for act in self.acts)
         )
@@ -68,6 +76,10 @@ class Who:
     def found(self, seen: Sequence[Figure], figures: Sequence[Figure]) -> Iterator[frozenset[int]]:
         """Yield the choices of figures that are this many together."""
         fitting = [number for number, figure in enumerate(seen) if self.fits(figure, figures)]
+        if self.total:
+            if self.least <= sum(seen[number].count for number in fitting) <= self.most:
+                yield frozenset(fitting)
+            return
         sizes = (1,) if self.least == 1 else (1, 2, 3)
         for chosen in (some for size in sizes for some in combinations(fitting, size)):
             if self.least == 1 or self.least <= sum(seen[number].count for number in chosen) <= self.most:

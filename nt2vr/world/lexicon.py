@@ -5,18 +5,22 @@ in one word what the data files say in several, or name no single thing: "someon
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Literal, NamedTuple
 
-from nt2vr.language.inflect import inflect, inflect_phrase
-from nt2vr.world.claims import Act
+from nt2vr.language.inflect import Form, inflect, inflect_phrase
+from nt2vr.language.tokens import EMOJI, NO_EMOJI
+from nt2vr.world.claims import MANY, Act
 from nt2vr.world.deeds import deeds
 from nt2vr.world.nouns import NUMBERS, SIZES, meanings
 from nt2vr.world.things import COLOURS, Names, all_nouns, kinds, places, plural_of, read_table, things, those
 from nt2vr.world.wording import persons
 
 NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
+_OF_NIGHT, _OF_DAY = ("night", "nighttime"), ("day", "daytime")
 _MALE, _FEMALE = ("man", "boy"), ("woman", "girl")
 PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "in the end")}
 _BEFORE = ("then", "and then", "before", "and afterwards", "afterwards", "followed by", "later")
@@ -24,14 +28,17 @@ _WHILE = ("while", "as", "at the same time as")
 _ALONE = frozenset(
     "eat drink cook read write paint ride drive photograph throw kick catch watch chase feed kiss hug repair".split()
 )
-_WORD = re.compile(r"[\w'-]+")
+_COUNTED = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
+_WORD = re.compile(rf"[\w'-]+|{EMOJI}")
 _DROPPED = frozenset(
-    "a an the some any his her their its is are be being there and this these it all every one also it's".split()
+    "a an the some any his her their its is are be being there here and this these it it's all every whole "
+    "also who's".split()
 )
 _FILLERS = frozenset(
     "in on with of wearing who that which near beside next to background sky under dressed shirt top at by across "
     "down through along inside video videos clip clips movie movies footage scene scenes single show shows showing "
-    "has have".split()
+    "has have got able to other first something stuff place somewhere "
+    "cute nice good best great lovely funny cool beautiful together hopefully".split()
 )
 _PICTURES = ("photo of", "picture of", "image of", "pictures of", "photos of", "images of")
 
@@ -40,14 +47,27 @@ class Meaning(NamedTuple):
     """What some words mean: a noun or pronoun, a verb, an adjective, a place, a time, or nothing to be seen.
 
     Attributes:
-        value: of a colour, a size, a number, a time of day ("night", "day"), or of a time: "start" and "end" are parts
-            of the clip, the others relate two deeds.
+        value: of a colour, a size, a number, a time of day ("night", "day"), of a time: "start" and "end" are parts
+            of the clip, the others relate two deeds; or the least and most of all there are: "2 99".
         takes_object, alone: of a verb: whether an object follows, and whether it need not.
         act: what a noun says that somebody does: "drummer".
     """
 
     kind: Literal[
-        "noun", "pronoun", "verb", "passive", "colour", "size", "number", "mood", "place", "night", "time", "filler"
+        "noun",
+        "pronoun",
+        "or",
+        "verb",
+        "passive",
+        "colour",
+        "size",
+        "number",
+        "total",
+        "mood",
+        "place",
+        "night",
+        "time",
+        "filler",
     ]
     names: Names = frozenset()
     value: str = ""
@@ -63,10 +83,11 @@ def tokens_of(text: str) -> tuple[str, ...]:
 
 
 def _plain() -> Iterator[tuple[str, Meaning]]:
-    yield from ((words, Meaning("filler")) for words in (*_FILLERS, *_PICTURES))
+    yield from ((words, Meaning("filler")) for words in (*_FILLERS, *_PICTURES, "each other", "for once"))
     yield from ((word, Meaning("size", value=size)) for size, words in SIZES.items() for word in words)
     yield from ((colour, Meaning("colour", value=colour)) for colour in COLOURS)
-    yield from ((word, Meaning("number", value=str(number))) for number, word in NUMBERS.items())
+    yield from ((word, Meaning("number", value=str(n))) for n, name in NUMBERS.items() for word in (name, str(n)))
+    yield from _totals()
     yield "couple of", Meaning("number", value="2")
     yield from ((word, Meaning("night", value="night")) for word in NIGHT)
     yield from ((word, Meaning("night", value="day")) for word in DAY)
@@ -74,8 +95,25 @@ def _plain() -> Iterator[tuple[str, Meaning]]:
     yield from ((word, Meaning("time", value="before")) for word in _BEFORE)
     yield from ((word, Meaning("time", value="while")) for word in _WHILE)
     yield "after", Meaning("time", value="after")
+    yield "or", Meaning("or")
     for pronoun, words in (("he", _MALE), ("she", _FEMALE)):
         yield pronoun, Meaning("pronoun", frozenset[str]().union(*(meanings()[word] for word in words)))
+
+
+def _totals() -> Iterator[tuple[str, Meaning]]:
+    """Yield numbers of all there are; "one dog" says no more than "a dog"."""
+    yield from ((word, Meaning("total", value=f"1 {MANY}")) for word in ("one", "1"))
+    for number, name in _COUNTED.items():
+        for least, most, wordings in (
+            (number, MANY, ("at least", "no fewer than", "no less than")),
+            (number + 1, MANY, ("more than",)),
+            (1, number, ("at most", "no more than", "up to")),
+            (1, number - 1, ("fewer than", "less than")),
+            (number, number, ("exactly", "only", "just")),
+        ):
+            meaning = Meaning("total", value=f"{least} {most}")
+            for words in wordings if most else ():
+                yield from ((f"{words} {each}", meaning) for each in (name, str(number)))
 
 
 def _forms(phrase: str) -> tuple[str, str, str]:
@@ -112,6 +150,10 @@ def _doers() -> Iterator[tuple[str, Meaning]]:
         for word, needed in deed.doers if deed.layer == "main" else ():
             yield inflect(word, "NNS"), _doer(deed.verb, needed, plural=True)
             yield word, _doer(deed.verb, needed)
+    for played in deeds()["play"].objects:
+        for noun in things()[played].nouns:
+            yield f"{noun.word} players", _doer("play", played, plural=True)
+            yield f"{noun.word} player", _doer("play", played)
 
 
 def _nouns() -> Iterator[tuple[str, Meaning]]:
@@ -125,9 +167,29 @@ def _others() -> Iterator[tuple[str, Meaning]]:
     for place in places().values():
         for phrase in place.phrases:
             yield phrase.partition(" ")[2], Meaning("place", frozenset((place.name,)))
-    yield "night", Meaning("night", value="night")
+    yield from ((word, Meaning("night", value="night")) for word in _OF_NIGHT)
+    yield from ((word, Meaning("night", value="day")) for word in _OF_DAY)
     yield from _passives()
     yield from _listed("unseen_words")
+    for phrase in (phrase for deed in deeds().values() for phrase in deed.phrases if not phrase.partition("{o}")[2]):
+        words = phrase.replace("{o}", "").strip()
+        past: tuple[Form, ...] = ("VBD",) if "{o}" in phrase else ("VBD", "VBN")  # without an object, no passive
+        yield from ((inflect_phrase(words, tag), verbs()[tokens_of(words)]) for tag in past)
+    yield from ((emoji, Meaning("noun", meanings()[word])) for emoji, word in emojis().items())
+
+
+@cache
+def emojis() -> dict[str, str]:
+    """Map emoji to words for things, by their pictures and by Unicode's names, such as DOG FACE."""
+    found = {}
+    for thing in things().values():
+        for word in (noun.word for noun in reversed(thing.nouns)):
+            for name in (f"{word} face", word):
+                with suppress(KeyError):
+                    found[unicodedata.lookup(name)] = word
+        with suppress(ValueError):  # of several code points
+            found[chr(int(thing.picture, 16))] = thing.nouns[0].word
+    return {emoji: word for emoji, word in found.items() if re.fullmatch(EMOJI, emoji)}
 
 
 def _listed(table: str) -> Iterator[tuple[str, Meaning]]:
@@ -185,8 +247,8 @@ def lexicon() -> dict[tuple[str, ...], Meaning]:
 
 @cache
 def synonyms() -> dict[str, str]:
-    """Map words of `typed_words.tsv` to words of captions, for models to be asked by: "someone" to "person"."""
-    found: dict[str, str] = {}
+    """Map emoji and words of `typed_words.tsv` to words for models to be asked by: "someone" to "person"."""
+    found = {**emojis(), **dict.fromkeys(NO_EMOJI, "no")}
     for row in read_table("typed_words"):
         word, kind, name = row["word"], row["kind"], row["name"].split(",")[0]
         if " " not in word and kind == "thing":

@@ -54,6 +54,7 @@ class Thing:
         held: "hand", "both hands", "above", "in front", "on head", "on ears", "on face", "on neck", "ridden", "pushed"
             or "none".
         tint: colour of its SVG picture that may be replaced; empty if it has one look.
+        look: its colours if it has one look, of things whose kinds have others that are tinted.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Thing:
     role: Role
     held: str
     tint: str
+    look: Names
 
     @cached_property
     def is_a(self) -> Names:
@@ -121,6 +123,7 @@ def things() -> dict[str, Thing]:
             role=row["role"],  # type: ignore[arg-type]
             held=row["held"],
             tint=row["tint"],
+            look=frozenset((row["look"] or "").split()),
         )
         for row in read_table("things")
     }

@@ -3,43 +3,59 @@
 Limited to the words of the data files: phrases with other words have no claim, and hence no verdict.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Verdict
-from nt2vr.world.claims import MANY, Act, Claim, Order, Who
-from nt2vr.world.deeds import deeds
-from nt2vr.world.lexicon import Meaning, ambiguous, lexicon, longest, tokens_of, verbs
+from nt2vr.world.claims import MANY, Claim
+from nt2vr.world.lexicon import Meaning, ambiguous, emojis, lexicon, longest, tokens_of, verbs
+from nt2vr.world.nouns import meanings
+from nt2vr.world.reader import Reader
 from nt2vr.world.scenes import Scene
-from nt2vr.world.things import Names, things
+from nt2vr.world.things import Names
 
+_NOBODY = frozenset({"anyone", "anybody", "anything"})
 MAX_READ = 4096  # phrases remembered: a search judges many clips by the same ones
 
 
 @lru_cache(MAX_READ)
 def read_claim(phrase: str) -> Claim | None:
     """Parse a phrase into a claim; None if it has unknown words, no content, or says what the world cannot tell."""
-    tokens, position, before = _without_first(tokens_of(phrase)), 0, Meaning("filler")
-    reader = _Reader(behind="background" in tokens)
+    tokens = _without_first(tokens_of(phrase))
+    if "before" in tokens and not _NOBODY.isdisjoint(tokens):
+        return None  # "flies away before anyone catches it": nobody does
+    reader = Reader(behind="background" in tokens)
+    named: Names = frozenset()
+    for meaning, words in _meanings(tokens):
+        if words[0] in emojis() and meaning and meaning.names <= named:
+            continue  # "a rocket 🚀"
+        if meaning is None or not reader.read(meaning, words):
+            return None
+        named |= meaning.names
+    return reader.claim
+
+
+def _meanings(tokens: tuple[str, ...]) -> Iterator[tuple[Meaning | None, tuple[str, ...]]]:
+    """Yield the longest words that have a meaning, from left to right; None for a word without one."""
+    position, before = 0, Meaning("filler")
     while position < len(tokens):
         for length in range(min(longest(), len(tokens) - position), 0, -1):
             if meaning := lexicon().get(tokens[position : position + length]):
                 break
         else:
-            return None
-        position += length
-        if tokens[position - 1] == "orange" and _is_colour(tokens, position):
+            length, meaning = 1, None
+        words, position = tokens[position : position + length], position + length
+        if words[-1] == "orange" and _is_colour(tokens, position):
             meaning = Meaning("colour", value="orange")
-        if before.kind == "noun" and tokens[position - 1] in ambiguous():
-            conjugated = verbs().get(tokens[position - length : position])
-            if conjugated is None or before.plural or not tokens[position - 1].endswith("s"):
-                return None  # "boys fish"
-            meaning = conjugated  # "a chef cooks"
-        before = meaning
-        if not reader.read(meaning, tokens[position - length : position]):
-            return None
-    return reader.claim
+        if before.kind == "noun" and words[-1] in ambiguous():
+            third_person = words[-1].endswith("s") and not before.plural
+            meaning = verbs().get(words) if third_person else None  # "a chef cooks"; not: "boys fish"
+        if before.names == meanings()["baby"] and meaning and meaning.names <= meanings()["animal"]:
+            meaning = None  # "baby animals" are drawn like others
+        yield meaning, words
+        before = meaning or Meaning("filler")
 
 
 def read_asked(phrase: str) -> Claim | None:
@@ -47,7 +63,24 @@ def read_asked(phrase: str) -> Claim | None:
     claim = read_claim(phrase)
     if claim is None:
         return None
-    return replace(claim, whos=tuple(replace(who, least=1) if who.most == MANY else who for who in claim.whos))
+    some = (replace(who, least=1) if who.most == MANY and not who.total else who for who in claim.whos)
+    return replace(claim, whos=tuple(some))
+
+
+def read_parts(query: Query) -> tuple[list[Claim | None], list[Claim | None]]:
+    """Parse the wanted and the unwanted parts; a mere quality is one of a wanted thing: "a car that is not | red"."""
+    unwanted = [read_asked(part) or _quality_of(query.wanted, part) for part in query.unwanted]
+    return [read_asked(part) for part in query.wanted], unwanted
+
+
+@lru_cache(MAX_READ)
+def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
+    """Read "red" as "red car"; None if it fits none, or several, of the wanted things."""
+    found = (each for part in wanted for each in _meanings(tokens_of(part)))
+    nouns = dict.fromkeys(" ".join(words) for meaning, words in found if meaning and meaning.kind == "noun")
+    read = (read_asked(f"{quality} {noun}") or read_asked(f"{noun} {quality}") for noun in nouns)
+    claims = [claim for claim in read if claim]
+    return claims[0] if len(claims) == 1 else None
 
 
 def _without_first(tokens: tuple[str, ...]) -> tuple[str, ...]:
@@ -66,200 +99,14 @@ def _is_colour(tokens: tuple[str, ...], after: int) -> bool:
     )
 
 
-class _Reader:
-    """Collects the meanings of a phrase, from left to right."""
-
-    def __init__(self, behind: bool) -> None:
-        self._behind = behind  # "with a crown in the background" is not worn
-        self._whos: list[Who] = []
-        self._places: Names = frozenset()
-        self._night: bool | None = None
-        self._orders: list[Order] = []
-        self._next = Who()  # adjectives of the next noun
-        self._awaits = False  # an object
-        self._need_not = False  # have one
-        self._moody = False  # after "smiling", which may belong to the next noun
-        self._joint = ""  # relation in time of the last verb to the next one
-        self._last: tuple[int, int] | None = None  # the last verb
-        self._after_with = False
-        self._aside = False  # the last noun came after "with"
-        self._in = False  # after "in" or "with": clothes are worn
-        self._after_by = False
-        self._passive = False  # after "a ball is thrown", until "by a boy"
-
-    @property
-    def claim(self) -> Claim | None:
-        """What was read; None if words are left over."""
-        if self._next.colour:
-            self._shirt()
-        claim = Claim(tuple(self._whos), self._places, self._night, tuple(self._orders))
-        is_open = self._next != Who() or (self._awaits and not self._need_not) or self._joint
-        return None if claim == Claim() or is_open else claim
-
-    def read(self, meaning: Meaning, words: tuple[str, ...]) -> bool:
-        """Add a meaning; return whether it makes sense there."""
-        if self._next.colour and meaning.kind in ("verb", "place", "night") and not self._shirt():
-            return False
-        if self._need_not and meaning.kind in ("verb", "place", "night", "time"):
-            self._awaits = self._need_not = False  # "a man is eating | at the beach"
-        match meaning.kind:
-            case "time":
-                return self._time(meaning.value)
-            case "colour":
-                self._next = replace(self._next, colour=meaning.value)
-            case "size":
-                self._next = replace(self._next, size=meaning.value)
-            case "mood":
-                self._next = replace(self._next, acts=(Act(meaning.names),))
-            case "number":
-                self._next = replace(self._next, least=int(meaning.value), most=int(meaning.value))
-            case "place":
-                self._places = meaning.names
-            case "night":
-                self._night = meaning.value == "night"
-            case "verb":
-                if self._aside:
-                    return False  # "a man with a ball looking sleepy"
-                self._verb(meaning)
-            case "noun":
-                return self._noun(meaning)
-            case "pronoun":
-                return self._pronoun(meaning.names)
-            case "passive":
-                return self._done_to(meaning.names)
-            case "filler" if words[0] in ("shirt", "top"):
-                return self._shirt()
-            case "filler" if self._in and self._next.colour and not self._shirt():  # "in green | with a couch"
-                return False
-        self._moody = meaning.kind == "verb" and all(deeds()[verb].layer == "mood" for verb in meaning.names)
-        if meaning.kind not in ("colour", "size", "mood"):
-            self._after_with, self._after_by = words[0] == "with", words[0] == "by"
-            self._in = words[0] == "in" or (words[0] == "with" and not self._behind)
-        return True
-
-    def _verb(self, meaning: Meaning) -> None:
-        if not self._whos:
-            self._whos.append(Who())
-        self._whos[-1] = replace(self._whos[-1], acts=(*self._whos[-1].acts, Act(meaning.names)))
-        self._awaits, self._need_not = meaning.takes_object, meaning.takes_object and meaning.alone
-        self._related()
-
-    def _related(self) -> None:
-        """Note the last act, and its relation in time to the one before."""
-        new = len(self._whos) - 1, len(self._whos[-1].acts) - 1
-        if self._last and self._joint:
-            first, second = (new, self._last) if self._joint == "after" else (self._last, new)
-            self._orders.append(Order(first, second, "while" if self._joint == "while" else "before"))
-        self._last, self._joint = new, ""
-
-    def _time(self, value: str) -> bool:
-        """Read when the last deed is done; return whether there is one."""
-        if not self._last or self._joint or self._awaits or (self._orders and value not in ("start", "end")):
-            return False  # "a man walks after eating while | a girl sings": which of the two?
-        if value not in ("start", "end"):
-            self._joint = value
-            return True
-        number, place = self._last
-        acts = list(self._whos[number].acts)
-        acts[place] = replace(acts[place], part=value)  # type: ignore[arg-type]  # checked
-        self._whos[number] = replace(self._whos[number], acts=tuple(acts))
-        return True
-
-    def _noun(self, meaning: Meaning) -> bool:
-        adjectives, self._next = self._next, Who()
-        is_agent, self._passive = self._passive, False
-        if is_agent and not self._after_by:
-            return False  # "a dog chased | a cat"
-        if self._moody and self._whos[-1].names:
-            return False  # "a man sings and a smiling | girl", or "a man is smiling, a | girl"
-        people = {things()[name].role for name in meaning.names} == {"person"}
-        if people and self._after_by and not (is_agent or self._whos):
-            return False  # "eaten by a girl, but not | by a boy"
-        untinted = not all(things()[name].tint for name in meaning.names)
-        if adjectives.colour and (people or untinted):
-            return False  # of a skin, or of something that is never recoloured
-        if self._in and self._whos and any(things()[name].role == "worn" for name in meaning.names):
-            self._verb(Meaning("verb", takes_object=True))
-        if self._need_not and not self._may_be_object(meaning.names):
-            self._awaits = self._need_not = False  # "a bird is flying near | a kite"
-        if not self._awaits:
-            least = max(adjectives.least, 2 if meaning.plural else 1)
-            self._aside = self._after_with and bool(self._whos)  # "with a girl | dancing" is about her
-            acts = (*adjectives.acts, meaning.act) if meaning.act else adjectives.acts
-            goes_on = is_agent or not (self._orders or self._joint)
-            if self._whos and not self._whos[-1].names and goes_on:  # "a smiling | girl", "a ball thrown by a | girl"
-                acts = (*self._whos[-1].acts, *acts)
-                self._whos[-1] = replace(adjectives, names=meaning.names, least=least, acts=acts)
-                return True
-            self._whos.append(replace(adjectives, names=meaning.names, least=least, acts=acts))
-            return True
-        if meaning.act or adjectives.acts:
-            return False  # "eating a drummer", "photographing a singer"
-        *others, act = self._whos[-1].acts
-        targets = any(deeds()[verb].targets for verb in act.verbs)
-        held = any(not deeds()[verb].targets for verb in act.verbs)
-        if targets and held:
-            return False
-        act = replace(act, targets=meaning.names) if targets else replace(act, objects=meaning.names)
-        self._whos[-1] = replace(self._whos[-1], acts=(*others, replace(act, colour=adjectives.colour)))
-        self._awaits = self._need_not = False
-        return not (targets and adjectives.colour) and not adjectives.size
-
-    def _pronoun(self, names: Names) -> bool:
-        """Read a "he" or "she": the last one, or somebody new of that sex; of animals it cannot be told."""
-        last = self._whos[-1].names if self._whos else frozenset()
-        if self._awaits or self._passive or self._next != Who():
-            return False
-        if last & names:
-            return True
-        self._whos.append(Who(names))
-        return last <= lexicon()[("he",)].names | lexicon()[("she",)].names
-
-    def _done_to(self, done: Names) -> bool:
-        """Read what is done to the last one, by somebody who may be named after "by"; return whether it can be."""
-        who = self._whos.pop() if self._whos else Who()
-        able = [deeds()[verb] for verb in done if who.names & deeds()[verb].objects]
-        targets = {deed.targets for deed in able}
-        if self._awaits or self._aside or len(targets) != 1 or who != Who(who.names, colour=who.colour):
-            return False
-        is_target = targets == {True}
-        act = Act(frozenset(deed.verb for deed in able), colour=who.colour)
-        act = replace(act, targets=who.names) if is_target else replace(act, objects=who.names)
-        self._whos.append(Who(acts=(act,)))
-        self._related()
-        self._passive = True
-        return not (is_target and who.colour)
-
-    def _may_be_object(self, names: Names) -> bool:
-        """Return whether the last one can do the last verb to one of some things."""
-        who = self._whos[-1]
-        kinds = [deeds()[verb] for verb in who.acts[-1].verbs]
-        return any(names & kind.objects and (not who.names or who.names & kind.who) for kind in kinds)
-
-    def _shirt(self) -> bool:
-        """Take the colour that was read for that of a person's clothes; return whether there is such a person."""
-        colour, who = self._next.colour, self._whos[-1] if self._whos else Who()
-        if any((len(self._whos) - 1, len(who.acts) - 1) in order for order in self._orders) and self._awaits:
-            return False  # "dances, then wears a red | shirt": clothes are worn all the time
-        if not (colour and who.names and {things()[name].role for name in who.names} == {"person"}):
-            return False
-        if self._awaits:  # "wearing a red | shirt"
-            if not who.acts[-1].verbs <= {"wear"}:
-                return False
-            who, self._last = replace(who, acts=who.acts[:-1]), None  # no deed to be "before" or "while"
-        self._whos[-1], self._next, self._awaits = replace(who, colour=colour), Who(), False
-        return True
-
-
 def judge(query: Query, scene: Scene) -> Verdict | None:
     """Judge a clip: "right", "violation" (shows an unwanted part) or "miss" (lacks a wanted one).
 
     None if the query has unknown words, unless what it excludes is seen.
     """
-    unwanted = [read_asked(part) for part in query.unwanted]
+    wanted, unwanted = read_parts(query)
     if any(claim is not None and claim.holds(scene) for claim in unwanted):
         return "violation"
-    wanted = [read_asked(part) for part in query.wanted]
     if None in wanted or None in unwanted or not wanted + unwanted:
         return None
     return "right" if all(claim is not None and claim.holds(scene) for claim in wanted) else "miss"

@@ -105,3 +105,14 @@ def test_negation_words_and_words_outside_the_parts_stay() -> None:
 )
 def test_whole_words_are_replaced_with_their_article(text: str, read_as: dict[str, str], expected: str) -> None:
     assert with_words(Query(text), read_as).text == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("🐶 no 🐱", "dog no cat"), ("🐶🚫🐱", "dog no cat"), ("a ❤️ on a 🐶", "a ❤️ on a dog"), ("🐶🐶", "dog dog")],
+)
+def test_emoji_are_read_as_words_apart_from_what_is_beside_them(text: str, expected: str) -> None:
+    encoders: dict[str, Any] = {"small": Reader("dog cat no a on")}
+    emoji = {"🐶": "dog", "🐱": "cat", "🚫": "no"}
+    read = read_query(Query(text, (text,)), encoders, emoji)["small"].query
+    assert (read.text, read.wanted) == (expected, (expected,))

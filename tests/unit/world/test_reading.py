@@ -8,7 +8,7 @@ from nt2vr.language.query import Query
 from nt2vr.world.captions import describe
 from nt2vr.world.sampling import sample_scene
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.truth import judge, read_claim
+from nt2vr.world.truth import judge, read_asked, read_claim
 
 DEEDS = (Deed("eat", "apple", 0, 0.5), Deed("play", "guitar", 0.5, 1, "blue"), Deed("wear", "top hat"))
 MAN = Figure("man", "red", deeds=DEEDS)
@@ -112,9 +112,9 @@ def test_what_the_world_cannot_tell_has_no_claim(phrase: str) -> None:
         "an apple is eaten, then he plays the guitar",  # who ate it?
         "a boy returns a ball",
         "by a boy",  # who does what?
+        "a dog runs before anyone eats",
         "boys fish",  # two things, or do they?
         "a man with a ball thrown",
-        "first a man eats",
     ],
 )
 def test_what_can_be_read_in_two_ways_has_no_claim(phrase: str) -> None:
@@ -172,3 +172,102 @@ def test_a_verb_with_and_without_an_object_is_read_by_what_follows(phrase: str, 
     ball, bird = Figure("soccer ball", deeds=(Deed("ball rolls"),)), Figure("dove", deeds=(Deed("fly"),))
     claim = read_claim(phrase)
     assert claim and claim.holds(Scene("park", False, (boy, ball, bird))) == holds
+
+
+CROWD = Scene(
+    "park",
+    False,
+    (
+        Figure("girl", "red", deeds=(Deed("smile"),)),
+        Figure("dog", "brown", "small", 2),
+        Figure("dog", "black", "big"),
+        Figure("car", "blue"),
+        Figure("race car"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "holds"),
+    [
+        ("only three dogs", True),
+        ("only one dog", False),
+        ("two dogs", True),  # two that are together
+        ("exactly two dogs", False),  # and one more
+        ("at most two dogs", False),
+        ("no more than three dogs", True),
+        ("fewer than three dogs", False),
+        ("less than 4 dogs", True),
+        ("more than two dogs", True),
+        ("at least four dogs", False),
+        ("only one black dog", True),
+        ("just one person", True),
+        ("at most two cats", False),  # there is none
+        ("one dog", True),  # says no more than "a dog"
+    ],
+)
+def test_numbers_of_all_there_are_count_all(phrase: str, holds: bool) -> None:
+    claim = read_asked(phrase)
+    assert claim is not None and claim.holds(CROWD) is holds
+
+
+@pytest.mark.parametrize(
+    ("phrase", "holds"),
+    [
+        ("the girl is happy", True),
+        ("the girl is sad", False),
+        ("a girl who is happy in the park", True),
+        ("a girl in the park with a small dog", True),
+        ("a dog that is big", True),
+        ("the dog is white", False),
+        ("a red car", True),  # the race car
+        ("a blue car", True),
+        ("a yellow car", False),
+        ("a girl smiled", True),
+        ("a dog slept", False),
+        ("a cat or a dog", True),
+        ("cats or birds", False),
+        ("🐶", True),
+        ("🐱", False),
+        ("a race car 🏎", True),  # one of them
+        ("🐶🐶🐶", True),
+        ("a cute dog", True),
+        ("a drum player", False),
+        ("the sky", True),
+    ],
+)
+def test_adjectives_looks_and_typed_words_are_read(phrase: str, holds: bool) -> None:
+    claim = read_asked(phrase)
+    assert claim is not None and claim.holds(CROWD) is holds
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        "a boy holding two balls",  # what is held is drawn once for each who holds it
+        "a happy balloon or",
+        "a red dog or cat",
+        "a girl or a drummer",
+        "a boat is happy",
+        "baby animals",
+    ],
+)
+def test_adjectives_numbers_and_alternatives_that_cannot_be_told_have_no_claim(phrase: str) -> None:
+    assert read_claim(phrase) is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "unwanted", "verdict"),
+    [
+        ("a car", "red", "violation"),  # the race car
+        ("a car", "yellow", "right"),
+        ("a girl", "happy", "violation"),
+        ("a girl with a car", "sad", "right"),  # no car is
+        ("a girl with a car", "big", None),  # who?
+        ("dogs", "three", "violation"),
+        ("a girl", "in red", "violation"),
+        ("a girl", "in a cage", None),
+    ],
+)
+def test_a_mere_quality_is_one_of_what_is_wanted(wanted: str, unwanted: str, verdict: str | None) -> None:
+    assert judge(Query("", (wanted,), (unwanted,)), CROWD) == verdict
