@@ -140,7 +140,7 @@ def split_query(text: str, phrases: Phrases, editing: bool = False) -> Query:
 def _with_named(unwanted: str, named: str) -> str:
     """Say what "it" or "them" is: "playing the violin"."""
     pronoun = r"\bthem\b" if named.endswith("s") else r"\bit\b"
-    return re.sub(pronoun, f"the {named}", unwanted) if named else unwanted
+    return re.sub(pronoun, lambda _: f"the {named}", unwanted) if named else unwanted
 
 
 class _QueryText:
@@ -178,8 +178,9 @@ class _QueryText:
     def unwanted(self, item: Phrase, negation: Negation) -> str:
         """Return an item as a searchable phrase, without "any" or "want to see", and with the verb its list shares."""
         phrases, first = self.phrases, negation.items[0]
+        verb = self.piece(negation.verb, negation.cue) if negation.verb is not None else ""  # wearing no | hat
         if negation.thing and item is first:
-            return f"{negation.thing} {self.piece(max(item.start, negation.after_cue), item.core)}".strip()
+            return f"{verb} {negation.thing} {self.piece(max(item.start, negation.after_cue), item.core)}".strip()
         start = item.start
         asks = item.kind == "verb" and self._speaks(negation.cue - 1)
         while start + 1 < item.core and (
@@ -191,7 +192,7 @@ class _QueryText:
             start += 2
         before = ""
         if item is first:
-            before = self.piece(negation.verb, negation.cue) if negation.verb is not None else ""  # wearing no | hat
+            before = verb
         elif item.kind == "noun" and first.object is not None:
             before = self.piece(first.start, first.object)  # playing the guitar or | the piano
         text = f"{before} {self.piece(start, item.core)}".strip()

@@ -39,7 +39,7 @@ from nt2vr.language.wordlists import listed, words
 __all__ = ["Negation", "ScopeFinder", "Stretch"]
 
 _FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
-_HELD = words("wear hold carry eat drink use play")  # "wearing no hat": the verb is unwanted too
+_HELD = words("wear hold carry eat drink use play")  # "wearing no hat": the verb is unwanted too; so "eats nothing"
 _BEFORE_ABSENCE = words("in the by with a an due to of complete total is notable noticeable marked severe clear")
 _ABSENCES = words("absence lack shortage")
 _OTHERS = words("other others")
@@ -125,7 +125,10 @@ class ScopeFinder:
         alone = described or modified or kind == "minus" or (kind == "nobody" and first.kind != "verb")
         items = [first] if alone else self._lists.items(first, kind, wanted_before)
         items[-1] = self._after.scene_of(items[-1], kind)
-        holds = kind == "no" and phrases.tag(cue - 1) in VERB_TAGS and phrases.lemma(cue - 1) in _HELD
+        after_verb = phrases.tag(cue - 1) in VERB_TAGS and not phrases.is_auxiliary(cue - 1)
+        is_object = kind == "nobody" and first.start == cue and phrases.lemma(cue - 1) not in {"be", "have"}
+        is_object &= phrases.word(after_cue) not in {"but", "except", "save", "other", "besides"}
+        holds = after_verb and (is_object or (kind == "no" and phrases.lemma(cue - 1) in _HELD))
         end = self._after.after_filler(items[-1].end)
         named = first.start < after_cue or (kind == "nobody" and self._sit_there(first, cue, after_cue))
         thing = denied_by_nobody()[" ".join(phrases.words[cue:after_cue])] if named else ""

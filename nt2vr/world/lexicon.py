@@ -37,7 +37,7 @@ _DROPPED = frozenset(
 _FILLERS = frozenset(
     "in on with of wearing who that which near beside next to background sky under dressed shirt top at by across "
     "down through along inside video videos clip clips movie movies footage scene scenes single show shows showing "
-    "has have got able to other first something stuff place somewhere "
+    "has have got able to other first something anything stuff place somewhere "
     "cute nice good best great lovely funny cool beautiful together hopefully".split()
 )
 _PICTURES = ("photo of", "picture of", "image of", "pictures of", "photos of", "images of")

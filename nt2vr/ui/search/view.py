@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +13,7 @@ from urllib.parse import quote
 from defusedcsv import csv
 
 from nt2vr.errors import listed
+from nt2vr.language.forms import denied_by_nobody
 from nt2vr.language.query import Query, Span
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Verdict
@@ -148,7 +149,11 @@ def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]
     if len(starts) != len(query.unwanted):  # corrected
         starts, cues = [len(text)] * len(query.unwanted), cues[:1]
     parts = [(start, {"text": part}) for start, part in zip(starts, query.unwanted, strict=True)]
-    return [piece for _, piece in sorted([*cues, *parts], key=itemgetter(0))]
+    pieces = [piece for _, piece in sorted([*cues, *parts], key=itemgetter(0))]
+    for before, piece in pairwise(pieces):
+        if "text" in piece and (implied := denied_by_nobody().get(before.get("cue", "").lower())):
+            piece["text"] = piece["text"].removeprefix(implied).strip()  # nobody | people playing
+    return pieces
 
 
 def _word_start(text: str, place: int) -> int:

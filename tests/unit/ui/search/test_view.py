@@ -243,6 +243,8 @@ def test_a_correction_names_the_systems_whose_search_it_does_not_change_and_can_
         (Query("there isn't a cat", (), ("a cat",), (Span(8, 11),), (Span(12, 17),)), "[isn't] a cat"),
         (Query("a dog-free street", ("a street",), ("dog",), (Span(5, 10),), (Span(2, 5),)), "dog [-free]"),
         (Query("no cat or dog", (), ("cat", "dog"), (Span(0, 2),), (Span(3, 6), Span(10, 13))), "[no] cat dog"),
+        (Query("a sea, nobody", ("a sea",), ("people",), (Span(7, 13),), (Span(7, 13),)), "[nobody] "),
+        (Query("nobody runs", (), ("people running",), (Span(0, 6),), (Span(7, 11),)), "[nobody] running"),
         (Query("a dog", ("a dog",)), ""),
         (Query("a dog, no cat", ("a",), ("cat", "dog"), NEGATED.cues), "[no] cat dog"),  # corrected: no scopes
     ],
