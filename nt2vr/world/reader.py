@@ -89,7 +89,9 @@ class Reader:
                 least, most = map(int, meaning.value.split())
                 self._next = replace(self._next, least=least, most=most, total=(least, most) != (1, MANY))
             case "place":
-                self._places = meaning.names
+                self._places = self._places & meaning.names if self._places else meaning.names
+                if not self._places:
+                    return False  # "in the park on the beach"
             case "night":
                 self._night = meaning.value == "night"
             case "verb":
