@@ -47,6 +47,12 @@ def test_typed_queries_are_split_as_expected(tagger: Tagger, file: Path) -> None
     assert wrong == []
 
 
+@pytest.mark.parametrize("text", [r"a guitar\1 but nobody is playing it", r"a \g<9> guitar, not playing it"])
+def test_backslashes_of_a_named_thing_are_letters_like_others(tagger: Tagger, text: str) -> None:
+    (unwanted,) = understand(text, tagger).unwanted
+    assert unwanted.startswith(("people playing", "playing")) and "it" not in unwanted.split()
+
+
 @pytest.mark.parametrize(
     ("text", "cues", "scopes"),
     [
