@@ -28,6 +28,7 @@ _REQUESTS = words("want show see include display like fancy need watch find reco
 _MEDIA = words("videos clips footage movies films scenes anything stuff something")
 _ABOUT = words("with of about showing containing featuring")
 _CONCORD = {"no": "", "nothing": "anything", "nobody": "anybody"}  # they ain't got no: one denial
+_PRONOUNS = words("it them")
 _SPEAKERS = words("i we you please , .")  # the person typing, who is not part of the video
 
 
@@ -124,10 +125,12 @@ def split_query(text: str, phrases: Phrases, editing: bool = False) -> Query:
     stretches = finder.wanted(negations)
     if all(phrases.tag(i) == "PRON" for stretch in stretches for i in range(stretch.start, stretch.end)):
         stretches = []  # "he" alone names nothing to be seen
-    wanted, named = sentence.joined(stretches), sentence.named_once(stretches)
+    wanted = sentence.joined(stretches)
+    named = "" if _PRONOUNS.isdisjoint(phrases.words) else sentence.named_once(stretches)
     items = [(item, negation) for negation in negations for item in negation.items]
-    named_items = [each for each in items if phrases.words[each[0].start : each[0].core] not in (["it"], ["them"])]
-    items = named_items or items  # no snakes, I'm scared of | them
+    mere = [_PRONOUNS.issuperset(phrases.words[item.start : item.core]) for item, _ in items]
+    if not all(mere):  # no snakes, I'm scared of | them
+        items = [item for item, is_mere in zip(items, mere, strict=True) if not is_mere]
     return Query(
         text,
         wanted=(wanted,) if wanted else (),

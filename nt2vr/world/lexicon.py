@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from nt2vr.language.inflect import Form, inflect, inflect_phrase
 from nt2vr.language.tokens import EMOJI, NO_EMOJI
 from nt2vr.world.claims import MANY, Act
-from nt2vr.world.deeds import deeds
+from nt2vr.world.deeds import DeedKind, deeds
 from nt2vr.world.nouns import NUMBERS, SIZES, meanings
 from nt2vr.world.things import COLOURS, Names, all_nouns, kinds, places, plural_of, read_table, things, those
 from nt2vr.world.wording import persons
@@ -28,7 +28,7 @@ _WHILE = ("while", "as", "at the same time as")
 _ALONE = frozenset(
     "eat drink cook read write paint ride drive photograph throw kick catch watch chase feed kiss hug repair".split()
 )
-_COUNTED = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
+_COUNTED = {1: "one", **NUMBERS, 4: "four", 5: "five"}
 _WORD = re.compile(rf"[\w'-]+|{EMOJI}")
 _DROPPED = frozenset(
     "a an the some any his her their its is are be being there here and this these it it's all every whole "
@@ -120,11 +120,16 @@ def _forms(phrase: str) -> tuple[str, str, str]:
     return phrase, inflect_phrase(phrase, "VBZ"), inflect_phrase(phrase, "VBG")
 
 
+def _phrases(deed: DeedKind) -> list[tuple[str, bool]]:
+    """List phrases of a deed whose object comes last, without it, and whether they take one."""
+    phrases = (phrase.partition("{o}") for phrase in deed.phrases)
+    return [(words.strip(), bool(takes)) for words, takes, rest in phrases if not rest]
+
+
 def _verbs() -> Iterator[tuple[str, Meaning]]:
     for deed in deeds().values():
         verb = frozenset((deed.verb,))
-        for phrase in (phrase for phrase in deed.phrases if not phrase.partition("{o}")[2]):
-            takes, words = "{o}" in phrase, phrase.replace("{o}", "").strip()
+        for words, takes in _phrases(deed):
             yield from ((form, Meaning("verb", verb, "", False, takes, words in _ALONE)) for form in _forms(words))
         if deed.layer == "mood":
             yield from ((word, Meaning("mood", verb)) for word, _ in deed.doers)
@@ -171,9 +176,8 @@ def _others() -> Iterator[tuple[str, Meaning]]:
     yield from ((word, Meaning("night", value="day")) for word in _OF_DAY)
     yield from _passives()
     yield from _listed("unseen_words")
-    for phrase in (phrase for deed in deeds().values() for phrase in deed.phrases if not phrase.partition("{o}")[2]):
-        words = phrase.replace("{o}", "").strip()
-        past: tuple[Form, ...] = ("VBD",) if "{o}" in phrase else ("VBD", "VBN")  # without an object, no passive
+    for words, takes in (each for deed in deeds().values() for each in _phrases(deed)):
+        past: tuple[Form, ...] = ("VBD",) if takes else ("VBD", "VBN")  # without an object, no passive
         yield from ((inflect_phrase(words, tag), verbs()[tokens_of(words)]) for tag in past)
     yield from ((emoji, Meaning("noun", meanings()[word])) for emoji, word in emojis().items())
 

@@ -6,6 +6,7 @@ Limited to the words of the data files: phrases with other words have no claim, 
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Verdict
@@ -26,6 +27,8 @@ def read_claim(phrase: str) -> Claim | None:
     tokens = _without_first(tokens_of(phrase))
     if "before" in tokens and not _NOBODY.isdisjoint(tokens):
         return None  # "flies away before anyone catches it": nobody does
+    if any(map(_is_young, pairwise(phrase.lower().split()))):
+        return None  # "baby animals" are drawn like others
     reader = Reader(behind="background" in tokens)
     named: Names = frozenset()
     for meaning, words in _meanings(tokens):
@@ -33,8 +36,14 @@ def read_claim(phrase: str) -> Claim | None:
             continue  # "a rocket 🚀"
         if meaning is None or not reader.read(meaning, words):
             return None
-        named |= meaning.names
+        named |= meaning.names if meaning.kind == "noun" else frozenset()
     return reader.claim
+
+
+def _is_young(words: tuple[str, str]) -> bool:
+    """Return whether two words in a row name a young animal that has no name of its own, as "baby chicken" has."""
+    meaning = lexicon().get(words[1:]) if words[0] == "baby" and words not in lexicon() else None
+    return meaning is not None and meaning.kind == "noun" and meaning.names <= meanings()["animal"]
 
 
 def _meanings(tokens: tuple[str, ...]) -> Iterator[tuple[Meaning | None, tuple[str, ...]]]:
@@ -52,8 +61,6 @@ def _meanings(tokens: tuple[str, ...]) -> Iterator[tuple[Meaning | None, tuple[s
         if before.kind == "noun" and words[-1] in ambiguous():
             third_person = words[-1].endswith("s") and not before.plural
             meaning = verbs().get(words) if third_person else None  # "a chef cooks"; not: "boys fish"
-        if before.names == meanings()["baby"] and meaning and meaning.names <= meanings()["animal"]:
-            meaning = None  # "baby animals" are drawn like others
         yield meaning, words
         before = meaning or Meaning("filler")
 

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
@@ -149,10 +149,16 @@ def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]
     if len(starts) != len(query.unwanted):  # corrected
         starts, cues = [len(text)] * len(query.unwanted), cues[:1]
     parts = [(start, {"text": part}) for start, part in zip(starts, query.unwanted, strict=True)]
-    pieces = [piece for _, piece in sorted([*cues, *parts], key=itemgetter(0))]
-    for before, piece in pairwise(pieces):
-        if "text" in piece and (implied := denied_by_nobody().get(before.get("cue", "").lower())):
-            piece["text"] = piece["text"].removeprefix(implied).strip()  # nobody | people playing
+    pieces: list[dict[str, Any]] = []
+    for start, piece in sorted([*cues, *parts], key=itemgetter(0)):
+        implied = denied_by_nobody().get(pieces[-1].get("cue", "").lower(), "") if pieces and "text" in piece else ""
+        if implied and piece["text"].startswith(implied):
+            piece = {"text": piece["text"].removeprefix(implied).strip()}  # nobody | people playing
+        elif implied and any(cue == start for cue, _ in cues):
+            verb, _, rest = piece["text"].partition(implied)  # eats | no one
+            pieces.insert(-1, {"text": verb.strip()})
+            piece = {"text": rest.strip()}
+        pieces.append(piece)
     return pieces
 
 

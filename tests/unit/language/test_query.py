@@ -12,6 +12,7 @@ from nt2vr.errors import QueryError
 from nt2vr.language.forms import cues
 from nt2vr.language.query import MAX_QUERY_CHARS, MAX_UNWANTED, Query, check_query, understand
 from nt2vr.language.tagger import NltkTagger, Tagger
+from nt2vr.language.typed import read_typed
 from tests.paths import SHARED
 
 DATA = Path(__file__).parent / "data"
@@ -181,3 +182,8 @@ def test_an_affirmed_query_wants_what_was_excluded_and_excludes_nothing(tagger: 
     affirmed = understand("a dog, but no cat and without a bird", tagger).affirmed
     assert affirmed == Query("a dog and cat and a bird", ("a dog", "cat", "a bird"))
     assert understand("not dancing", tagger).affirmed == Query("dancing", ("dancing",))
+
+
+def test_a_comma_after_please_still_separates() -> None:
+    assert read_typed("no horse please, cow").text == "no horse, cow"
+    assert read_typed("no 🐴 please, 🐮").text == "no 🐴, 🐮"

@@ -3,6 +3,8 @@
 import pytest
 
 from nt2vr.language.query import Query
+from nt2vr.language.tokens import NO_EMOJI
+from nt2vr.language.typed import read_typed
 from nt2vr.world.lexicon import Meaning, longest, synonyms
 from nt2vr.world.offers import FEW, fitting, offered_words, offers
 from nt2vr.world.scenes import Deed, Figure, Scene
@@ -52,7 +54,8 @@ def test_nothing_is_offered_for_what_the_world_does_not_have(text: str) -> None:
 def test_synonyms_are_words_of_captions_which_can_be_read() -> None:
     words = set(offered_words())
     assert synonyms()["someone"] == "person" and synonyms()["pond"] == "lake"
-    assert synonyms()["🐧"] == "penguin" and synonyms()["❌"] == "no"
+    assert synonyms()["🐧"] == "penguin"
+    assert all(synonyms()[emoji] == "no" and read_typed(f"🐧{emoji}🧊").text == "🐧 no 🧊" for emoji in NO_EMOJI)
     for word, phrase in synonyms().items():
         if phrase == "no":
             continue

@@ -235,6 +235,8 @@ def test_numbers_of_all_there_are_count_all(phrase: str, holds: bool) -> None:
         ("a cute dog", True),
         ("a drum player", False),
         ("the sky", True),
+        ("a baby with a ball", False),
+        ("a baby and a dog", False),
         ("in the park under a dog in the sky", True),
         ("on a farm with a dog and the sky", False),
     ],

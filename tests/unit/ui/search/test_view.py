@@ -245,6 +245,11 @@ def test_a_correction_names_the_systems_whose_search_it_does_not_change_and_can_
         (Query("no cat or dog", (), ("cat", "dog"), (Span(0, 2),), (Span(3, 6), Span(10, 13))), "[no] cat dog"),
         (Query("a sea, nobody", ("a sea",), ("people",), (Span(7, 13),), (Span(7, 13),)), "[nobody] "),
         (Query("nobody runs", (), ("people running",), (Span(0, 6),), (Span(7, 11),)), "[nobody] running"),
+        (Query("he eats no one", (), ("eats people",), (Span(8, 14),), (Span(8, 14),)), "eats [no one] "),
+        (
+            Query("nobody hugs people", (), ("hugging people",), (Span(0, 6),), (Span(7, 18),)),
+            "[nobody] hugging people",
+        ),
         (Query("a dog", ("a dog",)), ""),
         (Query("a dog, no cat", ("a",), ("cat", "dog"), NEGATED.cues), "[no] cat dog"),  # corrected: no scopes
     ],
