@@ -35,7 +35,7 @@ from nt2vr.world.scenes import Scene
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import Clips
-from trainer.data.prefetch import prefetched
+from trainer.data.prefetch import AHEAD, prefetched
 from trainer.data.sentences import WorldSentences
 from trainer.learner import Learner
 from trainer.losses import build_losses
@@ -172,6 +172,10 @@ def extracted(videos: Sequence[Video], num_frames: int, folder: Path) -> Reader:
 
 def captions_per_s(step: Step, steps: int) -> float:
     """Time some steps, including pending GPU work."""
+    if torch.cuda.is_available():
+        for _ in range(AHEAD):  # with batches that were drawn during the other loops' turns
+            step()
+        torch.cuda.synchronize()
     start_s = time.perf_counter()
     captions = sum(step() for _ in range(steps))
     if torch.cuda.is_available():
