@@ -4,9 +4,11 @@ The gallery's stories, in `assets/world/stories.tsv`: something to show, and som
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice
+
+import numpy as np
 
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.query import Query
@@ -15,8 +17,9 @@ from nt2vr.world.claims import Claim
 from nt2vr.world.deeds import deeds
 from nt2vr.world.lexicon import lexicon, longest, tokens_of
 from nt2vr.world.scenes import Figure, Scene, main_deeds
+from nt2vr.world.table import SceneMask, SceneTable
 from nt2vr.world.things import Names, all_nouns, places, read_table, things
-from nt2vr.world.truth import judge, read_asked
+from nt2vr.world.truth import read_asked, read_parts
 
 FEW = 1  # clips that fit a query for which others are offered
 MOST = 3
@@ -50,35 +53,60 @@ def _excluded(unwanted: str) -> str:
     return f", not {unwanted}" if first in ("at", "in", "on") else f", no {rest if first in ('a', 'an') else unwanted}"
 
 
-def fitting(query: Query, scenes: Sequence[Scene]) -> int:
-    """Count the scenes that show the wanted part and nothing unwanted; 0 where words of the query are unknown."""
-    return sum(judge(query, scene) == "right" for scene in scenes)
+class Offers:
+    """What of some scenes fits a query, and what can be asked instead where hardly any does."""
 
+    def __init__(self, scenes: Sequence[Scene]) -> None:
+        """Index the scenes, and what can be said of their figures."""
+        self._holding = SceneTable(scenes).holding
+        self._said = [
+            [
+                (scene.place, figure.thing, {deed.verb for deed in main_deeds(figure)}, _said(figure))
+                for figure in scene.figures
+            ]
+            for scene in scenes
+        ]
 
-def offers(query: Query, scenes: Sequence[Scene]) -> list[str]:
-    """Return other queries that more scenes fit: near ones, with the same exclusions as far as these are known.
+    def fitting(self, query: Query) -> int:
+        """Count the scenes that are `judge`d right: 0 where words of the query are unknown."""
+        wanted, unwanted = read_parts(query)
+        claims = [claim for claim in (*wanted, *unwanted) if claim]
+        if not claims or len(claims) < len(wanted) + len(unwanted):
+            return 0
+        fits = ~self._showing_any(claims[len(wanted) :])
+        for claim in claims[: len(wanted)]:
+            fits &= self._holding(claim)
+        return int(fits.sum())
 
-    The subject or the deed of the query changes, or its place is left out. Nothing is offered where the query names
-    neither a certain subject nor a deed of the world.
-    """
-    words = tokens_of(" ".join(query.wanted))
-    subjects, verbs, where = (_named(words, kind) for kind in ("noun", "verb", "place"))
-    subjects = subjects if len(subjects) < _ANYTHING else frozenset()
-    unwanted = [part.removeprefix("with ") for part in query.unwanted]
-    unwanted = [part for part in unwanted if (claim := read_asked(part)) and not _excludes(claim, verbs)]
-    denied = [claim for part in unwanted if (claim := read_asked(part))]
+    def near(self, query: Query) -> list[str]:
+        """Return other queries that more scenes fit: near ones, with the same exclusions as far as these are known.
 
-    near: Counter[tuple[int, str]] = Counter()
-    for scene in scenes:
-        if not any(claim.holds(scene) for claim in denied):
-            for figure in scene.figures:
-                score = 2 * (figure.thing in subjects) + (scene.place in where)
-                score += 2 * any(deed.verb in verbs for deed in main_deeds(figure))
-                near.update((score, said) for said in _said(figure))
-    ordered = sorted(near, key=lambda one: (one[0], near[one]), reverse=True)
-    said = dict.fromkeys(said for score, said in ordered if score > 1)
-    asked = (Query(reword("", wanted, unwanted), (wanted,), tuple(unwanted)) for wanted in said)
-    return [each.text for each in islice((each for each in asked if fitting(each, scenes) > FEW), MOST)]
+        The subject or the deed of the query changes, or its place is left out. Nothing is offered where the query
+        names neither a certain subject nor a deed of the world.
+        """
+        words = tokens_of(" ".join(query.wanted))
+        subjects, verbs, where = (_named(words, kind) for kind in ("noun", "verb", "place"))
+        subjects = subjects if len(subjects) < _ANYTHING else frozenset()
+        read = {part: read_asked(part) for part in (part.removeprefix("with ") for part in query.unwanted)}
+        denied = {part: claim for part, claim in read.items() if claim and not _excludes(claim, verbs)}
+        allowed = ~self._showing_any(denied.values())
+
+        near: Counter[tuple[int, str]] = Counter()
+        for row in np.flatnonzero(allowed).tolist():
+            for place, thing, done, phrases in self._said[row]:
+                score = 2 * (thing in subjects) + (place in where) + 2 * (not verbs.isdisjoint(done))
+                if score > 1:
+                    near.update((score, said) for said in phrases)
+        ordered = sorted(near, key=lambda one: (one[0], near[one]), reverse=True)
+        said = dict.fromkeys(said for _, said in ordered)
+        fit = (each for each in said if (claim := read_asked(each)) and (self._holding(claim) & allowed).sum() > FEW)
+        return [reword("", wanted, list(denied)) for wanted in islice(fit, MOST)]
+
+    def _showing_any(self, claims: Iterable[Claim]) -> SceneMask:
+        shown = np.zeros(len(self._said), bool)
+        for claim in claims:
+            shown |= self._holding(claim)
+        return shown
 
 
 def _named(words: Sequence[str], kind: str) -> Names:

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -22,7 +23,7 @@ from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.search.column_view import short_name
 from nt2vr.ui.search.state import SearchState, read_parts, write_parts
 from nt2vr.ui.search.versus import left_out, shared_by, told_of_both
-from nt2vr.world.offers import FEW, fitting, offers
+from nt2vr.world.offers import FEW, Offers
 from nt2vr.world.scenes import Scene
 
 WORD = re.compile(r"\w+")
@@ -179,15 +180,20 @@ def downloads(answer: Answer) -> dict[str, str]:
     }
 
 
-def offers_view(answer: Answer, videos: Sequence[Video]) -> dict[str, Any]:
+def offers_view(answer: Answer, videos: tuple[Video, ...]) -> dict[str, Any]:
     """Offer other queries where hardly any of the videos, scenes of the built-in world, fits this one."""
     if answer.denied or any(ranking.counts["right"] > FEW for ranking in answer.rankings):
         return {}
-    scenes = [Scene.from_dict(video.scene) for video in videos if video.scene]
-    query = with_words(answer.query, answer.read_as)
-    if not scenes or (found := fitting(query, scenes)) > FEW:
+    query, offers = with_words(answer.query, answer.read_as), _offers_of(videos)
+    if offers is None or (found := offers.fitting(query)) > FEW:
         return {}
-    return {"offers": offers(query, scenes), "few": "one clip fits;" if found else "no clip fits for sure;"}
+    return {"offers": offers.near(query), "few": "one clip fits;" if found else "no clip fits for sure;"}
+
+
+@lru_cache(maxsize=4)
+def _offers_of(videos: tuple[Video, ...]) -> Offers | None:
+    scenes = [Scene.from_dict(video.scene) for video in videos if video.scene]
+    return Offers(scenes) if scenes else None
 
 
 def marked_again(query: Query, parsed: Query) -> Query:

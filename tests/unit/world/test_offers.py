@@ -2,13 +2,15 @@
 
 import pytest
 
+from nt2vr.api import understand
 from nt2vr.language.query import Query
 from nt2vr.language.tokens import NO_EMOJI
 from nt2vr.language.typed import read_typed
 from nt2vr.world.lexicon import Meaning, longest, synonyms
-from nt2vr.world.offers import FEW, fitting, offered_words, offers
+from nt2vr.world.offers import FEW, Offers, offered_words
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.truth import read_claim
+from nt2vr.world.splits import sample_scenes
+from nt2vr.world.truth import judge, read_claim
 
 CAT = Figure("cat", "brown", deeds=(Deed("sleep"),))
 GUITARIST = Figure("man", "red", deeds=(Deed("play", "guitar", colour="red"),))
@@ -20,18 +22,38 @@ SCENES = [
     Scene("beach", False, (DANCER,), 4),
     Scene("park", False, (DANCER,), 5),
 ]
+OFFERS = Offers(SCENES)
 
 
 def test_clips_that_fit_are_counted() -> None:
-    assert fitting(Query("", ("a man playing the guitar",), ("a cat",)), SCENES) == 2
-    assert fitting(Query("", ("a man",), ()), SCENES) == 5
-    assert fitting(Query("", ("a man",), ("a quokka",)), SCENES) == 0
+    assert OFFERS.fitting(Query("", ("a man playing the guitar",), ("a cat",))) == 2
+    assert OFFERS.fitting(Query("", ("a man",), ())) == 5
+    assert OFFERS.fitting(Query("", ("a man",), ("a quokka",))) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no dog",
+        "a man but no woman",
+        "at most two women",
+        "only one man",
+        "a child who is not happy",
+        "a woman eating without a table",
+        "a man sits and then leaves, not in a kitchen",
+        "someone in red, not outdoors",
+        "two people and no animals",
+    ],
+)
+def test_counts_are_those_of_judging_each_clip(text: str) -> None:
+    scenes, query = sample_scenes("validation", 150, 3), understand(text)
+    assert Offers(scenes).fitting(query) == sum(judge(query, scene) == "right" for scene in scenes)
 
 
 def test_what_is_offered_is_near_and_fits_more_clips() -> None:
     query = Query("", ("a woman dancing",), ("a cat",))
-    assert offers(query, SCENES) == ["a man dancing but no cat"]
-    assert fitting(Query("", ("a man dancing",), ("a cat",)), SCENES) == 2 > FEW
+    assert OFFERS.near(query) == ["a man dancing but no cat"]
+    assert OFFERS.fitting(Query("", ("a man dancing",), ("a cat",))) == 2 > FEW
 
 
 def test_a_long_query_is_looked_up_by_phrases_no_longer_than_any_known(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,13 +64,13 @@ def test_a_long_query_is_looked_up_by_phrases_no_longer_than_any_known(monkeypat
             asked.append(len(key))
 
     monkeypatch.setattr("nt2vr.world.offers.lexicon", Counting)
-    assert offers(Query("", ("x " * 500,), ()), SCENES) == []
+    assert OFFERS.near(Query("", ("x " * 500,), ())) == []
     assert max(asked) == longest() < 10
 
 
 @pytest.mark.parametrize("text", ["a quokka", "an animal with a zeppelin"])
 def test_nothing_is_offered_for_what_the_world_does_not_have(text: str) -> None:
-    assert offers(Query("", (text,), ()), SCENES) == []
+    assert OFFERS.near(Query("", (text,), ())) == []
 
 
 def test_synonyms_are_words_of_captions_which_can_be_read() -> None:
