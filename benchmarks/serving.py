@@ -165,12 +165,12 @@ class Page:
         names = [props[number].get("elem_id") for number in self.event["inputs"]]
         self.places = {name: names.index(name) for name in ("query", "systems", "reference")}
 
-    async def search(self, client: httpx.AsyncClient, **values: Any) -> str:
-        """Send a search to the queue as a new visitor, and wait for its answer."""
+    async def search(self, client: httpx.AsyncClient, session: str = "", **values: Any) -> str:
+        """Send a search of a session to the queue, by default of a new visitor, and wait for its answer."""
         data = list(self.values)
         for name, value in values.items():
             data[self.places[name]] = value
-        session = uuid.uuid4().hex
+        session = session or uuid.uuid4().hex
         body = {"data": data, "fn_index": self.event["id"], "session_hash": session}
         (await client.post("gradio_api/queue/join", json=body)).raise_for_status()
         async with client.stream("GET", "gradio_api/queue/data", params={"session_hash": session}) as lines:
@@ -187,10 +187,11 @@ async def people(app: App, seconds: float, systems: list[str]) -> Tally:
     end_s = time.monotonic() + seconds
 
     async def person(number: int) -> None:
+        session = uuid.uuid4().hex
         await asyncio.sleep(PAUSE_S * number / PEOPLE)
         while time.monotonic() < end_s:
             start_s = time.monotonic()
-            await tally.time(page.search(client, query=next(texts), systems=systems))
+            await tally.time(page.search(client, session, query=next(texts), systems=systems))
             await asyncio.sleep(max(0.0, PAUSE_S - (time.monotonic() - start_s)))
 
     limits = httpx.Limits(max_connections=None)
