@@ -4,7 +4,7 @@ The gallery's stories, in `assets/world/stories.tsv`: something to show, and som
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import islice
 
@@ -17,7 +17,7 @@ from nt2vr.world.claims import Claim
 from nt2vr.world.deeds import deeds
 from nt2vr.world.lexicon import lexicon, longest, tokens_of
 from nt2vr.world.scenes import Figure, Scene, main_deeds
-from nt2vr.world.table import SceneMask, SceneTable
+from nt2vr.world.table import SceneTable
 from nt2vr.world.things import Names, all_nouns, places, read_table, things
 from nt2vr.world.truth import read_asked, read_parts
 
@@ -58,7 +58,7 @@ class Offers:
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         """Index the scenes, and what can be said of their figures."""
-        self._holding = SceneTable(scenes).holding
+        self._table = SceneTable(scenes)
         self._said = [
             [
                 (scene.place, figure.thing, {deed.verb for deed in main_deeds(figure)}, _said(figure))
@@ -73,9 +73,9 @@ class Offers:
         claims = [claim for claim in (*wanted, *unwanted) if claim]
         if not claims or len(claims) < len(wanted) + len(unwanted):
             return 0
-        fits = ~self._showing_any(claims[len(wanted) :])
+        fits = ~self._table.holding_any(claims[len(wanted) :])
         for claim in claims[: len(wanted)]:
-            fits &= self._holding(claim)
+            fits &= self._table.holding(claim)
         return int(fits.sum())
 
     def near(self, query: Query) -> list[str]:
@@ -89,7 +89,7 @@ class Offers:
         subjects = subjects if len(subjects) < _ANYTHING else frozenset()
         read = {part: read_asked(part) for part in (part.removeprefix("with ") for part in query.unwanted)}
         denied = {part: claim for part, claim in read.items() if claim and not _excludes(claim, verbs)}
-        allowed = ~self._showing_any(denied.values())
+        allowed = ~self._table.holding_any(denied.values())
 
         near: Counter[tuple[int, str]] = Counter()
         for row in np.flatnonzero(allowed).tolist():
@@ -99,14 +99,10 @@ class Offers:
                     near.update((score, said) for said in phrases)
         ordered = sorted(near, key=lambda one: (one[0], near[one]), reverse=True)
         said = dict.fromkeys(said for _, said in ordered)
-        fit = (each for each in said if (claim := read_asked(each)) and (self._holding(claim) & allowed).sum() > FEW)
+        fit = (
+            each for each in said if (claim := read_asked(each)) and (self._table.holding(claim) & allowed).sum() > FEW
+        )
         return [reword("", wanted, list(denied)) for wanted in islice(fit, MOST)]
-
-    def _showing_any(self, claims: Iterable[Claim]) -> SceneMask:
-        shown = np.zeros(len(self._said), bool)
-        for claim in claims:
-            shown |= self._holding(claim)
-        return shown
 
 
 def _named(words: Sequence[str], kind: str) -> Names:

@@ -55,10 +55,7 @@ class SceneDenials:
 
     def showing_unwanted(self, sentence: SceneDenial) -> NDArray[np.bool_]:
         """Mask of the scenes with an unwanted part: (N,)."""
-        found = np.zeros(len(self._scenes), bool)
-        for claim in sentence.unwanted_claims:
-            found |= self.table.holding(claim)
-        return found
+        return self.table.holding_any(sentence.unwanted_claims)
 
     def draw(self, row: int, kind: SceneDenialKind, rng: random.Random) -> SceneDenial:
         """Draw a sentence that scene `row` satisfies; "negated" ones contradict it instead.

@@ -41,6 +41,13 @@ class SceneTable:
         self._places = _Shown(places(), [{scene.place} for scene in scenes])
         self.holding = lru_cache(CACHED_CLAIMS)(self._holding)
 
+    def holding_any(self, claims: Iterable[Claim]) -> SceneMask:
+        """Mask of the scenes for which one of the claims holds: (N,)."""
+        found = np.zeros(len(self._scenes), bool)
+        for claim in claims:
+            found |= self.holding(claim)
+        return found
+
     def _holding(self, claim: Claim) -> SceneMask:
         """Mask of the scenes for which the claim holds: (N,), read-only."""
         holds = np.ones(len(self._scenes), bool)
