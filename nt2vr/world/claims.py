@@ -41,7 +41,7 @@ class Act:
             return False
         if self.objects and not (isinstance(deed.object, str) and deed.object in self.objects):
             return False
-        if self.colour and deed.colour != self.colour and deed.object not in self.looks:
+        if not _has_colour(deed.object, deed.colour, self):
             return False
         return not self.part or (deed.end <= 0.5 if self.part == "start" else deed.start >= 0.5)
 
@@ -68,7 +68,7 @@ class Who:
         """Return whether a figure matches the description, its number aside."""
         return (
             (not self.names or figure.thing in self.names)
-            and (not self.colour or figure.colour == self.colour or figure.thing in self.looks)
+            and _has_colour(figure.thing, figure.colour, self)
             and (not self.size or figure.size == self.size)
             and all(any(act.fits(deed, figures) for deed in figure.doings) for act in self.acts)
         )
@@ -84,6 +84,11 @@ class Who:
         for chosen in (some for size in sizes for some in combinations(fitting, size)):
             if self.least == 1 or self.least <= sum(seen[number].count for number in chosen) <= self.most:
                 yield frozenset(chosen)
+
+
+def _has_colour(thing: int | str | None, colour: str, wanted: "Act | Who") -> bool:
+    """Return whether a thing has the colour described: the one it was given, or else the one it always has."""
+    return not wanted.colour or (colour == wanted.colour if colour else thing in wanted.looks)
 
 
 class Order(NamedTuple):

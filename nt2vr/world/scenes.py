@@ -3,12 +3,12 @@
 import hashlib
 import json
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
-from nt2vr.world.deeds import ENTER, LEAVE, DeedKind, deeds
+from nt2vr.world.deeds import ENTER, LEAVE, WEAR, DeedKind, deeds
 from nt2vr.world.things import ACTING, Thing, places, things
 
 SceneSplit = Literal["train", "validation", "test"]
@@ -73,6 +73,13 @@ class Figure:
         going = (Deed(LEAVE, None, self.leaves, 1.0),) if self.leaves < 1 else ()
         return coming + self.deeds + going
 
+    @property
+    def dressed(self) -> "Figure":
+        """The figure with what its picture wears."""
+        worn, _, colour = self.kind.wears.partition(":")
+        wears = Deed(WEAR, worn, self.enters, self.leaves, colour)
+        return replace(self, deeds=(*self.deeds, wears)) if worn else self
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -111,6 +118,11 @@ class Scene:
     def object_of(self, deed: Deed) -> str | None:
         """Return the name of what a deed is done to or with, another figure or not."""
         return self.figures[deed.object].thing if isinstance(deed.object, int) else deed.object
+
+    @property
+    def dressed(self) -> "Scene":
+        """The scene with what the pictures of its figures wear, such as a queen's crown: captions never mention it."""
+        return replace(self, figures=tuple(figure.dressed for figure in self.figures))
 
     @property
     def gist(self) -> Hashable:

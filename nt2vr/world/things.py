@@ -55,6 +55,7 @@ class Thing:
             or "none".
         tint: colour of its SVG picture that may be replaced; empty if it has one look.
         look: its colours if it has one look, of things whose kinds have others that are tinted.
+        wears: what its picture wears, as "hat:blue" or "crown"; empty if nothing.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Thing:
     held: str
     tint: str
     look: Names
+    wears: str
 
     @cached_property
     def is_a(self) -> Names:
@@ -124,6 +126,7 @@ def things() -> dict[str, Thing]:
             held=row["held"],
             tint=row["tint"],
             look=frozenset((row["look"] or "").split()),
+            wears=row["wears"] or "",
         )
         for row in read_table("things")
     }

@@ -52,7 +52,8 @@ class Answering:
             sent: what `SearchState.of_page` takes.
         """
         try:
-            return self._answered(SearchState.of_page(**sent), previous, (wanted, unwanted), request)
+            with self.watch.kept.answering():
+                return self._answered(SearchState.of_page(**sent), previous, (wanted, unwanted), request)
         except Nt2vrError as error:  # what is shown stays
             return {self.results.problem: problem(error)}
 

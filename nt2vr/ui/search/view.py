@@ -192,7 +192,7 @@ def offers_view(answer: Answer, videos: tuple[Video, ...]) -> dict[str, Any]:
 
 @lru_cache(maxsize=4)
 def _offers_of(videos: tuple[Video, ...]) -> Offers | None:
-    scenes = [Scene.from_dict(video.scene) for video in videos if video.scene]
+    scenes = [Scene.from_dict(video.scene).dressed for video in videos if video.scene]
     return Offers(scenes) if scenes else None
 
 

@@ -45,7 +45,7 @@ class Watch:
     permissions: Permissions
     trainings: Trainings
     recording: Recording | None = None  # a training to replay; None if there is none of this gallery
-    _kept: KeptRankings = field(default_factory=KeptRankings)
+    kept: KeptRankings = field(default_factory=KeptRankings)
     panel: gr.HTML = field(init=False)  # of the run that is training; its event `replay` asks for the recorded one
     timer: gr.Timer = field(init=False)  # ticks while a run is under way
     _watched: gr.State = field(init=False)  # of ticks, of which one under way may overwrite it
@@ -80,7 +80,7 @@ class Watch:
     ) -> dict[str, Any]:
         """Add to a view what `RunColumns.view` does, and the recorded run if it is to be replayed."""
         entries = self._models.entries()
-        runs = RunColumns(answer, key, entries, lambda run: self._models.card(run).base, self._kept, view_of)
+        runs = RunColumns(answer, key, entries, lambda run: self._models.card(run).base, self.kept, view_of)
         shown = runs.view(view, question) | {"key": key, "q": answer.sentence}
         if is_replayed and self.recording is not None:
             searcher = self.galleries.built_in

@@ -15,7 +15,7 @@ from nt2vr.world.truth import judge, read_claim
 def judge_video(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
     """Judge a video of the built-in world, optionally next to a reference from it; None for any other video."""
     try:
-        scene, *before = (Scene.from_dict(each.scene or {}) for each in (video, reference) if each)
+        scene, *before = (Scene.from_dict(each.scene or {}).dressed for each in (video, reference) if each)
     except (KeyError, TypeError):
         return None
     return judge_edit(query, before[0], scene) if before else judge(query, scene)

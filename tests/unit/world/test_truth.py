@@ -202,3 +202,21 @@ def test_who_asks_for_dogs_is_content_with_one_and_who_asks_for_two_is_not() -> 
         "dogs": True,
         "two dogs": False,
     }
+
+
+def test_what_a_picture_wears_counts_once_a_scene_is_dressed() -> None:
+    queen, wizard, builder = Figure("princess"), Figure("wizard", enters=0.5), Figure("man construction worker")
+    scene = Scene("stage", False, (queen, wizard, builder))
+    found = {
+        phrase: (claim.holds(scene), claim.holds(scene.dressed))
+        for phrase in ("a crown", "a queen with a hat", "a wizard wearing a blue hat", "a red hat", "a red helmet")
+        if (claim := read_asked(phrase))
+    }
+    assert found == {
+        "a crown": (False, True),
+        "a queen with a hat": (False, False),
+        "a wizard wearing a blue hat": (False, True),
+        "a red hat": (False, False),
+        "a red helmet": (False, False),  # helmets are red, but the picture's is yellow
+    }
+    assert not problems(scene)

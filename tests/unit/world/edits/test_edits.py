@@ -74,6 +74,12 @@ def test_a_scene_of_another_world_gets_no_verdict(tagger: Tagger) -> None:
         assert judge_video(query, other) is judge_video(query, ours, other) is judge_video(query, other, ours) is None
 
 
+def test_what_a_picture_wears_is_seen(tagger: Tagger) -> None:
+    queen = Video("v", Path("v.mp4"), scene=Scene("park", False, (Figure("princess"),)).to_dict())
+    assert judge_video(understand("a queen without a crown", tagger), queen) == "violation"
+    assert judge_video(understand("add a hat", tagger, True), queen, queen) == "miss"
+
+
 LOOKS = replace(DANCER, deeds=(Deed("look at", 0),))
 
 
