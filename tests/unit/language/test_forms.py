@@ -100,6 +100,9 @@ def test_a_sentence_that_only_negates_wants_nothing(tagger: Tagger, text: str) -
         ("neither Tom Hanks nor Mr. Bean", "", ["Tom Hanks", "Mr. Bean"]),
         ("not red but blue car", "blue car", ["red"]),
         ("a man not without a hat", "a man with a hat", []),
+        ("don't show me a park without a dog", "a park with a dog", []),
+        ("no beach w/o people and no dogs", "beach with people", ["dogs"]),
+        ("no dogs and without cats", "", ["dogs", "cats"]),
         # compounds and names stay together
         ("a forest without chain saw", "a forest", ["chain saw"]),
         ("no Boeing 737", "", ["Boeing 737"]),
