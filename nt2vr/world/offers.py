@@ -67,12 +67,12 @@ class Offers:
             for scene in scenes
         ]
 
-    def fitting(self, query: Query) -> int:
-        """Count the scenes that are `judge`d right: 0 where words of the query are unknown."""
+    def fitting(self, query: Query) -> int | None:
+        """Count the scenes that are `judge`d right; None where words of the query are unknown."""
         wanted, unwanted = read_parts(query)
         claims = [claim for claim in (*wanted, *unwanted) if claim]
         if not claims or len(claims) < len(wanted) + len(unwanted):
-            return 0
+            return None
         fits = ~self._table.holding_any(claims[len(wanted) :])
         for claim in claims[: len(wanted)]:
             fits &= self._table.holding(claim)

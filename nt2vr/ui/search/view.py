@@ -181,13 +181,16 @@ def downloads(answer: Answer) -> dict[str, str]:
 
 
 def offers_view(answer: Answer, videos: tuple[Video, ...]) -> dict[str, Any]:
-    """Offer other queries where hardly any of the videos, scenes of the built-in world, fits this one."""
+    """Say so where hardly any of the videos, scenes of the built-in world, fits a query, and offer others."""
     if answer.denied or any(ranking.counts["right"] > FEW for ranking in answer.rankings):
         return {}
     query, offers = with_words(answer.query, answer.read_as), _offers_of(videos)
-    if offers is None or (found := offers.fitting(query)) > FEW:
+    if offers is None or ((found := offers.fitting(query)) or 0) > FEW:
         return {}
-    return {"offers": offers.near(query), "few": "one clip fits;" if found else "no clip fits for sure;"}
+    if not (near := offers.near(query)) and found is None:
+        return {}
+    few = "no clip fits for sure" if found is None else "one clip fits" if found else "no clip fits"
+    return {"offers": near, "few": f"{few}; try" if near else few}
 
 
 @lru_cache(maxsize=4)

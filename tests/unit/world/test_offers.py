@@ -29,7 +29,7 @@ OFFERS = Offers(SCENES)
 def test_clips_that_fit_are_counted() -> None:
     assert OFFERS.fitting(Query("", ("a man playing the guitar",), ("a cat",))) == 2
     assert OFFERS.fitting(Query("", ("a man",), ())) == 5
-    assert OFFERS.fitting(Query("", ("a man",), ("a quokka",))) == 0
+    assert OFFERS.fitting(Query("", ("a man",), ("a quokka",))) is None
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,8 @@ def test_clips_that_fit_are_counted() -> None:
 )
 def test_counts_are_those_of_judging_each_clip(text: str) -> None:
     scenes, query = sample_scenes("validation", 150, 3), understand(text)
-    assert Offers(scenes).fitting(query) == sum(judge(query, scene) == "right" for scene in scenes)
+    right = sum(judge(query, scene) == "right" for scene in scenes)
+    assert (Offers(scenes).fitting(query) or 0) == right
 
 
 def test_what_is_offered_is_near_and_fits_more_clips() -> None:

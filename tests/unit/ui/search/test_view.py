@@ -21,12 +21,14 @@ from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.search.view import (
     corrected,
     downloads,
+    offers_view,
     parts_view,
     picture_remark,
     told,
     understood_view,
     with_corrections,
 )
+from nt2vr.world.scenes import Figure, Scene
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
 
@@ -393,3 +395,17 @@ def test_a_film_stays_where_other_windows_of_it_are_found() -> None:
     answer, other = Answer(NEGATED, (one,)), Answer(NEGATED.affirmed, (another,), denied=NEGATED)
     view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, other=other)
     assert view["columns"][0]["stayed"] == "1 of 1 clips stayed"
+
+
+def test_where_hardly_any_clip_fits_that_is_said_and_others_are_offered() -> None:
+    scenes = [Scene("park", False, (Figure(thing),)) for thing in ("princess", "princess", "zebra", "lion")]
+    videos = tuple(Video(f"{number}", Path("v"), scene=scene.to_dict()) for number, scene in enumerate(scenes))
+
+    def offered(wanted: tuple[str, ...], unwanted: tuple[str, ...] = ()) -> dict[str, Any]:
+        return offers_view(Answer(Query("", wanted, unwanted), (ranking("CLIP", "a", ("miss",)),)), videos)
+
+    assert offered(("a queen",), ("a crown",)) == {"offers": [], "few": "no clip fits"}
+    assert offered(("a queen in the desert",)) == {"offers": ["a princess"], "few": "no clip fits; try"}
+    assert offered(("a queen dabbing",)) == {"offers": ["a princess"], "few": "no clip fits for sure; try"}
+    assert offered(("a zebra",)) == {"offers": [], "few": "one clip fits"}
+    assert offered(("a queen",)) == offered(("an ocelot",)) == {}
