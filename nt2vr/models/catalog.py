@@ -158,10 +158,10 @@ class Catalog:
             name = self.named(name) or name
         return pick("model", name, entries)
 
-    def card(self, name: str) -> Card:
-        """Read the card of a model, without loading it; raises as `find` and `read_card` do."""
-        entry = self.find(name)
-        return entry.make().card if entry.make else read_card(entry.folders[0])
+    def card(self, name: str, entries: Mapping[str, CatalogEntry] | None = None) -> Card:
+        """Return the card of a model, without loading it; raises as `find` and `read_card` do."""
+        entry = pick("model", name, entries) if entries else self.find(name)
+        return entry.make().card if entry.make else self._card(entry.folders[0]) or read_card(entry.folders[0])
 
     def knows_only_drawings(self, name: str, entries: Mapping[str, CatalogEntry] | None = None) -> bool:
         """Whether the built-in world is all that a model was trained on, as far as the cards of its bases tell."""
@@ -224,7 +224,7 @@ class Catalog:
             epochs = sorted(((int(match[1]), folder) for match, folder in numbered if match), reverse=True)
             fused = any((folder / FUSION).is_file() for _, folder in epochs)
             entries = {"": CatalogEntry(tuple(folder for _, folder in epochs), "run", fused)} if epochs else {}
-            if best := next((folder for epoch, folder in epochs if epoch == _best(checkpoints)), None):
+            if best := dict(epochs).get(_best(checkpoints)):
                 entries[" · best"] = CatalogEntry((best,), "run", fused)
             entries |= {f" · epoch {epoch}": CatalogEntry((folder,), "epoch") for epoch, folder in epochs}
             self._epoch_lists[checkpoints] = modified if settled else 0, entries
@@ -264,14 +264,14 @@ def _towers(card: Card) -> tuple[str, ...]:
     return card.visual_fingerprint, card.text_fingerprint, card.pooling_key
 
 
-def _best(checkpoints: Path) -> int | None:
-    """Return the epoch noted as a run's best, if any."""
+def _best(checkpoints: Path) -> int:
+    """Return the epoch noted as a run's best; 0 if there is none."""
     try:
         note = parse_json((checkpoints / BEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return None
+        return 0
     epoch = note.get("epoch") if isinstance(note, dict) else None
-    return epoch if isinstance(epoch, int) else None
+    return epoch if isinstance(epoch, int) else 0
 
 
 def _subfolders(folder: Path) -> list[Path]:

@@ -95,10 +95,10 @@ class Question:
         """
         models = self.searcher.models
         entries = models.entries()
-        key = models.card(own.run).video_key
+        key = models.card(own.run, entries).video_key
         names = {0: base} | {epoch: f"{own.run} · epoch {epoch}" for epoch in own.epochs}
         absent = ((epoch, name) for epoch, name in names.items() if epoch not in kept and name in entries)
-        return [epoch for epoch, name in absent if models.card(name).video_key == key]
+        return [epoch for epoch, name in absent if models.card(name, entries).video_key == key]
 
 
 class KeptRankings:

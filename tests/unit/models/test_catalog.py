@@ -169,7 +169,7 @@ def test_a_card_is_read_again_only_after_a_change(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr("nt2vr.models.catalog.read_card", read)
     assert models.names() == models.names() == ["CLIP"]
-    assert len(reads) == 1
+    assert models.card("CLIP") is models.card("CLIP", models.entries()) and len(reads) == 1
     write_card(tmp_path / "clip", replace(card, name="Mine"))
     assert models.names() == ["Mine"]
 

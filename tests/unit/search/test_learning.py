@@ -25,7 +25,7 @@ class Models:
     def entries(self) -> dict[str, CatalogEntry]:
         return {name: CatalogEntry((Path(name),)) for name in TOWERS}
 
-    def card(self, name: str) -> Any:
+    def card(self, name: str, entries: dict[str, CatalogEntry]) -> Any:
         return SimpleNamespace(video_key=TOWERS[name])
 
     def folder(self, name: str) -> Path:
