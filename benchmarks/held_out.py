@@ -2,7 +2,7 @@
 
 One of three lots, each an eighth of the world's deeds, things and places, is never denied in training, although
 captions mention it; words for more, such as "animal", still are. Trains `clip-neg.json` or another config that way in
-FOLDER/lot-N (an hour and a half), or reuses the run there. Then measures the queries of 1,000 validation scenes,
+FOLDER/lot-N (one to two hours), or reuses the run there. Then measures the queries of 1,000 validation scenes,
 separately for those that deny a held-out concept. The shipped CLIP-neg, trained with all denials, serves for
 comparison.
 """

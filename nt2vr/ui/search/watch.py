@@ -80,7 +80,7 @@ class Watch:
     ) -> dict[str, Any]:
         """Add to a view what `RunColumns.view` does, and the recorded run if it is to be replayed."""
         entries = self._models.entries()
-        runs = RunColumns(answer, key, entries, lambda run: self._models.card(run).base, self.kept, view_of)
+        runs = RunColumns(answer, key, entries, lambda run: self._models.card(run, entries).base, self.kept, view_of)
         shown = runs.view(view, question) | {"key": key, "q": answer.sentence}
         if is_replayed and self.recording is not None:
             searcher = self.galleries.built_in
