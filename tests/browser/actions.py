@@ -18,8 +18,12 @@ MODELS_MS = 60_000  # the first search waits for the models
 SETTLED = """() => document.getAnimations().every(
   (each) => each.playState !== "running" || each.effect.getComputedTiming().iterations === Infinity)"""
 
-SHIFTS = """window.shift = 0; new PerformanceObserver((list) => {
-  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shift += value;
+SHIFTS = """window.shifts = []; new PerformanceObserver((list) => {
+  for (const { value, startTime, hadRecentInput, sources } of list.getEntries()) if (!hadRecentInput) {
+    const moved = sources.map(({ node, previousRect, currentRect }) =>
+      `${node?.outerHTML?.slice(0, 80) ?? node?.data}: ${previousRect.y} -> ${currentRect.y}`);
+    shifts.push([value, `after ${Math.round(startTime)} ms`, ...moved]);
+  }
 }).observe({ type: "layout-shift", buffered: true });"""
 
 # Back and Forward dispatch this event
@@ -45,6 +49,12 @@ def open_search(page: Page, url: str) -> None:
     """Load the page and wait for the first example's answer."""
     page.goto(url)
     expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+
+
+def assert_still(page: Page) -> None:
+    """Assert that hardly anything shifted in a page that SHIFTS observes; say what did."""
+    shifts = page.evaluate("shifts")
+    assert sum(value for value, *_ in shifts) < 0.05, shifts
 
 
 def step(page: Page, link: str) -> None:

@@ -8,6 +8,7 @@ from tests.browser.actions import (
     DANCING,
     MODELS_MS,
     SHIFTS,
+    assert_still,
     columns,
     follow,
     open_menu,
@@ -34,7 +35,7 @@ def test_axe_finds_nothing_serious_in_either_theme_and_nothing_shifts(own_page: 
     page = own_page
     page.add_init_script(SHIFTS)
     open_search(page, f"{running_app.url}?__theme=light")
-    assert page.evaluate("shift") < 0.05
+    assert_still(page)
     check(page)
     columns(page).first.locator(".nt-clip").first.click()
     expect(page.get_by_role("dialog")).to_be_visible()
