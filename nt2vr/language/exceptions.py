@@ -73,14 +73,18 @@ class Exceptions:
         denial = self._denial(cue, self._clause_start(cue), found)
         if denial is None:
             link = " with " if phrases.word(cue - 1) == "with" else ", "
-            return [*found, Negation("except", cue, after_cue, (), cue, after_cue, link=link)]
-        item = denial.items[0]
+            rest = () if self._denies_later(after_cue) else ("anything",)  # an empty room except for a chair
+            return [*found, Negation("except", cue, after_cue, (), cue, after_cue, link=link, others=rest)]
+        item, others = denial.items[0], self._named(denial, cue)
         link = " with " if denial.kind == "without" or phrases.word(denial.cue - 1) == "with" else " "
         if item.kind == "verb":  # doesn't | wear | anything except | a hat
             start = item.object if item.object is not None and item.object < cue else cue
-            taken = replace(denial, items=(), end=max(item.start, denial.after_cue), verb=None, link=link)
+            taken = replace(
+                denial, items=(), end=max(item.start, denial.after_cue), verb=None, link=link, others=others
+            )
             return [*found[:-1], taken, Negation("except", cue, after_cue, (), start, after_cue, link=" ")]
-        taken = replace(denial, items=(), end=max(min(item.core, cue), denial.after_cue), verb=None, link="")
+        end = max(min(denial.items[-1].core, cue), denial.after_cue)
+        taken = replace(denial, items=(), end=end, verb=None, link="", others=others)
         return [*found[:-1], taken, Negation("except", cue, after_cue, (), cue, after_cue, link=link)]
 
     def take_back(self, negation: Negation, found: Sequence[Negation]) -> Negation:
@@ -88,7 +92,13 @@ class Exceptions:
         front = found[-1] if found else None
         if front is None or front.kind != "except" or not negation.thing or len(negation.items) != 1:
             return negation
-        return replace(negation, items=(), thing="", end=max(negation.after_cue, negation.items[0].core))
+        end = max(negation.after_cue, negation.items[0].core)
+        return replace(negation, items=(), thing="", end=end, others=(negation.thing,))
+
+    def _named(self, denial: Negation, end: int) -> tuple[str, ...]:
+        """Return what a denial names before word `end`: "animals", "people"."""
+        words = [" ".join(self.phrases.words[max(i.start, denial.after_cue) : min(i.core, end)]) for i in denial.items]
+        return tuple(filter(None, (denial.thing, *words)))
 
     def _denial(self, cue: int, clause: int, found: Sequence[Negation]) -> Negation | None:
         """Return the denial that word `cue` makes an exception from."""

@@ -42,6 +42,8 @@ class Query:
         unwanted: affirmative phrases the video should not show, one per thing.
         cues: positions of the negation words.
         scopes: positions of the unwanted phrases, in the order of `unwanted`.
+        others: kinds of which only what is wanted may be shown: "animals" in "a dog and no other animals". Nothing is
+            searched by them; verdicts count them.
     """
 
     text: str
@@ -49,6 +51,7 @@ class Query:
     unwanted: tuple[str, ...] = ()
     cues: tuple[Span, ...] = ()
     scopes: tuple[Span, ...] = ()
+    others: tuple[str, ...] = ()
 
     @property
     def notice(self) -> str:
@@ -137,6 +140,7 @@ def split_query(text: str, phrases: Phrases, editing: bool = False) -> Query:
         unwanted=tuple(_with_named(sentence.unwanted(item, negation), named) for item, negation in items),
         cues=tuple(dict.fromkeys(sentence.span(negation.cue, negation.after_cue) for negation in negations)),
         scopes=tuple(sentence.span(item.start, item.core) for item, _ in items),
+        others=tuple(kind for negation in negations for kind in negation.others),
     )
 
 

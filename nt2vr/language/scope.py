@@ -195,7 +195,9 @@ class ScopeFinder:
         noun = phrases.noun_phrase(i)
         end = noun.end if noun else i + 1
         start = self._start(cue)
-        return [Negation(kind, cue, after_cue, (), start, self._after.after_filler(end))]
+        rest = "anything" if kind != "nobody" or phrases.word(cue) == "nothing" else "people"
+        others = (" ".join(phrases.words[i + 1 : end]) or rest,)
+        return [Negation(kind, cue, after_cue, (), start, self._after.after_filler(end), others=others)]
 
     def _describes(self, cue: int, quality: Phrase) -> bool:
         """Return whether a denied quality is one of a noun's: "a not crowded beach", "an old but not rusty car"."""

@@ -37,6 +37,7 @@ class Negation:
     verb: int | None = None  # first word of a verb before the cue that the first item needs: "wearing" no hat
     thing: str = ""  # name of the first item, where the sentence has none: "people" for "nobody", "hat" for "hatless"
     link: str = ""  # replaces words `start` to `end` in the wanted part
+    others: tuple[str, ...] = ()  # kinds denied but for what is wanted: "animals" in "no animals except dogs"
 
 
 class WantedFinder:

@@ -26,7 +26,8 @@ def judge_by_captions(query: Query, video: Video, reference: Video | None = None
 
     Returns:
         "violation" if a caption has all content words of an unwanted part; "right" if a caption has all those of the
-        wanted part, and none has a content word of an unwanted part or a related one; otherwise None.
+        wanted part, none has a content word of an unwanted part or a related one, and the query does not ask what
+        else is there; otherwise None.
     """
     said = [_content_of(caption) for caption in video.captions]
     unwanted = [content for part in query.unwanted if (content := _content_of(part))]
@@ -34,7 +35,8 @@ def judge_by_captions(query: Query, video: Video, reference: Video | None = None
         return "violation"
     everything = frozenset().union(*said)
     denied = {word for content in unwanted for word in content}
-    if reference or any(related(word) & everything or derived_from(word, everything) for word in denied):
+    is_open = reference or query.others
+    if is_open or any(related(word) & everything or derived_from(word, everything) for word in denied):
         return None
     wanted = _content_of(" ".join(query.wanted))
     return "right" if wanted and any(wanted <= caption for caption in said) else None

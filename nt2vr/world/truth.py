@@ -3,7 +3,7 @@
 Limited to the words of the data files: phrases with other words have no claim, and hence no verdict.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -75,9 +75,25 @@ def read_asked(phrase: str) -> Claim | None:
 
 
 def read_parts(query: Query) -> tuple[list[Claim | None], list[Claim | None]]:
-    """Parse the wanted and the unwanted parts; a mere quality is one of a wanted thing: "a car that is not | red"."""
-    unwanted = [read_asked(part) or _quality_of(query.wanted, part) for part in query.unwanted]
-    return [read_asked(part) for part in query.wanted], unwanted
+    """Parse the wanted and the unwanted parts; a mere quality is one of a wanted thing: "a car that is not | red".
+
+    What else there may not be is unwanted, too: all "animals" but dogs in "a dog and no other animals".
+    """
+    wanted = [read_asked(part) for part in query.wanted]
+    others = [part for part in query.unwanted if part.startswith("other ")]  # a dog, no people or other animals
+    unwanted = [read_asked(part) or _quality_of(query.wanted, part) for part in query.unwanted if part not in others]
+    return wanted, unwanted + [_others(kind, wanted) for kind in (*others, *query.others)]
+
+
+def _others(kind: str, wanted: Sequence[Claim | None]) -> Claim | None:
+    """Claim something of a kind that what is wanted does not name; None if that cannot be told."""
+    claim = read_asked(kind)
+    if claim is None or len(claim.whos) != 1 or None in wanted:
+        return None
+    whos = [who for each in wanted if each for who in each.whos]
+    named = [names for who in whos for names in (who.names, *(act.objects | act.targets for act in who.acts))]
+    left = claim.whos[0].names.difference(*named)
+    return replace(claim, whos=(replace(claim.whos[0], names=left),)) if left else None
 
 
 @lru_cache(MAX_READ)

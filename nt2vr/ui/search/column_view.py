@@ -139,7 +139,7 @@ def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
         return {"kind": kind, "text": f"{violations} of {total} violate", "brief": f"{violations} violate", "more": ""}
     if not answer.judged_by:
         kind = "good" if right * 2 >= total else "bad"
-    negated = bool(answer.query.unwanted)
+    negated = bool(answer.query.unwanted or answer.query.others)
     return {
         "kind": kind,
         "text": f"{right} of {total} right{f' by {answer.judged_by}' if answer.judged_by else ''}",

@@ -128,7 +128,7 @@ def told(answer: Answer) -> list[dict[str, str]]:
     for ranking in (*answer.rankings[:1], *answer.rankings[1:][-1:]):
         name, total = short_name(ranking.system.name), len(ranking.hits)
         right, violations, misses = (ranking.counts[verdict] for verdict in ("right", "violation", "miss"))
-        if not total or (not unwanted and not by and right + misses < total):
+        if not total or (not unwanted and not by and right + misses + violations < total):
             continue
         if not unwanted:
             text = f"{name} is right in {right} of {total}{by}."

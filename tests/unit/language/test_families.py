@@ -97,6 +97,26 @@ def test_requests_are_no_content(tagger: Tagger, text: str, wanted: str) -> None
     assert understand(text, tagger).wanted == (wanted,)
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted", "others"),
+    [
+        ("a black dog and no other animals", "a black dog", ("animals",)),
+        ("no animals or vehicles except dogs", "dogs", ("animals", "vehicles")),
+        ("a kitchen with nobody else but a chef", "a kitchen with a chef", ("people",)),
+        ("nobody except a chef", "a chef", ("people",)),
+        ("except for the dog, nobody is there", "the dog", ("people",)),
+        ("a dog and nothing else", "a dog", ("anything",)),
+        ("a dog and no others", "a dog", ("anything",)),
+        ("an empty beach except for a boat", "an empty beach, a boat", ("anything",)),
+        ("not without a dog", "a dog", ()),
+        ("any animal except dogs", "any animal", ()),
+    ],
+)
+def test_what_else_there_may_not_be_is_named(tagger: Tagger, text: str, wanted: str, others: tuple[str, ...]) -> None:
+    query = understand(text, tagger)
+    assert (query.wanted, query.others) == ((wanted,), others)
+
+
 def test_no_english_word_is_taken_for_a_misspelt_cue() -> None:
     slips = {*spelling._MISSPELT, *(slip for slip in spelling._MISSPELT_CONTRACTED if slip.endswith("t"))}
     assert {slip for slip in slips if is_known(slip)} <= spelling._WORDS

@@ -1,5 +1,6 @@
 """Verdicts from captions: only what captions say counts."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,12 @@ def judge(wanted: str, *unwanted: str, video: Video = VIDEO) -> str | None:
 )
 def test_a_verdict_needs_a_caption_that_says_so(wanted: str, unwanted: tuple[str, ...], verdict: str | None) -> None:
     assert judge(wanted, *unwanted) == verdict
+
+
+def test_captions_cannot_tell_what_else_is_there() -> None:
+    query = Query("", ("a man playing a guitar",), others=("people",))
+    assert judge_by_captions(query, VIDEO) is None
+    assert judge_by_captions(replace(query, unwanted=("singing",)), VIDEO) == "violation"
 
 
 def test_a_clip_without_captions_has_no_verdict() -> None:

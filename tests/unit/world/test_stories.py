@@ -48,6 +48,38 @@ def test_the_truth_of_stories(query: str, scene: Scene, verdict: str) -> None:
     assert judge(understand(query), scene) == verdict
 
 
+@pytest.mark.parametrize(
+    ("query", "alone", "beside"),
+    [
+        ("a dog and no other animals", "right", "violation"),
+        ("no animals except dogs", "right", "violation"),
+        ("a park with no animals but a dog", "right", "violation"),
+        ("a penguin, no other animals", "violation", "violation"),
+        ("a dog and no other dogs", None, None),
+        ("a dog and nothing else", None, None),
+        ("a quokka and no other animals", None, None),  # may be among the animals
+        ("a dog, no people or other animals", "right", "violation"),
+    ],
+)
+def test_what_else_is_there_counts(query: str, alone: str | None, beside: str | None) -> None:
+    scenes = (Scene("park", False, figures) for figures in ((DOG,), (DOG, PENGUIN)))
+    assert [judge(understand(query), scene) for scene in scenes] == [alone, beside]
+
+
+@pytest.mark.parametrize(
+    ("query", "verdict"),
+    [
+        ("a girl riding a bike and no other vehicles", "right"),  # it is on
+        ("nobody except a girl", "right"),
+        ("except for the dog, nobody is there", "violation"),
+        ("a dog and nobody else", "violation"),
+        ("an empty park except for a dog", None),
+    ],
+)
+def test_who_else_is_there_counts(query: str, verdict: str | None) -> None:
+    assert judge(understand(query), Scene("park", False, (GIRL, DOG))) == verdict
+
+
 @pytest.mark.parametrize(("wanted", "unwanted"), stories()[::12])
 def test_clips_of_a_story_show_what_it_says(wanted: str, unwanted: str) -> None:
     asked, denied = read_claim(wanted), read_claim(unwanted)

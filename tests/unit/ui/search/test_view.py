@@ -270,6 +270,12 @@ def test_what_was_excluded_is_said_in_the_words_and_the_order_of_the_sentence(qu
         (NEGATED, (None, None, "violation"), "CLIP shows it anyway, in 1 of 3.", "bad"),
         (replace(NEGATED, unwanted=("a", "b")), ("violation",) * 3, "CLIP shows some of it anyway, in 3 of 3.", "bad"),
         (Query("a dog", ("a dog",)), ("right", "miss", "miss"), "CLIP is right in 1 of 3.", "bad"),
+        (
+            Query("", ("a dog",), others=("animals",)),
+            ("right", "violation", "right"),
+            "CLIP is right in 2 of 3.",
+            "good",
+        ),
     ],
 )
 def test_the_answer_is_told_in_words_by_the_verdicts_that_are_there(
