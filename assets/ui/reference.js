@@ -60,7 +60,7 @@ document.addEventListener("paste", (event) => {
   event.preventDefault();
   add(files);
 });
-const takes = ({ target, dataTransfer }) => isOpen() && dataTransfer?.types.includes("Files") && target.closest?.(".row:has(> #query), #reference, #examples, #understood, #columns");
+const takes = ({ target, dataTransfer }) => isOpen() && dataTransfer?.types.includes("Files") && target.closest?.("#ask, #reference, #examples, #understood, #columns");
 const lit = (on) => document.querySelector("#query")?.classList.toggle("nt-drop", on);
 document.addEventListener("dragover", (event) => {
   const taken = Boolean(takes(event));

@@ -69,7 +69,7 @@ class Controls:
     def __init__(self, galleries: Galleries, media: Media) -> None:
         """Lay out query, references, examples, and the choice of gallery and systems."""
         start = SearchState()
-        with gr.Row(equal_height=True):
+        with gr.Row(equal_height=True, elem_id="ask"):
             self.gallery = gr.Dropdown(
                 gallery_choices(galleries),
                 value=start.gallery,
