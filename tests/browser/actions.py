@@ -121,6 +121,7 @@ def open_menu(page: Page, panel: str = "") -> None:
 
 def serious(page: Page, *rules: str) -> list[str]:
     """List axe-core's serious and critical findings, by default of all its rules."""
+    page.evaluate(DRAWN)  # a fade begins a frame after the change that it follows
     page.wait_for_function(SETTLED)  # colours of what fades in or out are not its own
     chosen = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
     found = Axe().run(page, options={"resultTypes": ["violations"], **chosen}).response["violations"]

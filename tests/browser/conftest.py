@@ -5,12 +5,13 @@ The journeys of a worker share one page, in which each follows its link (see `fo
 
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Page, Request, ViewportSize, expect, sync_playwright
 
 from tests.browser.actions import open_search
 from tests.conftest import RunningApp
@@ -20,6 +21,7 @@ FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 ).split()
+QUIET_S, LONGEST_S = 0.25, 20.0  # a link is opened and then searched for, a moment later; a run may never be quiet
 WINDOW: ViewportSize = {"width": 1280, "height": 800}
 IS_OPEN = """() => {
   document.activeElement?.blur(); // a field would take the key
@@ -48,6 +50,28 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+class Traffic:
+    """The requests of a page to Gradio's queue."""
+
+    def __init__(self, page: Page) -> None:
+        self._page, self._last_s = page, 0.0
+        self._open: set[Request] = set()
+        page.on("request", lambda request: self._note(request, self._open.add))
+        for ended in ("requestfinished", "requestfailed"):
+            page.on(ended, lambda request: self._note(request, self._open.discard))
+
+    def _note(self, request: Request, change: Callable[[Request], None]) -> None:
+        if "/queue/" in request.url:
+            change(request)
+            self._last_s = time.monotonic()
+
+    def wait_for_quiet(self) -> None:
+        """Wait for answers still on their way: the next journey would take one for its own."""
+        until_s = time.monotonic() + LONGEST_S
+        while (self._open or time.monotonic() - self._last_s < QUIET_S) and time.monotonic() < until_s:
+            self._page.wait_for_timeout(50)
+
+
 class SharedPage:
     """The page of a worker's journeys, loaded when it is first needed and after a journey that failed.
 
@@ -58,16 +82,19 @@ class SharedPage:
     def __init__(self, chromium: Browser, url: str) -> None:
         self._chromium, self._url = chromium, url
         self._page: Page | None = None
+        self._traffic: Traffic | None = None
         self.strays: list[str] = []
 
     def ready(self) -> Page:
         """Return the page as it was when loaded, but for the search that it shows."""
-        if self._page:
+        if self._page and self._traffic:
             with suppress(Error):
                 if tidied(self._page):
+                    self._traffic.wait_for_quiet()
                     return self._page
             self.close()
         page, self.strays = open_page(self._chromium, self._url)
+        self._traffic = Traffic(page)
         open_search(page, self._url)
         self._page = page
         return page
