@@ -75,16 +75,14 @@ class Exceptions:
             link = " with " if phrases.word(cue - 1) == "with" else ", "
             rest = () if self._denies_later(after_cue) else ("anything",)  # an empty room except for a chair
             return [*found, Negation("except", cue, after_cue, (), cue, after_cue, link=link, others=rest)]
-        item, others = denial.items[0], self._named(denial, cue)
+        item, last = denial.items[0], denial.items[-1]
+        taken = replace(denial, items=(), verb=None, others=self._named(denial, cue))
         link = " with " if denial.kind == "without" or phrases.word(denial.cue - 1) == "with" else " "
         if item.kind == "verb":  # doesn't | wear | anything except | a hat
             start = item.object if item.object is not None and item.object < cue else cue
-            taken = replace(
-                denial, items=(), end=max(item.start, denial.after_cue), verb=None, link=link, others=others
-            )
+            taken = replace(taken, end=max(item.start, denial.after_cue), link=link)
             return [*found[:-1], taken, Negation("except", cue, after_cue, (), start, after_cue, link=" ")]
-        end = max(min(denial.items[-1].core, cue), denial.after_cue)
-        taken = replace(denial, items=(), end=end, verb=None, link="", others=others)
+        taken = replace(taken, end=max(min(last.core, cue), denial.after_cue), link="")
         return [*found[:-1], taken, Negation("except", cue, after_cue, (), cue, after_cue, link=link)]
 
     def take_back(self, negation: Negation, found: Sequence[Negation]) -> Negation:

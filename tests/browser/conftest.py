@@ -54,7 +54,7 @@ class Traffic:
     """The requests of a page to Gradio's queue."""
 
     def __init__(self, page: Page) -> None:
-        self._page, self._last_s = page, 0.0
+        self.page, self._last_s = page, 0.0
         self._open: set[Request] = set()
         page.on("request", lambda request: self._note(request, self._open.add))
         for ended in ("requestfinished", "requestfailed"):
@@ -69,7 +69,7 @@ class Traffic:
         """Wait for answers still on their way: the next journey would take one for its own."""
         until_s = time.monotonic() + LONGEST_S
         while (self._open or time.monotonic() - self._last_s < QUIET_S) and time.monotonic() < until_s:
-            self._page.wait_for_timeout(50)
+            self.page.wait_for_timeout(50)
 
 
 class SharedPage:
@@ -81,28 +81,27 @@ class SharedPage:
 
     def __init__(self, chromium: Browser, url: str) -> None:
         self._chromium, self._url = chromium, url
-        self._page: Page | None = None
         self._traffic: Traffic | None = None
         self.strays: list[str] = []
 
     def ready(self) -> Page:
         """Return the page as it was when loaded, but for the search that it shows."""
-        if self._page and self._traffic:
+        if self._traffic:
             with suppress(Error):
-                if tidied(self._page):
+                if tidied(self._traffic.page):
                     self._traffic.wait_for_quiet()
-                    return self._page
+                    return self._traffic.page
             self.close()
         page, self.strays = open_page(self._chromium, self._url)
-        self._traffic = Traffic(page)
+        traffic = Traffic(page)
         open_search(page, self._url)
-        self._page = page
+        self._traffic = traffic
         return page
 
     def close(self) -> None:
-        if self._page:
-            self._page.context.close()
-        self._page = None
+        if self._traffic:
+            self._traffic.page.context.close()
+        self._traffic = None
 
 
 @pytest.fixture(scope="session")
