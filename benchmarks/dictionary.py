@@ -36,7 +36,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.checkpoint import WEIGHTS, fingerprints, read_configs
 from nt2vr.models.tokenizer import TOKENIZER, file_digest
-from nt2vr.querygen.denials import CaptionDenials
+from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.world.labels import labels
 from nt2vr.world.lexicon import verbs
 from nt2vr.world.negation import SceneDenialKind

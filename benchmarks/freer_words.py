@@ -1,7 +1,7 @@
 """Hard pairs with freer wording than the world's grammar: `python -m benchmarks.freer_words [CHECKPOINT …]`.
 
-Sentences come from `nt2vr.querygen.denials` on captions of 1,000 validation scenes, if the built-in world's vocabulary
-determines the truth of both parts. Measures the shipped models and the given checkpoint folders.
+Sentences come from `nt2vr.negation.generate.denials` on captions of 1,000 validation scenes, if the world's vocabulary
+knows the truth of both parts. Measures the shipped models and the given checkpoint folders.
 """
 
 import random
@@ -20,7 +20,7 @@ from nt2vr.evaluation.scoring import ask_systems
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
-from nt2vr.querygen.denials import CaptionDenials, Denial, DenialKind
+from nt2vr.negation.generate.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.search.systems import System
 from nt2vr.settings import ASSETS, Settings, prepare_environment
 from nt2vr.world.captions import describe

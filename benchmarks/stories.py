@@ -7,7 +7,7 @@ most. Clips are judged by the story's parts, however a system reads the sentence
 from collections import Counter
 
 from benchmarks.harness import app_searcher, arguments, write_head, write_row
-from nt2vr.language.query import Query
+from nt2vr.negation.parse.query import Query
 from nt2vr.world.edits.edits import judge_video
 from nt2vr.world.offers import stories, story_queries
 

@@ -41,12 +41,12 @@ from nt2vr.evaluation.protocol import ask
 from nt2vr.evaluation.reports.facets import query_facets
 from nt2vr.evaluation.words import key_of, words_benchmark
 from nt2vr.files import atomic_write
-from nt2vr.language.wordlists import words
 from nt2vr.models.card import Card
 from nt2vr.models.pooling import Mean
+from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.generate.query_sets import CaptionedVideos, read_captioned_videos
+from nt2vr.negation.parse.wordlists import words
 from nt2vr.progress import silent
-from nt2vr.querygen.denials import Denial
-from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.search.systems import System
 from trainer.config import TrainConfig
 from trainer.config_file import load_config

@@ -20,8 +20,8 @@ from benchmarks.harness import arguments, write_head, write_row
 HERE = Path(__file__).parents[1]
 CHILD = """
 import json, sys, time
-from nt2vr.language.query import understand
-from nt2vr.language.tagger import Tagger
+from nt2vr.negation.parse.query import understand
+from nt2vr.negation.parse.tagger import Tagger
 tagger, times = Tagger(), []
 understand("a dog and not a cat", tagger)
 for sentence in json.load(sys.stdin):

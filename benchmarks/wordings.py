@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.harness import app_searcher, arguments, write_head, write_row
-from nt2vr.language.query import Query
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Ranking, Verdict
 from nt2vr.search.searcher import Searcher
 from nt2vr.world.edits.edits import judge_video

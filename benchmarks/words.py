@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from benchmarks.harness import arguments
 from nt2vr.evaluation.ranks import ordered_shares
-from nt2vr.language.inflect import inflect_phrase
-from nt2vr.language.query import understand
-from nt2vr.language.tagger import VERB_TAGS, Tagger
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
+from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.query import understand
+from nt2vr.negation.parse.tagger import VERB_TAGS, Tagger
 from nt2vr.settings import PACKAGE, Settings, prepare_environment
 from nt2vr.world.claims import Act, Claim, Who, seen_in
 from nt2vr.world.deeds import deeds

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     )
     from nt2vr.evaluation.covr.sources import CovrData
     from nt2vr.evaluation.sources import Data
-    from nt2vr.language.query import Query
     from nt2vr.models.card import Card
     from nt2vr.models.encoder import Encoder
+    from nt2vr.negation.parse.query import Query
     from nt2vr.python.evaluation import Evaluation
     from nt2vr.python.model import Model
     from nt2vr.python.searcher import GallerySearcher

@@ -112,9 +112,9 @@ def build_trainer(
     settings: "Settings", permissions: "Permissions"
 ) -> tuple[Mapping[str, Callable[..., None]], "Trainings"]:
     """Build the Train tab, and trainings from the Search tab; nt2vr.ui cannot import the trainer."""
+    from nt2vr.ui.train.from_search import SearchTrainings  # noqa: PLC0415  imports Gradio
+    from nt2vr.ui.train.tab import TrainTab  # noqa: PLC0415  likewise
     from trainer.runs.manager import RunManager  # noqa: PLC0415
-    from trainer.ui.from_search import SearchTrainings  # noqa: PLC0415  imports Gradio
-    from trainer.ui.tab import TrainTab  # noqa: PLC0415  likewise
 
     manager = RunManager(settings.data_dir / "runs", settings.device)
     return {"Train": TrainTab(manager, settings, permissions).build}, SearchTrainings(manager)

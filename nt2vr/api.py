@@ -8,12 +8,12 @@ from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.evaluation.protocol import with_controls
 from nt2vr.evaluation.sources import Data
 from nt2vr.files import expanded
-from nt2vr.language.query import Query as Query
-from nt2vr.language.query import understand as understand_tagged
-from nt2vr.language.tagger import load_tagger
 from nt2vr.models.card import CARD
 from nt2vr.models.card import Card as Card
 from nt2vr.models.encoder import Encoder as Encoder
+from nt2vr.negation.parse.query import Query as Query
+from nt2vr.negation.parse.query import understand as understand_tagged
+from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable
 from nt2vr.python.arguments import Systems, expect, expect_path, named_systems
 from nt2vr.python.evaluation import Evaluation

@@ -137,8 +137,8 @@ def manifest(folder: Path) -> Read:
 
 
 def query_sets(folder: Path) -> Read:
-    from nt2vr.querygen.composer import ComposedQuery  # noqa: PLC0415
-    from nt2vr.querygen.query_sets import Caption, QuerySets, read_any_captions  # noqa: PLC0415
+    from nt2vr.negation.generate.composer import ComposedQuery  # noqa: PLC0415
+    from nt2vr.negation.generate.query_sets import Caption, QuerySets, read_any_captions  # noqa: PLC0415
 
     captions = (Caption("a#enc#0", "a dog"), Caption("b#enc#0", "a cat"))
     QuerySets(captions, captions, (ComposedQuery("a dog and not a cat", "a dog", "a cat", ("a",), (), ()),)).write(

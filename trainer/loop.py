@@ -17,8 +17,8 @@ from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, reason_of
 from nt2vr.models.checkpoint import read_model
+from nt2vr.negation.generate.denials import Denial
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable, tracked
-from nt2vr.querygen.denials import Denial
 from trainer.data.batches import draw_sentence, epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.prefetch import prefetched

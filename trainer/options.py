@@ -8,7 +8,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
-from nt2vr.querygen.denials import DenialKind
+from nt2vr.negation.generate.denials import DenialKind
 
 T = TypeVar("T")
 SENTENCE_KINDS = (*get_args(DenialKind), "list", "except", "place")  # the last three by the built-in world's grammar

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.models.short_text import encode_short
-from nt2vr.querygen.denials import Denial
+from nt2vr.negation.generate.denials import Denial
 from trainer.data.distractors import Sought, distractors
 from trainer.losses.embedded import PartVectors
 

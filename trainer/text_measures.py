@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
-from nt2vr.querygen.denials import CaptionDenials, Denial
+from nt2vr.negation.generate.denials import CaptionDenials, Denial
 from trainer.data.batches import draw_sentence
 from trainer.data.clips import Clips
 from trainer.learner import Learner

@@ -4,7 +4,7 @@ from argparse import Action, ArgumentError, ArgumentParser
 from collections.abc import Sequence
 from typing import Any
 
-from nt2vr.language.corrections import did_you_mean
+from nt2vr.negation.parse.corrections import did_you_mean
 
 
 def add_search_flags(parser: ArgumentParser, library: str) -> None:

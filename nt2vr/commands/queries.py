@@ -78,7 +78,7 @@ def run(options: Namespace) -> None:
 
 
 def _build(options: Namespace) -> None:
-    from nt2vr.querygen.build import build
+    from nt2vr.negation.generate.build import build
 
     check_writable(options.out)
     with progress_bar() as progress:
@@ -89,7 +89,7 @@ def _build(options: Namespace) -> None:
 
 
 def _split(options: Namespace) -> None:
-    from nt2vr.querygen.build import split
+    from nt2vr.negation.generate.build import split
 
     for parts in split([options.sentence] if options.sentence is not None else sys.stdin or ()):
         _write(parts)
@@ -102,10 +102,10 @@ def _check_chat(options: Namespace) -> None:
 
 def _verbs(options: Namespace) -> None:
     _check_chat(options)
-    from nt2vr.querygen.chat import ChatEndpoint
-    from nt2vr.querygen.query_sets import read_captioned_videos
-    from nt2vr.querygen.verb_changes import VerbChanges
-    from nt2vr.querygen.verb_files import line_by_chat, write_verbs
+    from nt2vr.negation.generate.chat import ChatEndpoint
+    from nt2vr.negation.generate.query_sets import read_captioned_videos
+    from nt2vr.negation.generate.verb_changes import VerbChanges
+    from nt2vr.negation.generate.verb_files import line_by_chat, write_verbs
 
     check_writable(options.out.parent)
     captions = [some for some in read_captioned_videos(options.captions).captions.values() if some]
@@ -129,11 +129,11 @@ def _triplets(options: Namespace) -> None:
     if options.limit < 1:
         raise ConfigError(f"--limit is {options.limit}: choose at least 1.")
     from nt2vr.api import load_model
-    from nt2vr.language.tagger import load_tagger
-    from nt2vr.querygen.chat import ChatEndpoint, write_by_chat
-    from nt2vr.querygen.query_sets import read_captioned_videos
-    from nt2vr.querygen.triplets.files import WriteText, mine_pairs, write_triplets
-    from nt2vr.querygen.triplets.modification import Modifier, write_by_template
+    from nt2vr.negation.generate.chat import ChatEndpoint, write_by_chat
+    from nt2vr.negation.generate.query_sets import read_captioned_videos
+    from nt2vr.negation.generate.triplets.files import WriteText, mine_pairs, write_triplets
+    from nt2vr.negation.generate.triplets.modification import Modifier, write_by_template
+    from nt2vr.negation.parse.tagger import load_tagger
 
     write: WriteText = write_by_template if options.texts == "templates" else Modifier(load_tagger()).write
     if options.chat_url:

@@ -19,8 +19,8 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import as_scored
+from nt2vr.negation.generate.denials import Denial
 from nt2vr.progress import Progress, silent, tracked
-from nt2vr.querygen.denials import Denial
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.altered import shown_classes
 from nt2vr.world.captions import SceneCaption, describe

@@ -11,11 +11,11 @@ from nt2vr.evaluation.media import content_of, embed_features, embed_files
 from nt2vr.evaluation.reports.published import RELEASED
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.negation.generate.absences import AbsenceQuery
+from nt2vr.negation.generate.composer import ComposedQuery
+from nt2vr.negation.generate.query_sets import Caption, QuerySets
+from nt2vr.negation.generate.released import split_as_code
 from nt2vr.progress import Progress
-from nt2vr.querygen.absences import AbsenceQuery
-from nt2vr.querygen.composer import ComposedQuery
-from nt2vr.querygen.query_sets import Caption, QuerySets
-from nt2vr.querygen.released import split_as_code
 
 LOST = {  # why queries are left out
     "original": "have no text, or their video is not here",

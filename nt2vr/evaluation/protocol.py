@@ -14,11 +14,11 @@ from nt2vr.evaluation.reports.report import Report, Result
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.scoring import PLAIN, ask_systems
 from nt2vr.evaluation.video_to_text import caption_ranks
-from nt2vr.language.query import Query, understand
-from nt2vr.language.tagger import load_tagger
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
+from nt2vr.negation.parse.query import Query, understand
+from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import BUILT_IN, STRENGTHS, tau_of
 from nt2vr.search.systems import System, check_strategy

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
-from nt2vr.language.query import Query
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
+from nt2vr.negation.parse.query import Query
 from nt2vr.registry import pick
 from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.rewording import REWORDED, reword

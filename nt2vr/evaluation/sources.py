@@ -16,14 +16,14 @@ from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
 from nt2vr.evaluation.timing import moment_benchmark, order_benchmark
 from nt2vr.evaluation.words import ONE_CAPTION, in_words, read_words, words_benchmark
 from nt2vr.files import expanded
-from nt2vr.language.corrections import did_you_mean
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
+from nt2vr.negation.generate.build import cached_query_sets
+from nt2vr.negation.generate.query_sets import CaptionedVideos, QuerySets
+from nt2vr.negation.parse.corrections import did_you_mean
 from nt2vr.progress import Progress
-from nt2vr.querygen.build import cached_query_sets
-from nt2vr.querygen.query_sets import CaptionedVideos, QuerySets
 from nt2vr.settings import ASSETS
 from nt2vr.world import WORLD
 

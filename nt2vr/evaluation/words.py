@@ -24,9 +24,9 @@ from nt2vr.evaluation.benchmark import NO_CAPTION, Benchmark, Embed, JudgedQuery
 from nt2vr.evaluation.captioned import judged_composed, judged_queries
 from nt2vr.files import expanded
 from nt2vr.models.encoder import Encoder
+from nt2vr.negation.generate.build import cached_absences, cached_query_sets, read_contents
+from nt2vr.negation.generate.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.progress import Progress, silent
-from nt2vr.querygen.build import cached_absences, cached_query_sets, read_contents
-from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
 
 WORDS, ONE_CAPTION = "words:", "words1:"  # before the name of the data
 DATASET_SUFFIXES = (".csv", ".json")  # of a dataset's own captions files

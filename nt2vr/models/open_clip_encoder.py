@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.language.tokens import EMOJI
 from nt2vr.models.card import MEAN, QUERY_SCORED, UNIT_PROJECTED, Card
 from nt2vr.models.device import autocast, precision_of
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.tokenizer import digest_of
+from nt2vr.negation.parse.tokens import EMOJI
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 from nt2vr.errors import CheckpointError
-from nt2vr.language.wordlists import listed
 from nt2vr.models.card import WORDS, Card
 from nt2vr.models.temporal import Space, joined
 from nt2vr.models.weights import filled, hash_into, loading
+from nt2vr.negation.parse.wordlists import listed
 
 START, END, UNKNOWN = 1, 2, 3  # rows of the GRU's embedding; 0 is padding, and words follow
 SPECIAL = 4

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError, QueryError, quoted
-from nt2vr.language.query import Query
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
+from nt2vr.negation.parse.query import Query
 from nt2vr.python.model import Model
 from nt2vr.search.batch import AskedFor
 from nt2vr.search.references import Reference

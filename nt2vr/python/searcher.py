@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, MediaError, Nt2vrError, counted, quoted
 from nt2vr.files import expanded
-from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import still
+from nt2vr.negation.parse.query import Query
 from nt2vr.python.arguments import Image, Systems, each_query, expect, expect_search, is_one, named_systems, one_query
 from nt2vr.search.answers import Answer
 from nt2vr.search.batch import score_all, search_all

@@ -8,8 +8,8 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query
 from nt2vr.notebook import data_frame
 from nt2vr.notebook.html import parts_html
 from nt2vr.notebook.rankings import COLUMNS, ShownRanking, side_by_side

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import Nt2vrError
-from nt2vr.language.query import Query
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.embed_query import embed_texts
 from nt2vr.search.exclusion import scores_of

@@ -3,14 +3,14 @@
 from functools import lru_cache
 
 from nt2vr.errors import QueryError
-from nt2vr.language.inflect import verb_of
-from nt2vr.language.phrases import Phrases
-from nt2vr.language.query import MAX_QUERY_CHARS, Query, understand
-from nt2vr.language.tagger import VERB_TAGS
-from nt2vr.language.wordlists import words
 from nt2vr.media.gallery import Video
-from nt2vr.querygen.negator import caption_tagger
-from nt2vr.querygen.related import derived_from, related
+from nt2vr.negation.generate.negator import caption_tagger
+from nt2vr.negation.generate.related import derived_from, related
+from nt2vr.negation.parse.inflect import verb_of
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.query import MAX_QUERY_CHARS, Query, understand
+from nt2vr.negation.parse.tagger import VERB_TAGS
+from nt2vr.negation.parse.wordlists import words
 from nt2vr.search.answers import Verdict
 
 _CONTENT = frozenset({"NOUN", "ADJ"}) | VERB_TAGS

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
 from nt2vr.files import parse_json, write_json
-from nt2vr.language.forms import forms
 from nt2vr.media.stored import LIMITS, delete, evict, read_cached
 from nt2vr.media.video_files import VideoFile
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
+from nt2vr.negation.parse.forms import forms
 from nt2vr.progress import Progress, silent
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.embedding_file import content_id

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from nt2vr.errors import ConfigError, Nt2vrError, quoted
-from nt2vr.language.query import Query
 from nt2vr.models.catalog import EPOCH, CatalogEntry
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Ranking
 from nt2vr.search.live import LoadedModel
 from nt2vr.search.reading import Asking

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.language.query import Query
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Verdict
 from nt2vr.search.batch import each_read
 from nt2vr.search.by_captions import judge_by_captions

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 
-from nt2vr.language.inflect import forms_of
-from nt2vr.language.query import Query
-from nt2vr.language.tokens import EMOJI, NO_EMOJI
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import WORD
+from nt2vr.negation.parse.inflect import forms_of
+from nt2vr.negation.parse.query import Query
+from nt2vr.negation.parse.tokens import EMOJI, NO_EMOJI
 from nt2vr.search.embed_query import texts_of
 from nt2vr.search.live import LoadedModel
 from nt2vr.search.references import Reference

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from nt2vr.errors import reason_of
 from nt2vr.files import parse_json
-from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Hit, Ranking, Verdict
 from nt2vr.search.systems import System
 

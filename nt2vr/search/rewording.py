@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nt2vr.language.inflect import inflect, is_noun, verb_of
-from nt2vr.language.query import Query
-from nt2vr.language.wordlists import listed
+from nt2vr.negation.parse.inflect import inflect, is_noun, verb_of
+from nt2vr.negation.parse.query import Query
+from nt2vr.negation.parse.wordlists import listed
 
 REWORDED = "reworded"  # the strategy
 NO_THING, NO_DEED = "no {}", "not {}"  # with "but" and "and" best for CLIP-neg on validation scenes: trainer/LOG.md

@@ -10,13 +10,13 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError, counted, quoted
-from nt2vr.language.query import Query, check_query, understand
-from nt2vr.language.tagger import load_tagger
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.catalog import Catalog, CatalogEntry
 from nt2vr.models.encoder import Encoder
+from nt2vr.negation.parse.query import Query, check_query, understand
+from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, no_verdict
 from nt2vr.search.by_captions import judge_by_captions

@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from nt2vr.language.query import Query
 from nt2vr.models.encoder import Encoder
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embed_query import embed_texts, parts_of, texts_of
 from nt2vr.search.exclusion import Exclusion, focused, scores_of

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from nt2vr.language.inflect import inflect_phrase
+from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.claims import Act, Claim, Who, seen_in
 from nt2vr.world.deeds import DeedKind, deeds, deeds_at
 from nt2vr.world.drawn.motions import MOTIONS

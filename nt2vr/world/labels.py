@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from nt2vr.language.inflect import inflect_phrase
+from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.claims import Claim, Who
 from nt2vr.world.deeds import deeds
 from nt2vr.world.nouns import meanings

@@ -11,8 +11,8 @@ from contextlib import suppress
 from functools import cache
 from typing import Literal, NamedTuple
 
-from nt2vr.language.inflect import Form, inflect, inflect_phrase
-from nt2vr.language.tokens import EMOJI, NO_EMOJI
+from nt2vr.negation.parse.inflect import Form, inflect, inflect_phrase
+from nt2vr.negation.parse.tokens import EMOJI, NO_EMOJI
 from nt2vr.world.claims import MANY, Act
 from nt2vr.world.deeds import DeedKind, deeds
 from nt2vr.world.nouns import NUMBERS, SIZES, meanings

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from nt2vr.language.inflect import inflect_phrase
-from nt2vr.language.subjects import Subject
-from nt2vr.querygen.denials import Denial
-from nt2vr.querygen.idioms import draw_idiom
-from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
-from nt2vr.querygen.things import Thing as NamedThing
-from nt2vr.querygen.wordings import word
+from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.generate.idioms import draw_idiom
+from nt2vr.negation.generate.templates import WITH_PRONOUN, WITHOUT_PRONOUN
+from nt2vr.negation.generate.things import Thing as NamedThing
+from nt2vr.negation.generate.wordings import word
+from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.subjects import Subject
 from nt2vr.world.captions import SceneCaption, joined
 from nt2vr.world.claims import Act, Claim, Order, Who
 from nt2vr.world.lexicon import DAY, NIGHT

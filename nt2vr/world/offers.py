@@ -10,8 +10,8 @@ from itertools import islice
 
 import numpy as np
 
-from nt2vr.language.inflect import inflect_phrase
-from nt2vr.language.query import Query
+from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.rewording import reword
 from nt2vr.world.claims import Claim
 from nt2vr.world.deeds import deeds

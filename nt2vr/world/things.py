@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import Any, Literal
 
-from nt2vr.language.inflect import inflect
+from nt2vr.negation.parse.inflect import inflect
 from nt2vr.settings import ASSETS
 
 Role = Literal["person", "animal", "vehicle", "thing", "hand", "worn", "sky", "building"]

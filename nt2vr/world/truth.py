@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
-from nt2vr.language.query import Query
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Verdict
 from nt2vr.world.claims import MANY, Claim
 from nt2vr.world.lexicon import Meaning, ambiguous, emojis, lexicon, longest, tokens_of, verbs

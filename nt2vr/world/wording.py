@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from nt2vr.language.inflect import inflect_phrase
+from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.claims import Act, Who
 from nt2vr.world.nouns import NUMBERS, Phrase, draw_noun, meanings
 from nt2vr.world.scenes import Deed, Figure

@@ -2,10 +2,10 @@
 
 import httpx
 
+from nt2vr.ui.train.form import losses_view, presets
 from tests.app.raw import RawClient
 from tests.conftest import RunningApp
 from tests.paths import ROOT
-from trainer.ui.form import losses_view, presets
 
 
 def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(server: RunningApp) -> None:

@@ -6,12 +6,12 @@ import shutil
 import pytest
 from playwright.sync_api import Page, expect
 
+from nt2vr.ui.train.from_search import PRESET
 from tests.browser.actions import DANCING, MODELS_MS, columns, follow, held, open_menu, submit
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 from trainer.config_file import load_config, save_config
 from trainer.runs.run_folder import RunFolder, RunStatus
-from trainer.ui.from_search import PRESET
 
 pytestmark = pytest.mark.browser
 

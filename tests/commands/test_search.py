@@ -11,7 +11,7 @@ from PIL import Image
 
 from nt2vr.__main__ import main
 from nt2vr.commands.search import ranking_lines
-from nt2vr.language.query import Query
+from nt2vr.negation.parse.query import Query
 from nt2vr.python.searcher import GallerySearcher
 from nt2vr.search.answers import Answer, Hit, Ranking
 from nt2vr.search.systems import System

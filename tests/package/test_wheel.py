@@ -161,7 +161,7 @@ def test_shipped_presets_and_models_are_found_from_an_empty_folder(empty: Path) 
 from nt2vr.settings import ASSETS
 from trainer.config_file import load_config
 from trainer.presets import PRESETS
-from trainer.ui.form import bases, presets
+from nt2vr.ui.train.form import bases, presets
 
 config = load_config(PRESETS / "clip-neg.json")
 assert (config.base_folder / "nt2vr.json").is_file(), config.base_folder

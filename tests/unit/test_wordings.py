@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.harness import built_in_gallery
 from benchmarks.wordings import WORDINGS, sentences
-from nt2vr.language.query import Query
+from nt2vr.negation.parse.query import Query
 from nt2vr.world.edits.edits import judge_video
 from nt2vr.world.truth import read_asked
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.querygen.denials import Denial
+from nt2vr.negation.generate.denials import Denial
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.data.distractors import Sought, subject_and_object

@@ -8,9 +8,9 @@ from typing import Literal
 from nt2vr.datasets.load import held_out_of, load_dataset, sample_ids
 from nt2vr.errors import DatasetError
 from nt2vr.files import expanded, parse_json
+from nt2vr.negation.generate.denials import CaptionDenials
+from nt2vr.negation.generate.query_sets import read_any_captions
 from nt2vr.progress import Progress, progress_bar, silent, tracked
-from nt2vr.querygen.denials import CaptionDenials
-from nt2vr.querygen.query_sets import read_any_captions
 from trainer.config import TrainConfig
 
 DATASET_SUFFIXES = (".csv", ".json")  # dataset files, which locate their videos

@@ -15,15 +15,15 @@ from nt2vr.datasets.features import find_features, read_features
 from nt2vr.datasets.files import Files
 from nt2vr.datasets.load import kind_and_path, load_dataset, sample
 from nt2vr.errors import ConfigError
-from nt2vr.language.corrections import did_you_mean
 from nt2vr.media.cache import Cache
 from nt2vr.media.frame_store import StoredClips
 from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import decode_videos
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
+from nt2vr.negation.generate.denials import CaptionDenials
+from nt2vr.negation.parse.corrections import did_you_mean
 from nt2vr.progress import Progress, progress_bar, silent, tracked
-from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.settings import process_rank, resolve_path
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import describe

@@ -11,11 +11,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nt2vr.language.phrases import Phrases
-from nt2vr.language.query import split_query
-from nt2vr.querygen.actions import actions
-from nt2vr.querygen.negator import caption_tagger
-from nt2vr.querygen.things import things
+from nt2vr.negation.generate.actions import actions
+from nt2vr.negation.generate.negator import caption_tagger
+from nt2vr.negation.generate.things import things
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.query import split_query
 
 CACHED = 100_000  # negated captions, whose parsing takes about 2 ms
 BLOCK = 65_536  # clips of the pool that are scored at a time

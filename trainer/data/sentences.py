@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.built_in import world_queries
-from nt2vr.querygen.denials import CaptionDenials, Denial, DenialKind
-from nt2vr.querygen.negator import negations
+from nt2vr.negation.generate.denials import CaptionDenials, Denial, DenialKind
+from nt2vr.negation.generate.negator import negations
 from nt2vr.world.captions import describe
 from nt2vr.world.labels import labels
 from nt2vr.world.negation import SceneDenial, SceneDenialKind, negate

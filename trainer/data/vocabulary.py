@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from nt2vr.datasets.features import BigFile
 from nt2vr.errors import ConfigError, reason_of
-from nt2vr.language.wordlists import listed
 from nt2vr.models.words import Vocabulary, Words, words_of
+from nt2vr.negation.parse.wordlists import listed
 from nt2vr.settings import resolve_path
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips

@@ -16,8 +16,8 @@ from nt2vr.evaluation.covr.sources import covr_files, covr_world
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.negation.generate.modifications import Modification
 from nt2vr.progress import Progress, silent
-from nt2vr.querygen.modifications import Modification
 from nt2vr.settings import resolve_path
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.drawn.clips import ClipFile

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from nt2vr.evaluation.benchmark import mask
 from nt2vr.evaluation.measures import score_table
 from nt2vr.evaluation.ranks import first_ranks, shares_among_first
-from nt2vr.language.query import understand
-from nt2vr.language.tagger import load_tagger
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.precomputed import PrecomputedEncoder
+from nt2vr.negation.parse.query import understand
+from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.progress import Progress, silent
 from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, attends, combine, fusion_of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.reports.report import Report
-from nt2vr.querygen.verb_changes import frames_of
+from nt2vr.negation.generate.verb_changes import frames_of
 
 MOST = 8  # classes of a matrix
 CLASS = "class"

@@ -7,10 +7,10 @@ from typing import Literal
 
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of
 from nt2vr.evaluation.reports.report import Report
-from nt2vr.language.query import MAX_QUERY_CHARS
-from nt2vr.language.tagger import load_tagger
-from nt2vr.language.tokens import VERB_TAGS, Token
-from nt2vr.language.wordlists import words
+from nt2vr.negation.parse.query import MAX_QUERY_CHARS
+from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.tokens import VERB_TAGS, Token
+from nt2vr.negation.parse.wordlists import words
 from nt2vr.world.claims import Claim
 from nt2vr.world.deeds import WEAR
 from nt2vr.world.truth import read_claim

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from nt2vr.evaluation.reports.report import Report
-from nt2vr.language.tagger import load_tagger
-from nt2vr.language.tokens import VERB_TAGS
-from nt2vr.language.wordlists import words
 from nt2vr.models.card import DRAWINGS
-from nt2vr.querygen.related import derived_from, related
+from nt2vr.negation.generate.related import derived_from, related
+from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.tokens import VERB_TAGS
+from nt2vr.negation.parse.wordlists import words
 
 CONTENT = VERB_TAGS - {"MD"} | {"NOUN", "ADJ"}
 EMPTY = words("be do have person people man woman boy girl someone somebody thing something other one")

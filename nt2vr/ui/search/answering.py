@@ -8,8 +8,8 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.errors import NotIndexedError, Nt2vrError
-from nt2vr.language.query import Query
 from nt2vr.library.galleries import Galleries
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.learning import Question
 from nt2vr.ui.library.indexing import Indexing, index_view

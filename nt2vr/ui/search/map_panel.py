@@ -6,8 +6,8 @@ from typing import Any
 import gradio as gr
 import numpy as np
 
-from nt2vr.language.forms import forms
 from nt2vr.library.galleries import Galleries
+from nt2vr.negation.parse.forms import forms
 from nt2vr.search.answers import Answer
 from nt2vr.search.reading import with_words
 from nt2vr.search.strategies import Vector

@@ -14,9 +14,9 @@ from urllib.parse import quote
 from defusedcsv import csv
 
 from nt2vr.errors import listed
-from nt2vr.language.forms import denied_by_nobody
-from nt2vr.language.query import Query, Span
 from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.forms import denied_by_nobody
+from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer, Verdict
 from nt2vr.search.reading import with_words
 from nt2vr.search.strategies import STRENGTHS

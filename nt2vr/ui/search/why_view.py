@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
-from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Seen
 from nt2vr.search.why import Part, Why, Word
 from nt2vr.ui.search.clip_view import frame_pictures

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, product
 
-from nt2vr.querygen.modifications import ChangeKind
+from nt2vr.negation.generate.modifications import ChangeKind
 from nt2vr.world.claims import Act, Claim, Who
 from nt2vr.world.deeds import WEAR, deeds
 from nt2vr.world.nouns import draw_noun, meanings

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Verdict
 from nt2vr.world.claims import Act, Claim, Who
 from nt2vr.world.scenes import Figure, Scene, main_deeds

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from types import MappingProxyType
 
-from nt2vr.querygen.modifications import CHANGE_KINDS, Modification, modify
+from nt2vr.negation.generate.modifications import CHANGE_KINDS, Modification, modify
 from nt2vr.world.claims import Claim
 from nt2vr.world.edits.changes import Change, changes_of, fields_of, possible
 from nt2vr.world.scenes import Scene, SceneSplit

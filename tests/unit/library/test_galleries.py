@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError, NotIndexedError
-from nt2vr.language.query import Query
 from nt2vr.library import galleries as galleries_module
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.catalog import Catalog
+from nt2vr.negation.parse.query import Query
 from nt2vr.search import searcher as searcher_module
 from nt2vr.search.answers import no_verdict
 from nt2vr.search.embed_clips import embed_gallery

@@ -11,8 +11,8 @@ from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.protocol import ask
 from nt2vr.evaluation.words import words_benchmark
 from nt2vr.models.encoder import Encoder
+from nt2vr.negation.generate.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.progress import silent
-from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.search.systems import System
 from tests.paths import ROOT
 

@@ -13,11 +13,11 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from nt2vr.errors import CheckpointError
-from nt2vr.language.query import Query
 from nt2vr.models.card import CARD, HEAD, WORDS, Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.temporal import Projection, joined
 from nt2vr.models.words import Vocabulary, Words, content_of, words_of
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.reading import read_query
 from tests.papers import papers_reference
 from tests.tiny import TINY, tiny_model

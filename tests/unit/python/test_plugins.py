@@ -16,10 +16,10 @@ from nt2vr.registry import Registry
 from nt2vr.search.index import INDEXES
 from nt2vr.search.strategies import STRATEGIES, Parts
 from nt2vr.search.systems import System
+from nt2vr.ui.train.form import loss_fields
 from tests.colours import ColourModel
 from tests.paths import ROOT
 from trainer.losses import LOSSES, build_losses
-from trainer.ui.form import loss_fields
 
 PlugIn = Callable[..., None]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.language.query import Query
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking, Seen
 from nt2vr.search.exclusion import Exclusion, focused
 from nt2vr.search.systems import System

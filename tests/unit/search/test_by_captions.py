@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.by_captions import judge_by_captions
 
 CAPTIONS = (

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.measures import losses, measure_block
 from nt2vr.evaluation.scoring import ask_systems
-from nt2vr.language.query import Query
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
+from nt2vr.negation.parse.query import Query
 from nt2vr.search import embedded as embedded_module
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of

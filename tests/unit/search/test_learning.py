@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import CheckpointError
-from nt2vr.language.query import Query
 from nt2vr.models.catalog import CatalogEntry
+from nt2vr.negation.parse.query import Query
 from nt2vr.search import learning
 from nt2vr.search.answers import Hit, Ranking
 from nt2vr.search.learning import MAX_QUERIES, KeptRankings, Question, RunEpochs

@@ -20,7 +20,6 @@ import safetensors.torch
 import torch
 
 from nt2vr.errors import CheckpointError, ConfigError
-from nt2vr.language.query import Query
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
@@ -31,6 +30,7 @@ from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.pooling import new_pooling
+from nt2vr.negation.parse.query import Query
 from nt2vr.search import live as live_module
 from nt2vr.search.answers import Answer
 from nt2vr.search.embed_clips import embed_gallery

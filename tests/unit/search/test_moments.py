@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Hit, Moment, Ranking, merge_windows, moments_of
 from nt2vr.search.systems import System
 

@@ -6,7 +6,7 @@ import pytest
 
 import nt2vr
 from nt2vr.errors import ConfigError
-from nt2vr.language.query import Query
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Hit, Ranking
 from nt2vr.search.overlap import overlap
 from nt2vr.search.systems import System

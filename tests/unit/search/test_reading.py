@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from nt2vr.language.query import Query, Span
 from nt2vr.models.open_clip_encoder import WORD
+from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.reading import Reading, known_substitute, read_query, with_words
 
 SYNONYMS = {"kid": "boy or girl", "someone": "person", "jog": "run", "guitarist": "person playing the guitar"}

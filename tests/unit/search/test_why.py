@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.language.query import Query
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion

@@ -6,6 +6,7 @@ import pytest
 
 from nt2vr.errors import CheckpointError, RunError
 from nt2vr.models.catalog import Catalog
+from nt2vr.ui.train.from_search import PRESET, SearchTrainings
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.shipped import BASE, SHIPPED
 from tests.training import run_training
@@ -14,7 +15,6 @@ from trainer.config_file import load_config
 from trainer.runs.lock import Holder
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder, RunStatus
-from trainer.ui.from_search import PRESET, SearchTrainings
 
 
 class Recorded(RunManager):

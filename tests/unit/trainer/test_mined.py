@@ -12,12 +12,12 @@ from PIL import Image
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.settings import ASSETS
+from nt2vr.ui.train.view import mined_view
 from nt2vr.world.drawn.render import render
 from trainer.config import TrainConfig
 from trainer.config_file import load_config
 from trainer.mined import MOST_CLIPS, SHOWN, preview
 from trainer.presets import PRESETS
-from trainer.ui.view import mined_view
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from nt2vr.language.query import understand
-from nt2vr.language.tagger import load_tagger
+from nt2vr.negation.parse.query import understand
+from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.captions import captions, describe
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.splits import sample_scenes

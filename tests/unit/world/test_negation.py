@@ -5,9 +5,9 @@ from functools import cache
 
 import pytest
 
-from nt2vr.language.query import understand
-from nt2vr.language.tagger import load_tagger
-from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
+from nt2vr.negation.generate.templates import WITH_PRONOUN, WITHOUT_PRONOUN
+from nt2vr.negation.parse.query import understand
+from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.claims import Act, Claim, Who
 from nt2vr.world.negation import Done, SceneDenialKind, compose
 from nt2vr.world.nouns import draw_phrase

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from nt2vr.language.query import Query
+from nt2vr.negation.parse.query import Query
 from nt2vr.world.captions import describe
 from nt2vr.world.sampling import sample_scene
 from nt2vr.world.scenes import Deed, Figure, Scene

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.querygen.denials import CaptionDenials
+from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.world.captions import describe
 from nt2vr.world.labels import labels
 from nt2vr.world.negation import SceneDenial, SceneDenialKind, negate

@@ -15,8 +15,8 @@ import torch
 from nt2vr.errors import ConfigError, DatasetError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
-from nt2vr.querygen.denials import Denial
-from nt2vr.querygen.query_sets import read_any_captions
+from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.generate.query_sets import read_any_captions
 from tests.tiny import TINY, write_tiny
 from tests.training import run_training
 from trainer import loop

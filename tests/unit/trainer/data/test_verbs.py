@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.querygen.verb_changes import frames_of
+from nt2vr.negation.generate.verb_changes import frames_of
 from trainer.config import TrainConfig
 from trainer.data.sentences import CaptionSentences
 from trainer.data.verbs import Verbs

@@ -16,17 +16,18 @@ from nt2vr.datasets.covr import load_covr
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.covr.protocol import embed_queries, vectors_of
 from nt2vr.evaluation.covr.sources import covr_files
-from nt2vr.language.query import understand
-from nt2vr.language.tagger import load_tagger
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint
+from nt2vr.negation.parse.query import understand
+from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
 from nt2vr.search.references import Reference, Weights, fusion_of
+from nt2vr.ui.train.view import curves_view, percent, progress_text, triplets_view
 from tests.tiny import write_tiny
 from tests.training import go_on, run_training
 from tests.unit.trainer.fusion.test_triplets import write_triplets
@@ -39,7 +40,6 @@ from trainer.presets import PRESETS
 from trainer.runs.manager import RunManager
 from trainer.runs.metrics import MetricsReader
 from trainer.runs.run_folder import RunFolder
-from trainer.ui.view import curves_view, percent, progress_text, triplets_view
 
 
 @pytest.fixture

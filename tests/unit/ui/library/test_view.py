@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import NotIndexedError
-from nt2vr.language.query import Query
 from nt2vr.library.info import Changes, LibraryInfo, Skipped, Source
 from nt2vr.library.update import IndexJob, Updated
 from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Hit, Moment, Ranking, Seen
 from nt2vr.search.systems import System
 from nt2vr.ui.library.indexing import index_view

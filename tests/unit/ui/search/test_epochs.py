@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import CatalogEntry
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.learning import KeptRankings, RunEpochs
 from nt2vr.search.recording import Recording

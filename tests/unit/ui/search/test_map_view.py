@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.language.query import Query
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Hit, Ranking
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import ExactIndex

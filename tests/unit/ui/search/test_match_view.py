@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError, QueryError
-from nt2vr.language.query import Query
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.match import Match, Scored
 from nt2vr.search.systems import System
 from nt2vr.ui.search.match_view import lines_of, match_view, with_change

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.ui.search.column_view import columns_view
 from nt2vr.ui.search.state import SearchState

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from nt2vr.language.query import Query, Span
 from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.systems import System

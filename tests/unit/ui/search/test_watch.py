@@ -10,8 +10,8 @@ import gradio as gr
 import pytest
 
 from nt2vr.errors import AccessError, ConfigError, RunError
-from nt2vr.language.query import Query
 from nt2vr.models.catalog import CatalogEntry
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.recording import Recording
 from nt2vr.search.systems import System

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nt2vr.language.query import Query, Span
 from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.systems import System
 from nt2vr.search.why import Part, Why, Word

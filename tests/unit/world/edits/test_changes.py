@@ -7,8 +7,8 @@ from itertools import islice
 
 import pytest
 
-from nt2vr.language.query import Query
-from nt2vr.querygen.modifications import CHANGE_KINDS, ChangeKind
+from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind
+from nt2vr.negation.parse.query import Query
 from nt2vr.world.edits.changes import Change, changes_of, possible
 from nt2vr.world.edits.edits import judge_edit
 from nt2vr.world.edits.families import Wish, changed, training_families, two_changes

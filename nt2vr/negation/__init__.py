@@ -1,0 +1,1 @@
+"""Negation in language: parsing queries into wanted and unwanted parts, and generating negated ones."""

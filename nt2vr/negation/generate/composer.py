@@ -1,0 +1,105 @@
+"""Composed queries, A and not B, with relevant videos (paper, section 3.1.2, Figure 3).
+
+A and B are verb phrases that two captions of one video attribute to the same subject, so at least this video shows
+both. Captions of one video call the same person "man" or "person": a video shows B if anyone does it who may be the
+subject. Relevant videos have a caption with the subject doing A, and no caption with a content word of B or a related
+word. The paper requires that word to occur with the subject; here it may occur anywhere. Queries without relevant
+videos are dropped.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from nt2vr.negation.generate.content import ContentIndex, Key, VideoContent
+from nt2vr.negation.generate.templates import CORRECTED, WITH_PRONOUN, WITHOUT_PRONOUN, Template
+from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.subjects import Subject
+
+
+@dataclass(frozen=True)
+class ComposedQuery:
+    """A query with its videos."""
+
+    caption: str  # "a man plays the guitar and he doesn't sit on a stool"
+    wanted: str  # "a man plays the guitar"
+    unwanted: str  # "sit on a stool"
+    video_ids: tuple[str, ...]  # relevant videos
+    hard_ids: tuple[str, ...]  # videos that show both parts
+    violating_ids: tuple[str, ...]  # videos that show the unwanted part
+    cap_id: str = field(default="", kw_only=True, compare=False)  # in its file
+    denied_first: bool | None = field(default=None, kw_only=True, compare=False)  # see `released.split_as_code`
+
+
+class Composer:
+    """Composes queries over one set of videos."""
+
+    def __init__(self, videos: Mapping[str, VideoContent]) -> None:
+        self._videos, self._index = videos, ContentIndex(videos)
+
+    def compose(self, seed: int) -> Iterator[ComposedQuery]:
+        """Yield every possible query once, in the order of the videos; `seed` selects the templates."""
+        done: set[tuple[Subject, Key, Key]] = set()
+        for content in self._videos.values():
+            keys: dict[Subject, dict[Key, None]] = defaultdict(dict)
+            for subject, phrase in content.actions:
+                keys[subject][phrase.key] = None
+            for pair in _pairs(keys):
+                if pair not in done and (query := self._query(*pair, seed)):
+                    yield query
+                done.add(pair)
+
+    def _query(self, subject: Subject, wanted: Key, unwanted: Key, seed: int) -> ComposedQuery | None:
+        usage, index = self._index.usage, self._index
+        a, b = usage.text(subject, wanted), usage.text(subject, unwanted)
+        if not (a and b and index.is_deniable(unwanted)):
+            return None
+        shown, maybe = usage.shown_by(subject, wanted), index.maybe_shown_by(index.words_of(unwanted))
+        relevant = tuple(video_id for video_id in shown if video_id not in maybe)
+        if not relevant:
+            return None
+        rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
+        violating = usage.shown_under_any_name(subject, unwanted)
+        return ComposedQuery(
+            *fill_template(subject, a, b, rng, CORRECTED),
+            video_ids=relevant,
+            hard_ids=tuple(video_id for video_id in shown if video_id in violating),
+            violating_ids=tuple(violating),
+        )
+
+
+def _pairs(keys: Mapping[Subject, Mapping[Key, None]]) -> Iterator[tuple[Subject, Key, Key]]:
+    """Pair actions of a subject with its actions in other captions, where it may have another name."""
+    for subject, phrases in keys.items():
+        others = {key: None for other, theirs in keys.items() if subject.may_be(other) for key in theirs}
+        for wanted in phrases:
+            yield from ((subject, wanted, unwanted) for unwanted in others if unwanted != wanted)
+
+
+def fill_template(
+    subject: Subject,
+    wanted: str,
+    unwanted: str,
+    rng: random.Random,
+    instead: Mapping[Template, Template] = MappingProxyType({}),
+) -> tuple[str, str, str]:
+    """Fill a random template, or the one `instead` of it; return the sentence, its wanted and its unwanted part."""
+    template = rng.choice(WITH_PRONOUN if subject.pronoun else WITHOUT_PRONOUN)
+    template = instead.get(template, template)
+    short = rng.random() < 0.5
+    do, be = ("do", "are") if subject.is_plural else ("does", "is")
+    fields = {
+        "S": subject.text,
+        "P": subject.pronoun,
+        "A": wanted if subject.is_plural else inflect_phrase(wanted, "VBZ"),
+        "A_ing": inflect_phrase(wanted, "VBG"),
+        "B": unwanted,
+        "B_ing": inflect_phrase(unwanted, "VBG"),
+        "does_not": f"{do}n't" if short else f"{do} not",
+        "is_not": f"{be}n't" if short else f"{be} not",
+        "is_": be,
+    }
+    text, with_a, without_b = (part.format(**fields) for part in template)
+    return text, with_a, without_b

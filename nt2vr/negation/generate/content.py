@@ -1,0 +1,116 @@
+"""Indexes of video content according to captions: which videos show something, and how captions put it.
+
+Content in no caption counts as absent.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from nt2vr.negation.generate.actions import Action
+from nt2vr.negation.generate.related import derived_from, related
+from nt2vr.negation.generate.things import Thing
+from nt2vr.negation.parse.subjects import Subject
+from nt2vr.negation.parse.wordlists import listed, words
+
+Key = tuple[str, ...]
+
+_MIN_BARE = 5  # videos without the article needed to accept it: "cook rice", but not "take interview"
+_MIN_VIDEOS = 2  # that mention each word of B: a word of a single video is a name or a typo
+# Often visible without being mentioned in captions
+_UNSAID = words("stand sit smile gesture look walk lay lie move hold hand use wear wait turn step come go stay talk")
+
+
+@dataclass(frozen=True)
+class VideoContent:
+    """Content of one video according to its captions: actions, the lemmas of all words, and things named."""
+
+    actions: Sequence[Action]
+    lemmas: frozenset[str]
+    things: Sequence[Thing] = ()
+
+
+class Usage:
+    """Counts of subjects' actions over many captions; the most frequent wording of each makes natural sentences."""
+
+    def __init__(self) -> None:
+        self._shown_by: dict[tuple[Subject, Key], dict[str, None]] = defaultdict(dict)  # ids, in order
+        self._doers: dict[tuple[Subject, Key], dict[str, set[Subject]]] = defaultdict(dict)  # of a generic subject
+        self._texts: dict[tuple[Subject, Key], Counter[str]] = defaultdict(Counter)
+        self._bare_texts: dict[tuple[Subject, Key], Counter[str]] = defaultdict(Counter)
+        self._complete: set[Key] = set()  # seen as complete phrases, not only as parts of longer ones
+
+    def add(self, video_id: str, action: Action) -> None:
+        """Count an action in a caption of a video, for its subject and the generic one (a person, people)."""
+        subject, phrase = action
+        texts = self._bare_texts if phrase.is_bare else self._texts
+        for who in {subject: None, subject.generic: None}:
+            self._shown_by[who, phrase.key][video_id] = None
+            texts[who, phrase.key][phrase.text] += 1
+        self._doers[subject.generic, phrase.key].setdefault(video_id, set()).add(subject)
+        if not phrase.is_shortened:
+            self._complete.add(phrase.key)
+
+    def shown_by(self, subject: Subject, key: Key) -> dict[str, None]:
+        """Return the videos whose captions attribute this action to the subject, in order."""
+        return self._shown_by[subject, key]
+
+    def shown_under_any_name(self, subject: Subject, key: Key) -> dict[str, None]:
+        """Return the videos whose actor may be the subject under another name, in order."""
+        doers = self._doers[subject.generic, key]
+        return {video_id: None for video_id, names in doers.items() if any(map(subject.may_be, names))}
+
+    def text(self, subject: Subject, key: Key) -> str:
+        """Return the most frequent text of a verb phrase, preferring texts with articles; "" if there is none.
+
+        Ties go to the alphabetically first text. Rare texts are rejected if they lack an article, have a light verb
+        or occur only within longer phrases.
+        """
+        for texts in (self._texts, self._bare_texts):
+            for who in (subject, subject.generic):
+                found = {text: n for text, n in texts.get((who, key), {}).items() if agrees(subject, text)}
+                usual = texts is self._texts or len(self._shown_by[who, key]) >= _MIN_BARE
+                spoken = key in self._complete and sum(found.values()) >= (2 if key[0] in listed("light_verbs") else 1)
+                if usual and spoken:
+                    return min(found, key=lambda text: (-found[text], text))
+        return ""
+
+
+def agrees(subject: Subject, text: str) -> bool:
+    """Return whether "his", "her" and "their" in a verb phrase agree with the subject."""
+    own = {"he": "his", "she": "her"}.get(subject.pronoun, "their")
+    return not ({"his", "her", "their", "my", "our", "your"} - {own}) & set(text.split())
+
+
+class ContentIndex:
+    """Finds the videos that show something, or may show it; `mentioned_in` maps lemmas to videos."""
+
+    def __init__(self, videos: Mapping[str, VideoContent]) -> None:
+        self.usage = Usage()
+        self.mentioned_in: dict[str, set[str]] = defaultdict(set)
+        self._words: dict[Key, frozenset[str]] = defaultdict(frozenset)
+        for video_id, content in videos.items():
+            for action in content.actions:
+                self.usage.add(video_id, action)
+                self._words[action.phrase.key] |= action.phrase.content
+            for lemma in content.lemmas:
+                self.mentioned_in[lemma].add(video_id)
+        self._maybe_shown_by = cache(self._find_maybe_shown_by)
+
+    def words_of(self, action: Key) -> frozenset[str]:
+        """Return the content words of an action, however captions phrase it."""
+        return self._words[action]
+
+    def is_deniable(self, action: Key) -> bool:
+        """Return whether captions of every video with this action would mention it, and its words are common."""
+        content = self._words[action]
+        return not content <= _UNSAID and all(len(self.mentioned_in[word]) >= _MIN_VIDEOS for word in content)
+
+    def maybe_shown_by(self, content: Collection[str]) -> frozenset[str]:
+        """Return the videos whose captions have any of these words or a related one."""
+        return frozenset().union(*map(self._maybe_shown_by, content))
+
+    def _find_maybe_shown_by(self, lemma: str) -> frozenset[str]:
+        lemmas = related(lemma) | derived_from(lemma, self.mentioned_in)
+        return frozenset().union(*(self.mentioned_in.get(word, ()) for word in lemmas))

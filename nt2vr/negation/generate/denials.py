@@ -1,0 +1,379 @@
+"""Negated sentences from arbitrary captions, with their wanted and unwanted parts. Knows no videos.
+
+Seven kinds: "negated", a caption with one thing denied (nT2VR's negated queries); "composed", A and not B (nT2VR's
+composed queries); "without", A without a thing N; "not", not B alone; "fragment", a caption joined with a few words
+of another one, which teaches models the words of negation rather than the grammar of one generator; "typed",
+"composed" or "without" in the words of people who search; and "idiom", which denies nothing although it has a negation
+word.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from sys import intern
+from typing import Literal, NamedTuple
+
+from nt2vr.negation.generate.actions import actions
+from nt2vr.negation.generate.affirmer import affirm
+from nt2vr.negation.generate.composer import fill_template
+from nt2vr.negation.generate.content import Key, Usage, agrees
+from nt2vr.negation.generate.idioms import TRAINED, UNSEEN, Wordings, draw_idiom
+from nt2vr.negation.generate.negator import caption_tagger, denials
+from nt2vr.negation.generate.things import Thing, things
+from nt2vr.negation.generate.verb_phrases import VerbPhrase
+from nt2vr.negation.generate.wordings import ask, bare, word
+from nt2vr.negation.generate.written import wordings_in
+from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.query import Span, split_query
+from nt2vr.negation.parse.subjects import Subject, also_called, is_plural_noun
+from nt2vr.negation.parse.tagger import FINITE_TAGS, VERB_TAGS
+from nt2vr.negation.parse.wordlists import listed
+
+DenialKind = Literal["negated", "composed", "without", "not", "fragment", "typed", "idiom"]
+
+DEED_SHARE = 0.6  # of "not B": B is an action, otherwise a thing
+SAME_SUBJECT_SHARE = 0.5  # of "A and not B": B is drawn from captions of the same subject
+FULL_CAPTION_SHARE = 0.5  # of "A without N": A is the full caption
+ASKED_SHARE = 0.1  # of "typed": a request that excludes nothing
+JOINED_SHARE = 0.5  # of "A and not B": joined freely as fragments are, not by nT2VR's templates
+TRIES = 12  # captions drawn to find something the current one does not say
+MOST_WORDS = 25  # longer captions are not extended: models truncate texts to 77 tokens, small ones to fewer
+LONGEST_FRAGMENT = 4  # words
+
+_OPENS_THING = frozenset({"DET", "NUM", "ADJ", "NOUN"})
+_CONTENT = frozenset({"NOUN", "ADJ", "VB", "VBZ", "VBP", "VBD", "VBG", "VBN"})
+_HELPING = frozenset({"be", "have", "do"})
+_NOT_FIRST = frozenset({"CONJ", "PUNCT", "POS", "WH", "MD"})
+_BREAKS = frozenset({"PUNCT", "NEG", "OTHER"})
+_NOT_LAST = _NOT_FIRST | {"DET", "NUM", "ADP", "TO", "PRON"}
+# Left over when "this is a clip of …" or "… is shown" is denied
+_SAYS_LITTLE = frozenset({"this", "it", "that", "shown", "played", "filmed", "displayed"})
+# Words of a place that belongs to a thing: "without a flag | in his hand", "without trees | in the background"
+_OWN = frozenset({"his", "her", "its", "their", "background", "foreground"})
+
+
+@dataclass(frozen=True)
+class Denial:
+    """A negated sentence."""
+
+    kind: DenialKind
+    text: str
+    wanted: str  # phrase the video should show; empty for "not B", an affirmative paraphrase for an idiom
+    unwanted: str  # affirmative phrase it should not show; empty for an idiom, and for a mere request
+
+
+class _Deed(NamedTuple):
+    """An action: `text` with the verb as a lemma, `content` lemmas to compare."""
+
+    subject: Subject
+    text: str
+    content: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """One parsed caption."""
+
+    text: str  # without a final full stop
+    words: tuple[str, ...]  # in lower case
+    tags: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    names: frozenset[str]  # lemmas, and hypernyms of its nouns
+    things: tuple[Thing, ...]
+    denied: tuple[Denial, ...]  # its versions with one thing or verb denied
+    deeds: tuple[_Deed, ...] = ()
+
+
+class CaptionDenials:
+    """Draws negated sentences for captions of any domain; captions that are negated themselves give none."""
+
+    def __init__(self, captions: Iterable[str]) -> None:
+        """Parse the captions: about 700 per second on one core."""
+        usage = Usage()
+        parsed: list[_Parsed | None] = []
+        said: list[dict[tuple[Subject, Key], VerbPhrase]] = []
+        for number, caption in enumerate(captions):
+            text = " ".join(caption.split()).rstrip(" .,;:!?")
+            phrases = Phrases(caption_tagger().tag(text))
+            found = actions(phrases)
+            for action in found:
+                usage.add(str(number), action)
+            said.append({(action.subject, action.phrase.key): action.phrase for action in found})
+            parsed.append(_parsed(text, phrases))
+        self._captions = [
+            caption and replace(caption, deeds=tuple(_deeds(phrases, usage)))
+            for caption, phrases in zip(parsed, said, strict=True)
+        ]
+        self._sources = [caption for caption in self._captions if caption]
+        self._naming = [caption for caption in self._sources if caption.things]
+        self._doing = [caption for caption in self._sources if caption.deeds]
+        self._done_by: dict[Subject, list[_Deed]] = defaultdict(list)
+        for deed in (deed for caption in self._doing for deed in caption.deeds):
+            self._done_by[deed.subject].append(deed)
+
+    def __len__(self) -> int:
+        return len(self._captions)
+
+    def draw(self, caption_index: int, kind: DenialKind, rng: random.Random) -> Denial | None:
+        """Draw a sentence for a caption; None if the caption allows none of this kind.
+
+        The unwanted part comes from other captions and is absent from this one, except for "negated" sentences.
+        """
+        caption = self._captions[caption_index]
+        if caption is None:
+            return None
+        match kind:
+            case "negated":
+                return rng.choice(caption.denied) if caption.denied else None
+            case "composed":
+                return self._composed(caption, rng)
+            case "without":
+                return self._without(caption, rng)
+            case "not":
+                return self._not(caption, rng)
+            case "fragment":
+                return self._fragment(caption, rng)
+            case "typed":
+                return self._typed(caption, rng)
+            case "idiom":
+                return _idiom(caption, rng)
+
+    def unseen_idiom(self, caption_index: int, rng: random.Random) -> Denial | None:
+        """Draw an idiom as `draw` does, but in a wording that is never trained on."""
+        caption = self._captions[caption_index]
+        return _idiom(caption, rng, UNSEEN) if caption else None
+
+    def _composed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
+        """Draw "A and not B", by nT2VR's templates or joined freely."""
+        if not caption.deeds:
+            return None
+        wanted = rng.choice(caption.deeds)
+        near = self._done_by[wanted.subject] if rng.random() < SAME_SUBJECT_SHARE else []
+        for attempt in range(TRIES):
+            unwanted = rng.choice(near if near and attempt < TRIES // 2 else rng.choice(self._doing).deeds)
+            is_part = wanted.content <= unwanted.content  # runs and does not run on the beach
+            if agrees(wanted.subject, unwanted.text) and not unwanted.content <= caption.names and not is_part:
+                text, with_a, _ = fill_template(wanted.subject, wanted.text, unwanted.text, rng)
+                doing = inflect_phrase(unwanted.text, "VBG")
+                if rng.random() < JOINED_SHARE:
+                    with_a = _clause(wanted, rng, finite=False)
+                    text = rng.choice(templates_for("joint of a deed")).format(A=with_a, F=doing)
+                return Denial("composed", text, with_a, doing)
+        return None
+
+    def _without(self, caption: _Parsed, rng: random.Random) -> Denial | None:
+        """Draw "A without N"; A is the full caption or one of its actions."""
+        wanted = caption.text if len(caption.words) <= MOST_WORDS else ""
+        if caption.deeds and (not wanted or rng.random() >= FULL_CAPTION_SHARE):
+            wanted = _clause(rng.choice(caption.deeds), rng)
+        thing = self._thing(caption, rng)
+        if not (wanted and thing):
+            return None
+        text = lacking("freely without", thing, rng, wanted)  # partly in forms of no test grammar
+        return Denial("without", text, wanted, thing.text)
+
+    def _not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
+        """Draw "not B" for an action or a thing; "nobody" only for actions of people."""
+        if self._doing and rng.random() < DEED_SHARE:
+            for _ in range(TRIES):
+                deed = rng.choice(rng.choice(self._doing).deeds)
+                if not deed.content <= caption.names:
+                    doing, does = inflect_phrase(deed.text, "VBG"), inflect_phrase(deed.text, "VBZ")
+                    templates = templates_for("no deed")
+                    template = rng.choice(templates) if deed.subject.is_human else templates[0]
+                    return Denial("not", template.format(B_ing=doing, B_s=does), "", doing)
+        thing = self._thing(caption, rng)
+        return Denial("not", lacking("no thing", thing, rng), "", thing.text) if thing else None
+
+    def _fragment(self, caption: _Parsed, rng: random.Random) -> Denial | None:
+        """Join a caption with some words of another."""
+        if len(caption.words) > MOST_WORDS:
+            return None
+        for _ in range(TRIES):
+            other = rng.choice(self._sources)
+            start, size = rng.randrange(len(other.words)), rng.randint(1, LONGEST_FRAGMENT)
+            words = _trimmed(other, start, min(start + size, len(other.words)))
+            tags = [other.tags[i] for i in words]
+            content = {other.lemmas[i] for i in words if other.tags[i] in _CONTENT} - _HELPING
+            is_new = any(not also_called(lemma) & caption.names for lemma in content)
+            if is_new and not _BREAKS.intersection(tags):
+                fragment = " ".join(other.words[i] for i in words).replace(" '", "'")
+                text = rng.choice(_joints(tags)).format(A=caption.text, F=fragment, f=bare(fragment))
+                return Denial("fragment", text, caption.text, fragment)
+        return None
+
+    def _typed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
+        """Word "A and not B" or "A without N" as people type it, or merely ask for A."""
+        is_deed = rng.random() < DEED_SHARE
+        draw = self._composed if is_deed else self._without
+        if (denial := draw(caption, rng)) is None:
+            return None
+        wanted, unwanted = denial.wanted, denial.unwanted
+        if rng.random() < ASKED_SHARE:
+            return Denial("typed", ask(wanted, rng), wanted, "")
+        more = draw(caption, rng)
+        other = more.unwanted if more and more.unwanted != unwanted else ""
+        text, with_other = word(wanted, unwanted, other, is_deed, rng)
+        return Denial("typed", text, wanted, f"{unwanted} and {other}" if with_other else unwanted)
+
+    def _thing(self, caption: _Parsed, rng: random.Random) -> Thing | None:
+        """Draw a thing the caption does not name."""
+        for _ in range(TRIES if self._naming else 0):
+            thing = rng.choice(rng.choice(self._naming).things)
+            if not thing.names & caption.names:
+                return thing
+        return None
+
+
+def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings = TRAINED) -> Denial | None:
+    """Draw a sentence that denies nothing."""
+    if len(caption.words) > MOST_WORDS:
+        return None
+    deeds = [(deed.subject, deed.text) for deed in caption.deeds]
+    found = draw_idiom(caption.text, deeds, caption.things, rng, wordings)
+    return Denial("idiom", found.text, found.meaning, "") if found else None
+
+
+def templates_for(use: str) -> list[str]:
+    """Return the templates of `assets/wordings/denials.json` for one use; one given twice is twice as likely.
+
+    {A} is wanted; {N} is a thing, {B_ing} and {B_s} a deed, {F} a fragment; {n} and {f} lack the article.
+    """
+    found: list[str] = wordings_in("denials.json")[use]
+    return found
+
+
+def lacking(use: str, thing: Thing, rng: random.Random, wanted: str = "") -> str:
+    """Fill a random template for a thing that is not there; "there is" agrees with it."""
+    template = rng.choice(templates_for(use))
+    template = template.replace("there is", "there are") if thing.is_plural else template
+    return template.format(A=wanted, N=thing.text, n=thing.bare)
+
+
+def _clause(deed: _Deed, rng: random.Random, finite: bool = True) -> str:
+    """Phrase an action as "is singing", "singing" or, if `finite`, "sings"."""
+    subject, text = deed.subject, deed.text
+    does = text if subject.is_plural else inflect_phrase(text, "VBZ")
+    doing = inflect_phrase(text, "VBG")
+    be = "are" if subject.is_plural else "is"
+    forms = (f"{be} {doing}", doing, does) if finite else (f"{be} {doing}", doing)
+    return f"{subject.text} {rng.choice(forms)}"
+
+
+def _parsed(text: str, phrases: Phrases) -> _Parsed | None:
+    """Parse a caption; None if it is empty or negated."""
+    if not phrases.tokens or affirm(text, phrases) is not None:
+        return None
+    found = tuple(things(phrases))
+    lemmas = tuple(intern(token.lemma) for token in phrases.tokens)
+    verbs = {verb_of(phrases.word(i)) for i, token in enumerate(phrases.tokens) if token.tag in VERB_TAGS}
+    return _Parsed(
+        text,
+        words=tuple(map(intern, phrases.words)),
+        tags=tuple(token.tag for token in phrases.tokens),
+        lemmas=lemmas,
+        names=frozenset(lemmas).union(verbs, *(also_called(lemma) for lemma in lemmas)),
+        things=found,
+        denied=tuple(_denied(text, phrases)),
+    )
+
+
+def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
+    """Deny each thing in a caption, and split the result like a typed query."""
+    for texts, words in denials(text, phrases):
+        query = split_query(texts[0], words)
+        wanted = " ".join(query.wanted)
+        says_little = {(wanted or texts[0]).lower().partition(" ")[0], *query.unwanted} & _SAYS_LITTLE
+        if not query.scopes or says_little or _may_go_on(words, query.scopes[-1]):
+            continue
+        parts = [_participle(*part, words) for part in zip(query.unwanted, query.scopes, strict=True)]
+        wanted = wanted.replace(_beyond(texts[0], words, query.scopes[-1]), "")
+        yield from (Denial("negated", denied, wanted, " and ".join(parts)) for denied in texts)
+
+
+def _may_go_on(phrases: Phrases, scope: Span) -> bool:
+    """Return whether a scope may be wrong, as in "(does not toss a child) in camouflage into the air"."""
+    inside = [i for i, token in enumerate(phrases.tokens) if scope.start <= token.start < scope.end]
+    first, after = inside[0], inside[-1] + 1
+    has_clause = any(phrases.tag(i) in FINITE_TAGS or phrases.word(i) in {"as", "while"} for i in inside[1:])
+    return (
+        has_clause
+        or phrases.word(after) == "of"
+        or phrases.tag(after) in {"WH", "ADJ", "VBN"}
+        or _place_is_ambiguous(phrases, first, after)
+        or (phrases.tag(after) == "VBG" and _may_act(phrases, first, after - 1))  # without dogs | following
+        or _list_is_ambiguous(phrases, first, after)
+    )
+
+
+def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
+    """Return whether the place at word `after` may belong to the scope that starts with word `first`."""
+    place = phrases.place_phrase(after)
+    if place is None:
+        return False
+    noun = phrases.noun_phrase(place.object) if place.object else None
+    is_colour = noun is not None and phrases.tag(noun.head) == "ADJ"  # a player | in blue
+    return bool(is_colour or phrases.tag(first) == "VBN" or phrases.place_phrase(place.end))  # covered | in cake
+
+
+def _may_act(phrases: Phrases, first: int, last: int) -> bool:
+    lemma = phrases.lemma(last)
+    return (
+        phrases.tag(first) == "NOUN" or lemma in listed("actors", "roles") or is_plural_noun(phrases.word(last), lemma)
+    )
+
+
+def _list_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
+    """Return whether "and" or "or" at word `after` may add to the scope that starts with word `first`."""
+    noun = phrases.noun_phrase(after + 1)
+    if phrases.word(after) not in {"and", "or"} or noun is None:
+        return False
+    return phrases.tag(first) not in VERB_TAGS or phrases.tag(noun.end) not in VERB_TAGS
+
+
+def _beyond(text: str, phrases: Phrases, scope: Span) -> str:
+    """Return the place that belongs to the thing in a scope: "without (trees) | in the background"."""
+    after = sum(token.end <= scope.end for token in phrases.tokens)
+    place = phrases.place_phrase(after)
+    if not (place and place.object and {phrases.word(place.object), phrases.lemma(place.object + 1)} & _OWN):
+        return "\n"  # not in any caption
+    return text[phrases.tokens[after - 1].end : phrases.tokens[place.end - 1].end]
+
+
+def _participle(unwanted: str, scope: Span, phrases: Phrases) -> str:
+    """Turn the "ride a bike" of a scope into "riding a bike"."""
+    verb = next(token for token in phrases.tokens if token.start == scope.start)
+    if verb.tag not in FINITE_TAGS | {"VB"} or not unwanted.startswith(verb.text):
+        return unwanted
+    return f"{inflect(verb.lemma, 'VBG')}{unwanted[len(verb.text) :]}"
+
+
+def _deeds(phrases: Mapping[tuple[Subject, Key], VerbPhrase], usage: Usage) -> Iterator[_Deed]:
+    """Yield the self-contained actions of a caption."""
+    for (subject, key), phrase in phrases.items():
+        if text := usage.text(subject, key):
+            yield _Deed(subject, text, phrase.content)
+
+
+def _trimmed(caption: _Parsed, start: int, end: int) -> range:
+    """Drop dangling words at both ends of a fragment: "riding a", or "is riding a big" of a horse."""
+    tags, lemmas = caption.tags, caption.lemmas
+    while start < end and (tags[start] in _NOT_FIRST or lemmas[start] == "be"):
+        start += 1
+    while start < end and (
+        tags[end - 1] in _NOT_LAST
+        or lemmas[end - 1] == "be"
+        or (tags[end - 1] == "ADJ" and tags[end : end + 1] in (("ADJ",), ("NOUN",)))
+    ):
+        end -= 1
+    return range(start, end)
+
+
+def _joints(tags: Sequence[str]) -> list[str]:
+    """Return the templates for a fragment with these tags."""
+    if tags[0] == "VBG":
+        return templates_for("joint of a deed")
+    is_thing = tags[0] in _OPENS_THING and "NOUN" in tags and not FINITE_TAGS.intersection(tags)
+    return templates_for("joint of a thing" if is_thing else "joint")

@@ -1,0 +1,267 @@
+"""Negated captions: the paper's soft negatives (section 3.1.1 and Table 6).
+
+Each verb, auxiliary or "with" of a caption gives the candidates its form allows:
+
+    finds     does not find, doesn't find        running   not running
+    drive     do not drive, don't drive          is        is not, isn't
+    met       did not meet, didn't meet          with      without
+
+Captions that are already negated become affirmative instead (`affirmer`). Verbs without visible content
+("this is a clip", "the video shows …", and talk and the like, which the paper's code skips) are denied only if the
+caption has no other.
+"""
+
+from collections.abc import Iterator
+from functools import cache, lru_cache, partial
+from typing import NamedTuple
+
+from nt2vr.negation.generate.affirmer import affirm
+from nt2vr.negation.parse.inflect import inflect, verb_of
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.subjects import is_plural_noun, is_third_person
+from nt2vr.negation.parse.tagger import FINITE_TAGS, VERB_TAGS, Tagger, Token
+from nt2vr.negation.parse.wordlists import listed, listed_runs, words
+
+# Nouns for the video itself, and verbs too uninformative to deny
+_FRAMES = words("video clip footage scene trailer commercial film movie this it that screenshot view picture image")
+_LIGHT = words("show explain talk say speak argue shot")
+_CONTRACTED = {"can": "can't", "will": "won't", "shall": "shan't", "am": "", "may": "", "might": ""}
+_CLITICS = words("'s 're 'm 'll 've s re m ll ve")  # it's not; "it s" in datasets without apostrophes
+_WITH_GERUND = words("start stop keep like enjoy try begin go continue finish love come get practice hate avoid")
+_WITH_INFINITIVE = words("let make help watch see hear")
+_SOUNDS = words("sound voice audio music")  # nouns that "with" turns into an accompaniment
+_TOGETHER = words("along together up away")
+TAKEN_FOR_VERBS = words("kids mars phones pictures rules functions themed haired shaped colored coloured sized")
+_SHOWS = words("show game match play film race concert party team")  # kids show
+_AGENTS = ("er", "or", "ist")
+_THINGS_FIRST = words("horse bull bike video")  # begin verbs of two words, but may act: a horse | runs
+_ADDED = {  # tag and lemma of added words; any other is a verb in its base form
+    "not": ("NEG", "not"),
+    "without": ("ADP", "without"),
+    "do": ("VBP", "do"),
+    "does": ("VBZ", "do"),
+    "did": ("VBD", "do"),
+}
+_CACHED_CAPTIONS = 100_000  # about 100 MB
+
+
+class _Edit(NamedTuple):
+    """Replaces characters `start` to `end` of a caption with any of `texts`."""
+
+    start: int
+    end: int
+    texts: tuple[str, ...]
+    says_little: bool
+
+    def applied(self, caption: str) -> tuple[str, ...]:
+        """Return the caption with each of the texts filled in."""
+        return tuple(caption[: self.start] + text + caption[self.end :] for text in self.texts)
+
+
+@cache
+def caption_tagger() -> Tagger:
+    """Return the tagger for captions, loaded once; always HanTa's, for query sets to be reproducible everywhere."""
+    return Tagger()
+
+
+@lru_cache(maxsize=_CACHED_CAPTIONS)
+def negations(caption: str) -> tuple[str, ...]:
+    """Return all ways to deny one thing in `caption`, in word order; () if nothing can be denied.
+
+    Takes about 1 ms per caption; results are cached for the later epochs of a training.
+    """
+    phrases = Phrases(caption_tagger().tag(caption))
+    affirmative = affirm(caption, phrases)
+    if affirmative is not None:
+        return (affirmative,)
+    return tuple(dict.fromkeys(text for edit in _edits(phrases) for text in edit.applied(caption)))
+
+
+def denials(caption: str, phrases: Phrases) -> Iterator[tuple[tuple[str, ...], Phrases]]:
+    """Yield, for each thing in an affirmative caption, its denied versions and the tagged words of the first one.
+
+    Unchanged words keep their tags.
+    """
+    for edit in _edits(phrases):
+        yield edit.applied(caption), Phrases(_tokens(phrases, edit))
+
+
+def _edits(phrases: Phrases) -> list[_Edit]:
+    numbers = range(len(phrases.tokens))
+    edits = [edit for i in numbers if (edit := _edit(phrases, i))]
+    edits = edits or [edit for i in numbers if (edit := _mistagged(phrases, i))][:1]
+    return [edit for edit in edits if not edit.says_little] or edits
+
+
+def _tokens(phrases: Phrases, edit: _Edit) -> list[Token]:
+    """Return a caption's words after an edit with its first, uncontracted text."""
+    text, tokens = edit.texts[0], phrases.tokens
+    replaced = {token.text.lower(): token for token in tokens if edit.start <= token.start < edit.end}
+    made, end = list[Token](), 0
+    for word in text.split():
+        start = text.index(word, end)
+        end = start + len(word)
+        tag, lemma = _ADDED.get(word, ("VB", word))
+        if old := replaced.get(word.lower()):
+            tag, lemma = old.tag, old.lemma
+        made.append(Token(word, tag, partial(str, lemma), edit.start + start, edit.start + end))
+    longer = len(text) - (edit.end - edit.start)
+    after = (token._replace(start=token.start + longer, end=token.end + longer) for token in tokens)
+    return [
+        *(token for token in tokens if token.end <= edit.start),
+        *made,
+        *(token for token in after if token.start >= edit.start + len(text)),
+    ]
+
+
+def _edit(phrases: Phrases, i: int) -> _Edit | None:
+    tag = phrases.tag(i)
+    if tag in VERB_TAGS:
+        return _auxiliary(phrases, i) if phrases.is_auxiliary(i) else _verb(phrases, i)
+    if phrases.word(i) == "with" and _can_be_without(phrases, i):
+        return _Edit(phrases.tokens[i].start, phrases.tokens[i].end, ("without",), says_little=False)
+    return None
+
+
+def _mistagged(phrases: Phrases, i: int) -> _Edit | None:
+    """Deny a verb that the tagger takes for a noun, in a caption with no other verb: "a player scores a goal"."""
+    word, verb = phrases.word(i), verb_of(phrases.word(i))
+    if phrases.tag(i) not in {"NOUN", "VBZ", "VBG"} or not verb or word in TAKEN_FOR_VERBS | _FRAMES:
+        return None
+    start, after_colour = phrases.tokens[i].start, phrases.tag(i - 1) == "ADJ" and phrases.word(i - 2) == "in"
+    if word == inflect(verb, "VBG") and after_colour:  # a man in black playing
+        return _Edit(start, start, ("not ",), says_little=False)
+    tag = "VBZ" if word == inflect(verb, "VBZ") else "VBP"
+    if i and (_follows_one(phrases, i, after_colour) if tag == "VBZ" else word == verb and _follows_many(phrases, i)):
+        do = "does" if tag == "VBZ" else "do"
+        return _Edit(start, phrases.tokens[i].end, (f"{do} not {verb}", f"{do}n't {verb}"), verb in _LIGHT)
+    return None
+
+
+def _follows_one(phrases: Phrases, i: int, after_colour: bool) -> bool:
+    """Return whether word i, like "scores", has a singular subject before it and something to its right."""
+    before, after = phrases.word(i - 1), phrases.tag(i + 1)
+    if after_colour or (phrases.tag(i - 1) == "ADJ" and before.endswith(_AGENTS)):
+        return after in {"DET", "ADP", "ADV"}
+    if phrases.tag(i - 1) != "NOUN" or is_plural_noun(before, phrases.lemma(i - 1)):
+        return False
+    acts = before in listed("actors", "roles") or before.endswith(_AGENTS)
+    return after == "DET" or (acts and after in {"ADP", "ADV"} and phrases.word(i + 1) != "of")
+
+
+def _follows_many(phrases: Phrases, i: int) -> bool:
+    """Return whether word i, like "kick", has a plural subject before it and an object after it."""
+    if phrases.tag(i - 1) != "NOUN" or phrases.word(i) in _SHOWS:
+        return False
+    lemma, after = phrases.lemma(i - 1), phrases.word(i + 1)
+    if after in {"each", "together", "along"} or phrases.tag(i + 1) == "DET":
+        return is_plural_noun(phrases.word(i - 1), lemma) or after in {"each", "together"}
+    is_object = phrases.tag(i + 1) == "NOUN" and is_plural_noun(after, phrases.lemma(i + 1))
+    return is_object and lemma in listed("actors") and is_plural_noun(phrases.word(i - 1), lemma)
+
+
+def _auxiliary(phrases: Phrases, i: int) -> _Edit | None:
+    """Put "not" after an auxiliary or contract it: is not, isn't."""
+    word, token = phrases.word(i), phrases.tokens[i]
+    around = (phrases.tag(i - 1), phrases.tag(i + 1))
+    if word == "being" and around == ("NOUN", "VBN") and phrases.word(i - 1) != "human":
+        return _Edit(token.start, token.start, ("not ",), says_little=False)  # a car not being driven
+    if phrases.tag(i) not in FINITE_TAGS or phrases.tag(i - 1) == "MD" or phrases.tag(i + 1) == "NEG":
+        return None
+    short = _CONTRACTED.get(word, "" if word in _CLITICS else f"{token.text}n't")
+    texts = (f"{token.text} not", short) if short else (f"{token.text} not",)
+    subject = phrases.lemma(i - 1) if i else ""
+    says_little = subject in _FRAMES or phrases.lemma(i + 1) in _LIGHT or phrases.lemma(i + 1) in _FRAMES
+    return _Edit(token.start, token.end, texts, says_little)
+
+
+def _verb(phrases: Phrases, i: int) -> _Edit | None:
+    """Put "not" before a participle; replace a finite verb by "do not" and its base form."""
+    if not _can_be_denied(phrases, i):
+        return None
+    lemma = phrases.lemma(i)
+    lemma = lemma if verb_of(lemma) == lemma else verb_of(phrases.word(i))
+    says_little = lemma in _LIGHT or (i > 0 and phrases.lemma(i - 1) in _FRAMES and lemma in {"have", "feature"})
+    first = i  # an adverb before the verb stays with it: does not quickly run
+    while phrases.tag(first - 1) == "ADV" and phrases.word(first - 1).endswith("ly"):
+        first -= 1
+    if phrases.tag(i) in {"VBG", "VBN"}:
+        if not _is_participle_clause(phrases, first, i):
+            return None
+        first -= f"{phrases.word(first - 1)} {phrases.word(i)}" in listed_runs("compound_verbs")
+        start = phrases.tokens[first].start
+        return _Edit(start, start, ("not ",), says_little)
+    if not _is_finite(phrases, first, i) or not lemma:  # not a verb in the dictionary: "bollywood"
+        return None
+    return _finite_verb(phrases, first, i, lemma, says_little)
+
+
+def _can_be_denied(phrases: Phrases, i: int) -> bool:
+    before, before_that = phrases.tag(i - 1), phrases.tag(i - 2)
+    if before in {"DET", "ADJ", "NUM", "POS", "ADP"} or "NEG" in {before, before_that}:
+        return False
+    return phrases.word(i) not in TAKEN_FOR_VERBS
+
+
+def _finite_verb(phrases: Phrases, first: int, i: int, lemma: str, says_little: bool) -> _Edit:
+    tag, start = phrases.tag(i), phrases.tokens[first].start
+    if tag == "VBD" and phrases.tag(i + 1) == "ADP" and phrases.tag(i - 1) == "NOUN" and _finite_follows(phrases, i):
+        return _Edit(start, start, ("not ",), says_little)  # a man dressed in red dances
+    do = {"VBZ": "does", "VBD": "did"}.get(tag) or ("does" if is_third_person(phrases, i) else "do")
+    base = "".join(f"{phrases.word(j)} " for j in range(first, i)) + inflect(lemma, "VB")
+    return _Edit(start, phrases.tokens[i].end, (f"{do} not {base}", f"{do}n't {base}"), says_little)
+
+
+def _is_finite(phrases: Phrases, first: int, i: int) -> bool:
+    """Return whether a non-participle is a finite verb; not in "checking twitter", "is fell" or "he test drove"."""
+    if first > 0 and phrases.tag(i) in {"VB", "VBP"} and phrases.tag(i - 1) == "VBG":
+        return False
+    before = phrases.word(first - 1)
+    is_second = before in listed_runs("compound_verbs").openers - _THINGS_FIRST
+    if first > 0 and (phrases.lemma(i - 1) == "be" or is_second):
+        return False
+    return phrases.tag(i) != "VB" or not _is_infinitive(phrases, first)
+
+
+def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
+    """Return whether a participle is the predicate of its subject: "a man running", but not "a running man"."""
+    before, lemma = phrases.tag(first - 1), phrases.lemma(first - 1)
+    if first == 0:
+        return phrases.tag(i) == "VBG" and phrases.tag(i + 1) != "NOUN"
+    if phrases.is_auxiliary(first - 1) or phrases.word(first - 1) == "being":  # the auxiliary is denied
+        return False
+    if before in VERB_TAGS and (lemma in _WITH_GERUND or phrases.tag(i + 1) == "NOUN"):
+        return False  # starts running; showing helping hands
+    if before == "ADV" and first == 1 and phrases.tag(i + 1) == "NOUN":  # fast moving time
+        return False
+    if before == "NOUN" and phrases.tag(i) == "VBG":  # about horse racing
+        bare = phrases.tag(first - 2) == "ADP" and phrases.word(first - 2) in {"about", "for", "in", "at", "on", "by"}
+        return not (bare and phrases.lemma(first - 1) == phrases.word(first - 1))
+    if before == "NOUN" and phrases.tag(i) == "VBN":
+        return phrases.tag(i + 1) in {"ADP", "ADV", ""}
+    return before in {"CONJ", "PUNCT", "PRON", "ADV", "WH", *VERB_TAGS}
+
+
+def _is_infinitive(phrases: Phrases, first: int) -> bool:
+    """Return whether a base form depends on "to", a modal or another verb: "watch a man sing"."""
+    if phrases.tag(first - 1) in {"TO", "MD"}:
+        return True
+    return any(
+        phrases.lemma(j) in _WITH_INFINITIVE or phrases.tag(j) in {"MD", "TO"} or phrases.lemma(j) == "do"
+        for j in range(max(0, first - 6), first)
+        if phrases.tag(j) in {*VERB_TAGS, "TO"}
+    )
+
+
+def _finite_follows(phrases: Phrases, i: int) -> bool:
+    ends = {"CONJ", "WH", "PUNCT", *FINITE_TAGS}
+    found = next((token.tag for token in phrases.tokens[i + 1 :] if token.tag in ends), "")
+    return found in FINITE_TAGS
+
+
+def _can_be_without(phrases: Phrases, i: int) -> bool:
+    noun = phrases.noun_phrase(i + 1)
+    if noun is None or phrases.word(i + 1) == "each" or phrases.word(i - 1) in _TOGETHER:
+        return False
+    held = phrases.lemma(i - 1) in listed("needs_with") and phrases.tag(i - 1) in VERB_TAGS | {"ADJ"}
+    return not held and phrases.lemma(noun.head) not in _SOUNDS

@@ -1,0 +1,256 @@
+"""Captions with another verb, by rules, as hard negatives of VFC; and the verb phrases of captions.
+
+Another verb comes from other captions, where it has the same object, so that the rules know few words. Nobody has
+checked that a changed caption is false of its video.
+"""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from typing import Literal, NamedTuple
+
+from nt2vr.negation.generate.negator import TAKEN_FOR_VERBS, caption_tagger
+from nt2vr.negation.generate.related import related
+from nt2vr.negation.generate.verb_phrases import is_bare_noun, is_complete, needs_object
+from nt2vr.negation.generate.written import groups_in
+from nt2vr.negation.parse.chunks import Chunk, chunks_of
+from nt2vr.negation.parse.inflect import Form, inflect, is_noun, verb_of
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.subjects import named
+from nt2vr.negation.parse.tokens import VERB_TAGS
+from nt2vr.negation.parse.wordlists import listed, words
+
+Rule = Literal["rules", "antonym", "random"]
+MOST = 10  # changed captions per caption
+LEAST_SEEN = 2  # captions that a verb must have with an object
+_FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD", "VBP": "VB"}
+_PARTICLES = words("up down off out away over around along together back")
+_MEASURES = words("kind type sort piece lot bowl glass cup plate couple slice pair bit bunch")
+_NOUNS_IN_ING = words("molding meeting clothing")
+_BEFORE_NOUNS = frozenset({"DET", "ADJ", "NUM", "POS", "NOUN"})
+# After an object they say where it goes, or to whom, which few other verbs take: push a car out, pass a dog to a man
+_DIRECTIONS = words("into onto to toward towards out off down up through across away over from")
+_TARGETS = words("at to for")  # after a particle: looks down at her cast
+_TAKES_CLAUSE = words("watch hear feel help film record catch find")
+
+
+class Frame(NamedTuple):
+    """A verb and what it goes with."""
+
+    start: int  # first character of the verb
+    end: int  # character after it
+    form: Form
+    verb: str  # lemma
+    preposition: str  # or particle, between the verb and its noun
+    noun: str  # lemma of the object or the noun after the preposition; empty for neither
+    rest: str  # the words after the verb as a verb phrase has them
+    subject: str  # "person", or the lemma of who or what else acts; empty if unclear
+    is_bare: bool  # the noun lacks its article (cooking show, dancing people), so may be the verb's subject
+
+    @property
+    def key(self) -> str:
+        """The verb phrase as calibration counts it: lemmas of verb and noun."""
+        return f"{self.verb} {self.noun}".rstrip()
+
+    @property
+    def phrase(self) -> str:
+        """The verb phrase as VFC writes it: "cutting cake"."""
+        return f"{inflect(self.verb, 'VBG')} {self.rest}".rstrip()
+
+
+class Changed(NamedTuple):
+    """A caption with another verb, and the keys of its verb phrases."""
+
+    text: str
+    keys: tuple[str, ...]
+
+
+class VerbLine(NamedTuple):
+    """A caption with all that VFC needs of it."""
+
+    caption: str
+    keys: tuple[str, ...]  # of its verb phrases, as calibration counts them
+    phrases: tuple[str, ...]  # its verb phrases as texts
+    changed: tuple[Changed, ...]  # the caption with another verb
+
+
+def frames_of(caption: str) -> list[Frame]:
+    """Return the verbs of a caption whose phrases are complete, in order."""
+    phrases = Phrases(caption_tagger().tag(caption))
+    chunks = chunks_of(phrases)
+    pairs = zip_longest(chunks, chunks[1:])
+    return [frame for chunk, after in pairs if chunk.kind == "VP" and (frame := _frame(phrases, chunk, after))]
+
+
+def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
+    start, kind = chunk.start, after.kind if after else ""
+    form, verb = _FORMS.get(phrases.tag(start)), verb_of(phrases.word(start))
+    if form is None or not verb or verb in listed("no_deeds") or not is_complete(phrases, chunk, kind):
+        return None
+    is_modifier = phrases.tag(start - 1) in {"DET", "ADJ", "NUM", "POS", "VBG"}  # a racing game, watching racing cars
+    if is_modifier or inflect(verb, form) != phrases.word(start):  # or a slip, or a noun taken for a verb
+        return None
+    if _is_noun(phrases, start, verb) or (verb, phrases.word(start + 1)) == ("make", "up"):
+        return None
+    place = start + 1
+    while phrases.tag(place) == "ADV" and phrases.word(place) not in _PARTICLES:
+        place += 1
+    preposition = ""
+    if phrases.tag(place) == "ADP" or phrases.word(place) in _PARTICLES:
+        preposition, place = phrases.word(place), place + 1
+        if preposition not in _PARTICLES and needs_object(verb):
+            return None  # the picture he was making in a game
+    noun = phrases.noun_phrase(place) if place < chunk.end else None
+    lemma, rest, is_bare = "", [preposition], False
+    if noun is None:
+        is_open = phrases.tag(place - 1) == "ADP" and place < len(phrases.tokens)
+        is_aimed = bool(preposition) and phrases.word(place) in _TARGETS
+        if is_open or is_aimed or _shares_object(phrases, place) or kind == "VP" or needs_object(verb):
+            return None  # starts singing; the cake they cut; talks about | cooking
+    else:
+        following = phrases.tag(noun.end)
+        if not preposition and phrases.word(noun.end) in _DIRECTIONS:
+            return None
+        if phrases.tag(noun.head) == "PRON" or following in {"VB", "ADJ", "VBN", "TO", "VBP", "DET", "NOUN"}:
+            return None  # watches her; paints it red; gives a woman a massage
+        if following in VERB_TAGS and not preposition and (phrases.is_actor(noun) or verb in _TAKES_CLAUSE):
+            return None  # watches a man dancing
+        if following == "VBG" and phrases.tag(noun.end + 1) == "NOUN":
+            return None  # a water | cooling system
+        lemma = phrases.lemma(noun.head)
+        if phrases.word(noun.head + 1) == "of" and lemma in listed("collectives") | _MEASURES:
+            lemma = phrases.lemma(noun.end - 1)
+        is_bare = not preposition and (
+            is_bare_noun(phrases, start, noun.head)
+            or (form == "VBG" and noun.start == noun.head and not phrases.is_auxiliary(start - 1))
+        )
+        rest += [phrases.word(i) for i in range(noun.start, noun.end) if phrases.tag(i) != "DET"]
+    token = phrases.tokens[start]
+    after_verb = " ".join(filter(None, rest))
+    return Frame(token.start, token.end, form, verb, preposition, lemma, after_verb, _subject(phrases, start), is_bare)
+
+
+def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
+    """Return whether a verb may be a noun that the tagger mistook: "about some movie | matters"."""
+    word, follows_thing = phrases.word(i), _follows_thing(phrases, i)
+    is_joined = phrases.tag(i - 1) == "CONJ" and phrases.tag(i - 2) == "NOUN"  # waiters and | cooks
+    is_object = phrases.tag(i - 1) == "VBG"  # watching wrestling | matches
+    if word in TAKEN_FOR_VERBS | _NOUNS_IN_ING:
+        return True
+    if phrases.tag(i) == "VBG":  # about car | racing, but: of cars | racing
+        return (
+            follows_thing and phrases.word(i - 1) == phrases.lemma(i - 1) and phrases.tag(i - 2) not in _BEFORE_NOUNS
+        )
+    return (follows_thing or is_joined or is_object) and is_noun(verb)
+
+
+def _follows_thing(phrases: Phrases, i: int) -> bool:
+    return phrases.tag(i - 1) == "NOUN" and phrases.lemma(i - 1) not in listed("actors", "roles")
+
+
+def _shares_object(phrases: Phrases, i: int) -> bool:
+    """Return whether another verb with an object is joined at word i: "rubbing | and massaging her body"."""
+    is_joined = phrases.tag(i) == "CONJ" and phrases.tag(i + 1) in _FORMS
+    return is_joined and phrases.tag(i + 2) in {"DET", "NOUN", "PRON", "NUM", "ADJ"}
+
+
+def _subject(phrases: Phrases, verb: int) -> str:
+    """Return who acts: the last noun before the verb that is neither an object nor after a preposition."""
+    j = verb - 1
+    while j >= 0:
+        if phrases.tag(j) == "PRON":
+            return "" if phrases.word(j) == "it" else "person"
+        if phrases.tag(j) == "NOUN":
+            first = j
+            while phrases.tag(first - 1) in {"DET", "ADJ", "NUM", "NOUN", "POS"}:
+                first -= 1
+            before = phrases.tag(first - 1)
+            is_other = before == "ADP" or (before in VERB_TAGS and not phrases.is_auxiliary(first - 1))
+            if not is_other or phrases.word(first - 1) == "of" or phrases.tag(j + 1) == "WH":
+                subject = named(phrases, first, j + 1)
+                return "person" if subject and subject.is_human else phrases.lemma(j)
+            j = first
+        j -= 1
+    return ""
+
+
+class VerbChanges:
+    """Draws captions with another verb, for captions of many videos."""
+
+    def __init__(self, videos: Iterable[Sequence[str]]) -> None:
+        """Parse captions, in about 2 ms each.
+
+        Args:
+            videos: the captions of each video.
+        """
+        self._videos: list[Mapping[str, list[Frame]]] = []
+        self._seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)  # by preposition and noun
+        self._done: dict[str, Counter[str]] = defaultdict(Counter)  # by subject
+        for captions in videos:
+            parsed = {caption: frames_of(caption) for caption in captions}
+            self._videos.append(parsed)
+            for frames in parsed.values():
+                for frame in frames:
+                    self._seen[frame.preposition, frame.noun][frame.verb] += not frame.is_bare
+                    self._done[frame.subject][frame.verb] += 1
+        total: Counter[str] = sum(self._done.values(), Counter())
+        self._verbs = {verb: count for verb, count in sorted(total.items()) if count >= LEAST_SEEN}
+
+    def __len__(self) -> int:
+        return len(self._videos)
+
+    def verbs(self, row: int) -> set[str]:
+        """Return the verbs of all captions of a video."""
+        return {frame.verb for frames in self._videos[row].values() for frame in frames}
+
+    def lines(self, row: int, rule: Rule, seed: int) -> list[VerbLine]:
+        """Return the captions of a video with their verb phrases and changes."""
+        return [self._line(row, caption, rule, random.Random(f"{seed} {caption}")) for caption in self._videos[row]]
+
+    def _line(self, row: int, caption: str, rule: Rule, rng: random.Random) -> VerbLine:
+        frames = self._videos[row][caption]
+        keys, phrases = zip(*((frame.key, frame.phrase) for frame in frames), strict=True) if frames else ((), ())
+        return VerbLine(caption, keys, tuple(dict.fromkeys(phrases)), tuple(self.draw(row, caption, rule, rng)))
+
+    def draw(self, row: int, caption: str, rule: Rule, rng: random.Random, most: int = MOST) -> list[Changed]:
+        """Change one verb of a caption, in up to `most` ways; verbs that are frequent with its object come first."""
+        frames = self._videos[row][caption]
+        own = self.verbs(row)
+        drawn: list[tuple[float, int, str]] = []
+        for place, frame in enumerate(frames):
+            found = self._others(frame, own, rule)
+            total = sum(count**0.5 for count in found.values())
+            drawn += [(rng.random() ** (total / count**0.5), place, verb) for verb, count in found.items()]
+        changed: dict[str, Changed] = {}
+        for _, place, verb in sorted(drawn, reverse=True):
+            frame = frames[place]
+            text = caption[: frame.start] + inflect(verb, frame.form) + caption[frame.end :]
+            keys = [other.key for other in frames]
+            keys[place] = frame._replace(verb=verb).key
+            if text not in self._videos[row]:
+                changed[text] = Changed(text, tuple(keys))
+        return list(changed.values())[:most]
+
+    def _others(self, frame: Frame, own: set[str], rule: Rule) -> Mapping[str, int]:
+        """Return verbs that can stand for the one of a frame, with their counts."""
+        if rule == "antonym":
+            pairs = (pair for pair in groups_in("antonyms.txt") if frame.verb in pair)
+            return {other: 1 for pair in pairs for other in pair if other != frame.verb}
+        if rule == "random":
+            return {verb: count for verb, count in self._verbs.items() if verb != frame.verb}
+        unfit = listed("no_deeds", "not_new")
+        if not frame.preposition:
+            unfit |= listed("intransitive_verbs") | {"dance"} if frame.noun else listed("incomplete_alone")
+        alike = frozenset().union(*(_alike(verb) for verb in own))
+        seen, done = self._seen[frame.preposition, frame.noun], self._done[frame.subject]
+        return {
+            verb: count
+            for verb, count in sorted(seen.items())
+            if min(count, done[verb]) >= LEAST_SEEN and verb not in alike | unfit and not _alike(verb) & own
+        }
+
+
+def _alike(verb: str) -> frozenset[str]:
+    """Return a verb, its synonyms and what captions may say instead."""
+    return related(verb).union(*(group for group in groups_in("verb_synonyms.txt") if verb in group))

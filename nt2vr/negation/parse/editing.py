@@ -1,0 +1,104 @@
+"""Editing words next to a reference: "replace X by Y", "add Y", "take away X".
+
+They say what should be different; the reference itself ("this", "the same") is no wanted word. Only read where there
+is a reference: elsewhere "add" and "change" are words like others.
+"""
+
+from collections.abc import Iterator
+
+from nt2vr.negation.parse.phrases import Phrase, Phrases
+from nt2vr.negation.parse.presence import Presence
+from nt2vr.negation.parse.wanted import Negation
+from nt2vr.negation.parse.wordlists import listed_runs, words
+
+_EXCHANGES = {  # verb -> words before what comes instead, the surest first
+    **dict.fromkeys(("replace", "substitute", "swap", "exchange", "switch"), ("by", "with", "for", "to")),
+    **dict.fromkeys(("change", "turn", "convert", "transform"), ("into", "to")),
+}
+_WHOEVER = ("the one", "the person", "the ones", "the people", "whoever is", "everybody who", "anyone who")
+_REFERRING = words("it this that everything the scene picture video clip")
+_LAST = words("instead too")  # at the end of a clause
+_LINK = ", "  # of the wanted parts around an edit
+_JOINTS = words("but and just only , ; :")
+
+
+class Editing:
+    """Finds the words of editing in one tagged sentence."""
+
+    def __init__(self, phrases: Phrases) -> None:
+        self.phrases, self.num_words, self._presence = phrases, len(phrases.tokens), Presence(phrases)
+
+    def edits(self) -> Iterator[Negation]:
+        """Yield what is replaced or removed, and words that only say "edit this", from left to right.
+
+        Removals are of kind "order" and without items: what they remove is found as for other orders.
+        """
+        i = 0
+        while i < self.num_words:
+            edit = self._edit(i)
+            if edit is not None:
+                yield edit
+            i = edit.end if edit is not None else i + 1
+
+    def _edit(self, i: int) -> Negation | None:
+        if self._starts_clause(i):
+            if edit := self._exchange(i) or self._removal(i):
+                return edit
+            if length := self._reference(i) or self._presence.longest(listed_runs("additions"), i):
+                return self._words(i, i + length)
+        if i and self.phrases.word(i) == "replaced" and self.phrases.word(i + 1) in {"by", "with"}:
+            return self._unwanted(i, i + 2, self._clause_start(i), i, i + 2)
+        ends = i + 1 == self.num_words or self.phrases.tag(i + 1) in {"PUNCT", "CONJ"}
+        return self._words(i, i + 1) if i and ends and self.phrases.word(i) in _LAST else None
+
+    def _reference(self, i: int) -> int:
+        """Return the number of words of "like this, but"; 0 if there is none at word i: "the same man dances"."""
+        end = i + self._presence.longest(listed_runs("reference"), i)
+        noun = self.phrases.noun_phrase(i)
+        if end == i or (noun is not None and noun.end > end):
+            return 0
+        while end < self.num_words and self.phrases.word(end) in _JOINTS:
+            end += 1
+        return end - i
+
+    def _exchange(self, i: int) -> Negation | None:
+        """Read "replace X by Y", whose Y stays as the wanted part."""
+        joints = _EXCHANGES.get(self.phrases.word(i), ())
+        end = next((j for j in range(i + 1, self.num_words) if self.phrases.tag(j) == "PUNCT"), self.num_words)
+        for joint in joints:
+            for j in range(i + 2, end - 1):
+                if self.phrases.word(j) == joint:
+                    return self._unwanted(i, i + 1, i + 1, j, j + 1)
+        return None
+
+    def _removal(self, i: int) -> Negation | None:
+        """Read "take away X"; also "remove the one dancing on stage", to the end of its clause."""
+        after = i + self._presence.longest(listed_runs("removals"), i)
+        if after == i or after >= self.num_words:
+            return None
+        if " ".join(self.phrases.words[after : after + 2]) not in _WHOEVER:
+            return Negation("order", i, after, (), i, after)
+        end = after + 2
+        while end < self.num_words and self.phrases.tag(end) not in {"PUNCT", "CONJ"}:
+            end += 1
+        return self._unwanted(i, after, after, end, end)
+
+    def _unwanted(self, cue: int, after_cue: int, start: int, stop: int, end: int) -> Negation | None:
+        """Deny words `start` to `stop`, and take words `min(cue, start)` to `end` out of the wanted part."""
+        if start >= stop:
+            return None
+        names = any(self.phrases.word(i) not in _REFERRING for i in range(start, stop))  # change it to …
+        things = (Phrase("noun", start, stop, stop, stop - 1),) if names else ()
+        return Negation("edit", cue, after_cue, things, min(cue, start), end, link=_LINK)
+
+    def _words(self, start: int, end: int) -> Negation:
+        return Negation("edit", start, end, (), start, end, link=_LINK)
+
+    def _starts_clause(self, i: int) -> bool:
+        before = self.phrases.tag(i - 1) in {"", "PUNCT", "CONJ"} or self.phrases.word(i - 1) == "please"
+        return before or self._presence.longest(listed_runs("reference"), 0) == i
+
+    def _clause_start(self, i: int) -> int:
+        while i > 0 and self.phrases.tag(i - 1) not in {"PUNCT", "CONJ"}:
+            i -= 1
+        return i

@@ -1,0 +1,58 @@
+"""English inflection of verbs and nouns, by lemminflect, whose wheel includes its data."""
+
+from functools import lru_cache
+from typing import Literal
+
+from lemminflect import getAllLemmas, getInflection
+
+from nt2vr.negation.parse.wordlists import listed
+
+Form = Literal["VB", "VBZ", "VBG", "VBD", "VBN", "NNS"]  # Penn tags: eat, eats, eating, ate, eaten; dogs
+_VERB_FORMS: tuple[Form, ...] = ("VBG", "VBZ", "VBD")
+_NUM_WORDS = 10_000  # remembered per kind of look-up; Flickr8k's 40,460 captions need 4,700
+
+
+@lru_cache(_NUM_WORDS)
+def inflect(word: str, form: Form) -> str:
+    """Inflect a lemma: ("ride", "VBG") gives "riding"."""
+    forms: tuple[str, ...] = getInflection(word, form)
+    return forms[0] if forms else word
+
+
+@lru_cache(_NUM_WORDS)
+def verb_of(word: str) -> str:
+    """Return the lemma of a verb in any form; "" if the dictionary does not list it (a name, a typo)."""
+    lemmas: tuple[str, ...] = getAllLemmas(word, upos="VERB").get("VERB", ())
+    return lemmas[0] if lemmas else ""
+
+
+@lru_cache(_NUM_WORDS)
+def is_noun(word: str) -> bool:
+    """Return whether the dictionary lists a word as a noun."""
+    return bool(getAllLemmas(word, upos="NOUN"))
+
+
+@lru_cache(_NUM_WORDS)
+def forms_of(word: str) -> tuple[str, ...]:
+    """List other forms of the same word, its lemma first: "dogs" gives "dog"; "ate" gives "eat", "eating", "eats".
+
+    A past form that is also a noun or an adjective, such as "shot" or "left", is not taken for a verb.
+    """
+    lemmas: dict[str, tuple[str, ...]] = getAllLemmas(word)
+    verbs = lemmas.get("VERB", ())
+    if word not in verbs and not word.endswith("ing") and word in (*lemmas.get("NOUN", ()), *lemmas.get("ADJ", ())):
+        verbs = ()
+    forms = [*lemmas.get("NOUN", ()), *verbs, *(inflect(verb, form) for verb in verbs for form in _VERB_FORMS)]
+    return tuple(form for form in dict.fromkeys(forms) if form != word)
+
+
+def inflect_phrase(phrase: str, form: Form) -> str:
+    """Inflect the verb that begins a phrase: ("ride a bike", "VBZ") gives "rides a bike"."""
+    verb, _, rest = phrase.partition(" ")
+    return f"{inflect(verb, form)} {rest}".rstrip()
+
+
+@lru_cache(_NUM_WORDS)
+def is_known(word: str) -> bool:
+    """Return whether the dictionary lists a word; words with digits are not words."""
+    return word.isalpha() and (bool(getAllLemmas(word)) or word in listed("function_words"))

@@ -1,0 +1,244 @@
+"""Shallow parsing: the noun, verb or prepositional phrase that starts at a word.
+
+A full parse is unnecessary: queries are short, and a negation only needs the phrase after it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nt2vr.negation.parse.repairs import HELPERS
+from nt2vr.negation.parse.tokens import VERB_TAGS, Token, normalised
+from nt2vr.negation.parse.wordlists import listed, words
+
+SETTINGS = words("in at near inside outside behind beside under along during across beneath below above")
+_COLOURS = words("red green blue yellow white black orange purple pink brown grey gray")
+_TWO_OBJECTS = words("give show teach hand tell offer feed")
+_LETTING = words("let make help")  # let him score
+_WITH_VERB = words("go start stop keep like enjoy try be begin")  # go swimming
+_EXCEPTING = words("except excepting excluding besides barring minus")
+_ING_THINGS = words("building painting clothing ceiling railing string ring wing king thing wedding drawing")
+NEW_START = words("just only instead also then")
+HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})  # forms of be, do and have
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """Words `start` to `end` (exclusive)."""
+
+    kind: str  # "verb", "noun", "place" (with a preposition) or "quality" (adjectives, adverbs)
+    start: int
+    end: int
+    core: int  # first word of the setting at the end of the phrase; `end` without a setting
+    head: int  # the verb, the last noun or the preposition
+    object: int | None = None  # first word of the verb's or preposition's object
+
+
+class Phrases:
+    """Finds phrases in one tagged sentence; finders return None if no such phrase starts at word i."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        """Prepare to search `tokens`, one sentence."""
+        self.tokens = tokens
+        self.words = [normalised(token.text) for token in tokens]
+
+    def tag(self, i: int) -> str:
+        """Return the tag of word i; "" past either end."""
+        return self.tokens[i].tag if 0 <= i < len(self.tokens) else ""
+
+    def word(self, i: int) -> str:
+        """Return word i in lower case; "" past either end."""
+        return self.words[i] if 0 <= i < len(self.tokens) else ""
+
+    def lemma(self, i: int) -> str:
+        """Return the lemma of word i; "" past either end."""
+        return self.tokens[i].lemma if 0 <= i < len(self.tokens) else ""
+
+    def is_prefix(self, i: int) -> bool:
+        """Return whether mark i is attached to the next word but not to the previous one, as in "beach -man"."""
+        after = self.tokens[i + 1] if i + 1 < len(self.tokens) else None
+        spaced = i == 0 or self.tokens[i - 1].end < self.tokens[i].start
+        return spaced and after is not None and self.tokens[i].end == after.start and after.text[0].isalnum()
+
+    def is_auxiliary(self, i: int) -> bool:
+        """Return whether word i is an auxiliary: a modal, a form of be, or do and have before a verb or a negation."""
+        tag = self.tag(i)
+        if tag not in VERB_TAGS:
+            return False
+        if tag == "MD" or self.word(i) in {"ai", "ca", "wo"}:
+            return True
+        if self.word(i) not in HELPING_WORDS:
+            return False  # without looking for its lemma
+        if self.lemma(i) == "be":
+            return True
+        follower = self.tag(i + 2 if self.tag(i + 1) == "ADV" else i + 1)
+        return self.lemma(i) in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
+
+    def is_actor(self, phrase: Phrase) -> bool:
+        """Return whether the phrase names somebody who can act: people, animals, vehicles."""
+        return self.word(phrase.head) in listed("actors") or self.lemma(phrase.head) in listed("actors")
+
+    def any_phrase(self, i: int) -> Phrase | None:
+        """Return the phrase of any kind that starts at word i."""
+        return self.verb_phrase(i) or self.place_phrase(i) or self.noun_phrase(i) or self.quality(i)
+
+    def noun_phrase(self, i: int) -> Phrase | None:
+        """Return "the old man", "a red or blue car", "a glass of water"."""
+        if self.tag(i) == "PRON":
+            return Phrase("noun", i, i + 1, i + 1, i)
+        j = i
+        while self.tag(j) in {"DET", "NUM"}:
+            j += 1
+        first, head = j, None
+        while True:
+            if self.tag(j) in {"NOUN", "OTHER"} or self._numbers_name(j):
+                head = j
+            elif not self._modifies_noun(j, first=head is None):
+                break
+            j += 1
+        if head is None:
+            quality = self.quality(first) if first > i else None  # the red, the other
+            return quality and Phrase("noun", i, quality.end, quality.end, quality.head)
+        end = j
+        if self.word(j) == "of" and (inner := self.noun_phrase(j + 1)):
+            end = inner.end
+        return Phrase("noun", i, end, end, head)
+
+    def place_phrase(self, i: int) -> Phrase | None:
+        """Return "on a stool", "in front of a house", "without singing"."""
+        if self.tag(i) != "ADP" or self.word(i) in _EXCEPTING:
+            return None
+        j = i + 1
+        while self.tag(j) == "ADP":  # out of, next to
+            j += 1
+        inner = self.noun_phrase(j) or (self.verb_phrase(j) if self.tag(j) == "VBG" else None)
+        if inner is None and self.word(i) == "in":
+            inner = self._qualities(j)  # in black and white
+        if inner is None:
+            return None
+        return Phrase("place", i, inner.end, inner.end, i, j)
+
+    def _qualities(self, i: int) -> Phrase | None:
+        """Return "red", "black and white"."""
+        j = i
+        while self.tag(j) == "ADJ" or (j > i and self._joins_adjectives(j)):
+            j += 1
+        return Phrase("quality", i, j, j, j - 1) if j > i else None
+
+    def quality(self, i: int) -> Phrase | None:
+        """Return "red", "very happy", "far away"."""
+        j = i
+        while self.tag(j) in {"ADJ", "ADV", "VBN"} and self.word(j) not in NEW_START:
+            j += 1
+        end = inner.end if self.tag(j) == "TO" and (inner := self.verb_phrase(j)) else j  # able to swim
+        return Phrase("quality", i, end, end, j - 1) if j > i else None
+
+    def is_setting(self, place: Phrase) -> bool:
+        """Return whether a place is where everything happens: "in a park", "on the beach", but not "on a phone"."""
+        if place.object is None:
+            return False
+        noun = self.noun_phrase(place.object)
+        if noun is None or (self.tag(noun.head) == "ADJ" or self.word(place.object) in _COLOURS):
+            return False  # a person | in green
+        return self.word(place.start) in SETTINGS or (
+            self.word(place.start) == "on" and self.lemma(noun.head) in listed("grounds")
+        )
+
+    def verb_phrase(self, i: int) -> Phrase | None:
+        """Return "playing the guitar in a park", without leading auxiliaries and adverbs."""
+        verb = self._main_verb(i)
+        if verb is None:
+            return None
+        start = verb - 1 if verb > i and self.word(verb - 1) == "being" else verb
+        return _read_verb_phrase(self, verb, start)
+
+    def gerund_phrase(self, i: int) -> Phrase | None:
+        """Return "painting a picture" or "shooting with a bow", of which taggers make nouns."""
+        may_go_on = (self.tag(i + 1) == "DET" and self.word(i + 1) != "no") or (
+            self.word(i + 1) in {"with", "from"} and self.word(i) not in _ING_THINGS
+        )
+        is_deed = self.word(i).endswith("ing") and self.tag(i) in {"NOUN", "ADJ", "VBG"} and may_go_on
+        return _read_verb_phrase(self, i, i) if is_deed else None
+
+    def _main_verb(self, i: int) -> int | None:
+        """Skip up to four auxiliaries, adverbs and "to"; None if no verb follows them."""
+        verb = i
+        while (self.is_auxiliary(verb) and verb - i < 4) or (
+            self.tag(verb) in {"ADV", "TO"} and self._verb_ahead(verb)
+        ):
+            verb += 1
+        return verb if self.tag(verb) in VERB_TAGS and not self.is_auxiliary(verb) else None
+
+    def _modifies_noun(self, i: int, *, first: bool) -> bool:
+        """Return whether word i belongs to a noun phrase before its last noun; `first`: no noun has come yet."""
+        if self._numbers_name(i + 1) and self.tag(i) == "ADJ":
+            return True
+        if self.tag(i) == "POS" or (self.tag(i) == "ADJ" and self.tag(i + 1) == "NOUN"):  # a computer online game
+            return True
+        return (first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
+
+    def _noun_ahead(self, i: int) -> bool:
+        """Return whether word i modifies a later noun: "big", "red or blue", "dancing" in "a dancing bear"."""
+        describing = {"ADJ", "ADV", "VBN", "VBG", "NUM"}
+        while (self.tag(i) in describing and self.word(i) not in NEW_START) or self._joins_adjectives(i):
+            i += 1
+            if self.tag(i) == "NOUN":
+                return True
+        return False
+
+    def _numbers_name(self, i: int) -> bool:
+        """Return whether word i is the number of a name: "Boeing | 737"."""
+        return self.tag(i) == "NUM" and i > 0 and not self.tokens[i - 1].text.islower()
+
+    def _joins_adjectives(self, i: int) -> bool:
+        is_joint = self.tag(i) == "CONJ" and self.word(i) != "but"  # not red but | blue
+        return is_joint and self.tag(i - 1) == self.tag(i + 1) == "ADJ"
+
+    def _verb_ahead(self, i: int) -> bool:
+        while self.tag(i) in {"ADV", "TO"}:
+            i += 1
+        return self.tag(i) in VERB_TAGS
+
+
+def _read_verb_phrase(phrases: Phrases, verb: int, start: int) -> Phrase:
+    """Extend a main verb to the right: adverbs, places, objects, qualities, particles, and a verb that may end it."""
+    lemma, end = phrases.lemma(verb), verb + 1
+    core: int | None = None  # where the first setting begins
+    first_object: int | None = None
+    num_objects, max_objects = 0, 2 if lemma in _TWO_OBJECTS else 1
+    needs_place, takes_verb = lemma in listed("placed"), lemma in _WITH_VERB
+    while True:
+        if inner := _inner_verb_phrase(phrases, verb, end, takes_verb):
+            return Phrase("verb", start, inner.end, core or inner.core, verb, first_object)
+        if phrases.tag(end) == "ADV" and phrases.word(end) not in NEW_START:
+            end += 1
+        elif place := phrases.place_phrase(end):
+            if core is None and not needs_place and phrases.is_setting(place):
+                core = place.start
+            needs_place, max_objects = False, 0  # no object follows a place
+            end = place.end
+        elif num_objects < max_objects and (noun := phrases.noun_phrase(end)):
+            first_object, num_objects = first_object or noun.start, num_objects + 1
+            takes_verb = phrases.is_actor(noun)  # watch a dog running
+            end = noun.end
+        elif num_objects == 0 < max_objects and (quality := phrases.quality(end)):
+            num_objects, end = 1, quality.end
+        elif _is_particle(phrases, verb, end):
+            end += 1
+        else:
+            return Phrase("verb", start, end, core or end, verb, first_object)
+
+
+def _inner_verb_phrase(phrases: Phrases, verb: int, i: int, takes_verb: bool) -> Phrase | None:
+    """Return "to swim", "how to cook", or, after "go" or somebody who acts, "swimming"."""
+    i += phrases.tag(i) == "WH" and phrases.tag(i + 1) == "TO"
+    somebody = takes_verb or phrases.tag(i - 1) == "PRON"
+    lets = somebody and phrases.lemma(verb) in _LETTING and phrases.tag(i) in {"VB", "VBP"}
+    if lets or phrases.tag(i) == "TO" or (phrases.tag(i) == "VBG" and takes_verb):
+        return phrases.verb_phrase(i)
+    return None
+
+
+def _is_particle(phrases: Phrases, verb: int, i: int) -> bool:
+    """Return whether word i is the particle of "taking off" or "take it off"."""
+    follows = i == verb + 1 or phrases.tag(i - 1) == "PRON"
+    return phrases.tag(i) == "ADP" and follows and phrases.tag(i + 1) != "DET"

@@ -1,0 +1,214 @@
+"""Query understanding: splits a sentence into wanted and unwanted parts.
+
+The rules are in `nt2vr.negation.parse.scope`; this module turns their word positions back into text.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nt2vr.errors import QueryError
+from nt2vr.negation.parse.foreign import notice_of
+from nt2vr.negation.parse.phrases import Phrase, Phrases
+from nt2vr.negation.parse.scope import Negation, ScopeFinder, Stretch
+from nt2vr.negation.parse.tagger import Tagger
+from nt2vr.negation.parse.typed import Span as Span
+from nt2vr.negation.parse.typed import read_typed
+from nt2vr.negation.parse.wordlists import listed, words
+from nt2vr.notebook import data_frame
+from nt2vr.notebook.html import parts_html
+
+MAX_QUERY_CHARS = 1000
+MAX_PART_CHARS = 2 * MAX_QUERY_CHARS
+MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS  # of all parts: a list's items repeat their shared verb
+MAX_UNWANTED = 200  # parts, each of which is encoded and judged; words of a list in the longest sentence
+
+_REQUESTS = words("want show see include display like fancy need watch find recommend suggest give hear")
+_MEDIA = words("videos clips footage movies films scenes anything stuff something")
+_ABOUT = words("with of about showing containing featuring")
+_CONCORD = {"no": "", "nothing": "anything", "nobody": "anybody"}  # they ain't got no: one denial
+_PRONOUNS = words("it them")
+_SPEAKERS = words("i we you please , .")  # the person typing, who is not part of the video
+
+
+@dataclass(frozen=True)
+class Query:
+    """A sentence split into its parts; `cues` and `scopes` serve to highlight how it was understood.
+
+    Attributes:
+        text: the sentence as typed.
+        wanted: phrases the video should show; () if the sentence only negates.
+        unwanted: affirmative phrases the video should not show, one per thing.
+        cues: positions of the negation words.
+        scopes: positions of the unwanted phrases, in the order of `unwanted`.
+        others: kinds of which only what is wanted may be shown: "animals" in "a dog and no other animals". Nothing is
+            searched by them; verdicts count them.
+    """
+
+    text: str
+    wanted: tuple[str, ...] = ()
+    unwanted: tuple[str, ...] = ()
+    cues: tuple[Span, ...] = ()
+    scopes: tuple[Span, ...] = ()
+    others: tuple[str, ...] = ()
+
+    @property
+    def notice(self) -> str:
+        """One sentence for the person if the text is hardly English; otherwise empty."""
+        return notice_of(self.text)
+
+    @property
+    def affirmed(self) -> "Query":
+        """The query without its negation: what it excludes is wanted, too."""
+        wanted = (*self.wanted, *self.unwanted)
+        return Query(" and ".join(wanted), wanted)
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` with one row per part."""
+        parts = [("wanted", text) for text in self.wanted] + [("unwanted", text) for text in self.unwanted]
+        return data_frame(parts, ("part", "text"))
+
+    def _repr_html_(self) -> str:
+        return parts_html(self.text, self.wanted, self.unwanted)
+
+
+def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
+    """Split `text` into wanted and unwanted parts; blank text gives an empty query.
+
+    Args:
+        text: the sentence.
+        tagger: tags its words.
+        editing: it says what should be different from a reference: see `nt2vr.negation.parse.editing`.
+
+    Raises:
+        QueryError: if the text is longer than MAX_QUERY_CHARS, or not valid Unicode.
+    """
+    check_text(text, MAX_QUERY_CHARS)
+    if not text.strip():
+        return Query(text)
+    typed = read_typed(text)
+    query = split_query(typed.text, Phrases(tagger.tag(typed.text)), editing)
+    cues, scopes = (tuple(_tight(text, typed.span(span)) for span in spans) for spans in (query.cues, query.scopes))
+    return replace(query, text=text, cues=cues, scopes=scopes)
+
+
+def _tight(text: str, span: Span) -> Span:
+    """Return the span without spaces at its edges."""
+    part = text[slice(*span)]
+    return Span(span.end - len(part.lstrip()), span.start + len(part.rstrip()))
+
+
+def check_query(query: Query) -> None:
+    """Refuse, with a QueryError, a query that is too long, has too many parts or is not valid Unicode."""
+    check_text(query.text, MAX_QUERY_CHARS)
+    if len(query.unwanted) > MAX_UNWANTED:
+        raise QueryError(f"The query has {len(query.unwanted):,} unwanted parts; name at most {MAX_UNWANTED}.")
+    check_text(" ".join((*query.wanted, *query.unwanted)), MAX_PARTS_CHARS)
+    check_text(max((*query.wanted, *query.unwanted), key=len, default=""), MAX_PART_CHARS)
+
+
+def check_text(text: str, longest: int) -> None:
+    """Refuse, with a QueryError, longer text, or text with half a surrogate pair, which no encoding can write."""
+    if len(text) > longest:
+        raise QueryError(
+            f"The query has {len(text):,} characters; shorten it to at most {longest:,}, a sentence or two."
+        )
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise QueryError("The query has a character that is not valid Unicode. Type it again.")
+
+
+def split_query(text: str, phrases: Phrases, editing: bool = False) -> Query:
+    """Split text whose words are tagged already; there must be at least one."""
+    sentence = _QueryText(text, phrases)
+    finder = ScopeFinder(phrases, editing)
+    negations = finder.negations()
+    if not negations:
+        return Query(text, (" ".join(text.split()),))
+    stretches = finder.wanted(negations)
+    if all(phrases.tag(i) == "PRON" for stretch in stretches for i in range(stretch.start, stretch.end)):
+        stretches = []  # "he" alone names nothing to be seen
+    wanted = sentence.joined(stretches)
+    named = "" if _PRONOUNS.isdisjoint(phrases.words) else sentence.named_once(stretches)
+    items = [(item, negation) for negation in negations for item in negation.items]
+    mere = [_PRONOUNS.issuperset(phrases.words[item.start : item.core]) for item, _ in items]
+    if not all(mere):  # no snakes, I'm scared of | them
+        items = [item for item, is_mere in zip(items, mere, strict=True) if not is_mere]
+    return Query(
+        text,
+        wanted=(wanted,) if wanted else (),
+        unwanted=tuple(_with_named(sentence.unwanted(item, negation), named) for item, negation in items),
+        cues=tuple(dict.fromkeys(sentence.span(negation.cue, negation.after_cue) for negation in negations)),
+        scopes=tuple(sentence.span(item.start, item.core) for item, _ in items),
+        others=tuple(kind for negation in negations for kind in negation.others),
+    )
+
+
+def _with_named(unwanted: str, named: str) -> str:
+    """Say what "it" or "them" is: "playing the violin"."""
+    pronoun = r"\bthem\b" if named.endswith("s") else r"\bit\b"
+    return re.sub(pronoun, lambda _: f"the {named}", unwanted) if named else unwanted
+
+
+class _QueryText:
+    """Converts word positions of one sentence to text."""
+
+    def __init__(self, text: str, phrases: Phrases) -> None:
+        self.text, self.phrases = text, phrases
+
+    def span(self, start: int, end: int) -> Span:
+        return Span(self.phrases.tokens[start].start, self.phrases.tokens[end - 1].end)
+
+    def piece(self, start: int, end: int) -> str:
+        return " ".join(self.text[slice(*self.span(start, end))].split()) if start < end else ""
+
+    def joined(self, stretches: Sequence[Stretch]) -> str:
+        """Join stretches to one phrase by their links."""
+        return "".join((link if i else "") + self.piece(start, end) for i, (start, end, link) in enumerate(stretches))
+
+    def named_once(self, stretches: Sequence[Stretch]) -> str:
+        """Return the noun that "it" or "them" outside must mean: of the only thing, people aside, in the stretches."""
+        phrases, found = self.phrases, list[str]()
+        for stretch in stretches:
+            i = stretch.start
+            while i < stretch.end:
+                noun = phrases.noun_phrase(i) if phrases.tag(i) not in {"PRON", "VBG"} else None
+                if noun is None or phrases.word(noun.head) in listed("frames"):  # a video of | a guitar
+                    i = i + 1 if noun is None else noun.head + 1
+                    continue
+                if phrases.lemma(noun.head) not in listed("humans"):
+                    first = next(j for j in range(i, noun.end) if phrases.tag(j) != "DET")
+                    found.append(self.piece(first, min(noun.end, stretch.end)))
+                i = noun.end
+        return found[0] if len(found) == 1 else ""
+
+    def unwanted(self, item: Phrase, negation: Negation) -> str:
+        """Return an item as a searchable phrase, without "any" or "want to see", and with the verb its list shares."""
+        phrases, first = self.phrases, negation.items[0]
+        verb = self.piece(negation.verb, negation.cue) if negation.verb is not None else ""  # wearing no | hat
+        if negation.thing and item is first:
+            return f"{verb} {negation.thing} {self.piece(max(item.start, negation.after_cue), item.core)}".strip()
+        start = item.start
+        asks = item.kind == "verb" and self._speaks(negation.cue - 1)
+        while start + 1 < item.core and (
+            phrases.word(start) in {"any", "to"}
+            or (asks and (phrases.lemma(start) in _REQUESTS or phrases.word(start) == "me"))
+        ):
+            start += 1
+        while phrases.word(start) in _MEDIA and phrases.word(start + 1) in _ABOUT and start + 2 < item.core:
+            start += 2
+        before = ""
+        if item is first:
+            before = verb
+        elif item.kind == "noun" and first.object is not None:
+            before = self.piece(first.start, first.object)  # playing the guitar or | the piano
+        text = f"{before} {self.piece(start, item.core)}".strip()
+        if negation.kind == "not" and not _CONCORD.keys().isdisjoint(phrases.words[start : item.core]):
+            text = " ".join(filter(None, (_CONCORD.get(word.lower(), word) for word in text.split()))) or text
+        return text
+
+    def _speaks(self, i: int) -> bool:
+        """Return whether the sentence speaks for the person typing at word i: "I don't …", "please don't …"."""
+        while self.phrases.is_auxiliary(i):
+            i -= 1
+        return i < 0 or self.phrases.word(i) in _SPEAKERS

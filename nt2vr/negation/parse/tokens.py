@@ -1,0 +1,109 @@
+"""Tokens: the words of a sentence, with their tags and positions in the text."""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from nt2vr.negation.parse.spelling import cue_of
+from nt2vr.negation.parse.wordlists import listed
+
+VERB_TAGS = frozenset({"VB", "VBZ", "VBP", "VBD", "VBG", "VBN", "MD"})
+FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
+
+_MAX_CLITICS = 3  # would|n't|'ve
+_MAX_WORD_CHARS = 30  # HanTa takes cubic time in the length of a word; no English word here is longer
+_CONTRACTED = frozenset("do does did is are was were has have had ca could wo would ai should must might need".split())
+_WITH_IS = frozenset({"thats", "whos", "theres", "hes", "shes"})
+_ABBREVIATED = frozenset("mr mrs ms dr st jr sr prof mt".split())  # and initials: the period ends no sentence
+_SAME_LENGTH = str.maketrans(
+    {ord("\u2019"): "'", ord("\u2018"): "'", **dict.fromkeys(map(ord, '`"\u201c\u201d\x00'), " ")}
+)
+_WORD = re.compile(r"\.{2,}|--+|[;@#$%&?!()\[\]{}<>]|[,:](?!\d)|(?:(?!\.\.|--)[^\s;@#$%&?!()\[\]{}<>,:]|[,:](?=\d))+")
+EMOJI, NO_EMOJI = "[\u2600-\u27bf\U0001f300-\U0001faff]", "\u274c\u26d4\u2716\u2717\u2718\U0001f6ab"
+_CLITIC = re.compile(r"(?:n't|'(?:s|m|d|ll|re|ve)?)$")
+_QUOTED = re.compile(r"""(?<!\S)[-!]["\u201c]([^"\u201c\u201d]+)["\u201d]""")  # -"tomato sauce"
+
+
+Lemma = Callable[[], str]  # few are needed, and one of a rare word takes HanTa 0.1 ms
+
+
+class Token(NamedTuple):
+    """One word of a sentence: `text` is `sentence[start:end]`, `tag` is from the tagset of `tagger`."""
+
+    text: str
+    tag: str
+    find_lemma: Lemma
+    start: int
+    end: int
+
+    @property
+    def lemma(self) -> str:
+        """The dictionary form: "run" for "running"."""
+        return self.find_lemma()
+
+
+@lru_cache(10_000)
+def normalised(word: str) -> str:
+    """Return a word as the taggers and the rules know it: lower case, straight apostrophes, usual spellings."""
+    word = word.translate(_SAME_LENGTH).lower().strip()
+    return {"nt": "n't", "n t": "n't"}.get(word) or cue_of(word)
+
+
+def as_tagged(word: str) -> str:
+    """Return a word as the taggers should read it: "x" for overlong ones."""
+    return normalised(word) if len(word) <= _MAX_WORD_CHARS else "x"
+
+
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Tokenize like the Penn Treebank, and further: "dont", "don t", "sings.", "-man", -"old man", "car-free"."""
+    same_length = text.translate(_SAME_LENGTH).replace("''", "  ")
+    last = len(same_length.rstrip("'()[]{}<> \t\n"))
+    spans = [span for match in _QUOTED.finditer(text) for span in ((match.start(), match.start(1)), match.span(1))]
+    hidden = _QUOTED.sub(lambda match: " " * len(match[0]), text).translate(_SAME_LENGTH).replace("''", "  ")
+    for match in _WORD.finditer(hidden):
+        start, end = match.span()
+        word = hidden[start:end].lower()
+        if word == "t" and spans and _ends_in_not(hidden[slice(*spans[-1])].lower()):  # don t
+            before, middle = spans.pop()
+            spans += [(before, middle - 1), (middle - 1, end)]
+            continue
+        ends = end == last and word[-1] == "." and word.strip(".") != ""
+        spans += _pieces(word[:-1] if ends else word, start, starts=not hidden[start - 1 : start].strip())
+        if ends:
+            spans.append((end - 1, end))
+    return sorted(spans)
+
+
+def _pieces(word: str, start: int, *, starts: bool) -> list[tuple[int, int]]:
+    """Return the spans of the words inside a word that starts at character `start`."""
+    if starts and word[0] in "-'" and word[1:2].isalpha() and not _CLITIC.fullmatch(word):
+        return [(start, start + 1), *_pieces(word[1:], start + 1, starts=False)]
+    spans: list[tuple[int, int]] = []
+    while len(spans) < _MAX_CLITICS and 0 < (cut := _cut(word)) < len(word):
+        spans.append((start + cut, start + len(word)))
+        word = word[:cut]
+    return [(start, start + len(word)), *reversed(spans)]
+
+
+def _ends_in_not(word: str) -> bool:
+    return word[-1] == "n" and word[:-1] in _CONTRACTED
+
+
+def _cut(word: str) -> int:
+    """Return where a second word begins inside a word; 0 if none does."""
+    if "'" in word and (clitic := _CLITIC.search(word)):  # isn't, it's, dogs'
+        return clitic.start()
+    if word == "cannot":
+        return 3
+    if word[-2:] == "nt" and word[:-2] in _CONTRACTED:  # dont, isnt
+        return len(word) - 2
+    if word in _WITH_IS:
+        return len(word) - 1
+    if word.startswith("non-") and word[4:] not in listed("non_words") and len(word) > len("non-xx"):
+        return len("non-")
+    if word.endswith("-free"):
+        return len(word) - len("-free")
+    if len(word) > 2 and word[-1] == "." and word[:-1].isalpha() and word[:-1] not in _ABBREVIATED:
+        return len(word) - 1
+    return 0

@@ -1,0 +1,67 @@
+"""Queries for what is absent: "A without N" and "not B", with truth from captions alone."""
+
+from collections.abc import Mapping, Sequence
+
+from nt2vr.negation.generate.absences import AbsenceQuery, Absences
+from nt2vr.negation.generate.build import read_content
+
+CAPTIONS: Mapping[str, Sequence[str]] = {
+    "alone": ["a man plays the guitar", "a man plays the guitar on a stage"],
+    "dog": ["a man plays the guitar with a dog", "a dog is in the picture"],
+    "puppy": ["a man plays the guitar", "a puppy sleeps"],
+    "cat": ["a woman sings", "a cat sits on a chair"],
+    "more dogs": ["two dogs run", "a dog runs on the grass"],
+    "band": ["a man plays the guitar", "a boy sings in a band", "a woman sings"],
+}
+
+
+def written(captions: Mapping[str, Sequence[str]] = CAPTIONS, seed: int = 1) -> list[AbsenceQuery]:
+    return list(Absences({name: read_content(texts) for name, texts in captions.items()}).write(seed))
+
+
+def test_a_video_that_names_the_thing_by_any_word_is_not_relevant() -> None:
+    dogs = {"dog", "puppy", "more dogs"}
+    queries = [query for query in written() if query.unwanted in {"a dog", "a puppy", "dogs"}]
+    assert {query.kind for query in queries} == {"without", "not"}
+    for query in queries:
+        assert not set(query.video_ids) & dogs and set(query.violating_ids) == dogs, query
+    without = next(query for query in queries if query.kind == "without")
+    assert without.wanted == "a man is playing the guitar"
+    assert set(without.video_ids) == {"alone", "band"} and set(without.hard_ids) == {"dog", "puppy"}
+    assert without.caption.startswith(f"{without.wanted} ") and without.caption.endswith(("dog", "puppy"))
+
+
+def test_a_thing_with_an_adjective_is_shown_only_where_a_caption_says_so() -> None:
+    """Whether a metal bowl is white too, no caption says: its video counts as neither."""
+    playing = "a man plays the guitar"
+    white = {f"white {n}": [playing, "a white bowl"] for n in range(3)}
+    others = {"metal": [playing, "a metal bowl"], "little": [playing, "a little white bowl"], "alone": [playing]}
+    queries = written({**white, **others})
+    denied = [query for query in queries if query.unwanted == "a white bowl"]
+    assert {query.kind for query in denied} == {"without", "not"}
+    for query in denied:
+        assert query.video_ids == ("alone",)
+        assert set(query.hard_ids) == set(query.violating_ids) == {*white, "little"}
+
+
+def test_no_video_is_both_relevant_and_hard_and_no_query_lacks_either() -> None:
+    queries = written()
+    assert len({query.caption for query in queries}) == len(queries)
+    for query in queries:
+        assert query.video_ids and query.violating_ids and query.hard_ids
+        assert not set(query.video_ids) & {*query.hard_ids, *query.violating_ids}
+        assert (query.kind == "not") == (query.wanted == "")
+
+
+def test_an_action_is_absent_where_no_related_word_is_said() -> None:
+    singing = [query for query in written() if query.kind == "not" and query.unwanted == "singing"]
+    assert not singing  # two videos of a person who sings are too few
+    more = {**CAPTIONS, "duet": ["a man sings"], "karaoke": ["a karaoke evening"]}
+    (query,) = (query for query in written(more) if query.kind == "not" and query.unwanted == "singing")
+    assert set(query.hard_ids) == {"cat", "band", "duet"}
+    assert set(query.video_ids) == {"alone", "dog", "puppy", "more dogs"}  # at a karaoke evening, people may sing
+
+
+def test_equal_seeds_write_equal_queries_and_people_are_never_denied_as_things() -> None:
+    assert written(seed=3) == written(seed=3) != written(seed=4)
+    assert not [query for query in written() if {"man", "woman", "boy"} & set(query.unwanted.split())]

@@ -1,0 +1,77 @@
+"""Subjects and verb phrases found in captions, and vague ones left out."""
+
+import pytest
+
+from nt2vr.negation.generate.actions import actions
+from nt2vr.negation.generate.negator import caption_tagger
+from nt2vr.negation.parse.phrases import Phrases
+
+
+def actions_in(caption: str) -> list[str]:
+    """The pairs of a caption as "subject: verb phrase"."""
+    found = actions(Phrases(caption_tagger().tag(caption)))
+    return [f"{action.subject.text}: {action.phrase.text}" for action in found]
+
+
+@pytest.mark.parametrize(
+    ("caption", "pairs"),
+    [
+        ("a young man plays his guitar", ["a man: play his guitar"]),
+        ("a guy is playing guitar and singing", ["a man: play guitar", "a man: sing"]),
+        ("a group of girls dancing", ["girls: dance"]),
+        ("a man and a woman are cooking", ["people: cook"]),
+        ("someone is cooking", ["a person: cook"]),
+        ("three cats run across a road", ["cats: run", "cats: run across a road"]),  # the place may be left out
+        ("a man who is singing", ["a man: sing"]),
+        ("a man talks to a woman holding a baby", ["a woman: hold a baby"]),  # what is said is not seen
+        ("a woman rides a big horse", ["a woman: ride a big horse", "a woman: ride a horse"]),
+        ("a child picks up a ball", ["a child: pick up a ball"]),
+        ("a man adds food coloring to a bowl", []),  # food coloring is a thing
+        ("a child is coloring a picture", ["a child: color a picture"]),
+        ("an old actor swims", ["an actor: swim"]),
+        ("a man feeds a monkey that jumps", ["a man: feed a monkey", "a monkey: jump"]),
+        (
+            "people meet a star with words floating around",
+            ["people: meet a star", "people: meet a star with words"],  # it is the words that float
+        ),
+    ],
+)
+def test_each_verb_phrase_goes_to_its_subject(caption: str, pairs: list[str]) -> None:
+    assert actions_in(caption) == pairs
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "a man is not singing",  # denies
+        "a car is being driven",  # passive
+        "a man tries to swim",  # an infinitive
+        "a man holds it",  # means nothing alone
+        "a man holds",  # cut off
+        "a man is talking about cooking",  # cut off, and unseen
+        "the video shows a clip",  # no actor
+        "a man is looking a car",  # a slip
+        "a person zip lining",  # a noun, and "line" needs an object
+        "she sings",  # whoever that is
+        "",
+    ],
+)
+def test_vague_verb_phrases_are_left_out(caption: str) -> None:
+    assert actions_in(caption) == []
+
+
+def test_pronouns_follow_gender_and_number() -> None:
+    captions = ("a boy runs", "a lady runs", "kids run", "a kid runs", "a dog runs")
+    found = [actions(Phrases(caption_tagger().tag(caption)))[0].subject for caption in captions]
+    assert [subject.pronoun for subject in found] == ["he", "she", "they", "", ""]
+    assert [subject.text for subject in found] == ["a boy", "a woman", "children", "a child", "a dog"]
+    assert [subject.generic.text for subject in found] == ["a person", "a person", "people", "a person", "a dog"]
+
+
+def test_verb_phrases_are_compared_by_lemmas_without_articles() -> None:
+    first, second = (
+        actions(Phrases(caption_tagger().tag(caption)))[0].phrase
+        for caption in ("a man rides the horses", "a man riding a horse")
+    )
+    assert first.key == second.key == ("ride", "horse")
+    assert first.content == {"ride", "horse"}

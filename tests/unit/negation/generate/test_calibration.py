@@ -1,0 +1,70 @@
+"""Calibration of generated captions, compared with counts made by hand."""
+
+import random
+from collections import Counter
+from itertools import chain
+
+from nt2vr.negation.generate.calibration import calibrated, imbalances, in_turns
+from tests.papers import papers_reference
+
+ORIGINALS = [["run"], ["run"], ["eat grass"], ["sing", "dance"], ["dance"], ["cut cake"]]
+GENERATED = [
+    *(["sleep"], ["dance"], ["run home"], ["eat grass"], ["sing"], ["dance"], ["run"], ["run"], ["dance"]),
+    *(["run", "eat grass"], ["cut cake"], ["sing"], ["run"], ["eat grass"], ["dance"]),
+]
+OWNERS = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5]
+KEPT = [1, 3, 4, 5, 6, 7, 10]
+
+
+def test_captions_are_kept_until_each_phrase_occurs_as_often_as_in_the_originals() -> None:
+    kept = calibrated(ORIGINALS, GENERATED)
+    assert kept == KEPT
+    assert Counter(key for number in kept for key in GENERATED[number]) == Counter(chain(*ORIGINALS))
+
+
+def test_the_kept_ones_are_the_reference_ones() -> None:
+    kept = papers_reference("calib_kept")["calib_kept"]
+    assert calibrated(ORIGINALS, GENERATED) == kept.tolist()
+
+
+def test_imbalance_before_and_after_by_hand() -> None:
+    rows = {row.key: row for row in imbalances(ORIGINALS, GENERATED, calibrated(ORIGINALS, GENERATED), 4)}
+    assert {key: row.shared for key, row in rows.items()} == {
+        "run": 11,
+        "eat grass": 15,
+        "sing": 11,
+        "dance": 11,
+        "cut cake": 7,
+    }
+    assert {key: row.own for key, row in rows.items()} == {
+        "run": 5,
+        "eat grass": 6,
+        "sing": 5,
+        "dance": 5,
+        "cut cake": 4,
+    }
+    assert {row.calibrated for row in rows.values()} == {4}
+    assert next(iter(rows)) == "eat grass"
+
+
+def test_a_phrase_twice_in_one_caption_counts_twice() -> None:
+    assert calibrated([["run"]], [["run", "run"], ["run"]]) == [1]
+
+
+def test_every_video_has_its_turn_before_any_has_another() -> None:
+    order = in_turns(OWNERS, seed=3)
+    assert sorted(order) == list(range(15)) and order == in_turns(OWNERS, seed=3) != in_turns(OWNERS, seed=4)
+    assert {OWNERS[number] for number in order[:6]} == {OWNERS[number] for number in order[6:12]} == set(range(6))
+    assert {OWNERS[number] for number in order[12:]} == {0, 1, 2}
+
+
+def test_no_order_keeps_more_of_a_phrase_than_there_is() -> None:
+    rng = random.Random(0)
+    for seed in range(20):
+        generated = [rng.choices("abcd", k=rng.randint(1, 3)) for _ in OWNERS]
+        originals = [rng.choices("abc", k=2) for _ in range(5)]
+        seen, kept = Counter(chain(*originals)), calibrated(originals, generated, in_turns(OWNERS, seed))
+        used = Counter(key for number in kept for key in generated[number])
+        assert all(used[key] <= seen[key] for key in used)
+        for number in set(range(15)) - set(kept):  # each other one would be too much
+            assert any((used + Counter(generated[number]))[key] > seen[key] for key in generated[number])

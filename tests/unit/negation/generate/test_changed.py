@@ -1,0 +1,46 @@
+"""Captions changed by rules: one thing, grammatically, taken from other captions."""
+
+import pytest
+
+from nt2vr.negation.generate.changed import CHANGES, changed
+
+OTHERS = ["a dog is riding a skateboard", "two cats are chasing a ball", "there is a red car"]
+THINGS = ("is a dog", "is a skateboard", "are cats", "is a ball", "is a red car")
+
+
+@pytest.mark.parametrize(
+    ("caption", "change", "expected"),
+    [
+        ("a man sings on stage", "negate", {"a man does not sing on stage", "a man doesn't sing on stage"}),
+        (
+            "a man sings on stage",
+            "swap the verb",
+            {"a man rides a skateboard on stage", "a man chases a ball on stage"},
+        ),
+        ("a woman in a hat is reading", "swap who", {"a dog in a hat is reading", "a red car in a hat is reading"}),
+        ("two men are playing chess", "swap who", {"two cats are playing chess"}),
+        (
+            "a man wearing a hat sleeps",
+            "swap the verb",
+            {"a man wearing a hat rides a skateboard", "a man wearing a hat chases a ball"},
+        ),
+        ("a man sings.", "add a thing", {f"a man sings and there {thing}" for thing in THINGS}),
+        ("a red car", "swap the verb", {""}),
+        ("a red car", "negate", {""}),
+    ],
+)
+def test_one_thing_changes_and_the_rest_stays(caption: str, change: str, expected: set[str]) -> None:
+    found = {changed(caption, change, OTHERS, seed) for seed in "abcdef"}
+    assert found and found <= expected
+
+
+def test_a_caption_gains_nothing_that_it_names_and_without_others_only_denials_are_left() -> None:
+    caption = "a dog and a red car near a skateboard"
+    added = {changed(caption, "add a thing", OTHERS, seed) for seed in "abcdef"}
+    assert added == {f"{caption} and there is a ball", f"{caption} and there are cats"}
+    made = {change: changed("a man sings", change, [], "a") for change in CHANGES}
+    assert [change for change, text in made.items() if text] == ["negate"]
+
+
+def test_equal_seeds_give_equal_lines() -> None:
+    assert changed("a man sings", "swap the verb", OTHERS, "3") == changed("a man sings", "swap the verb", OTHERS, "3")

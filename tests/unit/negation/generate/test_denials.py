@@ -1,0 +1,198 @@
+"""Negated sentences from captions: expected results for a few, invariants for all."""
+
+import random
+
+import pytest
+
+from nt2vr.negation.generate.denials import CaptionDenials, Denial, DenialKind
+from nt2vr.negation.generate.negator import negations
+from nt2vr.negation.generate.query_sets import read_captioned_videos
+from nt2vr.world.captions import describe
+from nt2vr.world.splits import sample_scenes
+from tests.paths import SHARED
+
+FLICKR = SHARED / "data" / "flickr8k_captions.txt"
+KINDS: tuple[DenialKind, ...] = ("negated", "composed", "without", "not", "fragment")
+
+
+def drawn(captions: list[str], kind: DenialKind, row: int = 0, count: int = 400) -> dict[str, tuple[str, str]]:
+    """Draw many sentences of one caption: each text with its wanted and its unwanted part."""
+    denials = CaptionDenials(captions)
+    found = [denials.draw(row, kind, random.Random(seed)) for seed in range(count)]
+    return {denial.text: (denial.wanted, denial.unwanted) for denial in found if denial}
+
+
+def test_the_unwanted_part_of_composed_sentences_comes_from_another_caption() -> None:
+    found = drawn(["a man is singing on a stage", "A dog chases a red ball .", "a woman sings"], "composed", count=800)
+    for text, parts in {
+        "a man sings and he doesn't chase a red ball": ("a man sings", "chasing a red ball"),
+        "a man is not chasing a red ball and he is singing on a stage": (
+            "a man is singing on a stage",
+            "chasing a red ball",
+        ),
+        "a man not chasing a red ball and he singing": ("a man singing", "chasing a red ball"),
+        "a man is singing on a stage instead of chasing a red ball": (
+            "a man is singing on a stage",
+            "chasing a red ball",
+        ),
+        "not chasing a red ball but a man singing": ("a man singing", "chasing a red ball"),
+    }.items():
+        assert found[text] == parts
+    assert "a man sings but not chasing a red ball" not in found
+    assert {unwanted for _, unwanted in found.values()} == {"chasing a red ball"}
+    assert {wanted for wanted, _ in found.values()} == {  # without its place, as another caption says it
+        f"a man {says}{where}" for says in ("sings", "singing", "is singing") for where in ("", " on a stage")
+    }
+
+
+def test_actions_of_the_same_subject_are_drawn_more_often() -> None:
+    others = ["a dog runs", "a cow barks", "a cat jumps", "a horse swims", "a woman dances", "a man cooks"]
+    denials = CaptionDenials(["a man sings", *others])
+    unwanted = [denials.draw(0, "composed", random.Random(seed)) for seed in range(400)]
+    share = sum(denial is not None and denial.unwanted == "cooking" for denial in unwanted) / 400
+    assert 0.45 < share < 0.75  # a half, and a sixth of the other half
+
+
+@pytest.mark.parametrize(
+    ("captions", "kind"),
+    [
+        (["a man runs", "a dog runs on the beach"], "composed"),  # to run is a part of it
+        (["a man sings and a dog runs", "a woman sings", "a horse runs"], "composed"),
+        (["a guy sings", "the man"], "without"),  # the same
+        (["a girl sings", "a person", "people"], "without"),
+        (["a man sings", "a guy is singing"], "fragment"),
+    ],
+)
+def test_content_of_the_caption_is_not_denied(captions: list[str], kind: DenialKind) -> None:
+    for _, unwanted in drawn(captions, kind).values():
+        assert not {"man", "person", "people", "run", "running", "singing"} & set(unwanted.split())
+
+
+@pytest.mark.parametrize(
+    ("caption", "expected"),
+    [
+        (
+            "A man is kicking a ball in the park .",
+            {
+                "A man is not kicking a ball in the park": ("A man in the park", "kicking a ball"),
+                "A man isn't kicking a ball in the park": ("A man in the park", "kicking a ball"),
+            },
+        ),
+        (
+            "a boy with a hat kicks a ball",
+            {
+                "a boy without a hat kicks a ball": ("a boy kicks a ball", "a hat"),
+                "a boy with a hat does not kick a ball": ("a boy with a hat", "kicking a ball"),
+                "a boy with a hat doesn't kick a ball": ("a boy with a hat", "kicking a ball"),
+            },
+        ),
+        (
+            "a man sings while a woman dances",
+            {
+                "a man does not sing while a woman dances": ("a man while a woman dances", "singing"),
+                "a man doesn't sing while a woman dances": ("a man while a woman dances", "singing"),
+                "a man sings while a woman does not dance": ("a man sings while a woman", "dancing"),
+                "a man sings while a woman doesn't dance": ("a man sings while a woman", "dancing"),
+            },
+        ),
+        (
+            "a dog runs with trees in the background",
+            {
+                "a dog does not run with trees in the background": ("a dog", "running with trees"),
+                "a dog doesn't run with trees in the background": ("a dog", "running with trees"),
+                "a dog runs without trees in the background": ("a dog runs", "trees"),
+            },
+        ),
+        (
+            "a man tosses a child in white into the air",
+            {
+                f"a man {verb} toss a child in white into the air": ("a man", "tossing a child in white into the air")
+                for verb in ("does not", "doesn't")
+            },
+        ),
+        ("a man pats a dog and a cat", {}),  # both?
+        ("a car with a guy talking", {}),  # who talks?
+        ("this is a red car", {}),
+        ("a red car", {}),
+    ],
+)
+def test_denying_one_thing_leaves_the_rest_wanted(caption: str, expected: dict[str, tuple[str, str]]) -> None:
+    assert drawn([caption], "negated") == expected
+    assert set(expected) <= set(negations(caption.rstrip(" .")))
+
+
+def test_the_excluded_thing_comes_from_another_caption() -> None:
+    found = drawn(["Two dogs run .", "there is a glass of water on the side of the old table", "boats"], "without")
+    for wanted in ("Two dogs run", "dogs run", "dogs running", "dogs are running"):
+        for text, thing in (
+            ("without a glass of water", "a glass of water"),
+            ("with no old table", "the old table"),
+            ("and no boats", "boats"),
+            ("but no glass of water", "a glass of water"),
+        ):
+            assert found[f"{wanted} {text}"] == (wanted, thing)
+        for text, thing in (("there isn't the old table", "the old table"), ("there aren't boats", "boats")):
+            assert found[f"{wanted}, and {text}"] == (wanted, thing)
+    assert {unwanted for _, unwanted in found.values()} == {"a glass of water", "the old table", "boats"}
+
+
+def test_not_b_has_no_wanted_part_and_nobody_is_used_for_people_only() -> None:
+    found = drawn(["a red car", "a man plays the guitar", "a dog barks", "two boats"], "not", count=600)
+    deeds = (
+        *("not playing the guitar", "nobody is playing the guitar", "nobody plays the guitar"),
+        *("no one is playing the guitar", "not barking"),
+    )
+    nouns = [(noun, f"{a}{noun}") for noun, a in (("man", "a "), ("guitar", "the "), ("dog", "a "))]
+    forms = ("no {0}", "without {1}", "there is no {0}")
+    things = {form.format(noun, thing): thing for noun, thing in nouns for form in forms}
+    things |= dict.fromkeys(("no boats", "without boats", "there are no boats"), "boats")
+    doing = {text: "barking" if "bark" in text else "playing the guitar" for text in deeds}
+    assert found == {text: ("", unwanted) for text, unwanted in (doing | things).items()}
+
+
+def test_fragments_are_words_of_another_caption_without_dangling_ones() -> None:
+    found = drawn(["A red car .", "a man is riding a big horse"], "fragment", count=2000)
+    assert {wanted for wanted, _ in found.values()} == {"A red car"}
+    assert {unwanted for _, unwanted in found.values()} == {
+        *("a man", "man", "man is riding", "a man is riding", "riding"),
+        *("riding a big horse", "a big horse", "big horse", "horse"),
+    }
+    for text in ("A red car but not a man", "no big horse, A red car", "not riding but A red car"):
+        assert text in found
+
+
+def test_negated_and_empty_captions_are_neither_denied_nor_used() -> None:
+    denials = CaptionDenials(["a man without a hat sings", "", "a dog runs"])
+    for kind in KINDS:
+        assert denials.draw(0, kind, random.Random(0)) is denials.draw(1, kind, random.Random(0)) is None
+    found = [denials.draw(2, kind, random.Random(seed)) for kind in KINDS for seed in range(50)]
+    assert all(denial is None or "run" in denial.unwanted for denial in found)  # there is nothing else to deny
+
+
+def test_long_captions_are_not_extended() -> None:
+    captions = ["a man sings " + "in a big old house " * 6, "a dog sings"]
+    assert drawn(captions, "fragment") == {}
+    assert {len(wanted.split()) < 10 for wanted, _ in drawn(captions, "without").values()} == {True}
+
+
+@pytest.mark.parametrize("source", ["the built-in world", "Flickr8k"])
+def test_any_captions_give_consistent_sentences(source: str) -> None:
+    if source == "Flickr8k" and not FLICKR.exists():
+        pytest.skip("shared/data is not here")
+    captions = [describe(scene, random.Random(0)).text for scene in sample_scenes("train", 150, 3)]
+    if source == "Flickr8k":
+        captions = [caption.text for caption in read_captioned_videos(FLICKR).queries[:250]]
+    denials = CaptionDenials(captions)
+    again = CaptionDenials(captions)
+    for kind in KINDS:
+        found: list[Denial] = []
+        for row in range(len(denials)):
+            denial = denials.draw(row, kind, random.Random(row))
+            assert denial == again.draw(row, kind, random.Random(row))
+            found += [denial] if denial else []
+        assert len(found) > len(captions) / 3
+        for denial in found:
+            assert denial.kind == kind and denial.unwanted and denial.text != denial.wanted
+            assert bool(denial.wanted) == (kind != "not") or kind == "negated"
+            assert denial.wanted in denial.text or kind in {"composed", "negated"}
+            assert not {"not", "no", "n't", "without"} & set(f"{denial.wanted} {denial.unwanted}".split())

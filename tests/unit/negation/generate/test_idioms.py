@@ -1,0 +1,55 @@
+"""Sentences that deny nothing: their paraphrases, agreement, and that trained and measured wordings differ."""
+
+import random
+
+import pytest
+
+from nt2vr.evaluation.benchmark import cue_of
+from nt2vr.negation.generate.denials import CaptionDenials
+from nt2vr.negation.generate.idioms import TRAINED, UNSEEN, Wordings, draw_idiom
+from nt2vr.negation.generate.written import wordings_in
+
+CAPTIONS = ("a man is playing the guitar and singing a song with a dog", "two girls are riding bikes on a beach")
+
+
+def drawn(caption: str, unseen: bool = False) -> dict[str, str]:
+    denials = CaptionDenials([caption] * 2)
+    found = {}
+    for seed in range(300):
+        rng = random.Random(seed)
+        idiom = denials.unseen_idiom(0, rng) if unseen else denials.draw(0, "idiom", rng)
+        assert idiom is not None and idiom.kind == "idiom" and idiom.unwanted == ""
+        found[idiom.text] = idiom.wanted
+    return found
+
+
+def test_idioms_agree_with_their_subject_and_say_what_happens() -> None:
+    one, two = drawn(CAPTIONS[0]), drawn(CAPTIONS[1])
+    assert one["a man can't stop playing the guitar"] == "a man keeps playing the guitar"
+    assert two["girls never stop riding bikes on a beach"] == "girls keep riding bikes on a beach"
+    assert one["a man is not only playing the guitar but also singing a song with a dog"] == (
+        "a man is playing the guitar and singing a song with a dog"
+    )
+    assert two["girls do not stop riding bikes on a beach for a single moment"] == "girls keep riding bikes on a beach"
+    assert one["nothing but a dog"] == "only a dog"
+    assert drawn(CAPTIONS[0], unseen=True)["a man can't help playing the guitar"] == "a man keeps playing the guitar"
+
+
+@pytest.mark.parametrize("wordings", [TRAINED, UNSEEN])
+def test_every_idiom_has_a_cue_and_no_paraphrase_has(wordings: Wordings) -> None:
+    for caption in CAPTIONS:
+        for text, meaning in drawn(caption, unseen=wordings is UNSEEN).items():
+            assert cue_of(text) and not cue_of(meaning), text
+            assert "{" not in text + meaning
+
+
+def test_no_wording_is_both_trained_on_and_measured() -> None:
+    trained, measured = (wordings_in("idioms.json")[use] for use in (TRAINED, UNSEEN))
+    seen, unseen = ({text for some in wordings.values() for text, _ in some} for wordings in (trained, measured))
+    assert not seen & unseen and trained.keys() == measured.keys()
+    assert not {name for caption in CAPTIONS for name in drawn(caption)} & drawn(CAPTIONS[0], unseen=True).keys()
+
+
+def test_a_caption_without_parts_gives_no_idiom() -> None:
+    assert draw_idiom("", (), (), random.Random(0)) is None
+    assert CaptionDenials(["a man is not singing"]).draw(0, "idiom", random.Random(0)) is None

@@ -1,0 +1,188 @@
+"""Captions with another verb by rules, and those of a language model, on a small corpus."""
+
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.__main__ import main
+from nt2vr.errors import ConfigError
+from nt2vr.negation.generate.verb_changes import Changed, VerbChanges, frames_of
+from nt2vr.negation.generate.verb_files import changed_in, line_by_chat, phrases_in, read_verbs, write_verbs
+
+CORPUS = [
+    ["a man is cutting a cake"],
+    ["a woman is eating a cake", "a woman tastes a cake"],
+    ["a boy eats a cake"],
+    ["a girl decorates the cake"],
+    ["a man is decorating a cake"],
+    ["a man slices a cake"],
+    ["a woman slices the cake"],
+    ["a man is holding a cake"],
+    ["a boy holds a cake"],
+    ["a man burns a cake"],
+    ["a car crashes"],
+    ["a car is crashing"],
+    ["a man is singing"],
+    ["a woman is singing"],
+    ["a car is turning"],
+]
+
+
+def drawn(caption: str, corpus: Sequence[Sequence[str]] = CORPUS, rule: Any = "rules") -> set[str]:
+    changes = VerbChanges([[caption], *corpus])
+    return {each.text for each in changes.draw(0, caption, rule, random.Random(0))}
+
+
+@pytest.mark.parametrize(
+    ("caption", "frames"),
+    [
+        ("a man is playing the guitar on a stage", ["playing guitar"]),
+        ("a boy jumps into a pool", ["jumping into pool"]),
+        ("people cut a cake in a kitchen", ["cutting cake"]),
+        ("a man eats a bowl of rice", ["eating bowl of rice"]),
+        ("a man starts singing", ["singing"]),  # the first verb only introduces
+        ("a person is rolling a small ball slowly", ["rolling small ball"]),
+        ("a man is being chased", []),
+        ("a restaurant full of waiters and cooks", []),
+        ("a crowd of people watching wrestling matches", []),
+        ("a group of men push a car out of a room", []),  # few other verbs say where it goes
+        ("a man is pushing a car on a road", ["pushing car"]),
+        ("a girl looks down at her cast", []),
+        ("cartoons are floating around in space", ["floating around"]),
+    ],
+)
+def test_verb_phrases_are_written_as_in_vfc(caption: str, frames: list[str]) -> None:
+    assert [frame.phrase for frame in frames_of(caption)][: len(frames) or 9] == frames
+
+
+def test_keys_are_lemmas_of_verb_and_noun() -> None:
+    (cut,) = frames_of("people cut two cakes in a kitchen")
+    (eat,) = frames_of("a man is eating a bowl of hot rice")
+    assert (cut.key, eat.key) == ("cut cake", "eat rice")
+
+
+def test_a_new_verb_has_the_same_form_and_an_object_that_the_corpus_has_with_it() -> None:
+    # slice is a synonym of cut, hold often true as well, taste and burn occur once
+    assert drawn("a man is cutting a cake") == {
+        "a man is decorating a cake",
+        "a man is eating a cake",
+    }
+    assert drawn("a man cuts a cake") == {"a man decorates a cake", "a man eats a cake"}
+    assert drawn("a man cuts a tree") == set()
+
+
+def test_a_verb_that_another_caption_of_the_video_has_is_no_negative() -> None:
+    changes = VerbChanges([["a man cuts a cake", "a man is eating"], *CORPUS])
+    texts = [each.text for each in changes.draw(0, "a man cuts a cake", "rules", random.Random(0))]
+    assert texts == ["a man decorates a cake"]
+
+
+def test_who_acts_must_have_been_seen_to_do_so() -> None:
+    assert drawn("a car is standing") == {"a car is crashing"}
+    assert drawn("a man is jumping") == {"a man is singing"}
+
+
+def test_the_keys_of_a_changed_caption_are_those_of_its_own_parse() -> None:
+    caption = "a man cuts a cake and a woman is singing"
+    changes = VerbChanges([[caption], *CORPUS])
+    found = changes.draw(0, caption, "rules", random.Random(1))
+    assert len(found) > 1
+    for each in found:
+        assert each.keys == tuple(frame.key for frame in frames_of(each.text)), each
+
+
+def test_controls_take_antonyms_or_any_verb() -> None:
+    assert drawn("a man opens a door", rule="antonym") == {"a man closes a door"}
+    anything = drawn("a man opens a door", rule="random")
+    assert {"a man sings a door", "a man crashes a door"} < anything and len(anything) <= 10
+
+
+def test_equal_seeds_change_alike() -> None:
+    changes = VerbChanges(CORPUS)
+    assert changes.lines(0, "random", 1) == VerbChanges(CORPUS).lines(0, "random", 1) != changes.lines(0, "random", 2)
+    (line,) = changes.lines(0, "rules", 0)
+    assert line.keys == ("cut cake",) and line.phrases == ("cutting cake",)
+    assert Changed("a man is eating a cake", ("eat cake",)) in line.changed
+
+
+@dataclass
+class Scripted:
+    """Answers in turn."""
+
+    answers: list[str]
+    asked: list[tuple[str, int]] = field(default_factory=list)
+
+    def complete(self, prompt: str, max_tokens: int = 60) -> str:
+        self.asked.append((prompt, max_tokens))
+        return self.answers.pop(0)
+
+
+def test_a_language_model_is_asked_the_papers_two_prompts() -> None:
+    scripted = Scripted(
+        [
+            " 1) A man eats a cake.\n2) A man cuts a cake.\n3) A man slices a cake\n\n4) A man sells a cake.",
+            "['cutting cake']\nInput",
+        ]
+    )
+    line = line_by_chat(scripted, "a man cuts a cake", {"cut", "slice"})  # type: ignore[arg-type]
+    assert [each.text for each in line.changed] == ["A man eats a cake"]
+    assert line.phrases == ("cutting cake",) and line.changed[0].keys == ("eat cake",)
+    (change, most), (phrases, _) = scripted.asked
+    assert change.endswith("Input: a man cuts a cake\nOutputs:") and change.count("\nInput: ") == 5 and most > 60
+    assert phrases.endswith("Input: a man cuts a cake\nOutput:") and phrases.count("\nInput: ") == 19
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "\n\n", "no idea", "1)", "1) a\x00b", "1) " + "x" * 501, "1) a man cuts a cake.", "{caption}"]
+)
+def test_answers_that_are_no_list_change_nothing(answer: str) -> None:
+    assert changed_in(answer, "a man cuts a cake", frozenset()) == []
+    assert phrases_in(answer) == []
+
+
+def test_curly_braces_in_a_caption_are_only_text() -> None:
+    scripted = Scripted(["", ""])
+    line_by_chat(scripted, "a {caption} {0}", ())  # type: ignore[arg-type]
+    assert "Input: a {caption} {0}\n" in scripted.asked[0][0]
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    changes = VerbChanges(CORPUS)
+    lines = [line for row in range(len(changes)) for line in changes.lines(row, "rules", 0)]
+    useful = {line.caption: line for line in lines if line.phrases}
+    assert write_verbs(tmp_path / "verbs.jsonl", lines) == len(useful) > 10
+    assert read_verbs(tmp_path / "verbs.jsonl") == useful
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["a", "[]", "{}", '{"caption": 3}', '{"caption": "a", "changed": "b"}', '{"caption": "a", "phrases": [1]}'],
+)
+def test_other_files_are_refused_in_a_sentence(line: str, tmp_path: Path) -> None:
+    (tmp_path / "verbs.jsonl").write_text(f"{line}\n")
+    with pytest.raises(ConfigError, match="Line 1 of"):
+        read_verbs(tmp_path / "verbs.jsonl")
+
+
+def test_the_command_writes_a_file_for_a_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"v{row}#enc#{n} {text}" for row, some in enumerate(CORPUS) for n, text in enumerate(some)]
+    (tmp_path / "captions.txt").write_text("\n".join(rows))
+    flags = ["queries", "verbs", "--captions", str(tmp_path / "captions.txt"), "--out", str(tmp_path / "verbs.jsonl")]
+    assert main(flags) == 0
+    told = json.loads(capsys.readouterr().out)
+    lines = read_verbs(tmp_path / "verbs.jsonl")
+    assert told == {
+        "captions": 16,
+        "written": len(lines),
+        "changed": sum(len(line.changed) for line in lines.values()),
+    }
+    assert {each.text for each in lines["a man is cutting a cake"].changed} == {
+        "a man is decorating a cake",
+        "a man is eating a cake",
+    }
+    assert main([*flags, "--chat-url", "http://127.0.0.1:1/v1"]) == 2

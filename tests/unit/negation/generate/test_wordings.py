@@ -1,0 +1,89 @@
+"""Exclusions as people type them: consistent parts, which the parser reads back."""
+
+import random
+import re
+from functools import cache
+
+import pytest
+
+from nt2vr.negation.generate.denials import CaptionDenials, Denial
+from nt2vr.negation.generate.wordings import word
+from nt2vr.negation.parse.query import understand
+from nt2vr.negation.parse.tagger import Tagger
+from nt2vr.world.captions import describe
+from nt2vr.world.negation import SceneDenial
+from nt2vr.world.scenes import Scene
+from nt2vr.world.sentences import SceneDenials
+from nt2vr.world.splits import sample_scenes
+from nt2vr.world.table import SceneTable
+from nt2vr.world.truth import read_claim
+
+SAYS_LITTLE = set("a an the is are and who in on with of to at by his her".split())
+
+
+def content(*phrases: str) -> set[str]:
+    return {word[:4] for phrase in phrases for word in re.findall(r"\w+", phrase.lower()) if word not in SAYS_LITTLE}
+
+
+def read_back(denials: list[Denial]) -> float:
+    """Return the share of sentences whose unwanted words are excluded and whose other wanted words are wanted."""
+    tagger, right = Tagger(), 0
+    for denial in denials:
+        query = understand(denial.text, tagger)
+        wanted, unwanted = content(denial.wanted), content(denial.unwanted)
+        kept, excluded = content(*query.wanted), content(*query.unwanted)
+        right += wanted - unwanted <= kept and unwanted <= excluded and not (unwanted - wanted) & kept
+    return right / len(denials)
+
+
+@cache
+def scenes() -> list[Scene]:
+    return sample_scenes("train", 400, seed=5)
+
+
+@cache
+def drawn_of_scenes() -> list[SceneDenial]:
+    denials = SceneDenials(scenes())
+    return [denials.draw(row, "typed", random.Random(row)) for row in range(len(scenes()))]
+
+
+@cache
+def drawn_of_captions() -> list[Denial]:
+    captions = [describe(scene, random.Random(row)).text for row, scene in enumerate(scenes())]
+    denials = CaptionDenials(captions)
+    found = [denials.draw(row, "typed", random.Random(row)) for row in range(len(captions))]
+    return [denial for denial in found if denial]
+
+
+def test_the_parser_reads_typed_sentences_of_scenes_back() -> None:
+    assert read_back([*drawn_of_scenes()]) >= 0.95
+
+
+def test_the_parser_reads_typed_sentences_of_captions_back() -> None:
+    assert read_back(drawn_of_captions()) >= 0.93
+
+
+def test_some_typed_sentences_of_captions_exclude_nothing() -> None:
+    asked = [denial for denial in drawn_of_captions() if not denial.unwanted]
+    assert 0.05 < len(asked) / len(drawn_of_captions()) < 0.2
+    assert all(denial.wanted for denial in asked)
+
+
+def test_lists_about_scenes_exclude_whatever_shows_either_thing() -> None:
+    denials, table = SceneDenials(scenes()), SceneTable(scenes())
+    lists = [denial for denial in drawn_of_scenes() if len(denial.unwanted_claims) == 2]
+    read = 0
+    for denial in lists:
+        one, other = (read_claim(part) for part in denial.unwanted.split(" and ", 1))
+        if one is not None and other is not None:  # not "letting a toy fly"
+            assert (denials.showing_unwanted(denial) == (table.holding(one) | table.holding(other))).all()
+            read += 1
+    assert 20 < 0.8 * len(lists) < read
+
+
+@pytest.mark.parametrize("is_deed", [True, False])
+def test_without_another_thing_no_list_is_drawn(is_deed: bool) -> None:
+    for seed in range(300):
+        text, with_other = word("a man sings", "dancing" if is_deed else "a dog", "", is_deed, random.Random(seed))
+        assert not with_other
+        assert ("danc" if is_deed else "dog") in text.lower()

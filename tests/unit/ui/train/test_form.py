@@ -1,0 +1,139 @@
+"""The new-run form: completeness, presets and validation."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.errors import CheckpointError, ConfigError, DatasetError
+from nt2vr.ui.train.form import bases, config_fields, loss_fields, losses_view, presets, read_form
+from tests.tiny import write_tiny
+from trainer.config import TrainConfig
+from trainer.config_file import load_config
+from trainer.losses import LOSSES, build_losses
+from trainer.presets import PRESETS
+from trainer.runs.manager import ROOT
+
+
+def filled(preset: str, **changes: Any) -> dict[str, Any]:
+    """Form values as a page sends them: JSON as text, and every number as a float."""
+    values = {key: value for key, value in presets()[preset].items() if key != "losses"} | changes
+    return {
+        key: json.dumps(value) if isinstance(value, Mapping) else float(value) if type(value) is int else value
+        for key, value in values.items()
+    }
+
+
+def table(preset: str, **changes: Any) -> dict[str, Any]:
+    """Table of losses, with values of its first selected loss changed."""
+    view = losses_view(presets()[preset]["losses"])
+    row = next(row for row in view["losses"] if row["on"])
+    for cell in row["fields"]:
+        cell.update({"value": changes.get(cell["key"], cell.get("value"))})
+    return view
+
+
+def test_every_value_of_a_config_and_of_a_loss_has_its_help() -> None:
+    assert [field.key for field in config_fields()] == [field.name for field in fields(TrainConfig)]
+    assert [field.key for field in config_fields() if not field.help] == []
+    losses = loss_fields()
+    assert losses.keys() == LOSSES.keys()
+    assert [f"{name} {field.key}" for name, (_, own) in losses.items() for field in own if not field.help] == []
+
+
+def test_the_page_is_built_without_torch() -> None:
+    code = (
+        "import sys, nt2vr.ui.train.form, trainer.runs.manager, nt2vr.ui.train.view\n"
+        "sys.exit(bool({'torch', 'gradio'} & {*sys.modules}))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("file", sorted(PRESETS.glob("*.json")), ids=lambda file: file.name)
+def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path, tmp_path: Path) -> None:
+    config = load_config(file)
+    if config.base.startswith("~"):  # has to be downloaded first
+        config = replace(config, base="assets/models/clip")
+    if config.data.startswith("path/to/"):  # left for the user to fill in
+        config = replace(config, data="assets/gallery" if config.losses else str(tmp_path))
+    (tmp_path / "triplets.jsonl").touch()
+    values = filled(config.name, base=config.base, data=config.data)
+    read = read_form(values, losses_view(presets()[config.name]["losses"]))
+    for key in (field.name for field in fields(TrainConfig) if field.name != "losses"):
+        assert (value := getattr(read, key)) == getattr(config, key)
+        assert type(value) is type(getattr(config, key)) or isinstance(value, int | float)
+    if config.losses:
+        assert build_losses(read.losses).terms == build_losses(config.losses).terms
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"epochs": 2.5}, "epochs must be like 16, not 2.5"),
+        ({"epochs": None}, "epochs must be like 16, not null"),
+        ({"batch_size": 1}, "batch_size must be from 2"),
+        ({"name": None}, "name of the model is empty"),
+        ({"model": "{"}, "Model cannot be read as JSON"),
+        ({"sentences": {"never": 1}}, "no sentences of the kind never"),
+        ({"base": ""}, "needs a base"),
+        ({"free": 1.5}, "free must be a share from 0 to 1"),
+        ({"sentences": {"fragment": 1}}, "grammar makes no fragments"),
+        ({"data": "no/such.txt"}, r"no/such\.txt is not there\. Name world, a captions file"),
+        ({"data": "assets/gallery"}, "composed must know which clips a sentence is right for"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_before_anything_starts(change: dict[str, Any], message: str) -> None:
+    values = filled("CLIP-neg", **change)
+    if isinstance(change.get("model"), str):
+        values |= change
+    with pytest.raises(ConfigError, match=message):
+        read_form(values, table("CLIP-neg"))
+
+
+def test_a_fusion_needs_data_of_pictures_plus_texts(tmp_path: Path) -> None:
+    values = filled("Fusion (picture plus text)", base="assets/models/clip", data="assets/gallery")
+    with pytest.raises(DatasetError, match=r"gallery holds no dataset of pictures plus texts .*Mined triplets"):
+        read_form(values, losses_view({}))
+    values["data"] = str(tmp_path / "none")
+    with pytest.raises(DatasetError, match="none is not there"):
+        read_form(values, losses_view({}))
+    with pytest.raises(ConfigError, match=r"fusion needs train fusion, which needs .* no other losses"):
+        read_form(values, table("CLIP*"))
+
+
+def test_videos_are_asked_for_only_by_losses_that_need_them(tmp_path: Path) -> None:
+    (tmp_path / "captions.txt").write_text("a man sings\na dog runs\n")
+    chosen = {"base": "assets/models/clip", "data": str(tmp_path / "captions.txt")}
+    assert read_form(filled("Teach negation (text only)", **chosen), table("Teach negation (text only)"))
+    values = {**filled("CLIP*"), **chosen}
+    with pytest.raises(ConfigError, match=r"captions\.txt has captions but no videos, which retrieval cannot do"):
+        read_form(values, table("CLIP*"))
+    with pytest.raises(ConfigError, match=r"path/to/captions\.txt is not there\. Name world, a captions file"):
+        read_form(filled("Teach negation (text only)", base=chosen["base"]), table("Teach negation (text only)"))
+
+
+def test_a_base_that_is_none_and_a_loss_that_cannot_be_built_are_refused() -> None:
+    with pytest.raises(CheckpointError, match="no-such-folder"):
+        read_form(filled("CLIP-neg", base="no-such-folder"), table("CLIP-neg"))
+    with pytest.raises(ConfigError, match="weight of the loss contrastive must be a number from 0 up, not 'much'"):
+        read_form(filled("CLIP"), table("CLIP", weight="much"))
+    with pytest.raises(ConfigError, match="There is no loss to minimise"):
+        read_form(filled("CLIP*"), table("CLIP*", weight="0"))
+    with pytest.raises(ConfigError, match="There is no loss to minimise"):
+        read_form(filled("CLIP"), {"losses": []})
+
+
+def test_models_to_start_from_are_named_as_configs_name_them_those_of_runs_with_their_epoch(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003", "Tiny")
+    (tmp_path / "models" / "broken").mkdir(parents=True)
+    (tmp_path / "models" / "broken" / "nt2vr.json").write_text("{")
+    found = bases([ROOT / "assets" / "models", tmp_path / "models", tmp_path / "runs" / "tiny-1" / "checkpoints"])
+    assert found["random weights"] == ""
+    assert found["CLIP4Clip"] == presets()["CLIP-neg"]["base"]
+    assert found["Tiny · tiny-1, epoch 0"] == str(tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003")
+    assert not any("broken" in name for name in found)
