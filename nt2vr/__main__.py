@@ -1,24 +1,17 @@
 """The command line: `nt2vr COMMAND`, or `python -m nt2vr COMMAND`. Without a command it opens the app.
 
-This is the one module of nt2vr that may name the trainer. A command's module is imported only when it is run, and the
-libraries that it needs only when its arguments are right.
+A command's module is imported only when it is run, and the libraries that it needs only when its arguments are right.
 """
 
 import io
 import os
 import sys
-from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nt2vr.commands.parser import Parser
 from nt2vr.errors import ConfigError, Nt2vrError
-
-if TYPE_CHECKING:
-    from nt2vr.settings import Settings
-    from nt2vr.ui.trainings import Trainings
-    from nt2vr.ui.web.permissions import Permissions
 
 COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a line of help
     "serve": ("nt2vr.commands.serve", "open the app (default)"),
@@ -78,7 +71,7 @@ def _run(arguments: list[str]) -> int:
         sys.stdout.write(f"nT2VR {project_version()}\n")
         return 0
     parser, command = _parser(arguments[0])
-    options = parser.parse_args(arguments, Namespace(build_trainer=build_trainer))
+    options = parser.parse_args(arguments)
     status: int = command.run(options) or 0  # only those of the trainer return one
     return status
 
@@ -106,18 +99,6 @@ def _imported(module: str) -> Any:
     prepare_environment()
     logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     return import_module(module)
-
-
-def build_trainer(
-    settings: "Settings", permissions: "Permissions"
-) -> tuple[Mapping[str, Callable[..., None]], "Trainings"]:
-    """Build the Train tab, and trainings from the Search tab; nt2vr.ui cannot import the trainer."""
-    from nt2vr.ui.train.from_search import SearchTrainings  # noqa: PLC0415  imports Gradio
-    from nt2vr.ui.train.tab import TrainTab  # noqa: PLC0415  likewise
-    from trainer.runs.manager import RunManager  # noqa: PLC0415
-
-    manager = RunManager(settings.data_dir / "runs", settings.device)
-    return {"Train": TrainTab(manager, settings, permissions).build}, SearchTrainings(manager)
 
 
 if __name__ == "__main__":

@@ -53,8 +53,7 @@ def run(options: Namespace) -> None:
         from nt2vr.ui.web.permissions import Permissions
 
         permissions = Permissions.of(settings)
-        tabs, trainings = options.build_trainer(settings, permissions)
-        serve(settings, permissions, tabs, trainings, options.mcp)  # enables it
+        serve(settings, permissions, options.mcp)  # enables it
     finally:
         gc.enable()
 

@@ -6,7 +6,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from nt2vr.ui.search.gallery_view import status_line
 from nt2vr.ui.search.layout import menu_style
 from nt2vr.ui.search.tab import SearchTab
 from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
-from nt2vr.ui.trainings import Trainings
+from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.agents import build_tools, check_installed
 from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.documentation import PAPER, Documentation
@@ -50,6 +50,7 @@ from nt2vr.ui.web.permissions import Permissions, told
 from nt2vr.ui.web.request_checks import UNKNOWN, RequestChecks, refuse_unknown, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
 from nt2vr.ui.web.uploads import HOUR_S, STAY_S, prepare_uploads, sweep_uploads
+from trainer.runs.manager import RunManager
 
 ABOUT = (
     f"After [“Learn to Understand Negation in Video Retrieval”]({PAPER}) (ACM MM 2022). Programs search over "
@@ -59,7 +60,6 @@ ABOUT = (
     "*misses*: lacks the wanted part."
 )
 
-TabBuilder = Callable[[gr.Tab], None]  # fills an open tab
 logger = logging.getLogger(__name__)
 
 ANY_ADDRESS = ("0.0.0.0", "::")
@@ -94,18 +94,14 @@ def build_page(
     services: Services,
     media: Media,
     permissions: Permissions,
-    tabs: Mapping[str, TabBuilder],
-    trainings: Trainings,
     mcp: bool = False,
 ) -> gr.Blocks:
-    """Build the head, the tabs and the API; `tabs` adds those of other packages by name, `trainings` the trainer.
-
-    With `mcp`, agents are offered tools.
-    """
+    """Build the head, the tabs and the API; with `mcp`, agents are offered tools."""
     page: gr.Blocks
     galleries, evaluations, settings = services.galleries, services.evaluations, services.settings
     searcher = galleries.built_in
     indexing = Indexing(services)
+    runs = RunManager(settings.data_dir / "runs", settings.device)
     with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, STAY_S)) as page:
         with gr.Row(elem_id="top"):
             head = gr.HTML(status_line(galleries), elem_id="head")
@@ -113,7 +109,7 @@ def build_page(
         if permissions.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # only on a Space: elsewhere Gradio asks the Hub for a token
         evaluate = EvaluateTab(evaluations, galleries, media, permissions)
-        tab = SearchTab(galleries, media, indexing, services.decoder, permissions, head, evaluate.marked, trainings)
+        tab = SearchTab(galleries, media, indexing, services.decoder, permissions, head, evaluate.marked, runs)
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search") as opened:
                 opens_queries = tab.build(page, all_tabs)
@@ -123,10 +119,9 @@ def build_page(
             others.append(opened)
             with gr.Tab("Evaluate", id="evaluate") as opened:
                 evaluate.build(opened, opens_queries, page, all_tabs, tab.results.understood.report)
-            for name, build in tabs.items():
-                with gr.Tab(name, id=name.lower()) as opened:
-                    build(opened)
-                others.append(opened)
+            with gr.Tab("Train", id="train") as opened:
+                TrainTab(runs, settings, permissions).build(opened)
+            others.append(opened)
             for other in others:
                 other.select(None, js="nt2vr.leaveReport")
         gr.Markdown(ABOUT, elem_classes="nt-about")
@@ -155,11 +150,9 @@ def owner_link(host: str, page: gr.Blocks, permissions: Permissions) -> str:
 def serve(
     settings: Settings,
     permissions: Permissions,
-    tabs: Mapping[str, TabBuilder],
-    trainings: Trainings,
     mcp: bool = False,
 ) -> None:
-    """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up.
+    """Serve the page until stopped; models are loaded once it is up.
 
     Args:
         mcp: whether to serve tools for agents, too.
@@ -175,7 +168,7 @@ def serve(
     prepare_uploads(uploads)
     with closing(Services(settings)) as services:
         media = Media(services.galleries, services.libraries, services.decoder)
-        page = build_page(services, media, permissions, tabs, trainings, mcp)
+        page = build_page(services, media, permissions, mcp)
         _launch(page, services, media, permissions, mcp)
         gc.freeze()  # the page stays: searches for garbage need not look at it
         gc.enable()

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from playwright.sync_api import Page, expect
 
-from nt2vr.ui.train.from_search import PRESET
+from nt2vr.ui.search.watch import PRESET
 from tests.browser.actions import DANCING, MODELS_MS, columns, follow, held, open_menu, submit
 from tests.conftest import RunningApp
 from tests.paths import ROOT

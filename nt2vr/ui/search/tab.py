@@ -33,10 +33,10 @@ from nt2vr.ui.search.references import References
 from nt2vr.ui.search.state import DEFAULT_QUERY, NAMES, SearchState, dropped_systems, read_chosen, with_clip
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.theme import script
-from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.errors import problem, warn
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions
+from trainer.runs.manager import RunManager
 
 
 @dataclass
@@ -51,7 +51,7 @@ class SearchTab:
     head: gr.HTML  # the page's head, which names the gallery
     # returns the relevant clips of a judged query, given its name in links, its text and the gallery
     marked: Callable[[str, str, str], Marked]
-    trainings: Trainings  # trains models
+    runs: RunManager  # trains models
     _watch: Watch = field(init=False)
     _references: References = field(init=False)
     controls: Controls = field(init=False)  # laid out by `build`, as `results` are
@@ -68,7 +68,7 @@ class SearchTab:
         self.controls = c = Controls(self.galleries, self.media)
         clips = [video.video_id for video in self.galleries.built_in.gallery.videos]
         recording = Recording.of_gallery(ASSETS / "recording.json", clips)
-        self._watch = Watch(self.galleries, self.permissions, self.trainings, recording)
+        self._watch = Watch(self.galleries, self.permissions, self.runs, recording)
         self._watch.build()
         more_models = MoreModels(self.galleries.built_in, self.permissions)
         self.results = r = Results(more_models, c.systems, page)

@@ -1,14 +1,16 @@
-"""Training on the Search tab, through `Trainings`: a column searches again at every checkpoint, or is replayed."""
+"""Training on the Search tab: a column searches again at every checkpoint, or is replayed."""
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.library.galleries import Galleries
+from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.answers import Answer
 from nt2vr.search.learning import KeptRankings, Question, RunEpochs
@@ -19,12 +21,24 @@ from nt2vr.ui.search.epochs import RunColumns, ViewOf, replayed, with_epoch, wit
 from nt2vr.ui.search.layout import QUIET, Controls, Results, system_choices
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.theme import template
-from nt2vr.ui.trainings import Trainings
+from nt2vr.ui.train.view import run_view
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
+from trainer.config import TrainConfig
+from trainer.config_file import load_config
+from trainer.presets import PRESETS
+from trainer.runs.manager import RunManager
 
+PRESET = PRESETS / "stage.json"
+MAX_BASE = 40  # characters of the base's name in a run's
 POLL_S = 1.0
 REST = 10  # polls after the end of a run, within which its last checkpoint is served
+
+
+def short_run(base: Path, name: str) -> TrainConfig:
+    """Return the config of a short run from a checkpoint folder, the model `name`."""
+    read_card(base)
+    return load_config(PRESET, {"base": str(base.resolve()), "name": f"{name[:MAX_BASE].strip()} learns not"})
 
 
 @dataclass(frozen=True)
@@ -43,7 +57,7 @@ class Watch:
 
     galleries: Galleries
     permissions: Permissions
-    trainings: Trainings
+    runs: RunManager
     recording: Recording | None = None  # a training to replay; None if there is none of this gallery
     kept: KeptRankings = field(default_factory=KeptRankings)
     panel: gr.HTML = field(init=False)  # of the run that is training; its event `replay` asks for the recorded one
@@ -103,11 +117,11 @@ class Watch:
 
     def awake(self) -> dict[Any, Any]:
         """Keep the panel up to date if a run is under way, along with a search's answer."""
-        return {self.timer: gr.Timer(active=True)} if self.trainings.under_way() else {}
+        return {self.timer: gr.Timer(active=True)} if self.runs.under_way() else {}
 
     def on_visit(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
         """Show the run that is under way, if any, whoever started it."""
-        run = self.trainings.under_way()
+        run = self.runs.under_way()
         return self._showing(WatchedRun(run), "", systems, request) if run else (gr.skip(), gr.skip(), gr.skip())
 
     def on_start(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
@@ -121,13 +135,13 @@ class Watch:
             raise ConfigError(
                 f"{quoted(model)} has embeddings from a file and cannot be trained. Put another system first."
             )
-        run = self.trainings.start(self._models.folder(model), model)
+        run = self.runs.start(short_run(self._models.folder(model), model))
         return *self._showing(WatchedRun(run), run, systems, request), run
 
     def on_stop(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> tuple[Any, ...]:
         """Stop the run that is shown; its checkpoints stay."""
         self.permissions.check("train", request)
-        self.trainings.stop(watched.run)
+        self.runs.stop(watched.run)
         return self._showing(watched, "", systems, request)
 
     def on_join(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> tuple[Any, ...]:
@@ -144,7 +158,7 @@ class Watch:
         request: gr.Request,
     ) -> tuple[Any, ...]:
         """Show how far the run is, add its column if that is to join, and search again for a newer checkpoint."""
-        watched = replace(watched, run=self.trainings.under_way() or watched.run)
+        watched = replace(watched, run=self.runs.under_way() or watched.run)
         if joins and joins == watched.run and (model := self._model_of(joins)):
             joined = with_run(systems or [], model, MAX_COLUMNS)
             return *self._showing(watched, "", joined, request), "", self._chosen(joined), f"{time.monotonic()}"
@@ -183,7 +197,7 @@ class Watch:
     ) -> tuple[Any, ...]:
         """Return the panel, if it has changed, the timer, and what to remember."""
         try:
-            training = self.trainings.look(watched.run) if watched.run else None
+            training = run_view(self.runs.get(watched.run)) if watched.run else None
         except ConfigError:  # deleted
             training = None
         polls = REST if training and training["under_way"] else watched.polls - 1

@@ -6,36 +6,23 @@ import pytest
 
 from nt2vr.errors import CheckpointError, RunError
 from nt2vr.models.catalog import Catalog
-from nt2vr.ui.train.from_search import PRESET, SearchTrainings
+from nt2vr.ui.search.watch import PRESET, short_run
+from nt2vr.ui.train.view import run_view
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.shipped import BASE, SHIPPED
 from tests.training import run_training
-from trainer.config import TrainConfig
 from trainer.config_file import load_config
 from trainer.runs.lock import Holder
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder, RunStatus
 
 
-class Recorded(RunManager):
-    """Starts nothing, but remembers what was to start."""
-
-    config: TrainConfig
-
-    def start(self, config: TrainConfig) -> str:
-        self.config = config
-        return "run"
-
-
 def test_a_run_starts_from_the_checkpoint_chosen_and_keeps_every_epoch_for_the_slider(tmp_path: Path) -> None:
-    runs = SearchTrainings(Recorded(tmp_path))
-    assert runs.start(BASE, "a very long name of a model that goes on and on and on") == "run"
-    assert isinstance(runs.manager, Recorded)
-    config = runs.manager.config
+    config = short_run(BASE, "a very long name of a model that goes on and on and on")
     assert config.base_folder == BASE and config.keep_checkpoints == 0 and config.train == "text"
     assert config.name.startswith("a very long name") and config.name.endswith(" learns not")
     with pytest.raises(CheckpointError):
-        runs.start(tmp_path, "no checkpoint")
+        short_run(tmp_path, "no checkpoint")
 
 
 def test_its_clips_ship() -> None:
@@ -45,19 +32,19 @@ def test_its_clips_ship() -> None:
 
 
 def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:
-    runs, run = SearchTrainings(RunManager(tmp_path / "runs")), RunFolder(tmp_path / "runs" / "by-hand")
+    runs, run = RunManager(tmp_path / "runs"), RunFolder(tmp_path / "runs" / "by-hand")
     assert runs.under_way() == ""
     run.path.mkdir(parents=True)
     run.config.write_text('{"name": "By hand"}')
     with run.training():
         run.write_status(RunStatus("preparing", Holder.here(run.path).pid, doing="drawing clips", done=1, total=4))
         assert runs.under_way() == "by-hand"
-        training = runs.look("by-hand")
+        training = run_view(runs.get("by-hand"))
         assert [training[key] for key in ("word", "done", "share")] == ["preparing", "drawing clips: 1 of 4", "25.0"]
         assert training["under_way"]
-        assert SearchTrainings(RunManager(tmp_path / "other")).under_way() == ""
+        assert RunManager(tmp_path / "other").under_way() == ""
     run.write_status(RunStatus("failed", 1, error="The disk is full."))
-    ended = runs.look("by-hand")
+    ended = run_view(runs.get("by-hand"))
     assert runs.under_way() == "" and not ended["under_way"] and ended["error"] == "The disk is full."
     with pytest.raises(RunError, match="not training"):
         runs.stop("by-hand")
