@@ -23,10 +23,9 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.world.claims import Claim
-from nt2vr.world.splits import sample_scenes
-from nt2vr.world.table import SceneTable
-from nt2vr.world.truth import read_claim
+from nt2vr.world.claims import Claim, SceneTable
+from nt2vr.world.reader import read_claim
+from nt2vr.world.sampling import sample_scenes
 from trainer.config_file import load_config
 from trainer.data.clips import ClipLoader
 from trainer.losses.composed import ComposedLoss

@@ -37,10 +37,10 @@ from nt2vr.models.card import read_card, write_card
 from nt2vr.models.checkpoint import WEIGHTS, fingerprints, read_configs
 from nt2vr.models.tokenizer import TOKENIZER, file_digest
 from nt2vr.negation.generate.denials import CaptionDenials
-from nt2vr.world.labels import labels
 from nt2vr.world.lexicon import verbs
-from nt2vr.world.negation import SceneDenialKind
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.reader import labels
+from nt2vr.world.sampling import sample_scenes
+from nt2vr.world.sentences import SceneDenialKind
 from nt2vr.world.things import all_nouns
 from trainer.data.sentences import WorldSentences
 

@@ -24,11 +24,10 @@ from nt2vr.negation.generate.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.search.systems import System
 from nt2vr.settings import ASSETS, Settings, prepare_environment
 from nt2vr.world.captions import describe
-from nt2vr.world.claims import Claim
+from nt2vr.world.claims import Claim, SceneTable
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.splits import sample_scenes
-from nt2vr.world.table import SceneTable
-from nt2vr.world.truth import read_asked
+from nt2vr.world.reader import read_asked
+from nt2vr.world.sampling import sample_scenes
 
 NUM_CLIPS = 1_000
 KINDS: tuple[DenialKind, ...] = get_args(DenialKind)

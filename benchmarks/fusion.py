@@ -31,7 +31,7 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion
 from nt2vr.search.references import COMBINATIONS, Weights
 from nt2vr.settings import ASSETS, prepare_environment
-from nt2vr.world.edits.families import EDIT_KINDS
+from nt2vr.world.edits import EDIT_KINDS
 from trainer.fusion.config import FusionConfig
 from trainer.fusion.data import FusionData, load_families
 from trainer.fusion.train import train_fusion

@@ -26,13 +26,11 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.search.systems import System
 from nt2vr.settings import prepare_environment
 from nt2vr.world.claims import Claim, seen_in
-from nt2vr.world.deeds import deeds
-from nt2vr.world.negation import SceneDenial, SceneDenialKind
+from nt2vr.world.reader import read_claim
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
-from nt2vr.world.sentences import SceneDenials
-from nt2vr.world.splits import sample_scenes
-from nt2vr.world.things import Names, places, things, those
-from nt2vr.world.truth import read_claim
+from nt2vr.world.sentences import SceneDenial, SceneDenialKind, SceneDenials
+from nt2vr.world.things import Names, deeds, places, things, those
 from trainer.config import TrainConfig
 from trainer.config_file import load_config, save_config
 from trainer.data.clips import ClipLoader, Clips, free_denials

@@ -14,7 +14,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.search.searcher import Searcher
 from nt2vr.world.captions import captions
 from nt2vr.world.offers import stories
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.sampling import sample_scenes
 
 MODEL = "CLIP"
 SYSTEMS = (MODEL, f"{MODEL} boolean", f"{MODEL} drop")

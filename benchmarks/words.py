@@ -30,17 +30,14 @@ from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import VERB_TAGS, Tagger
 from nt2vr.settings import PACKAGE, Settings, prepare_environment
-from nt2vr.world.claims import Act, Claim, Who, seen_in
-from nt2vr.world.deeds import deeds
+from nt2vr.world.claims import Act, Claim, SceneTable, Who, seen_in
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.labels import labels
 from nt2vr.world.lexicon import lexicon, tokens_of
-from nt2vr.world.nouns import meanings
+from nt2vr.world.reader import labels, read_claim, read_parts
+from nt2vr.world.sampling import sample_scenes, showing, stream_staged
 from nt2vr.world.scenes import Scene
-from nt2vr.world.splits import sample_scenes, showing, stream_staged
-from nt2vr.world.table import SceneTable
-from nt2vr.world.things import kinds, places, read_table, things
-from nt2vr.world.truth import read_claim, read_parts
+from nt2vr.world.things import deeds, kinds, places, read_table, things
+from nt2vr.world.wording import meanings
 
 NUM_CLIPS, SEED = 1_000, 7
 LEAST = 16  # clips with each thing

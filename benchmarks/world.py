@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness import arguments, write_head, write_row
-from nt2vr.world.deeds import ENTER, LEAVE, deeds
-from nt2vr.world.drawn.backdrops import backdrop
 from nt2vr.world.drawn.motions import STEPS
-from nt2vr.world.drawn.render import render
+from nt2vr.world.drawn.render import backdrop, render
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.splits import sample_scenes
-from nt2vr.world.things import COLOURS, places, things
+from nt2vr.world.things import COLOURS, ENTER, LEAVE, deeds, places, things
 
 Tile = tuple[str, NDArray[np.uint8]]
 SHOWN = 3  # step of a clip that stands for it

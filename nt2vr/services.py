@@ -12,7 +12,7 @@ from nt2vr.media.gallery import load_gallery
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.index import Milvus, is_address
 from nt2vr.settings import ASSETS, Settings
-from nt2vr.world.edits.edits import judge_video
+from nt2vr.world.edits import judge_video
 from nt2vr.world.lexicon import synonyms
 
 

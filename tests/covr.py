@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.files import with_schema
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.sampling import sample_scenes
 
 METRICS = {"R@1": 50.0, "R@5": 60.0, "R@10": 70.0, "R@50": 80.0}
 RANKS = {  # system -> of each query

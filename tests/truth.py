@@ -1,7 +1,7 @@
 """The slow twin of `SceneDenials.fitting`."""
 
-from nt2vr.world.negation import SceneDenial
 from nt2vr.world.scenes import Scene
+from nt2vr.world.sentences import SceneDenial
 
 
 def fits(sentence: SceneDenial, scene: Scene) -> bool:

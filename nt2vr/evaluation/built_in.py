@@ -24,12 +24,11 @@ from nt2vr.progress import Progress, silent, tracked
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.altered import shown_classes
 from nt2vr.world.captions import SceneCaption, describe
+from nt2vr.world.claims import SceneTable
 from nt2vr.world.drawn.clips import LOOK, ClipFile
-from nt2vr.world.negation import SceneDenialKind
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene, SceneSplit
-from nt2vr.world.sentences import SceneDenials
-from nt2vr.world.splits import sample_scenes
-from nt2vr.world.table import SceneTable
+from nt2vr.world.sentences import SceneDenialKind, SceneDenials
 
 NUM_CLIPS = 2_000
 SEED = 7

@@ -14,8 +14,8 @@ from itertools import islice
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
 from nt2vr.world.altered import altered
 from nt2vr.world.captions import SceneCaption, describe
-from nt2vr.world.negation import negate
 from nt2vr.world.scenes import Scene
+from nt2vr.world.sentences import negate
 
 NEGATED, MOTION, ADDED, SWAPPED = "negated", "motion", "prop added", "verbs swapped"
 FOLDS = (NEGATED, "verb", MOTION, "subject", "place", "prop replaced", ADDED, SWAPPED)

@@ -21,15 +21,12 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.world import NAME, WORLD
-from nt2vr.world.claims import Act, Claim, Order, Who
-from nt2vr.world.deeds import DeedKind, deeds, deeds_at
+from nt2vr.world.claims import Act, Claim, Order, SceneTable, Who
 from nt2vr.world.drawn.clips import LOOK, ClipFile
-from nt2vr.world.nouns import meanings
+from nt2vr.world.sampling import staged
 from nt2vr.world.scenes import Scene, SceneSplit, problems
-from nt2vr.world.splits import staged
-from nt2vr.world.table import SceneTable
-from nt2vr.world.things import Noun, places, things
-from nt2vr.world.wording import conjugate, in_turn
+from nt2vr.world.things import DeedKind, Noun, deeds, deeds_at, places, things
+from nt2vr.world.wording import conjugate, in_turn, meanings
 
 TRIES = 20  # of staging a scene
 AS_FILMED, SHUFFLED = "as filmed", "shuffled"

@@ -7,11 +7,10 @@ from itertools import combinations
 
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.claims import Act, Claim, Who, seen_in
-from nt2vr.world.deeds import DeedKind, deeds, deeds_at
 from nt2vr.world.drawn.motions import MOTIONS
-from nt2vr.world.nouns import meanings
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
-from nt2vr.world.things import ACTING, places, things
+from nt2vr.world.things import ACTING, DeedKind, deeds, deeds_at, places, things
+from nt2vr.world.wording import meanings
 
 
 def altered(scene: Scene, change: str, rng: random.Random) -> Iterator[Scene]:

@@ -7,18 +7,19 @@ from typing import Literal
 
 from nt2vr.world.claims import Act, Claim, Order, Who
 from nt2vr.world.lexicon import DAY, NIGHT, PARTS
-from nt2vr.world.nouns import Phrase, draw_phrase
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
 from nt2vr.world.things import places
 from nt2vr.world.wording import (
     FORMS,
     SEQUENCES,
+    Phrase,
     Verb,
     conjugate,
     doers_of,
     draw_deed,
     draw_doer,
     draw_object,
+    draw_phrase,
     following,
     persons,
 )

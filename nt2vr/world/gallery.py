@@ -22,10 +22,10 @@ from nt2vr.world.claims import seen_in
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import render
 from nt2vr.world.offers import stories
+from nt2vr.world.reader import read_asked
+from nt2vr.world.sampling import showing, stream_staged
 from nt2vr.world.scenes import Scene
-from nt2vr.world.splits import showing, stream_staged
 from nt2vr.world.things import things
-from nt2vr.world.truth import read_asked
 
 FOLDER = Path("assets/gallery")
 SIZE = 224  # pixels

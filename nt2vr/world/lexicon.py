@@ -14,10 +14,20 @@ from typing import Literal, NamedTuple
 from nt2vr.negation.parse.inflect import Form, inflect, inflect_phrase
 from nt2vr.negation.parse.tokens import EMOJI, NO_EMOJI
 from nt2vr.world.claims import MANY, Act
-from nt2vr.world.deeds import DeedKind, deeds
-from nt2vr.world.nouns import NUMBERS, SIZES, meanings
-from nt2vr.world.things import COLOURS, Names, all_nouns, kinds, places, plural_of, read_table, things, those
-from nt2vr.world.wording import persons
+from nt2vr.world.things import (
+    COLOURS,
+    DeedKind,
+    Names,
+    all_nouns,
+    deeds,
+    kinds,
+    places,
+    plural_of,
+    read_table,
+    things,
+    those,
+)
+from nt2vr.world.wording import NUMBERS, SIZES, meanings, persons
 
 NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
 _OF_NIGHT, _OF_DAY = ("night", "nighttime"), ("day", "daytime")

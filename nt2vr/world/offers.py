@@ -13,13 +13,11 @@ import numpy as np
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.rewording import reword
-from nt2vr.world.claims import Claim
-from nt2vr.world.deeds import deeds
+from nt2vr.world.claims import Claim, SceneTable
 from nt2vr.world.lexicon import lexicon, longest, tokens_of
+from nt2vr.world.reader import read_asked, read_parts
 from nt2vr.world.scenes import Figure, Scene, main_deeds
-from nt2vr.world.table import SceneTable
-from nt2vr.world.things import Names, all_nouns, places, read_table, things
-from nt2vr.world.truth import read_asked, read_parts
+from nt2vr.world.things import Names, all_nouns, deeds, places, read_table, things
 
 FEW = 1  # clips that fit a query for which others are offered
 MOST = 3

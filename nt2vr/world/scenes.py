@@ -8,8 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
-from nt2vr.world.deeds import ENTER, LEAVE, WEAR, DeedKind, deeds
-from nt2vr.world.things import ACTING, Thing, places, things
+from nt2vr.world.things import ACTING, ENTER, LEAVE, WEAR, DeedKind, Thing, deeds, places, things
 
 SceneSplit = Literal["train", "validation", "test"]
 MOST_FIGURES, MOST_ACTORS, MOST_INDIVIDUALS = 4, 3, 6

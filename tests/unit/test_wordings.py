@@ -7,8 +7,8 @@ import pytest
 from benchmarks.harness import built_in_gallery
 from benchmarks.wordings import WORDINGS, sentences
 from nt2vr.negation.parse.query import Query
-from nt2vr.world.edits.edits import judge_video
-from nt2vr.world.truth import read_asked
+from nt2vr.world.edits import judge_video
+from nt2vr.world.reader import read_asked
 
 LEAST = 4  # clips that fit, and that show the unwanted part next to the wanted one
 

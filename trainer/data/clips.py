@@ -29,8 +29,8 @@ from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn.clips import ClipFile, embed_frames, embedded_once
 from nt2vr.world.drawn.shipped import embed_undrawn
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene, SceneSplit
-from nt2vr.world.splits import sample_scenes
 from trainer.config import TrainConfig
 from trainer.data.captions import captions_file, denials_of, read_split
 from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of, lacks_of

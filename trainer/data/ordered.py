@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.world.altered import other_motions
-from nt2vr.world.deeds import ENTER, LEAVE, deeds
 from nt2vr.world.drawn.motions import order_of
 from nt2vr.world.scenes import Figure, Scene, main_deeds
-from nt2vr.world.things import Noun, things
+from nt2vr.world.things import ENTER, LEAVE, Noun, deeds, things
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
 
 MOTION_SHARE = 1 / 3  # of the pairs

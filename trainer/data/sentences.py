@@ -15,10 +15,9 @@ from nt2vr.evaluation.built_in import world_queries
 from nt2vr.negation.generate.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.negation.generate.negator import negations
 from nt2vr.world.captions import describe
-from nt2vr.world.labels import labels
-from nt2vr.world.negation import SceneDenial, SceneDenialKind, negate
+from nt2vr.world.reader import labels
 from nt2vr.world.scenes import Scene
-from nt2vr.world.sentences import SceneDenials
+from nt2vr.world.sentences import SceneDenial, SceneDenialKind, SceneDenials, negate
 from trainer.data.ordered import FrameOrders, OrderedClips
 
 CAPTIONS_TRIED = 50  # per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B"

@@ -21,7 +21,7 @@ from nt2vr.progress import Progress, silent
 from nt2vr.settings import resolve_path
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.edits.families import Edit, Family, WishTable, ask_for, copies, training_families
+from nt2vr.world.edits import Edit, Family, WishTable, ask_for, copies, training_families
 from nt2vr.world.scenes import Scene
 from trainer.data.clips import frame_cache
 from trainer.fusion.config import FusionConfig

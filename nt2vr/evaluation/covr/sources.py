@@ -27,7 +27,7 @@ from nt2vr.search.exclusion import averaged
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import captions
 from nt2vr.world.drawn.clips import LOOK, ClipFile
-from nt2vr.world.edits.families import Family, WishTable, choose_families, gallery_of
+from nt2vr.world.edits import Family, WishTable, choose_families, gallery_of
 from nt2vr.world.scenes import Scene, SceneSplit
 
 PER_KIND = {"validation": 50, "test": 100}

@@ -12,8 +12,8 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS, Token
 from nt2vr.negation.parse.wordlists import words
 from nt2vr.world.claims import Claim
-from nt2vr.world.deeds import WEAR
-from nt2vr.world.truth import read_claim
+from nt2vr.world.reader import read_claim
+from nt2vr.world.things import WEAR
 
 PartKind = Literal["deed", "thing", "attribute", ""]
 VERBS = VERB_TAGS - {"MD"}

@@ -9,7 +9,7 @@ from nt2vr.evaluation.covr.sources import SEEN, UNSEEN
 from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.timing import AS_FILMED, SHUFFLED
-from nt2vr.world.edits.families import EDIT_KINDS
+from nt2vr.world.edits import EDIT_KINDS
 
 EMPTY = "–"
 

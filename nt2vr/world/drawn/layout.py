@@ -8,15 +8,12 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from nt2vr.world.drawn.actors import Stand, ahead_of, extent
-from nt2vr.world.drawn.dolls import HEAD, Placement, head_size
-from nt2vr.world.drawn.looks import HAIRS, SKINS, look
-from nt2vr.world.drawn.persons import Individual
-from nt2vr.world.drawn.props import ADULT, COLOURS, SIZES
-from nt2vr.world.drawn.sprites import stepped
+from nt2vr.world.drawn.actors import ADULT, COLOURS, SIZES, Individual, Stand, ahead_of, extent
+from nt2vr.world.drawn.canvas import stepped
+from nt2vr.world.drawn.dolls import HAIRS, HEAD, SKINS, Placement, head_size, look
 from nt2vr.world.scenes import Figure, Scene
 
-SIZE = 224.0  # layouts are in pixels of a frame this large
+SIZE = 224  # layouts are in pixels of a frame this large
 MARGIN = 5.0
 TALLEST, LEAST = 0.74, 0.4  # of the frame: height of the tallest figure
 TRIES, SHRINK, HIDDEN = 36, 0.98, 0.08  # arrangements, smaller every other time, until no more than this is hidden

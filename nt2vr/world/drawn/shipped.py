@@ -21,8 +21,8 @@ from nt2vr.progress import Progress, silent
 from nt2vr.settings import ASSETS
 from nt2vr.world.drawn import clips
 from nt2vr.world.drawn.clips import ClipFile
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import SceneSplit
-from nt2vr.world.splits import sample_scenes
 
 FILE = ASSETS / "world" / "embeddings.npz"
 BASE = ASSETS / "models" / "clip"

@@ -25,7 +25,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.search.systems import System
 from nt2vr.settings import ASSETS
 from nt2vr.world.altered import shown_classes
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.sampling import sample_scenes
 from tests.unit.evaluation.test_choices import benchmark_of
 from tests.unit.evaluation.words import WordEncoder, WordModels
 

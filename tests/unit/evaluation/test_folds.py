@@ -11,8 +11,8 @@ from nt2vr.evaluation.folds import FOLDS, fold_questions, one_change
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.reports.formats import csv_table, markdown
 from nt2vr.search.systems import System
-from nt2vr.world.splits import sample_scenes
-from nt2vr.world.truth import read_claim
+from nt2vr.world.reader import read_claim
+from nt2vr.world.sampling import sample_scenes
 from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, embedded
 
 

@@ -18,11 +18,10 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.claims import Claim, Who
-from nt2vr.world.edits.families import COPIES, EDIT_KINDS
-from nt2vr.world.negation import negate
+from nt2vr.world.edits import COPIES, EDIT_KINDS
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.sentences import SceneDenials
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.sentences import SceneDenials, negate
 
 DOG = SceneCaption("a dog", Claim((Who(frozenset({"dog"})),)))
 DOG_IN_PARK = SceneCaption("a dog in the park", Claim((Who(frozenset({"dog"})),), frozenset({"park"})))

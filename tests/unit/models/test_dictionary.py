@@ -11,7 +11,7 @@ from nt2vr.models.checkpoint import read_checkpoint, read_configs
 from nt2vr.models.tokenizer import load_tokenizer
 from nt2vr.settings import ASSETS
 from nt2vr.world.captions import captions
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.things import things
 
 SHIPPED = pytest.mark.parametrize("folder", sorted((ASSETS / "models").iterdir()), ids=lambda folder: folder.name)

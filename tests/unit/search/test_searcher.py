@@ -32,7 +32,7 @@ from nt2vr.search.searcher import LOW_SCORE, MAX_K, Searcher
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, projection
 from nt2vr.search.systems import System, check_model_name
 from nt2vr.settings import ASSETS
-from nt2vr.world.edits.edits import judge_video
+from nt2vr.world.edits import judge_video
 from nt2vr.world.scenes import Deed, Figure, Scene
 from tests.pooling import pool_by_mean
 

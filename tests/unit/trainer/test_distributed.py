@@ -28,7 +28,7 @@ from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.world.claims import Claim
-from nt2vr.world.negation import SceneDenial
+from nt2vr.world.sentences import SceneDenial
 from tests.paths import ROOT
 from tests.tiny import TINY
 from tests.training import assert_ended

@@ -21,8 +21,8 @@ from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.progress import silent, stoppable
 from nt2vr.world.claims import Claim
-from nt2vr.world.negation import SceneDenial, SceneDenialKind
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.sampling import sample_scenes
+from nt2vr.world.sentences import SceneDenial, SceneDenialKind
 from tests.tiny import TINY, tiny_model
 from tests.training import run_training
 from trainer.config import METRICS, SENTENCES, TrainConfig

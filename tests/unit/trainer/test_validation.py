@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.built_in import captions_of, world_queries
 from nt2vr.models.card import Card
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenials
-from nt2vr.world.splits import sample_scenes
 from tests.tiny import write_tiny
 from trainer.data import sentences as sentences_module
 from trainer.data.clips import Clips

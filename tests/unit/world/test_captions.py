@@ -8,8 +8,8 @@ import pytest
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.captions import captions, describe
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.splits import sample_scenes
 
 NEGATION = (
     r"n't|\b(not?|nt|never|neither|nor|none|nobody|nothing|nowhere|without|w/o|except|excluding|instead|rather|"

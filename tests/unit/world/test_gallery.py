@@ -18,7 +18,7 @@ from nt2vr.world.captions import captions
 from nt2vr.world.claims import seen_in
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import render
-from nt2vr.world.edits.edits import judge_video
+from nt2vr.world.edits import judge_video
 from nt2vr.world.gallery import (
     CAPTIONS_PER_CLIP,
     CLIPS_PER_STORY,
@@ -29,8 +29,8 @@ from nt2vr.world.gallery import (
     build,
 )
 from nt2vr.world.offers import stories
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
-from nt2vr.world.splits import sample_scenes
 from nt2vr.world.things import things
 from tests.paths import ROOT
 

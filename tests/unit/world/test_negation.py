@@ -9,13 +9,12 @@ from nt2vr.negation.generate.templates import WITH_PRONOUN, WITHOUT_PRONOUN
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.claims import Act, Claim, Who
-from nt2vr.world.negation import Done, SceneDenialKind, compose
-from nt2vr.world.nouns import draw_phrase
+from nt2vr.world.reader import read_asked
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.sentences import SceneDenials
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.sentences import Done, SceneDenialKind, SceneDenials, compose
 from nt2vr.world.things import places
-from nt2vr.world.truth import read_asked
+from nt2vr.world.wording import draw_phrase
 from tests.truth import fits
 
 SINGING, DANCING = (Done(verb, Act(frozenset((verb,)))) for verb in ("sing", "dance"))

@@ -9,9 +9,9 @@ from nt2vr.negation.parse.typed import read_typed
 from nt2vr.world.claims import Claim
 from nt2vr.world.lexicon import Meaning, longest, synonyms
 from nt2vr.world.offers import FEW, Offers, offered_words
+from nt2vr.world.reader import judge, read_claim
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.splits import sample_scenes
-from nt2vr.world.truth import judge, read_claim
 
 CAT = Figure("cat", "brown", deeds=(Deed("sleep"),))
 GUITARIST = Figure("man", "red", deeds=(Deed("play", "guitar", colour="red"),))

@@ -6,9 +6,9 @@ import pytest
 
 from nt2vr.negation.parse.query import Query
 from nt2vr.world.captions import describe
+from nt2vr.world.reader import judge, read_asked, read_claim
 from nt2vr.world.sampling import sample_scene
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.truth import judge, read_asked, read_claim
 
 DEEDS = (Deed("eat", "apple", 0, 0.5), Deed("play", "guitar", 0.5, 1, "blue"), Deed("wear", "top hat"))
 MAN = Figure("man", "red", deeds=DEEDS)

@@ -14,11 +14,9 @@ import pytest
 
 from nt2vr.world.captions import captions
 from nt2vr.world.drawn.render import render
-from nt2vr.world.negation import SceneDenialKind
-from nt2vr.world.sampling import sample_scene
+from nt2vr.world.sampling import sample_scene, sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit
-from nt2vr.world.sentences import SceneDenials
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.sentences import SceneDenialKind, SceneDenials
 from tests.paths import ROOT
 
 SPLITS: tuple[SceneSplit, ...] = ("train", "validation", "test")

@@ -8,10 +8,9 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.world.claims import seen_in
-from nt2vr.world.deeds import deeds
+from nt2vr.world.sampling import TRIES, draw_claim, sample_scenes, showing, staged, stream_scenes
 from nt2vr.world.scenes import problems
-from nt2vr.world.splits import TRIES, draw_claim, sample_scenes, showing, staged, stream_scenes
-from nt2vr.world.things import things
+from nt2vr.world.things import deeds, things
 
 
 def test_a_scene_about_every_thing_is_drawn_within_the_tries() -> None:

@@ -9,9 +9,9 @@ import nt2vr
 from nt2vr.api import understand
 from nt2vr.search.answers import Answer
 from nt2vr.world.offers import stories, story_queries
+from nt2vr.world.reader import judge, read_claim
+from nt2vr.world.sampling import showing, stream_staged
 from nt2vr.world.scenes import Deed, Figure, Scene, problems
-from nt2vr.world.splits import showing, stream_staged
-from nt2vr.world.truth import judge, read_claim
 
 PENGUIN = Figure("penguin", deeds=(Deed("walk"),))
 MAN = Figure("man", "red", deeds=(Deed("eat", "apple", 0, 0.5), Deed("dance", None, 0.5, 1)))

@@ -7,14 +7,12 @@ from itertools import combinations, permutations
 import pytest
 
 from nt2vr.world.captions import captions, describe
-from nt2vr.world.claims import Act, Claim, Order, Who, seen_in
-from nt2vr.world.negation import SceneDenialKind, negate
-from nt2vr.world.nouns import meanings
+from nt2vr.world.claims import Act, Claim, Order, SceneTable, Who, seen_in
+from nt2vr.world.reader import read_asked, read_claim
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene, problems
-from nt2vr.world.sentences import SceneDenials
-from nt2vr.world.splits import sample_scenes
-from nt2vr.world.table import SceneTable
-from nt2vr.world.truth import read_asked, read_claim
+from nt2vr.world.sentences import SceneDenialKind, SceneDenials, negate
+from nt2vr.world.wording import meanings
 from tests.truth import fits
 
 KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "list", "not", "except", "place")

@@ -8,7 +8,7 @@ from nt2vr.negation.generate.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.query_sets import read_captioned_videos
 from nt2vr.world.captions import describe
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.sampling import sample_scenes
 from tests.paths import SHARED
 
 FLICKR = SHARED / "data" / "flickr8k_captions.txt"

@@ -11,12 +11,11 @@ from nt2vr.negation.generate.wordings import word
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import Tagger
 from nt2vr.world.captions import describe
-from nt2vr.world.negation import SceneDenial
+from nt2vr.world.claims import SceneTable
+from nt2vr.world.reader import read_claim
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
-from nt2vr.world.sentences import SceneDenials
-from nt2vr.world.splits import sample_scenes
-from nt2vr.world.table import SceneTable
-from nt2vr.world.truth import read_claim
+from nt2vr.world.sentences import SceneDenial, SceneDenials
 
 SAYS_LITTLE = set("a an the is are and who in on with of to at by his her".split())
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nt2vr.negation.parse.inflect import Form, forms_of, inflect, inflect_phrase
-from nt2vr.world.deeds import deeds
+from nt2vr.world.things import deeds
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.world.captions import describe
-from nt2vr.world.labels import labels
-from nt2vr.world.negation import SceneDenial, SceneDenialKind, negate
+from nt2vr.world.reader import labels
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.sentences import SceneDenial, SceneDenialKind, negate
 from tests.truth import fits
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, TruthBatch, epoch_batches

@@ -13,7 +13,7 @@ from nt2vr.progress import silent, stoppable
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.render import render
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.sampling import sample_scenes
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, epoch_batches, every_caption
 from trainer.data.clips import Clips, world_clips

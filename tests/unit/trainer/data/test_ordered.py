@@ -5,10 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from nt2vr.world.deeds import deeds
 from nt2vr.world.drawn.motions import spots
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene, main_deeds
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.things import deeds
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
 from trainer.data import ordered
 from trainer.data.ordered import FrameOrders, reordered, solos_of

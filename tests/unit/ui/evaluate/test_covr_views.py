@@ -19,7 +19,7 @@ from nt2vr.ui.evaluate.review import resolved
 from nt2vr.ui.evaluate.review_view import review_view
 from nt2vr.ui.evaluate.view import report_view
 from nt2vr.world.drawn.render import render
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.sampling import sample_scenes
 from tests.covr import write_covr_file
 
 

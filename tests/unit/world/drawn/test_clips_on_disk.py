@@ -16,7 +16,7 @@ from nt2vr.progress import silent, stoppable
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.drawn.render import render
-from nt2vr.world.splits import sample_scenes
+from nt2vr.world.sampling import sample_scenes
 from tests.pooling import pool_by_mean
 
 SCENES = sample_scenes("validation", 3, seed=0)

@@ -8,19 +8,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.world.deeds import deeds
-from nt2vr.world.drawn import backdrops
-from nt2vr.world.drawn.actors import paint
-from nt2vr.world.drawn.canvas import Canvas
+from nt2vr.world.drawn import render as backdrops
+from nt2vr.world.drawn.actors import paint, picture
+from nt2vr.world.drawn.canvas import Canvas, drawing, ink
 from nt2vr.world.drawn.dolls import Placement, bent, body_of, grip_of, poses
 from nt2vr.world.drawn.layout import lay_out, most_hidden
 from nt2vr.world.drawn.motions import MOTIONS, spots
-from nt2vr.world.drawn.props import picture
 from nt2vr.world.drawn.render import render
-from nt2vr.world.drawn.sprites import drawing, ink
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
-from nt2vr.world.splits import sample_scenes
-from nt2vr.world.things import places, read_toml, things
+from nt2vr.world.things import deeds, places, read_toml, things
 
 PX = 224  # layouts are for this size
 KEY = (255, 0, 255)

@@ -10,8 +10,8 @@ from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn import shipped
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.drawn.shipped import BASE, SHIPPED, embed_undrawn
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import SceneSplit
-from nt2vr.world.splits import sample_scenes
 
 
 @pytest.mark.parametrize("split", list(SHIPPED))

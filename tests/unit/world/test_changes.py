@@ -9,11 +9,9 @@ import pytest
 
 from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.parse.query import Query
-from nt2vr.world.edits.changes import Change, changes_of, possible
-from nt2vr.world.edits.edits import judge_edit
-from nt2vr.world.edits.families import Wish, changed, training_families, two_changes
+from nt2vr.world.edits import Change, Wish, changed, changes_of, judge_edit, possible, training_families, two_changes
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene, problems
-from nt2vr.world.splits import sample_scenes
 
 HAT = Deed("wear", "hat", colour="red")
 MAN = Figure("man", "blue", deeds=(Deed("feed", 2), HAT))

@@ -5,19 +5,21 @@ usual one does.
 """
 
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, product
+from itertools import chain, islice, product
+from types import MappingProxyType
 
-from nt2vr.negation.generate.modifications import ChangeKind
+from nt2vr.media.gallery import Video
+from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind, Modification, modify
+from nt2vr.negation.parse.query import Query
+from nt2vr.search.answers import Verdict
 from nt2vr.world.claims import Act, Claim, Who
-from nt2vr.world.deeds import WEAR, deeds
-from nt2vr.world.nouns import draw_noun, meanings
-from nt2vr.world.sampling import anywhere, cast_at, draw_colour, props_at, sample_deed
-from nt2vr.world.scenes import Deed, Figure, Scene, problems
-from nt2vr.world.things import Names, Noun, places, things
-from nt2vr.world.truth import read_claim
-from nt2vr.world.wording import conjugate, draw_deed
+from nt2vr.world.reader import judge, read_claim
+from nt2vr.world.sampling import anywhere, cast_at, draw_colour, props_at, sample_deed, stream_scenes
+from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, main_deeds, problems
+from nt2vr.world.things import ACTING, WEAR, Names, Noun, deeds, places, things
+from nt2vr.world.wording import conjugate, draw_deed, draw_noun, meanings
 
 TRIES = 8  # deeds drawn per changed one, and new actors per kind
 
@@ -231,3 +233,228 @@ def _thing(change: Change) -> str:
     worn = change.does if change.kind == "add accessory" else change.did if change.kind == "remove accessory" else None
     figure = change.new or change.old
     return str(worn.object) if worn else figure.thing if figure and change.kind.endswith("prop") else ""
+
+
+TWO = "two changes"
+EDIT_KINDS = (*CHANGE_KINDS, TWO)
+COPIES = 5  # right clips per query, and twins per reference, at least
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Requirements of a changed scene: its gist, which is its place and who does what; the rest is free."""
+
+    gist: Hashable
+    shown: tuple[Claim, ...]  # added by the changes
+    gone: tuple[Claim, ...]  # taken away by them
+
+    @classmethod
+    def of(cls, scene: Scene, changes: Sequence[Change]) -> "Wish":
+        """Return the requirements of changes that led to `scene`."""
+        shown, gone = [change.shown for change in changes], [change.gone for change in changes]
+        return cls(scene.gist, tuple(filter(None, shown)), tuple(filter(None, gone)))
+
+    def holds(self, scene: Scene) -> bool:
+        return (
+            scene.gist == self.gist and all(claim.holds(scene) for claim in self.shown) and not self.violated_by(scene)
+        )
+
+    def violated_by(self, scene: Scene) -> bool:
+        """Return whether a scene still shows something to be taken away."""
+        return any(claim.holds(scene) for claim in self.gone)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One covr query on a reference."""
+
+    kind: str  # one of EDIT_KINDS
+    changes: tuple[Change, ...]  # one or two
+    modification: Modification
+    unseen: bool  # its wording is not of training
+    scene: Scene  # the changed reference
+    wish: Wish  # content of a right clip
+
+    @property
+    def names(self) -> Names:
+        """Names of the vocabulary that the text mentions."""
+        return frozenset[str]().union(*(change.names for change in self.changes))
+
+
+@dataclass(frozen=True)
+class Family:
+    """A reference and edits of it, all of one split."""
+
+    reference: Scene
+    edits: tuple[Edit, ...]
+
+
+def stream_families(
+    split: SceneSplit, seed: int, unseen_share: float = 0.0, left: Mapping[str, int] = MappingProxyType({})
+) -> Iterator[Family]:
+    """Yield families of a split, endlessly, each with at most one edit per kind.
+
+    Args:
+        unseen_share: share of texts in wordings that training has not seen.
+        left: kind to number of edits still wanted, for kinds that not every family should have.
+    """
+    rng = random.Random(f"families {split}-{seed}")
+    for reference in stream_scenes(split, seed):
+        kinds = (kind for kind in EDIT_KINDS if left.get(kind, 1) > 0)
+        edits = (_edit(reference, kind, split, unseen_share, rng) for kind in kinds)
+        yield Family(reference, tuple(edit for edit in edits if edit is not None))
+
+
+def choose_families(split: SceneSplit, per_kind: int, seed: int) -> list[Family]:
+    """Choose families with `per_kind` edits of every kind, half of them in unseen wordings."""
+    left = dict.fromkeys(EDIT_KINDS, per_kind)
+    families: list[Family] = []
+    stream = stream_families(split, seed, 0.5, left)
+    while any(left.values()):
+        family = next(stream)
+        for edit in family.edits:
+            left[edit.kind] -= 1
+        families += [family] if family.edits else []
+    return families
+
+
+def training_families(count: int, seed: int) -> list[Family]:
+    """Return families of the training split, in seen wordings."""
+    return list(islice(stream_families("train", seed), count))
+
+
+def ask_for(scene: Scene, changes: Iterable[Change], rng: random.Random, unseen: bool = False) -> Modification:
+    """Write a text that asks for one or two changes of a scene, in wordings of training or in unseen ones."""
+    return modify(((each.kind, fields_of(scene, each, rng)) for each in changes), rng, unseen)
+
+
+def two_changes(scene: Scene, rng: random.Random) -> Iterator[tuple[Change, Change]]:
+    """Yield pairs of changes of different kinds, to different things, that lead to possible scenes."""
+    kinds = rng.sample(CHANGE_KINDS, len(CHANGE_KINDS))
+    found: list[Change] = []
+    for change in filter(None, (next(changes_of(scene, kind, rng), None) for kind in kinds)):
+        for other in found:
+            pair = (change, other) if rng.random() < 0.5 else (other, change)
+            after = changed(scene, pair)
+            apart = change.old is None or change.old != other.old
+            if apart and possible(after) and Wish.of(after, pair).holds(after):
+                yield pair
+        found.append(change)
+
+
+def copies(scene: Scene, count: int) -> list[Scene]:
+    """Return the scene in `count` other looks."""
+    rng = random.Random(f"copies {scene.seed}")
+    return [replace(scene, seed=rng.getrandbits(32)) for _ in range(count)]
+
+
+def gallery_of(families: Sequence[Family], count: int = COPIES) -> list[Scene]:
+    """Return the clips that are searched: `count` twins of each reference, and as many looks of each edit."""
+    return [
+        copy
+        for family in families
+        for scene in (family.reference, *(edit.scene for edit in family.edits))
+        for copy in copies(scene, count)
+    ]
+
+
+def changed(scene: Scene, changes: Iterable[Change]) -> Scene:
+    """Return the scene with all changes; what leaves figures out comes last: it renumbers them."""
+    for change in sorted(changes, key=lambda each: each.kind.startswith(("remove", "replace place"))):
+        scene = change.applied(scene)
+    return scene
+
+
+def _edit(reference: Scene, kind: str, split: SceneSplit, unseen_share: float, rng: random.Random) -> Edit | None:
+    """Return the first of the kind's changes that leads to a scene of the split."""
+    unseen = rng.random() < unseen_share
+    singles = ((change,) for change in changes_of(reference, kind, rng))  # type: ignore[arg-type]
+    for changes in two_changes(reference, rng) if kind == TWO else singles:
+        scene = replace(changed(reference, changes), seed=rng.getrandbits(32))
+        if scene.split == split:
+            wish = Wish.of(scene, changes)
+            return Edit(kind, changes, ask_for(reference, changes, rng, unseen), unseen, scene, wish)
+    return None
+
+
+class WishTable:
+    """`Wish.holds` for all scenes of a gallery at once."""
+
+    def __init__(self, scenes: Sequence[Scene]) -> None:
+        self._scenes = scenes
+        self._rows: dict[Hashable, list[int]] = {}
+        for row, scene in enumerate(scenes):
+            self._rows.setdefault(scene.gist, []).append(row)
+
+    def right(self, wish: Wish) -> list[int]:
+        """Return the rows of the scenes that are right."""
+        return [row for row in self._rows.get(wish.gist, ()) if wish.holds(self._scenes[row])]
+
+
+def judge_video(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
+    """Judge a video of the built-in world, optionally next to a reference from it; None for any other video."""
+    try:
+        scene, *before = (Scene.from_dict(each.scene or {}).dressed for each in (video, reference) if each)
+    except (KeyError, TypeError):
+        return None
+    return judge_edit(query, before[0], scene) if before else judge(query, scene)
+
+
+def judge_edit(query: Query, before: Scene, scene: Scene) -> Verdict | None:
+    """Judge a clip next to a reference: by the text, and "miss" if it lacks actors that the text does not change.
+
+    Those must do the same as in the reference; its place, looks and things are free, and so are further actors.
+    A change leaves the other properties of an actor: "reading instead of dancing" asks for the same dancer.
+    """
+    verdict = judge(query, scene)
+    if verdict == "violation" or (verdict is None and (query.wanted or query.unwanted)):
+        return verdict
+    claims = [claim for part in query.wanted if (claim := read_claim(part))]
+    gone = [claim for part in query.unwanted if (claim := read_claim(part))]
+    return verdict or "right" if Claim(tuple(_actors(before, claims, gone))).holds(scene) else "miss"
+
+
+def _actors(before: Scene, wanted: Sequence[Claim], gone: Sequence[Claim]) -> list[Who]:
+    """List the required actors: the wanted ones, each as the actor that it changes, and the unchanged ones."""
+    actors = [figure for figure in before.figures if figure.acts]
+    taken = [each for each in actors if any(who.fits(each, before.figures) for claim in gone for who in claim.whos)]
+    left, lost = [actor for actor in actors if actor not in taken], frozenset(actor.thing for actor in taken)
+    found: list[Who] = []
+    for who in (who for claim in wanted for who in claim.whos):
+        same = next((actor for actor in left if actor.thing in who.names), None)
+        changed = same or (next(iter(_alike_first(taken, who)), None) if _may_act(who) else None)
+        if same is not None:
+            left.remove(same)
+        elif changed is not None:
+            taken.remove(changed)
+        found.append(who if changed is None else _completed(who, changed, before, lost))
+    return [*found, *(_completed(Who(), actor, before, lost) for actor in left)]
+
+
+def _alike_first(actors: Sequence[Figure], who: Who) -> list[Figure]:
+    """Sort actors so that those come first who are of the kind described: a student replaces a boy, not a train."""
+    roles = {things()[name].role for name in who.names}
+    return sorted(actors, key=lambda actor: actor.kind.role not in roles)
+
+
+def _may_act(who: Who) -> bool:
+    """Return whether somebody is described, and not "a chair"."""
+    return bool(who.acts) or not who.names or any(things()[name].role in ACTING for name in who.names)
+
+
+def _completed(who: Who, changed: Figure, before: Scene, lost: Names) -> Who:
+    """Complete a description by what an actor of the reference is and does; clothes leave its deeds as they are.
+
+    Whoever looked at somebody `lost` may look at anybody.
+    """
+    done = tuple(
+        Act(
+            frozenset((deed.verb,)),
+            objects=frozenset((deed.object,) if isinstance(deed.object, str) else ()),
+            targets=frozenset((before.figures[deed.object].thing,) if isinstance(deed.object, int) else ()) - lost,
+        )
+        for deed in main_deeds(changed)
+    )
+    names = who.names or frozenset((changed.thing,))
+    is_worn = all(act.verbs <= {"wear"} for act in who.acts)
+    return replace(who, names=names, acts=(*who.acts, *done) if is_worn else who.acts)

@@ -11,21 +11,21 @@ import pytest
 from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.generate.written import wordings_in
 from nt2vr.world.claims import Claim
-from nt2vr.world.edits.changes import changes_of
-from nt2vr.world.edits.families import (
+from nt2vr.world.edits import (
     COPIES,
     EDIT_KINDS,
     Family,
     WishTable,
     ask_for,
+    changes_of,
     choose_families,
     copies,
     gallery_of,
     training_families,
 )
+from nt2vr.world.reader import read_claim
+from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene, SceneSplit
-from nt2vr.world.splits import sample_scenes
-from nt2vr.world.truth import read_claim
 
 
 @cache
