@@ -155,11 +155,6 @@ def _project() -> tuple[str, dict[str, str]]:
     return project["version"], project.get("urls", {})
 
 
-def chat_key(environment: Mapping[str, str] = os.environ) -> str:
-    """Return the key of a chat-completions endpoint, NT2VR_CHAT_KEY; empty if there is none."""
-    return environment.get("NT2VR_CHAT_KEY", "").strip()
-
-
 def _data_dir(named: str | Path) -> Path:
     """Refuse a data folder that is none and cannot be made; a read-only one will do for searching."""
     folder = expanded(named)

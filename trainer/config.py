@@ -148,7 +148,7 @@ class TrainConfig:
     verb_changes: str = option(
         "rules",
         "captions with another verb, for vfc: made by rules, of antonyms, or with any verb (random) as controls; or a "
-        "file of `nt2vr queries verbs`, which also asks a language model",
+        "file of `nt2vr queries verbs`",
     )
     verb_negatives: Whole = option(5, "captions with another verb per caption and step, of up to 10 that are made")
     calibrate: bool = option(

@@ -4,13 +4,12 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 from nt2vr.errors import ConfigError
 from nt2vr.files import check_writable
 from nt2vr.progress import progress_bar, tracked
-from nt2vr.settings import add_flags, chat_key
+from nt2vr.settings import add_flags
 
 NO_COMPOSED = (
     "composed.jsonl is empty: a composed query needs a video whose captions tell two deeds of one subject, such as “a "
@@ -48,7 +47,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         f"{default}",
     )
     mining.add_argument("--seed", type=int, default=0, help=f"draws pairs and wordings {default}")
-    _add_chat(mining)
     add_flags(mining)
     mining.set_defaults(action=_triplets)
     verbs = commands.add_parser("verbs", help="give captions another verb, as hard negatives of the loss vfc")
@@ -58,19 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--rule", choices=("rules", "antonym", "random"), default="rules", help=f"of new verbs {default}"
     )
     verbs.add_argument("--seed", type=int, default=0, help=f"draws verbs {default}")
-    _add_chat(verbs)
     verbs.set_defaults(action=_verbs)
-
-
-def _add_chat(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--chat-url",
-        default="",
-        metavar="URL",
-        help="chat-completions endpoint that writes the texts, such as https://host/v1; its key is in NT2VR_CHAT_KEY "
-        "(default: own rules write them, and nothing is sent anywhere)",
-    )
-    parser.add_argument("--chat-model", default="", metavar="NAME", help="name of the endpoint's model")
 
 
 def run(options: Namespace) -> None:
@@ -95,49 +81,30 @@ def _split(options: Namespace) -> None:
         _write(parts)
 
 
-def _check_chat(options: Namespace) -> None:
-    if bool(options.chat_url) != bool(options.chat_model):
-        raise ConfigError("Name both --chat-url and --chat-model, or neither.")
-
-
 def _verbs(options: Namespace) -> None:
-    _check_chat(options)
-    from nt2vr.negation.generate.chat import ChatEndpoint
     from nt2vr.negation.generate.query_sets import read_captioned_videos
     from nt2vr.negation.generate.verb_changes import VerbChanges
-    from nt2vr.negation.generate.verb_files import line_by_chat, write_verbs
+    from nt2vr.negation.generate.verb_files import write_verbs
 
     check_writable(options.out.parent)
     captions = [some for some in read_captioned_videos(options.captions).captions.values() if some]
     with progress_bar() as progress:
         changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress))
-        if options.chat_url:
-            endpoint = ChatEndpoint(options.chat_url, options.chat_model, chat_key())
-            pairs = [(row, caption) for row, some in enumerate(captions) for caption in dict.fromkeys(some)]
-            asked = tracked(pairs, len(pairs), "asking", progress)
-            lines = [line_by_chat(endpoint, caption, changes.verbs(row)) for row, caption in asked]
-        else:
-            lines = [line for row in range(len(changes)) for line in changes.lines(row, options.rule, options.seed)]
+        lines = [line for row in range(len(changes)) for line in changes.lines(row, options.rule, options.seed)]
     count = write_verbs(options.out, lines)
     _write({"captions": len(lines), "written": count, "changed": sum(len(line.changed) for line in lines)})
 
 
 def _triplets(options: Namespace) -> None:
-    _check_chat(options)
-    if options.chat_url and options.texts != "rules":
-        raise ConfigError("Leave out --texts, or --chat-url: one of them writes the texts.")
     if options.limit < 1:
         raise ConfigError(f"--limit is {options.limit}: choose at least 1.")
     from nt2vr.api import load_model
-    from nt2vr.negation.generate.chat import ChatEndpoint, write_by_chat
     from nt2vr.negation.generate.query_sets import read_captioned_videos
     from nt2vr.negation.generate.triplets.files import WriteText, mine_pairs, write_triplets
     from nt2vr.negation.generate.triplets.modification import Modifier, write_by_template
     from nt2vr.negation.parse.tagger import load_tagger
 
     write: WriteText = write_by_template if options.texts == "templates" else Modifier(load_tagger()).write
-    if options.chat_url:
-        write = partial(write_by_chat, ChatEndpoint(options.chat_url, options.chat_model, chat_key()))
     check_writable(options.out.parent)
     videos = read_captioned_videos(options.captions)
     encoder = load_model(options.model, options.data_dir, options.device)

@@ -200,10 +200,6 @@ class VerbChanges:
     def __len__(self) -> int:
         return len(self._videos)
 
-    def verbs(self, row: int) -> set[str]:
-        """Return the verbs of all captions of a video."""
-        return {frame.verb for frames in self._videos[row].values() for frame in frames}
-
     def lines(self, row: int, rule: Rule, seed: int) -> list[VerbLine]:
         """Return the captions of a video with their verb phrases and changes."""
         return [self._line(row, caption, rule, random.Random(f"{seed} {caption}")) for caption in self._videos[row]]
@@ -216,7 +212,7 @@ class VerbChanges:
     def draw(self, row: int, caption: str, rule: Rule, rng: random.Random, most: int = MOST) -> list[Changed]:
         """Change one verb of a caption, in up to `most` ways; verbs that are frequent with its object come first."""
         frames = self._videos[row][caption]
-        own = self.verbs(row)
+        own = {each.verb for some in self._videos[row].values() for each in some}
         drawn: list[tuple[float, int, str]] = []
         for place, frame in enumerate(frames):
             found = self._others(frame, own, rule)

@@ -1,62 +1,16 @@
-"""Captions with another verb as files, and by a language model with VFC's two prompts.
+"""Captions with another verb as files, whoever changed them.
 
 One JSON object per line: {"caption", "phrases": […], "changed": […]}.
 """
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import ConfigError
-from nt2vr.negation.generate.chat import ChatEndpoint
 from nt2vr.negation.generate.query_sets import objects_of, write_lines
-from nt2vr.negation.generate.verb_changes import MOST, Changed, VerbLine, frames_of
-from nt2vr.negation.parse.wordlists import text_of
-
-MAX_TOKENS = 512  # output length that the paper allows
-MAX_CHARS = 500  # of a changed caption
-_NUMBERED = re.compile(r"^\s*\d+\s*[).:]\s*(.+?)\s*$")
-_QUOTED = re.compile("[\u2018'\"\u201c]([^\u2018\u2019'\"\u201c\u201d]+)[\u2019'\"\u201d]")
-
-
-def line_by_chat(endpoint: ChatEndpoint, caption: str, own: Iterable[str]) -> VerbLine:
-    """Have a language model change the verbs of a caption, and extract its verb phrases.
-
-    Args:
-        own: lemmas of the verbs of the caption and of its video's other captions; answers with one are dropped.
-    """
-    answer = endpoint.complete(_prompt("verb_change_prompt.txt", caption), MAX_TOKENS)
-    changed = changed_in(answer, caption, frozenset(own))
-    answer = endpoint.complete(_prompt("verb_phrase_prompt.txt", caption), MAX_TOKENS)
-    return line_of(caption, phrases_in(answer), changed)
-
-
-def _prompt(file: str, caption: str) -> str:
-    """Fill in one of VFC's prompts, as published.
-
-    Source: Momeni et al., "Verbs in Action: Improving Verb Understanding in Video-Language Models", ICCV 2023,
-    appendix C.5.
-    """
-    return text_of(f"wordings/{file}").rstrip("\n").format(caption=caption)
-
-
-def changed_in(answer: str, caption: str, own: frozenset[str]) -> list[str]:
-    """Return the numbered sentences of an answer; those after a blank line, or with one of the verbs, are dropped."""
-    lines = answer.strip().split("\n\n")[0].splitlines()
-    texts = [match[1].rstrip(".") for line in lines if (match := _NUMBERED.match(line))]
-    texts = [text for text in dict.fromkeys(texts) if text.isprintable() and len(text) <= MAX_CHARS]
-    said = caption.lower().rstrip(" .")
-    return [text for text in texts if text.lower() != said and not own & {each.verb for each in frames_of(text)}][
-        :MOST
-    ]
-
-
-def phrases_in(answer: str) -> list[str]:
-    """Return the quoted verb phrases in the first line of an answer."""
-    first = (answer.strip().splitlines() or [""])[0]
-    return [text.strip() for text in _QUOTED.findall(first) if text.strip() and text.isprintable()]
+from nt2vr.negation.generate.verb_changes import Changed, VerbLine, frames_of
 
 
 def line_of(caption: str, phrases: Sequence[str], changed: Sequence[str]) -> VerbLine:

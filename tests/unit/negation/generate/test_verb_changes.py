@@ -1,9 +1,8 @@
-"""Captions with another verb by rules, and those of a language model, on a small corpus."""
+"""Captions with another verb by rules, on a small corpus."""
 
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from nt2vr.__main__ import main
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.verb_changes import Changed, VerbChanges, frames_of
-from nt2vr.negation.generate.verb_files import changed_in, line_by_chat, phrases_in, read_verbs, write_verbs
+from nt2vr.negation.generate.verb_files import read_verbs, write_verbs
 
 CORPUS = [
     ["a man is cutting a cake"],
@@ -110,47 +109,6 @@ def test_equal_seeds_change_alike() -> None:
     assert Changed("a man is eating a cake", ("eat cake",)) in line.changed
 
 
-@dataclass
-class Scripted:
-    """Answers in turn."""
-
-    answers: list[str]
-    asked: list[tuple[str, int]] = field(default_factory=list)
-
-    def complete(self, prompt: str, max_tokens: int = 60) -> str:
-        self.asked.append((prompt, max_tokens))
-        return self.answers.pop(0)
-
-
-def test_a_language_model_is_asked_the_papers_two_prompts() -> None:
-    scripted = Scripted(
-        [
-            " 1) A man eats a cake.\n2) A man cuts a cake.\n3) A man slices a cake\n\n4) A man sells a cake.",
-            "['cutting cake']\nInput",
-        ]
-    )
-    line = line_by_chat(scripted, "a man cuts a cake", {"cut", "slice"})  # type: ignore[arg-type]
-    assert [each.text for each in line.changed] == ["A man eats a cake"]
-    assert line.phrases == ("cutting cake",) and line.changed[0].keys == ("eat cake",)
-    (change, most), (phrases, _) = scripted.asked
-    assert change.endswith("Input: a man cuts a cake\nOutputs:") and change.count("\nInput: ") == 5 and most > 60
-    assert phrases.endswith("Input: a man cuts a cake\nOutput:") and phrases.count("\nInput: ") == 19
-
-
-@pytest.mark.parametrize(
-    "answer", ["", "\n\n", "no idea", "1)", "1) a\x00b", "1) " + "x" * 501, "1) a man cuts a cake.", "{caption}"]
-)
-def test_answers_that_are_no_list_change_nothing(answer: str) -> None:
-    assert changed_in(answer, "a man cuts a cake", frozenset()) == []
-    assert phrases_in(answer) == []
-
-
-def test_curly_braces_in_a_caption_are_only_text() -> None:
-    scripted = Scripted(["", ""])
-    line_by_chat(scripted, "a {caption} {0}", ())  # type: ignore[arg-type]
-    assert "Input: a {caption} {0}\n" in scripted.asked[0][0]
-
-
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     changes = VerbChanges(CORPUS)
     lines = [line for row in range(len(changes)) for line in changes.lines(row, "rules", 0)]
@@ -185,4 +143,3 @@ def test_the_command_writes_a_file_for_a_training(tmp_path: Path, capsys: pytest
         "a man is decorating a cake",
         "a man is eating a cake",
     }
-    assert main([*flags, "--chat-url", "http://127.0.0.1:1/v1"]) == 2
