@@ -133,7 +133,7 @@ def submit_covr(
     device: str | None = None,
     progress: Progress = silent,
 ) -> list[Path]:
-    """Write what the test server of CIRR or CIRCO takes, see `write_submission`."""
+    """Write what the test server of CIRR takes, see `write_submission`."""
     encoder = load_model(model, data_dir, device).encoder
     with closing(Services(_settings(data_dir, device))) as services:
         return services.evaluations.submit_covr(data, encoder, system, expanded(file), progress)

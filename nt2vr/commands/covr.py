@@ -35,7 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--submit",
         type=Path,
         metavar="FILE",
-        help="measure nothing, and write the JSON that the test server of CIRR or CIRCO takes; of CIRR, two files",
+        help="measure nothing, and write the two JSON files that the test server of CIRR takes",
     )
     parser.add_argument("--system", default="sum", help=f"what --submit writes: a row of the table {default}")
     add_flags(parser)
@@ -44,7 +44,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> None:
     from nt2vr.api import evaluate_covr, submit_covr
     from nt2vr.evaluation.covr.sources import CovrData
-    from nt2vr.evaluation.reports.formats import published_markdown
 
     data = CovrData(options.data, options.split, options.queries, options.keep_reference)
     with progress_bar() as progress:
@@ -53,8 +52,6 @@ def run(options: Namespace) -> None:
                 options.model, data, options.submit, options.system, options.data_dir, options.device, progress
             )
             sys.stdout.writelines(f"{file}\n" for file in files)
-            if len(files) > 1:  # CIRR's, whose figures are told by its server
-                sys.stdout.write("\n" + published_markdown("CIRR, test"))
             return
         evaluation = evaluate_covr(options.model, data, options.data_dir, options.device, progress)
     sys.stderr.writelines(f"{line}\n" for line in evaluation.remarks)

@@ -50,7 +50,7 @@ class CovrSet:
 def load_covr(path: Path, split: str = "test", known: Collection[str] | None = None) -> CovrSet:
     """Read a dataset's queries of a split, and find its files.
 
-    The test splits of CIRR, CIRCO and FashionIQ have no targets.
+    The test splits of CIRR and FashionIQ have no targets; of CIRCO only the validation split is read.
 
     Args:
         split: "train", "val" or "test"; CIRR has further "train-negated", its training queries that deny something.
@@ -177,17 +177,17 @@ def _fashion(files: Files, split: str) -> Iterator[CovrSample]:
 
 
 def _circo(files: Files, split: str) -> Iterator[CovrSample]:
-    """Read CIRCO: JSON with several targets per query; the test split names none."""
-    for file in files.named(f"{split}.json"):
-        with expecting(file, "a list of objects with id, reference_img_id and relative_caption"):
+    """Read CIRCO's validation split: JSON with several targets per query."""
+    for file in files.named("val.json") if split == "val" else ():
+        with expecting(file, "a list of objects with id, reference_img_id, relative_caption and target_img_id"):
             for entry in read_json(file):
                 yield CovrSample(
                     _coco(entry["reference_img_id"]),
                     text_of(entry["relative_caption"]),
-                    tuple(map(_coco, entry.get("gt_img_ids", ()))),
+                    tuple(map(_coco, entry["gt_img_ids"])),
                     "CIRCO",
                     str(int(entry["id"])),
-                    target=_coco(entry["target_img_id"]) if "target_img_id" in entry else "",
+                    target=_coco(entry["target_img_id"]),
                     labels=tuple(map(text_of, entry.get("semantic_aspects", ()))),
                 )
 

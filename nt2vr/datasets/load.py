@@ -6,7 +6,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from nt2vr.datasets import flickr, folder, karpathy, msrvtt, published, vatex
+from nt2vr.datasets import flickr, folder, karpathy, msrvtt, vatex
 from nt2vr.datasets.base import Annotations, Captions, Dataset, Loader, Split, such_as
 from nt2vr.datasets.files import Files
 from nt2vr.errors import ConfigError, DatasetError, counted
@@ -27,7 +27,6 @@ BUILT_IN: Mapping[str, Loader] = {  # the first whose mark is found is used
     "msrvtt3k": msrvtt.LOADER_3K,
     "vatex": vatex.LOADER,
     "karpathy": karpathy.LOADER,
-    **published.LOADERS,
     "folder": folder.LOADER,
     "flickr": flickr.LOADER,
 }

@@ -8,7 +8,6 @@ from nt2vr.datasets.base import Dataset
 from nt2vr.datasets.features import Features
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_features, embed_files
-from nt2vr.evaluation.reports.published import RELEASED
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.negation.generate.absences import AbsenceQuery
@@ -46,7 +45,6 @@ def captioned_benchmark(
         **({"content": content_of(dataset.videos, cache, progress)} if has_files else {}),
         **({"features": {name: each.digest for name, each in sorted(features.items())}} if features else {}),
         "remarks": [*dataset.remarks, *remarks],
-        **({RELEASED: list(sets.released)} if sets.released else {}),
     }
     ids = tuple(video.video_id for video in dataset.videos)
     embed = embed_features(dataset.videos, features, embed_files(dataset.videos, decoder, cache))

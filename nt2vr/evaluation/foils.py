@@ -5,10 +5,9 @@
     pairs        a CSV: caption, negated_caption
     CREPE        a CSV: image_id, caption, hard_negs (a Python list); x, y, width, height of a region
     SugarCREPE   {"0": {"filename", "caption", "negative_caption"}, …}, a file per fold
-    VALSE        {id: {"image_file", "caption", "foil", "mturk": {"caption"}}, …}, a file per phenomenon
     CC-Neg       ccneg_preprocessed.pt: {"image_paths": […], "annotations": [{"json", "sop_data"}, …], "num_ops"}
 
-Sources: RAIVNLab/sugar-crepe, Heidelberg-NLP/VALSE, RAIVNLab/CREPE, jaisidhsingh/CoN-CLIP.
+Sources: RAIVNLab/sugar-crepe, RAIVNLab/CREPE, jaisidhsingh/CoN-CLIP.
 """
 
 import ast
@@ -29,7 +28,6 @@ MEDIA = (  # columns that name the file; the first that is there
 )
 NEGATED = ("negated_caption", "negated")
 QUESTION_TYPES = {"C": "causal", "T": "temporal", "D": "descriptive"}  # first letters of NExT-QA's types
-AGREED = 2  # of VALSE's three annotators, who chose the caption and not the foil: its valid samples
 CC_NEG_TEST = 40_000  # the last of CC-Neg, which its authors evaluate on
 CC_NEG_BYTES = 1 << 30  # of its list of annotations, at most
 MEMORY_BYTES, MEMORY_FACTOR = 3 << 30, 12  # of the child that reads it: PyTorch, and times the file
@@ -61,12 +59,6 @@ def _sugar_crepe(row: Row, stem: str) -> Question:
     return Question(text(row["filename"]), (text(row["caption"]), text(row["negative_caption"])), (stem,))
 
 
-def _valse(row: Row, stem: str) -> Question | None:
-    if row["mturk"]["caption"] < AGREED:
-        return None
-    return Question(text(row["image_file"]), (text(row["caption"]), text(row["foil"])), (stem,))
-
-
 def _crepe(row: Row, stem: str) -> Question:
     groups = [f"complexity {number}" for number in COMPLEXITY.findall(stem)[:1]]
     return Question(row["image_id"], (row["caption"], *map(text, ast.literal_eval(row["hard_negs"]))), groups)
@@ -92,8 +84,8 @@ def _pair(row: Row, stem: str) -> Question:
     return Question(file_of(row), (row["caption"], negated), (cue_of(negated),))
 
 
-Forms = Mapping[str, Callable[[Row, str], Question | None]]  # by a column; the first that is there
-JSON_FORMS: Forms = {"negative_caption": _sugar_crepe, "mturk": _valse, "hard_negs": _crepe}
+Forms = Mapping[str, Callable[[Row, str], Question]]  # by a column; the first that is there
+JSON_FORMS: Forms = {"negative_caption": _sugar_crepe, "hard_negs": _crepe}
 CSV_FORMS: Forms = {"hard_negs": _crepe, "caption_0": _negbench, "caption": _pair, "a0": _next_qa}
 
 
@@ -121,13 +113,13 @@ def read_foils(path: Path, progress: Progress) -> list[Question]:
 
 
 def questions_of(rows: Sequence[Row], stem: str, forms: Forms) -> list[Question]:
-    """Read rows of one form; `stem` is the name of their file, which names a fold or a phenomenon."""
+    """Read rows of one form; `stem` is the name of their file, which names a fold."""
     if not rows:
         raise ValueError("it has no rows")
     form = next((form for mark, form in forms.items() if mark in rows[0]), None)
     if form is None:
         raise ValueError(f"its columns are {', '.join(rows[0])}")
-    return [question for row in rows if (question := form(row, stem))]
+    return [form(row, stem) for row in rows]
 
 
 def _cc_neg(file: Path, progress: Progress) -> list[Question]:

@@ -103,7 +103,7 @@ class Evaluations:
     ) -> list[Path]:
         """Write predictions for a dataset's test server in this thread."""
         if data.name == WORLD:
-            raise ConfigError("The built-in world has no test server. Name the folder of CIRR or CIRCO.")
+            raise ConfigError("The built-in world has no test server. Name the folder of CIRR.")
         benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache)
         return write_submission(benchmark, encoder, system, file, progress)
 

@@ -31,21 +31,22 @@ def test_a_submission_is_written_and_a_split_without_targets_is_not_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_tiny(tmp_path / "model")
-    data = tmp_path / "circo"
+    data = tmp_path / "cirr"
     data.mkdir()
-    for number in (7, 8, 9):
-        Image.new("RGB", (32, 32), (20 * number, 90, 90)).save(data / f"{number:012d}.png")
-    entry = {"id": 0, "reference_img_id": 7, "relative_caption": "is red", "shared_concept": "a kite"}
-    (data / "test.json").write_text(json.dumps([entry]))
+    for number in range(3):
+        Image.new("RGB", (32, 32), (20 * number, 90, 90)).save(data / f"p{number}.png")
+    names = ["p0", "p1", "p2"]
+    (data / "split.rc2.test1.json").write_text(json.dumps({name: f"./{name}.png" for name in names}))
+    entry = {"pairid": 12, "reference": "p0", "caption": "is red", "img_set": {"members": names}}
+    (data / "cap.rc2.test1.json").write_text(json.dumps([entry]))
     arguments = ["--model", str(tmp_path / "model"), "--data", str(data), "--data-dir", str(tmp_path / "data")]
     arguments = ["covr", *arguments, "--device", "cpu"]
     assert main(arguments) == 2
-    assert "targets of CIRCO, test are not published" in capsys.readouterr().err
-    assert main([*arguments, "--submit", str(tmp_path / "circo.json"), "--system", "slerp"]) == 0
-    (ids,) = json.loads((tmp_path / "circo.json").read_text()).values()
-    assert sorted(ids) == [8, 9]
-    assert capsys.readouterr().out == f"{tmp_path / 'circo.json'}\n"
-    assert main([*arguments, "--submit", str(tmp_path / "circo.json"), "--system", "magic"]) == 2
+    assert "targets of CIRR, test are not published" in capsys.readouterr().err
+    assert main([*arguments, "--submit", str(tmp_path / "cirr.json"), "--system", "sum"]) == 0
+    assert sorted(json.loads((tmp_path / "cirr.json").read_text())["12"]) == ["p1", "p2"]
+    assert capsys.readouterr().out == f"{tmp_path / 'cirr.json'}\n{tmp_path / 'cirr_subset.json'}\n"
+    assert main([*arguments, "--submit", str(tmp_path / "cirr.json"), "--system", "magic"]) == 2
     assert "no system 'magic'" in capsys.readouterr().err
-    assert main([*arguments, "--submit", str(tmp_path / "none" / "circo.json")]) == 2
+    assert main([*arguments, "--submit", str(tmp_path / "none" / "cirr.json")]) == 2
     assert "The folder of" in capsys.readouterr().err

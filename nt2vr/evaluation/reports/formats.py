@@ -1,7 +1,6 @@
 """A report's tables as Markdown, CSV and LaTeX.
 
-CSV and LaTeX have the 95 % interval of each figure, see `intervals`. Pictures plus texts have one by kind. Published
-figures follow one's own, named as published; LaTeX has them in grey, which needs its package xcolor.
+CSV and LaTeX have the 95 % interval of each figure, see `intervals`. Pictures plus texts have one by kind.
 """
 
 import io
@@ -10,7 +9,6 @@ from pathlib import Path
 
 from defusedcsv import csv
 
-from nt2vr.evaluation.reports.published import lines_for, published_lines
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.reports.tables import (
     EMPTY,
@@ -29,15 +27,11 @@ from nt2vr.evaluation.reports.tables import (
 
 
 def markdown(report: Report) -> str:
-    """Return a table per list of `tables_of` that has any values, with published figures in italics."""
+    """Return a table per list of `tables_of` that has any values."""
     if report.is_covr:
         return _covr_markdown(report)
-    table = [*table_of(report), *((_italic(line.name), line.metrics) for line in published_lines(report))]
+    table = table_of(report)
     return "\n".join(_markdown(table, groups) for groups in tables_of(report) if measured(table, groups))
-
-
-def _italic(name: str) -> str:
-    return "*" + name.replace("*", r"\*") + "*"
 
 
 def _covr_markdown(report: Report) -> str:
@@ -45,7 +39,6 @@ def _covr_markdown(report: Report) -> str:
     known: dict[str, Mapping[str, float]] = {
         each.spec["strategy"]: report.metrics[each.system] for each in report.results
     }
-    known |= {_italic(line.name): line.metrics for line in published_lines(report)}
     keys = [key.rpartition("/") for metrics in known.values() for key in metrics]
     rows, found = dict.fromkeys(row for row, _, _ in keys), {name for _, _, name in keys}
     names = [name for name in (*MEASURES, VIOLATIONS, *FURTHER) if name in found]
@@ -73,14 +66,6 @@ def laid_out(table: Table, groups: Sequence[Group]) -> list[list[str]]:
     return [["", *heads], *rows]
 
 
-def published_markdown(data: str) -> str:
-    """Return what was published on data that are measured elsewhere, by a test server; "" if nothing was."""
-    lines = lines_for(data)
-    keys = dict.fromkeys(key for line in lines for key in line.metrics)
-    groups = [Group("", tuple(Column(key, key.partition("/")[2], 2) for key in keys))]
-    return _markdown([(_italic(line.name), line.metrics) for line in lines], groups) if lines else ""
-
-
 def csv_table(report: Report) -> str:
     """Return all metrics of all systems, unrounded, with their keys as headers; then the ends of their intervals."""
     file = io.StringIO()
@@ -94,14 +79,12 @@ def csv_table(report: Report) -> str:
         intervals = [interval_of(report, name, key) if key in metrics else None for key in keys]
         ends = [("", "") if each is None else (each.low, each.high) for each in intervals]
         writer.writerow([name, *(metrics.get(key, "") for key in keys), *(end for pair in ends for end in pair)])
-    for line in published_lines(report):
-        writer.writerow([line.name, *(line.metrics.get(key, "") for key in keys), *[""] * (2 * len(keys))])
     return file.getvalue()
 
 
 def latex(report: Report) -> str:
     """Return a booktabs table like the paper's Table 2, extended by the further metrics, each once."""
-    table, published = table_of(report), published_lines(report)
+    table = table_of(report)
     groups = measured(table, _distinct([group for groups in tables_of(report) for group in groups]))
     columns = [column for group in groups for column in group.columns]
     heads = [rf"\multicolumn{{{len(group.columns)}}}{{c}}{{{escaped(group.head)}}}" for group in groups]
@@ -120,8 +103,6 @@ def latex(report: Report) -> str:
             " & ".join([escaped(name), *_latex_cells(report, name, metrics, columns)]) + r" \\"
             for name, metrics in table
         ),
-        *([r"\midrule"] if published else []),
-        *(" & ".join(map(_grey, [line.name, *_cells(line.metrics, groups)])) + r" \\" for line in published),
         r"\bottomrule",
         r"\end{tabular}",
     ]
@@ -136,10 +117,6 @@ def _distinct(groups: Sequence[Group]) -> list[Group]:
         seen |= {column.key for column in columns}
         found += [Group(group.head, columns)] if columns else []
     return found
-
-
-def _grey(text: str) -> str:
-    return rf"\textcolor{{gray}}{{{escaped(text)}}}"
 
 
 FORMS: dict[str, Callable[[Report], str]] = {"table.md": markdown, "table.csv": csv_table, "table.tex": latex}

@@ -8,7 +8,6 @@ from nt2vr.errors import counted
 from nt2vr.evaluation.covr.protocol import CEILING
 from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.reports.archive import Entry
-from nt2vr.evaluation.reports.published import published_lines
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.reports.tables import (
     MEASURES,
@@ -142,16 +141,6 @@ def tables_view(report: Report, measure: str = MEASURES[0]) -> list[dict[str, An
             }
             for name, metrics in table
             if has_any(metrics, there)
-        ]
-        lines += [
-            {
-                "name": line.system,
-                "role": "published",
-                "note": f"as published in {line.source}",
-                "cells": [{"text": column.text(line.metrics.get(column.key))} for column in columns],
-            }
-            for line in published_lines(report)
-            if has_any(line.metrics, there)
         ]
         if lines:
             heads = [{"text": group.head, "span": len(group.columns)} for group in there]

@@ -447,7 +447,7 @@ def test_a_missing_path_or_split_is_one_sentence(write: Write, tmp_path: Path) -
     path = own(write, 2)
     with pytest.raises(DatasetError, match=r"/nowhere is not there\. Name the folder"):
         load_dataset("/nowhere")
-    with pytest.raises(ConfigError, match=r"Unknown kind of dataset 'tgif'\. Choose one of: activitynet, blip"):
+    with pytest.raises(ConfigError, match=r"Unknown kind of dataset 'tgif'\. Choose one of: flickr, folder"):
         load_dataset(f"tgif:{tmp_path}")
     with pytest.raises(DatasetError, match=r"Looked for vatex_training.*\(vatex\). Expected .*eric-xw.github.io"):
         load_dataset(f"vatex:{tmp_path}")

@@ -32,19 +32,6 @@ SUGAR = {
 }
 
 
-def valse(agreed: int) -> dict[str, Any]:
-    """One of VALSE's samples."""
-    return {
-        "dataset": "visual7w",
-        "dataset_idx": "7",
-        "image_file": "v7w_7.jpg",
-        "linguistic_phenomena": "existence",
-        "caption": "There are no people.",
-        "mturk": {"foil": 3 - agreed, "caption": agreed, "other": 0},
-        "foil": "There are people.",
-    }
-
-
 @pytest.fixture
 def read(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> Read:
     """Read a task whose files lie elsewhere below its folder."""
@@ -84,13 +71,6 @@ def test_sugarcrepes_folds_are_read_from_their_folder(read: Read, tmp_path: Path
         ("a man sings", ["a man dances"], "000000000002.jpg", "swap_obj"),
     ]
     assert len(read(tmp_path / "swap_obj.json").queries) == 2
-
-
-def test_valse_counts_only_samples_that_two_annotators_agreed_on(read: Read, tmp_path: Path) -> None:
-    samples = {str(agreed): valse(agreed) for agreed in range(4)}
-    (tmp_path / "existence.json").write_text(json.dumps(samples), encoding="utf-8")
-    expected = ("There are no people.", ["There are people."], "v7w_7.jpg", "existence")
-    assert answers(read(tmp_path / "existence.json")) == [expected] * 2
 
 
 def test_crepe_negate_has_several_foils_and_says_that_pictures_are_whole(read: Read, tmp_path: Path) -> None:

@@ -156,17 +156,6 @@ def test_folders_and_files_may_be_in_the_home_folder(
     assert (tmp_path / "cirr.json").is_file()
 
 
-def test_circo_s_submission_has_fifty_numbers_per_query(tmp_path: Path, data: Path) -> None:
-    entries = [{"id": number, "reference_img_id": 60, "relative_caption": "x"} for number in range(2)]
-    write(data / "test.json", entries)
-    media = [circo(number) for number in range(61)]
-    scores = {"0": [*range(61)], "1": [*range(61, 0, -1)]}
-    (file,) = submit_covr(
-        model_with(tmp_path, media, scores), CovrData(str(data)), tmp_path / "circo.json", data_dir=tmp_path / "app"
-    )
-    assert json.loads(file.read_text()) == {"0": [*range(59, 9, -1)], "1": [*range(50)]}
-
-
 def test_a_split_without_targets_is_not_measured_and_says_why(tmp_path: Path, data: Path) -> None:
     write_fashion(data, targets=False)
     media = ["D0", "D1", "D2", "S0", "S1", "S2"]
