@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import torch
 
-from benchmarks.conformance import rows_of
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation import foils, tasks
 from nt2vr.evaluation.benchmark import Benchmark
@@ -204,21 +203,3 @@ def test_a_damaged_file_is_one_sentence(read: Read, tmp_path: Path, name: str, c
     with pytest.raises(ConfigError, match="cannot be used") as caught:
         read(tmp_path / name)
     assert reason in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_conformance_compares_what_is_there_with_a_plain_loop(tmp_path: Path) -> None:
-    (tmp_path / "swap_obj.json").write_text(json.dumps(SUGAR), encoding="utf-8")
-    (tmp_path / "task.csv").write_text("filepath,captions\na.jpg,\"['a', 'b']\"\n", encoding="utf-8")
-    (tmp_path / "test_data.json").write_text(
-        json.dumps([{"video": f"{n}.mov", "description": "a"} for n in range(30)]), encoding="utf-8"
-    )
-    found = list(rows_of(tmp_path))
-    rows = {row.file: row for row in found if row.read}
-    assert {name: row.read for name, row in rows.items()} == {
-        "swap_obj.json": "2 · 2",
-        "task.csv": "1 · 2",
-        "didemo test": "30 · 30",
-    }
-    assert [(row.file, row.measure) for row in found if not row.read] == [("didemo test", "video/R@10")]
-    assert all(row.ours == pytest.approx(row.plain) for row in found)
-    assert 0 < (rows["didemo test"].ours or 0) < 100
