@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from nt2vr.python.searcher import GallerySearcher
     from nt2vr.search.answers import Answer
     from nt2vr.search.match import Match
-    from nt2vr.search.overlap import Overlap, overlap
     from nt2vr.search.references import Reference
     from nt2vr.search.strategies import Parts
     from nt2vr.search.systems import System
@@ -42,7 +41,6 @@ __all__ = [
     "GallerySearcher",
     "Match",
     "Model",
-    "Overlap",
     "Parts",
     "Query",
     "Reference",
@@ -52,7 +50,6 @@ __all__ = [
     "evaluate_covr",
     "load_model",
     "open_searcher",
-    "overlap",
     "register_strategy",
     "submit_covr",
     "understand",

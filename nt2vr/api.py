@@ -21,8 +21,6 @@ from nt2vr.python.model import Model
 from nt2vr.python.searcher import GallerySearcher
 from nt2vr.search.answers import Answer as Answer
 from nt2vr.search.match import Match as Match
-from nt2vr.search.overlap import Overlap as Overlap
-from nt2vr.search.overlap import overlap as overlap
 from nt2vr.search.references import Reference as Reference
 from nt2vr.search.strategies import STRATEGIES, Parts, Vector
 from nt2vr.search.systems import System

@@ -60,7 +60,6 @@ element.addEventListener("keydown", (event) => {
   near.filter(({ along }) => along > 1).sort((a, b) => a.cost - b.cost)[0]?.clip.focus();
 });
 
-// The map follows them.
 watch("value", () => document.dispatchEvent(new Event("nt-answered")));
 
 // With reduced motion, clips play only while hovered.

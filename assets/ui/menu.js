@@ -4,10 +4,3 @@ element.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-copy]");
   if (button) nt2vr.copy(button, location.href, "copy it from the address bar");
 });
-// A second query, beside the one that is typed above.
-element.addEventListener("submit", (event) => {
-  event.preventDefault();
-  nt2vr.clicked = { versus: event.target.versus.value.trim() };
-  element.closest("#menu").hidePopover();
-  trigger("versus", {});
-});

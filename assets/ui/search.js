@@ -44,7 +44,6 @@
     clicked: {},
     literal: (state) => [{ ...state, literal: [state.literal, nt2vr.clicked.word].filter(Boolean).join("|") }, ask()],
     take: () => [nt2vr.clicked.query, ask()],
-    versus: (state) => [{ ...state, versus: nt2vr.clicked.versus }, ask()],
     flip: (state) => [{ ...state, flip: state.flip ? "" : "1" }, ask()],
     correct: () => [nt2vr.clicked.wanted, nt2vr.clicked.unwanted, ask()],
 
@@ -72,7 +71,7 @@
     // belongs to the link's query then goes with it.
     restore: (defaults, { shown, hidden }, asked, ...now) => {
       const isTouched = (name) => !isSame(now[SHOWN.indexOf(name)], defaults[name]);
-      const state = isTouched("q") ? { ...hidden, literal: "", parts: "", flip: "", replay: "", versus: "" } : hidden;
+      const state = isTouched("q") ? { ...hidden, literal: "", parts: "", flip: "", replay: "" } : hidden;
       return [isTouched("q") ? asked : ask(), state, ...SHOWN.map((name, i) => (isTouched(name) ? now[i] : shown[name]))];
     },
 
@@ -86,7 +85,7 @@
         visible: used || "hidden",
         ...(value !== null && now[word] === asked[word] ? { value } : {}),
       }));
-      return [next("wanted"), next("unwanted"), ...shown, { ...state, literal: next("literal"), parts: next("parts"), flip: next("flip"), replay: next("replay"), versus: next("versus") }];
+      return [next("wanted"), next("unwanted"), ...shown, { ...state, literal: next("literal"), parts: next("parts"), flip: next("flip"), replay: next("replay") }];
     },
     // A model was added: it joins whatever is chosen by now; boxes are cleared unless something else was typed into them.
     addModel: (others, { model, file, name }, systems, fileNow, nameNow) => [

@@ -23,9 +23,8 @@ const load = () => {
   return structuredClone(props.value.stories);
 };
 const keep = () => nt2vr.store("stories", JSON.stringify(stories));
-const FURTHER = ["match", "versus"]; // what a story may ask besides
-const linkOf = ({ query, systems, k = 8, ...story }) =>
-  `${new URLSearchParams([["q", query], ["systems", systems.join("|")], ["k", k], ...FURTHER.filter((name) => story[name]).map((name) => [name, story[name]])])}`;
+const linkOf = ({ query, systems, k = 8, match }) =>
+  `${new URLSearchParams({ q: query, systems: systems.join("|"), k, ...(match && { match }) })}`;
 let stories = load();
 let place = -1;
 
@@ -47,8 +46,8 @@ const label = () => {
 };
 // The next story is searched for, and its clips are fetched, while this one is shown.
 const prepare = () => {
-  const { query, systems, k, versus } = stories[place + 1] ?? {};
-  for (const each of [query, versus]) if (each) nt2vr.fetchAhead(each, systems, k);
+  const { query, systems, k } = stories[place + 1] ?? {};
+  if (query) nt2vr.fetchAhead(query, systems, k);
 };
 const show = (to) => {
   if (!stories[to]) return;
@@ -70,7 +69,7 @@ const enter = () => {
   const now = new URLSearchParams(location.search);
   const chosen = (now.get("systems") ?? "").split("|");
   place = stories.findIndex(({ query, systems }) => query === now.get("q") && chosen.every((each) => systems.includes(each)));
-  page.toggle("nt-ends", place < 0 && !now.has("versus"));
+  page.toggle("nt-ends", place < 0);
   page.add(ON);
   label();
   mark(true);
@@ -185,7 +184,7 @@ const acts = {
   leave,
   add: () => {
     const now = new URLSearchParams(location.search);
-    stories.push({ query: now.get("q") ?? "", systems: (now.get("systems") ?? "").split("|"), k: Number(now.get("k")) || 8, note: "", ...Object.fromEntries(FURTHER.filter((name) => now.has(name)).map((name) => [name, now.get(name)])) });
+    stories.push({ query: now.get("q") ?? "", systems: (now.get("systems") ?? "").split("|"), k: Number(now.get("k")) || 8, note: "", ...(now.has("match") && { match: now.get("match") }) });
     changed();
   },
   save: () => save(JSON.stringify(stories, null, 1), "stories.json", "application/json"),
@@ -210,7 +209,6 @@ const KEYS = {
   ArrowRight: acts.next, PageDown: acts.next, ArrowLeft: acts.back, PageUp: acts.back, Escape: leave,
   " ": () => page.toggle("nt-one"),
   n: openNotes,
-  g: () => document.querySelector("[data-figure]").click(),
   m: () => nt2vr.match((document.activeElement?.closest(".nt-clip") ?? document.querySelector(".nt-clip")).dataset.id),
   ...Object.fromEntries([1, 2, 3, 4].map((i) => [i, () => toggle(i)])),
 };

@@ -2,9 +2,7 @@ element.addEventListener("click", (event) => {
   const read = event.target.closest("[data-word]");
   const offer = event.target.closest("[data-query]");
   if (event.target.closest("[data-flip]")) return trigger("flip", {});
-  const versus = event.target.closest("[data-versus]");
-  nt2vr.clicked = { ...(read ?? offer ?? versus)?.dataset };
-  if (versus) return trigger("versus", {});
+  nt2vr.clicked = { ...(read ?? offer)?.dataset };
   if (read) return trigger("literal", {});
   if (offer) return trigger("take", {});
 });

@@ -27,35 +27,23 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--literal", default="", metavar="WORDS", help="words to ask for as typed, comma-separated (see 'read as')"
     )
-    parser.add_argument(
-        "--versus", metavar="QUERY", help="search for a second query as well, and count the clips that both find"
-    )
     add_flags(parser)
     add_index_flag(parser)
 
 
 def run(options: Namespace) -> None:
-    from nt2vr.api import open_searcher, overlap
+    from nt2vr.api import open_searcher
 
     systems = options.systems.split(",")
     with open_searcher(options.data_dir, options.device, options.library, options.index or "") as searcher:
         literal = [word.strip() for word in options.literal.split(",")]
-        queries = [options.query] if options.versus is None else [options.query, options.versus]
-        answers = [
-            searcher.search(query, systems, options.k, options.image, options.alpha, literal) for query in queries
-        ]
-        shared = overlap(*answers) if options.versus is not None else []
+        answer = searcher.search(options.query, systems, options.k, options.image, options.alpha, literal)
         if options.json:
-            found = answers[0].as_dict() | ({"overlap": [each.as_dict() for each in shared]} if shared else {})
-            lines = [json.dumps(found, ensure_ascii=False, indent=2)]
+            lines = [json.dumps(answer.as_dict(), ensure_ascii=False, indent=2)]
         else:
-            lines = []
-            for number, answer in enumerate(answers):
-                lines += ["", *query_lines(answer)] if number else [*query_lines(answer)]
-                for ranking in answer.rankings:
-                    lines += ["", *ranking_lines(ranking, answer, searcher)]
-            lines += [""] if shared else []
-            lines += [f"{each.system}: {len(each.shared)} of the first {each.k} are the same" for each in shared]
+            lines = [*query_lines(answer)]
+            for ranking in answer.rankings:
+                lines += ["", *ranking_lines(ranking, answer, searcher)]
     sys.stdout.writelines(f"{line}\n" for line in lines)
 
 

@@ -78,6 +78,11 @@ class Hit:
     film: str = ""
     moments: tuple[Moment, ...] = ()
 
+    @property
+    def source(self) -> str:
+        """The film, of which another query finds other windows, or the clip itself."""
+        return self.film or self.video_id
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain JSON data, with further fields for windows."""
         hit = {"video_id": self.video_id, "rank": self.rank, "score": self.score, "verdict": self.verdict}
@@ -211,7 +216,6 @@ class Answer:
         judged_by: "captions" if the verdicts derive from them; "" if the truth is known, or there are none.
         gallery: its key.
         denied: the query whose `affirmed` one this is, if the page took its negation away.
-        beside: the same systems' answer to a second query, if the page compares two.
     """
 
     query: Query
@@ -219,7 +223,6 @@ class Answer:
     judged_by: str = ""
     gallery: str = ""
     denied: Query | None = None
-    beside: "Answer | None" = None
 
     def with_thumbnails(self, thumbnail: Callable[[str], bytes | None]) -> "Answer":
         return replace(self, rankings=tuple(replace(each, thumbnail=thumbnail) for each in self.rankings))

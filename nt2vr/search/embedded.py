@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from nt2vr.media.gallery import Gallery
 from nt2vr.search.embedding_file import Pool
-from nt2vr.search.embedding_map import Plane, plane_of
 from nt2vr.search.exclusion import CHUNK, Exclusion, Vectors, focused, scores_of
 from nt2vr.search.index import Index, best_rows
 
@@ -51,11 +50,6 @@ class EmbeddedGallery:
     @cached_property
     def row_of(self) -> dict[str, int]:
         return {video.video_id: row for row, video in enumerate(self.gallery.videos)}
-
-    @cached_property
-    def plane(self) -> Plane:
-        """The plane of the clips' map, computed when first asked for."""
-        return plane_of(self.embeddings)
 
     @cached_property
     def _rows_by_content(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

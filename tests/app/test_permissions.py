@@ -62,8 +62,6 @@ OPEN_TARGETS = (
         "alpha",
         "columns",
         "detail",
-        "map",
-        "figure",
         "understood",
         "stage",
         "watch",

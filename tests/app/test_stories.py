@@ -10,7 +10,7 @@ STORIES = built_in_stories()
 CLAIMS = {  # query -> per system, of 8 clips: right, violations, misses; as far as the note says
     "a street without cars": ({"violation": 6}, {"right": 8}),
     "a dog but no cat": ({"violation": 8}, {"right": 8}),
-    "a man with a hat": ({}, {}),
+    "a man without a hat": ({"violation": 8}, {"right": 5}),
     "a bird that is not a penguin": ({"violation": 6}, {"right": 8}),
     "people dancing but no children": ({"right": 3}, {"right": 6}),
     "a boat but not on the lake": ({"right": 8}, {"right": 8}),
@@ -49,14 +49,10 @@ def test_systems_take_the_captions_that_a_note_says(story: dict[str, str], runni
 
 @pytest.mark.parametrize("story", [each for each in STORIES if "match" not in each], ids=lambda story: story["query"])
 def test_a_story_shows_what_its_note_claims(story: dict[str, object], running_app: RunningApp) -> None:
-    asked = {name: story[name] for name in ("query", "systems", "k", "versus") if name in story}
+    asked = {name: story[name] for name in ("query", "systems", "k")}
     answer = httpx.post(running_app.url + "api/search", json=asked, timeout=60).json()
     verdicts = [[hit["verdict"] for hit in system["hits"]] for system in answer["systems"]]
     for found, claimed in zip(verdicts, CLAIMS[str(story["query"])], strict=True):
         assert {verdict: found.count(verdict) for verdict in claimed} == claimed
-    if story["query"] == "a man with a hat":
-        assert [len(each["shared"]) for each in answer["overlap"]] == [8, 0]
-    if story["query"] == "an animal goes away":
-        assert [len(each["shared"]) for each in answer["overlap"]] == [5, 0]
     if story["query"] == "not dancing":
         assert verdicts[0] == []  # nothing is left to search for

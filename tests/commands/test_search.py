@@ -121,12 +121,3 @@ def test_a_data_folder_that_cannot_be_made_is_refused(tmp_path: Path, capsys: py
     (tmp_path / "file").touch()
     assert search(tmp_path / "file" / "data", "a dog") == 2
     assert "cannot be made. Name another: --data-dir." in capsys.readouterr().err
-
-
-def test_a_second_query_is_compared(gallery_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ("a dog", "--versus", "a dog", "--systems", "CLIP", "--k", "3")
-    assert search(gallery_data, *asked) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "CLIP: 3 of the first 3 are the same"
-    assert search(gallery_data, *asked, "--json") == 0
-    (found,) = json.loads(capsys.readouterr().out)["overlap"]
-    assert (found["name"], found["k"], found["share"], len(found["shared"])) == ("CLIP", 3, 1, 3)

@@ -16,15 +16,13 @@ from nt2vr.ui.library.indexing import Indexing, index_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked, columns_view
 from nt2vr.ui.search.epochs import key_of
-from nt2vr.ui.search.figure_view import figure_choices, figure_systems, figure_view
 from nt2vr.ui.search.layout import Results
 from nt2vr.ui.search.references import References, beside, remark
 from nt2vr.ui.search.state import SearchState
-from nt2vr.ui.search.versus import MOST, woven
 from nt2vr.ui.search.view import downloads, offers_view, parts_view, understood_view, with_corrections
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.web.errors import problem
-from nt2vr.ui.web.inputs import Updates, event_value
+from nt2vr.ui.web.inputs import Updates
 from nt2vr.ui.web.permissions import Permissions
 
 
@@ -63,13 +61,9 @@ class Answering:
         wanted, unwanted = boxes
         searcher = self.galleries.searcher(asked.gallery)
         state, query, parsed = self._understood(asked, previous, boxes)
-        is_replayed = self.watch.replays(state.q, state.gallery) and not (state.flip or state.versus)
+        is_replayed = self.watch.replays(state.q, state.gallery) and not state.flip
         state = state if is_replayed else replace(state, replay="")
-        second = searcher.understand(state.versus, bool(state.references)) if state.versus.strip() else None
-        shown = replace(state, systems=state.systems[:MOST]) if second else state
-        answer, lacking = self._search(shown, query)
-        if second:
-            answer = replace(answer, beside=self._search(replace(shown, flip=""), second)[0])
+        answer, lacking = self._search(state, query)
         flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
         other = self._search(replace(state, flip="" if state.flip else "1"), query)[0] if flips else None
         marked = Marked() if state.flip else self.marked(state.judged, state.q, state.gallery)
@@ -113,27 +107,8 @@ class Answering:
         searcher, urls = self.galleries.searcher(state.gallery), partial(self.media.urls, state.gallery)
         view_of = partial(columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other)
         view = view_of(answer) | beside(state.references, state.gallery, answer)
-        view["flies"] = key_of(state.q, state.versus, state.gallery, state.references)
+        view["flies"] = key_of(state.q, state.gallery, state.references)
         given = self.references.resolve(state.references, state.gallery)
         question = Question(searcher, answer.query, state.k, given, state.moved, state.literal.split("|"))
         key = key_of(replace(state, systems=()))
-        learning = self.watch.columns(view, answer, key, question, view_of, bool(state.replay))
-        return woven(learning, answer, partial(view_of, marked=Marked(), other=None))
-
-    def on_figure(
-        self, previous: Answer | None, wanted: str, unwanted: str, event: gr.EventData, **sent: Any
-    ) -> dict[str, Any]:
-        """Show the first clips of the systems that the event names, by default the chosen ones and others."""
-        asked = SearchState.of_page(**sent)
-        searcher = self.galleries.searcher(asked.gallery)
-        choices = figure_choices(asked.systems, searcher.system_names(asked.systems))
-        indexed = asked.systems if asked.gallery else ()  # others lack an index
-        named = event_value(event, "systems", str) or "|".join(indexed)
-        systems = figure_systems(named, asked.systems, choices)
-        asked = replace(asked, systems=systems, k=1, versus="")
-        state, query, parsed = self._understood(asked, previous, (wanted, unwanted))
-        answer, lacking = self._search(state, query)
-        if lacking:
-            raise lacking
-        columns = columns_view(answer, searcher.video, partial(self.media.urls, state.gallery))["columns"]
-        return figure_view(understood_view(answer, state, {}, parsed), columns, systems, choices)
+        return self.watch.columns(view, answer, key, question, view_of, bool(state.replay))

@@ -13,7 +13,6 @@ from nt2vr.search.why import explain, scored_backwards
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.clip_view import backwards_view, detail_view, film_view
 from nt2vr.ui.search.match_view import asks, lines_of, match_view, with_change
-from nt2vr.ui.search.versus import with_second
 from nt2vr.ui.search.why_view import chosen_columns, why_view
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
@@ -57,10 +56,9 @@ class ClipPanel:
         """Score the enlarged clip with its frames in reverse order, while it is played so."""
         if answer is None:
             return {}
-        video_id, answers = event_value(event, "id", str), [answer, *([answer.beside] if answer.beside else [])]
-        seen = [one for each in answers for one in each.see(video_id)]
-        scores = [one for each in answers for one in scored_backwards(each, video_id, self.galleries.encoder)]
-        return backwards_view(self._enlarged(answer, video_id, request), seen, scores)
+        video_id = event_value(event, "id", str)
+        scores = scored_backwards(answer, video_id, self.galleries.encoder)
+        return backwards_view(self._enlarged(answer, video_id, request), answer.see(video_id), scores)
 
     def _enlarged(self, answer: Answer, video_id: str, request: gr.Request) -> dict[str, Any]:
         searcher = self.galleries.searcher(answer.gallery)
@@ -68,5 +66,4 @@ class ClipPanel:
         verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)
         film = film_view(answer, video, searcher.gallery.videos)
         tells = self.permissions.may("paths", request) and not self.permissions.space_owner
-        view = detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells)
-        return with_second(view, answer, video, urls)
+        return detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells)

@@ -8,7 +8,6 @@ from typing import Any
 from nt2vr.media.gallery import Video
 from nt2vr.notebook.html import SPOKEN
 from nt2vr.search.answers import Answer, Hit, Ranking
-from nt2vr.search.overlap import clip_of
 from nt2vr.search.reading import with_words
 from nt2vr.search.rewording import REWORDED, reworded
 from nt2vr.search.systems import System
@@ -192,8 +191,8 @@ def _rewording(ranking: Ranking, answer: Answer) -> str:
 def _stayed(ranking: Ranking, other: Answer) -> str:
     """Count a column's clips that it also shows with the negation taken away, or put back."""
     total = len(ranking.hits)
-    before = {clip_of(hit) for each in other.rankings if each.system == ranking.system for hit in each.hits}
-    return f"{sum(clip_of(hit) in before for hit in ranking.hits)} of {total} clips stayed" if total else ""
+    before = {hit.source for each in other.rankings if each.system == ranking.system for hit in each.hits}
+    return f"{sum(hit.source in before for hit in ranking.hits)} of {total} clips stayed" if total else ""
 
 
 def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:

@@ -132,8 +132,6 @@ class Results:
         answer: the Answer on display.
         marked: relevant clips of its query, if that is a judged one.
         index: what a library lacks of its index, and the progress of indexing it.
-        figure: the first clips of several systems, opened on demand.
-        map: of the gallery, likewise.
         indexing: ticks while a library is being indexed for a search.
     """
 
@@ -166,7 +164,5 @@ class Results:
         self.index = template("search-index", {})
         self.columns = template("columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs")
         self.detail = template("detail", {})
-        self.figure = template("figure", {}, "slide")
         self.stage = template("stage", {"stories": built_in_stories()}, "slide")
-        self.map = template("map", {})
         self.answer, self.marked, self.indexing = gr.State(), gr.State(Marked()), gr.Timer(1.0, active=False)

@@ -26,7 +26,7 @@ SLIDERS = {  # strategy -> smallest and largest value on its slider, and the ste
     "anchored": (0, 6, 0.1),
     "spherical": (0.8, 1, 0.005),
 }
-TEXTS = ("judged", "literal", "parts", "flip", "replay", "versus")
+TEXTS = ("judged", "literal", "parts", "flip", "replay")
 NAMES = frozenset({"q", "gallery", "systems", "k", *WORDS.values(), *TEXTS, "like", "unlike", "weight"})  # in links
 REFUSED = "The request was refused: its {} are not of the page's form."
 
@@ -61,7 +61,6 @@ class SearchState:
     parts: str = ""  # wanted and unwanted part as the person corrected them, see `write_parts`; empty as understood
     flip: str = ""  # "1" if the negation is taken away: what the sentence excludes is wanted, too
     replay: str = ""  # "1" if a recorded training of the sentence is replayed
-    versus: str = ""  # a second query, whose results are shown beside those of the sentence
 
     @classmethod
     def of_link(

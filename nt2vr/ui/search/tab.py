@@ -27,7 +27,6 @@ from nt2vr.ui.search.clip_panel import ClipPanel
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.search.gallery_view import examples_view, own_examples, status_line
 from nt2vr.ui.search.layout import PRIVATE, QUIET, Controls, Results, gallery_choices, system_choices
-from nt2vr.ui.search.map_panel import MapPanel
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.references import References
 from nt2vr.ui.search.state import DEFAULT_QUERY, NAMES, SearchState, dropped_systems, read_chosen, with_clip
@@ -106,8 +105,6 @@ class SearchTab:
             self._asks(event)
         r.understood.literal(None, inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal")
         r.understood.take(None, outputs=[c.query, c.ask], js="nt2vr.take")
-        for event in (r.understood.versus, r.menu.versus):
-            event(None, inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.versus")
         r.understood.flip(None, inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.flip")
         r.parts.correct(None, outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct")
         for slider in r.sliders:
@@ -136,19 +133,14 @@ class SearchTab:
             show_progress_on=r.columns,
             **PRIVATE,
         )
-        r.figure.draw(self._answering.on_figure, [r.answer, *parts], r.figure, inputs_kwargs=asked, **PRIVATE)
         settled = [*parts, *r.sliders, c.state]
         answered.success(None, inputs=[r.understood, *parts, c.state], outputs=settled, js="nt2vr.settle")
         wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask)
 
     def _wire_clips(self) -> None:
         c, r = self.controls, self.results
-        draw, panel = (
-            MapPanel(self.galleries, self.media).on_draw,
-            ClipPanel(self.galleries, self.media, self.permissions),
-        )
-        r.map.draw(draw, [r.answer, r.marked], r.map, trigger_mode="always_last", **QUIET)
-        for clips in (r.columns, r.detail, r.map):
+        panel = ClipPanel(self.galleries, self.media, self.permissions)
+        for clips in (r.columns, r.detail):
             clips.pick(panel.on_pick, r.answer, r.detail, **QUIET)
         r.detail.why(panel.on_why, r.answer, r.detail, **QUIET)
         r.detail.match(panel.on_match, r.answer, r.detail, **QUIET)

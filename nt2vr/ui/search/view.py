@@ -22,14 +22,13 @@ from nt2vr.search.reading import with_words
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.search.column_view import short_name
 from nt2vr.ui.search.state import SearchState, read_parts, write_parts
-from nt2vr.ui.search.versus import left_out, shared_by, told_of_both
 from nt2vr.world.offers import FEW, Offers
 from nt2vr.world.scenes import Scene
 
 WORD = re.compile(r"\w+")
 LETTERS = re.compile(r"[^\W\d_]*$")
 ARTICLES = frozenset({"a", "an", "the"})
-SETTLED = ("literal", "parts", "flip", "replay", "versus")  # hidden values that hold as long as the sentence does
+SETTLED = ("literal", "parts", "flip", "replay")  # hidden values that hold as long as the sentence does
 FLIPS = ("Search without the negation (0)", "Put the negation back (0)")
 MAX_MOVES_CHARS = 300_000  # of all moves, which repeat the parts per word: enough for the longest sentence
 
@@ -62,7 +61,7 @@ def with_corrections(
     if previous is not None and previous.sentence == asked.q:
         state = replace(asked, parts=write_parts(*boxes))
     elif previous is not None:
-        state = replace(asked, parts="", literal="", flip="", replay="", versus="")
+        state = replace(asked, parts="", literal="", flip="", replay="")
     if not state.parts or any(  # the boxes may hold the parts from before references came or went
         state.parts == write_parts(*part_texts(query)) for query in (parsed, understand(asked.q, not asked.references))
     ):
@@ -86,22 +85,15 @@ def understood_view(
     wanted, unwanted = part_texts(query)
     is_corrected = (wanted, unwanted) != part_texts(parsed)
     said = _said(query, parsed, bool(state.flip))
-    beside = answer.beside
-    notices = (
-        query.notice,
-        picture,
-        _only_verdicts(answer) if is_corrected else "",
-        *((beside.query.notice, left_out(state.systems)) if beside else ()),
-    )
+    notices = (query.notice, picture, _only_verdicts(answer) if is_corrected else "")
     return {
         "pieces": _pieces(marked_again(query, parsed) if is_corrected else query, bool(state.flip)),
-        "second": _pieces(beside.query, None) if beside else [],
-        "affirmed": query.affirmed.text if query.unwanted and not beside else "",
+        "affirmed": query.affirmed.text if query.unwanted else "",
         "notice": " ".join(filter(None, notices)),
         "flipped": bool(state.flip),
         "said": said,
         "cued": any("cue" in each for each in said),
-        "told": told_of_both(answer) or told(answer),
+        "told": told(answer),
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
         "link": state.link,
         "asked": dict(asked),
@@ -170,12 +162,9 @@ def _word_start(text: str, place: int) -> int:
 
 
 def downloads(answer: Answer) -> dict[str, str]:
-    """Return an answer as downloads; the JSON also has the one beside it."""
-    beside = {"versus": answer.beside.as_dict()} if answer.beside else {}
-    shared = {"overlap": [each.as_dict() for each in shared_by(answer)]} if answer.beside else {}
-    found = answer.as_dict() | beside | shared
+    """Return an answer as downloads."""
     return {
-        "json": _data_url("application/json", json.dumps(found, indent=1, ensure_ascii=False)),
+        "json": _data_url("application/json", json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)),
         "csv": _data_url("text/csv", _as_csv(answer)),
     }
 
@@ -271,8 +260,8 @@ def _slider(answer: Answer, strategy: str, moved: float | None) -> dict[str, Any
     return {"word": STRENGTHS[strategy].word, "value": own[0] if own else moved, "used": bool(own)}
 
 
-def _pieces(query: Query, is_flipped: bool | None) -> list[dict[str, Any]]:
-    """Split the sentence at the boundaries of its cues, each of which flips the negation unless None, and scopes."""
+def _pieces(query: Query, is_flipped: bool) -> list[dict[str, Any]]:
+    """Split the sentence at the boundaries of its cues, each of which flips the negation, and scopes."""
     kinds = ["plain"] * len(query.text)
     for spans, kind in ((query.scopes, "scope"), (query.cues, "cue")):
         for start, end in spans:
@@ -282,7 +271,7 @@ def _pieces(query: Query, is_flipped: bool | None) -> list[dict[str, Any]]:
         {
             "kind": kind,
             "text": "".join(character for _, character in run),
-            "flips": _flip(is_flipped) if kind == "cue" and is_flipped is not None else None,
+            "flips": _flip(is_flipped) if kind == "cue" else None,
         }
         for kind, run in runs
     ]

@@ -28,7 +28,6 @@ from nt2vr.library.galleries import Galleries
 from nt2vr.library.libraries import BUILT_IN
 from nt2vr.media.decode import Decoder
 from nt2vr.search.match import match as match_lines
-from nt2vr.search.overlap import overlap
 from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
 from nt2vr.search.searcher import CONCURRENT
 from nt2vr.settings import project_version
@@ -180,12 +179,7 @@ def _decode(url: str) -> bytes:
 def search_gallery(galleries: Galleries, asked: SearchRequest, references: Sequence[Reference]) -> dict[str, Any]:
     """Search with decoded references; return the answer as plain data."""
     searcher, strengths = galleries.searcher(asked.gallery), {"boolean": asked.alpha}
-    answer, *others = (
-        searcher.search(query, asked.systems, asked.k, references, strengths, asked.literal)
-        for query in (asked.query, *([asked.versus] if asked.versus else []))
-    )
-    shared = [each.as_dict() for other in others for each in overlap(answer, other)]
-    return answer.as_dict() | ({"overlap": shared} if shared else {})
+    return searcher.search(asked.query, asked.systems, asked.k, references, strengths, asked.literal).as_dict()
 
 
 def _answer(galleries: Galleries, decoder: Decoder, asked: SearchRequest, file: bytes | None) -> dict[str, Any]:

@@ -47,7 +47,6 @@ class SearchRequest(Complete):
     literal: list[str] = Field(
         [], max_length=MAX_ITEMS, description="words to ask for as typed, not as the answer's read_as says"
     )
-    versus: str = Field("", description="a second query, asked alike: `overlap` says which clips both find")
 
 
 class MatchRequest(Complete):
@@ -130,21 +129,11 @@ class SystemAnswer(Complete):
     recall: float = Field(1.0, description="of an approximate index")
 
 
-class SharedClips(Complete):
-    """The clips that one system finds for both queries."""
-
-    name: str
-    shared: list[str] = Field(description="their ids, or the films of windows")
-    k: int = Field(description="clips of each query that were compared")
-    share: float | None = Field(description="0 to 1; null if a query found nothing")
-
-
 class SearchAnswer(Complete):
     """The answer to a search; fields with a default may be left out."""
 
     query: QueryParts
     systems: list[SystemAnswer]
-    overlap: list[SharedClips] = Field([], description="a system each, if a second query was asked")
     gallery: str = Field("", description="id of the library; left out for the built-in gallery")
     judged_by: str = Field("", description="captions, if the verdicts derive from them")
 

@@ -369,7 +369,7 @@ def test_a_negation_taken_away_is_struck_out_and_holds_until_the_sentence_change
     view = understood(answer, NEGATED, q=NEGATED.text, flip="1")
     cues = [piece for piece in view["pieces"] if piece["flips"]]
     assert [(cue["text"], cue["flips"]["pressed"]) for cue in cues] == [("no", "true")]
-    nothing = {"literal": "", "parts": "", "replay": "", "versus": ""}
+    nothing = {"literal": "", "parts": "", "replay": ""}
     assert view["settled"] == {"wanted": "a dog", "unwanted": "cat", "flip": "1", **nothing}
 
     def flip(text: str) -> str:
