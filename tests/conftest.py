@@ -1,6 +1,5 @@
 """Fixtures shared by several packages' tests: synthesised videos and the running app."""
 
-import gc
 import os
 import secrets
 import socket
@@ -28,7 +27,6 @@ from nt2vr.media.decode import Decoder
 from nt2vr.settings import prepare_environment
 from tests.paths import ROOT
 
-gc.disable()  # until all tests are imported
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores
 prepare_environment()  # before any test imports torch
@@ -46,19 +44,13 @@ class TwoAppsScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
         module = nodeid.partition("::")[0]
         if not module.startswith(("tests/app/", "tests/browser/")):
             return module
-        return "one app" if module < "tests/browser/test_l" else "another"  # about equal times
+        return "one app" if module.startswith("tests/app/") else "another"
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One per core, and another where the app is tested: two of them wait a third of their time then."""
     only_units = all("unit" in Path(argument).parts for argument in config.args)
     return (os.cpu_count() or 1) + (not only_units)
-
-
-def pytest_collection_finish() -> None:
-    """Leave what was imported out of all searches for garbage, which begin here; each takes .2 s otherwise."""
-    gc.freeze()
-    gc.enable()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TwoAppsScheduling:

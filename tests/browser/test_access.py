@@ -89,27 +89,7 @@ def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> Non
     expect(page.locator(".nt-scope")).to_have_text("cat", timeout=MODELS_MS)
 
 
-def test_the_menu_opens_by_key_and_closes_on_escape_or_a_click_outside(page: Page) -> None:
-    follow(page)
-    menu, opener = page.locator("#menu"), page.get_by_role("button", name="More", exact=True)
-    expect(menu).to_be_hidden()
-    opener.press("Enter")
-    for name in ("JSON", "CSV"):
-        expect(menu.get_by_role("link", name=name)).to_have_attribute("download", f"nt2vr-results.{name.lower()}")
-    for name in ("copy link", "stories", "marks and keys", "Correct this", "More models"):
-        expect(menu.get_by_role("button", name=name)).to_be_visible()
-    page.keyboard.press("Tab")
-    expect(menu.get_by_role("button", name="copy link")).to_be_focused()
-    assert serious(page) == []
-    page.keyboard.press("Escape")
-    expect(menu).to_be_hidden()
-    expect(opener).to_be_focused()
-    opener.click()
-    expect(menu).to_be_visible()
-    page.locator(".nt-brand").click(force=True)  # the tabs lie above the head
-    expect(menu).to_be_hidden()
-
-
+@pytest.mark.slow
 def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page) -> None:
     follow(page, DANCING)
     good, bad = page.locator("#parts .nt-chip.nt-good"), page.locator("#parts .nt-chip.nt-bad")
@@ -137,6 +117,7 @@ def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page)
     expect(bad).to_have_text("playing the drum")
 
 
+@pytest.mark.slow
 def test_the_last_settings_are_remembered_but_a_link_goes_first(page: Page, running_app: RunningApp) -> None:
     follow(page, "?q=a+dog&systems=CLIP-neg&k=4")
     page.goto(running_app.url)
@@ -145,15 +126,3 @@ def test_the_last_settings_are_remembered_but_a_link_goes_first(page: Page, runn
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
     page.goto(running_app.url + "?q=a+dog")
     expect(columns(page)).to_have_count(3)
-
-
-def test_a_larger_screen_shows_larger_clips_and_two_systems_fill_it(page: Page) -> None:
-    follow(page, "?systems=CLIP|CLIP-neg&k=4")
-    expect(page.locator(".nt-clip video")).to_have_count(8)
-    page.wait_for_function("document.querySelector('.nt-clip video').clientWidth > 170")
-    page.set_viewport_size({"width": 1920, "height": 1080})
-    page.wait_for_function("document.querySelector('.nt-clip video').clientWidth > 270")
-    bottom = page.evaluate(
-        "Math.max(...[...document.querySelectorAll('.nt-clip')].map((c) => c.getBoundingClientRect().bottom))"
-    )
-    assert 1000 < bottom <= 1080

@@ -14,6 +14,7 @@ from tests.covr import write_covr_file
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.slow
 def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_until_the_report_is_deleted(
     page: Page, running_app: RunningApp
 ) -> None:

@@ -15,7 +15,7 @@ from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.review import Remark
 from nt2vr.library.libraries import Libraries
 from nt2vr.search.systems import System
-from tests.browser.actions import MODELS_MS, columns, follow, open_reports
+from tests.browser.actions import MODELS_MS, columns, follow
 from tests.browser.test_library_journey import open_library_tab, wait_until_ready
 from tests.conftest import RunningApp
 from tests.unit.evaluation.words import report_of
@@ -66,6 +66,7 @@ def was_run(page: Page) -> bool:
     return bool(page.evaluate("'hacked' in window"))
 
 
+@pytest.mark.slow
 def test_a_name_that_would_be_a_script_is_shown_and_never_run(
     page: Page, running_app: RunningApp, hostile: Path
 ) -> None:
@@ -87,38 +88,7 @@ def test_a_name_that_would_be_a_script_is_shown_and_never_run(
     assert not was_run(page)
 
 
-@pytest.mark.usefixtures("hostile")
-def test_a_report_s_name_and_notes_that_would_be_scripts_are_never_run(page: Page) -> None:
-    open_reports(page)
-    page.get_by_role("group", name="Reports").get_by_text(PAYLOADS[1]).click()
-    report = page.get_by_role("article", name="Report")
-    for payload in PAYLOADS:  # the note on a model's card
-        expect(report.get_by_text(f"words: {payload}")).to_be_visible()
-    assert not was_run(page)
-    page.locator("#evaluate-watch .nt-asked a").first.click()
-    review = page.get_by_role("dialog", name="Review")
-    expect(review).to_be_visible()
-    assert not was_run(page)
-    page.keyboard.press("Escape")
-    expect(review).to_be_hidden()
-
-
-@pytest.mark.usefixtures("hostile")
-def test_a_report_that_cannot_be_read_says_why_and_can_be_deleted(page: Page, running_app: RunningApp) -> None:
-    open_reports(page)
-    row = page.get_by_role("group", name="Reports").get_by_role("button").filter(has_text="It cannot be read")
-    row.click()
-    expect(page.get_by_role("article", name="Report")).to_contain_text(f"{PAYLOADS[0]} has no readable report")
-    expect(page.locator("#evaluate-filters")).to_be_hidden()
-    expect(page.locator("#evaluate-breakdowns")).to_be_hidden()
-    page.get_by_role("button", name="Delete", exact=True).first.click()
-    page.locator("#evaluate-delete-now").click()
-    expect(row).to_have_count(0)
-    expect(page.locator("#evaluate-form")).to_be_visible()
-    assert not (running_app.data / "evaluation" / "reports" / PAYLOADS[0]).exists()
-    assert not was_run(page)
-
-
+@pytest.mark.slow
 def test_a_story_that_would_be_a_script_is_shown_and_never_run(own_page: Page, running_app: RunningApp) -> None:
     page = own_page
     stories = [{"query": f"a lion {each}", "systems": ["CLIP", each], "k": each, "note": each} for each in PAYLOADS]

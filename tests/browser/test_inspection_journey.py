@@ -78,6 +78,7 @@ def report(running_app: RunningApp) -> Iterator[str]:
     shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 def test_a_report_shows_how_sure_its_figures_are_and_where_systems_differ(
     page: Page, running_app: RunningApp, report: str
 ) -> None:

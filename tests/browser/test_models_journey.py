@@ -43,6 +43,7 @@ def publish(run: Path, epoch: int) -> None:
     (run / ".partial").rename(run / f"epoch_{epoch:03d}")
 
 
+@pytest.mark.slow
 def test_a_runs_checkpoints_appear_while_the_page_is_open_and_are_swapped_in(page: Page, run: Path) -> None:
     follow(page)
     publish(run, 1)
@@ -62,6 +63,7 @@ def test_a_runs_checkpoints_appear_while_the_page_is_open_and_are_swapped_in(pag
     expect(head).to_contain_text("epoch 2")
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_other_code_is_imported_and_searched(page: Page, models: Path, tmp_path: Path) -> None:
     weights = safetensors.torch.load_file(CLIP / WEIGHTS)
     torch.save({"model": {f"clip.{name}": tensor for name, tensor in weights.items()}}, tmp_path / "mine.pt")

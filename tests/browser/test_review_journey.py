@@ -129,6 +129,7 @@ def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_pl
     expect(page.locator(".nt-listed .nt-tag")).to_have_text("ambiguous")
 
 
+@pytest.mark.slow
 def test_find_queries_save_the_filter_open_a_point_of_the_plot_and_compare_another_report(
     page: Page, report_id: str
 ) -> None:

@@ -13,7 +13,6 @@ from nt2vr.ui.search.state import DEFAULT_QUERY
 from tests.browser.actions import MODELS_MS, columns, follow, open_menu, open_search, reopen, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
-from tests.tiny import unknowing
 
 pytestmark = pytest.mark.browser
 
@@ -87,6 +86,7 @@ def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page) -> 
     expect(ids.first).to_have_attribute("data-id", picked)
 
 
+@pytest.mark.slow
 def test_a_picture_is_pasted_and_a_video_dropped_and_what_is_neither_is_refused(
     page: Page, write_video: Callable[..., Path]
 ) -> None:
@@ -144,6 +144,7 @@ def test_a_link_is_restored_an_empty_query_gets_a_message_beside_the_results_and
     expect(page).to_have_url(re.compile(r"q=.+\+no"))
 
 
+@pytest.mark.slow
 def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(page: Page) -> None:
     follow(page, "?q=a+dog,+no+cat&systems=CLIP+anchored|CLIP+projection|CLIP+spherical+t+0.9")
     open_menu(page, "Correct this")
@@ -160,34 +161,7 @@ def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(page
     expect(slider).to_have_value("1.2")
 
 
-def test_a_word_read_as_another_is_taken_as_typed_by_a_click_until_another_query(
-    page: Page, running_app: RunningApp
-) -> None:
-    chips = page.locator(".nt-read")
-    with unknowing(running_app.data / "models") as name:
-        follow(page, f"?q=ocean,+no+dogs&systems={name}")
-        expect(chips).to_contain_text(["ocean → sea", "dogs → dog"])
-        chips.first.click()
-        expect(chips).to_contain_text(["dogs"])
-        expect(page).to_have_url(re.compile("literal=ocean"))
-        reopen(page)
-        expect(chips).to_contain_text(["dogs"])
-        submit(page, "the ocean")
-        expect(chips).to_contain_text(["ocean"])
-        expect(page).not_to_have_url(re.compile("literal"))
-
-
-def test_back_closes_what_is_about_the_search_that_it_leaves(page: Page) -> None:
-    dialog = page.get_by_role("dialog")
-    follow(page)
-    follow(page, "?q=a+dog&systems=CLIP&k=4")
-    columns(page).first.locator(".nt-clip").first.click()
-    expect(dialog).to_be_visible()
-    page.go_back()
-    expect(dialog).to_have_count(0)
-    expect(page.locator(".nt-scope")).to_have_text("cars")
-
-
+@pytest.mark.slow
 def test_text_from_a_link_is_never_run(page: Page, running_app: RunningApp) -> None:
     run = "document.title='run'"
     runs, breaks = f"<img src=x onerror={run}> ${{{run}}} `+({run})+` ${{1+1}}", "\\u ${"  # the latter breaks a script

@@ -1,7 +1,6 @@
 """A talk on the stage, by keyboard alone."""
 
 import json
-import re
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -11,7 +10,6 @@ from playwright.sync_api import Page, expect
 
 from nt2vr.ui.search.layout import built_in_stories
 from tests.browser.actions import MODELS_MS, columns, follow
-from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
@@ -67,43 +65,7 @@ def test_a_talk_by_keyboard_from_the_first_story_to_the_last(page: Page) -> None
     assert "stage" not in page.url
 
 
-def test_what_the_space_bar_did_holds_for_the_next_story_whose_clips_were_fetched(
-    page: Page, running_app: RunningApp
-) -> None:
-    keys, sums, second = page.keyboard, page.locator(".nt-sum"), columns(page).nth(1)
-    page.goto(running_app.url + "?stage=1")
-    expect(sums).to_have_count(2, timeout=MODELS_MS)
-    page.wait_for_function(f"{FETCHED} > 8")  # those of the next story
-    keys.press(" ")
-    keys.press("ArrowRight")
-    expect(page.locator(".nt-sentence")).to_have_text("a dog but no cat")
-    expect(second).to_be_hidden()
-    keys.press(" ")
-    keys.press("ArrowRight")
-    expect(page.locator(".nt-place")).to_have_text(f"3 of {STORIES}")
-    expect(second).to_be_visible()
-    page.locator("[data-do=each]").press("Enter")
-    keys.press("ArrowRight")
-    expect(page.locator(".nt-place")).to_have_text(f"4 of {STORIES}")
-    expect(second).to_be_hidden()
-    page.locator("[data-do=each]").press("Enter")  # for whoever comes next
-
-
-def test_back_and_forward_leave_and_enter_the_stage_as_their_links_say(page: Page) -> None:
-    query, place = page.locator("#query"), page.locator(".nt-place")
-    follow(page)
-    follow(page, ON_STAGE)
-    expect(query).to_be_hidden()
-    expect(place).to_have_text(f"1 of {STORIES}")
-    page.go_back()
-    expect(query).to_be_visible()
-    expect(place).to_be_hidden()
-    page.go_forward()
-    expect(query).to_be_hidden()
-    expect(place).to_have_text(f"1 of {STORIES}")
-    expect(page).to_have_url(re.compile("stage=1"))
-
-
+@pytest.mark.slow
 def test_which_caption_fits_is_asked_on_the_stage_kept_in_the_link_and_makes_way_for_the_next_story(
     page: Page,
 ) -> None:
@@ -125,6 +87,7 @@ def test_which_caption_fits_is_asked_on_the_stage_kept_in_the_link_and_makes_way
     assert "match" not in page.url
 
 
+@pytest.mark.slow
 def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(page: Page, tmp_path: Path) -> None:
     own = tmp_path / "own.json"
     stories = [{"query": "a dog, no cat", "systems": ["CLIP"], "k": 4}]

@@ -187,6 +187,7 @@ def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(page: P
         shutil.rmtree(run.path)
 
 
+@pytest.mark.slow
 def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(chromium: Browser, running_app: RunningApp) -> None:
     with fresh_page(chromium, running_app.url, headers=STRANGER) as page:
         open_tab(page, running_app.url)

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nt2vr.ui.search.watch import PRESET
-from tests.browser.actions import DANCING, MODELS_MS, columns, follow, held, open_menu, submit
+from tests.browser.actions import DANCING, MODELS_MS, columns, follow, held, submit
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 from trainer.config_file import load_config, save_config
@@ -89,6 +89,7 @@ def test_watch_a_run_learn_and_go_back_through_its_epochs(page: Page, running_ap
         shutil.rmtree(run.path)
 
 
+@pytest.mark.slow
 def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_is_recorded(page: Page) -> None:
     follow(page, "?systems=CLIP-bnl&k=4&q=a+dog")
     page.get_by_role("button", name="replay a training").click()
@@ -109,17 +110,3 @@ def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_i
     follow(page, "?replay=1&systems=CLIP|CLIP-bnl|CLIP-neg&q=a+dog+but+no+cat")
     expect(columns(page)).to_have_count(4)
     assert column.evaluate("each => each.getBoundingClientRect().right") == 390 - 16
-
-
-def test_words_move_between_wanted_and_unwanted_by_drag(page: Page) -> None:
-    follow(page, SEARCH)
-    wanted, unwanted = (page.locator(f"[data-zone={zone}]") for zone in ("wanted", "unwanted"))
-    open_menu(page, "Correct this")
-    expect(unwanted.get_by_role("button")).to_have_text(["playing the drum"])
-    wanted.get_by_role("button", name="dancing").drag_to(unwanted)
-    expect(unwanted.get_by_role("button")).to_have_text(["playing the drum", "dancing"])
-    expect(page.locator(".nt-sentence .nt-scope")).to_have_text(["dancing", "playing the drum"])
-    unwanted.get_by_role("button", name="dancing").drag_to(unwanted.get_by_text("playing the drum"))
-    expect(unwanted.get_by_role("button")).to_have_count(2)  # it stays in its zone
-    unwanted.get_by_role("button", name="dancing").drag_to(wanted)
-    expect(unwanted.get_by_role("button")).to_have_text(["playing the drum"])
