@@ -1,4 +1,4 @@
-"""Indexing a library: `python -m benchmarks.indexing pipeline|unchanged|film|decoders [--count N] [--model NAME]`.
+"""Indexing a library: `python -m benchmarks.indexing pipeline|film [--count N] [--model NAME]`.
 
 Videos are copies of those inside the installed `gradio` package, each with a number of its own appended, so that all
 contents differ. Times include starting and ending the decoder's children, without which their CPU time is not known.
@@ -17,7 +17,6 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 import av
-import cv2
 import gradio
 import numpy as np
 
@@ -25,9 +24,9 @@ from benchmarks.harness import arguments
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
 from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder, sample_frames
+from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.media.sampling import probe, sample_windows
+from nt2vr.media.sampling import sample_windows
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
@@ -165,23 +164,6 @@ def pipeline(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iter
     yield memory.text()
 
 
-def unchanged(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iterator[str]:
-    """Index many videos, then pass over them when nothing has changed."""
-    write_videos(folder / "videos", count)
-    libraries = Libraries(folder / "libraries")
-    libraries.add("videos", "folder", folder / "videos")
-
-    def update() -> None:
-        with Decoder() as decoder, Cache.of(folder) as cache:
-            update_library(libraries, "videos", encoder, decoder, cache, previews=False)
-
-    yield f"\n{count} videos\n\n{HEAD}"
-    yield cost_of(update).row("first pass", count)
-    yield memory.text()
-    yield cost_of(update).row("second pass, nothing changed", count)
-    yield cost_of(lambda: libraries.check("videos")).row("check", count)
-
-
 def film(seconds: int, encoder: Encoder, folder: Path, memory: Memory) -> Iterator[str]:
     """Index one long film."""
     (folder / "videos").mkdir()
@@ -213,46 +195,9 @@ def write_film(path: Path, seconds: int) -> None:
         container.mux(stream.encode())
 
 
-def decoders(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iterator[str]:
-    """Decode eight frames of each piece of footage with one thread; the median of `count` turns."""
-    yield "\n| file | OpenCV ms | PyAV ms | torchcodec ms |\n|:--|--:|--:|--:|\n"
-    framing = encoder.card.framing
-    for path in sorted([*FOOTAGE.glob("*.mp4"), *FOOTAGE.glob("*.avi")]):
-        end = probe(path).seconds
-        works: list[Callable[[], object]] = [
-            lambda path=path: sample_frames(path, 8, framing),  # type: ignore[misc]
-            lambda path=path, end=end: sample_windows(path, [(0.0, end)], 8, framing),  # type: ignore[misc]
-        ]
-        if torchcodec := _torchcodec(path):
-            works.append(torchcodec)
-        times: list[list[float]] = [[] for _ in works]
-        for _ in range(count):  # in turns
-            for work, took in zip(works, times, strict=True):
-                took.append(cost_of(work).cpu_s)
-        cells = [f"{1000 * float(np.median(took)):.0f}" for took in times] + ["not installed"] * (3 - len(works))
-        yield f"| {path.name} | {' | '.join(cells)} |\n"
-    yield f"\nOpenCV {cv2.__version__}, PyAV {av.__version__}\n"
-
-
-def _torchcodec(path: Path) -> Callable[[], object] | None:
-    try:
-        from torchcodec.decoders import VideoDecoder  # type: ignore[import-not-found]  # noqa: PLC0415
-    except (ImportError, RuntimeError, OSError):  # it looks for FFmpeg's libraries
-        return None
-
-    def decode() -> object:
-        decoder = VideoDecoder(str(path), num_ffmpeg_threads=1, seek_mode="approximate")
-        length = decoder.metadata.num_frames
-        return decoder.get_frames_at([(2 * i + 1) * length // 16 for i in range(8)])
-
-    return decode
-
-
 PARTS = {
     "pipeline": (pipeline, 600),
-    "unchanged": (unchanged, 5000),
     "film": (film, FILM_S),
-    "decoders": (decoders, 5),
 }
 
 
@@ -260,7 +205,7 @@ def main() -> None:
     """Print the tables of one part."""
     parser = arguments("indexing", __doc__)
     parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--count", type=int, help="videos, seconds of film, or turns")
+    parser.add_argument("--count", type=int, help="videos, or seconds of film")
     parser.add_argument("--model", default="CLIP", help=f'a model of the app\'s, or "{RANDOM}"')
     options = parser.parse_args()
     prepare_environment()

@@ -1,22 +1,16 @@
-"""The app under load: `python -m benchmarks.serving people|saturation|routes|mixed|kills [--minutes M] [--training]`.
+"""The app under load: `python -m benchmarks.serving people|saturation|routes [--minutes M] [--training]`.
 
 Starts `python app.py` in a process of its own, with a data folder of its own, and asks it over HTTP:
 
 - people: 50 of them, each with a search of three systems every 5 s;
 - saturation: as many searches as are answered, by 16 clients that never wait;
-- routes: one client, the plain route beside Gradio's client beside the search itself, interleaved;
-- mixed: visitors who come once (searches, pictures, evaluations, bad input), and the memory they leave behind;
-- kills: `kill -9` of the app or of its trainer at random moments, each followed by a start that must find everything.
+- routes: one client, the plain route beside Gradio's client beside the search itself, interleaved.
 
 With --training a run trains meanwhile, and each search asks its newest checkpoint too.
 """
 
 import asyncio
-import io
 import json
-import os
-import random
-import signal
 import subprocess
 import sys
 import tempfile
@@ -30,20 +24,16 @@ from typing import Any
 
 import httpx
 import numpy as np
-from PIL import Image
 
 from benchmarks.harness import PATIENCE_S, App, arguments, in_turns, running_app, wait_until, write_head, write_row
 from benchmarks.search import queries
-from nt2vr.media.decode import sample_frames
-from nt2vr.settings import ASSETS, PACKAGE
+from nt2vr.settings import PACKAGE
 from trainer.runs.run_folder import RunFolder
 
 PEOPLE, PAUSE_S, CLIENTS = 50, 5.0, 16
 MOST_PER_S = 100  # searches; two cores answer half as many
-VISITORS, REST_S = 4, 0.2  # at a time, and between two of them
 SYSTEMS = ["CLIP", "CLIP-neg", "CLIP boolean"]
 RUN = "load"  # a run is named by its folder
-SETTLE_S = 180.0  # after which memory is compared with what it is at the end; half of a shorter load
 HEALTH = "api/health"  # answers once searches do
 
 
@@ -256,127 +246,11 @@ def routes(data: Path, rounds: int = 200) -> None:
         write_row(name, *(f"{1000 * value:.1f}" for value in np.percentile(column[10:], (50, 95))))
 
 
-async def visitors(app: App, seconds: float) -> tuple[Tally, list[tuple[float, float]]]:
-    """Let one visitor after another do something, four at a time; return also the memory over time."""
-    tally, page, memory = Tally(), Page(app.url), list[tuple[float, float]]()
-    texts, choose = enough_queries(seconds, VISITORS / REST_S), random.Random(0)
-    pictures = [_picture(path) for path in sorted((ASSETS / "gallery" / "clips").glob("*.webm"))[:20]]
-    start_s = time.monotonic()
-
-    async def with_picture() -> str:
-        files = {"files": ("picture.png", choose.choice(pictures), "image/png")}
-        (path,) = (await client.post("gradio_api/upload", files=files)).json()
-        return await page.search(
-            client, query=next(texts), systems=SYSTEMS, reference={"references": [{"path": path}]}
-        )
-
-    async def evaluation() -> str:
-        asked = await client.post("gradio_api/call/evaluate", json={"data": ["gallery", ["CLIP drop"]]})
-        answer = await client.get(f"gradio_api/call/evaluate/{asked.json()['event_id']}")
-        return "" if '"metrics"' in answer.text or "is running" in answer.text else answer.text[:200]
-
-    async def bad_input() -> str:
-        bodies: list[Any] = [[], {"query": "x" * 3000}, {"query": "a", "k": "x"}, {"query": "a", "systems": ["none"]}]
-        answer = await client.post("api/search", json=choose.choice(bodies))
-        return "" if answer.status_code == httpx.codes.BAD_REQUEST else f"{answer.status_code} for bad input"
-
-    async def visitor() -> None:
-        while time.monotonic() - start_s < seconds:
-            kind = choose.random()
-            if kind < 0.70:
-                asking = page.search(client, query=next(texts), systems=SYSTEMS)
-            elif kind < 0.80:
-                asking = with_picture()
-            elif kind < 0.99:
-                asking = bad_input()
-            else:
-                asking = evaluation()
-            await tally.time(asking)
-            await asyncio.sleep(REST_S)
-
-    async def watch() -> None:
-        while (now_s := time.monotonic() - start_s) < seconds:
-            memory.append((now_s, rss_mb(app)))
-            await asyncio.sleep(5)
-
-    async with httpx.AsyncClient(base_url=app.url, timeout=120) as client:
-        await asyncio.gather(watch(), *(visitor() for _ in range(VISITORS)))
-    return tally, memory
-
-
-def _picture(clip: Path) -> bytes:
-    buffer = io.BytesIO()
-    Image.fromarray(sample_frames(clip, 1, None)[0]).save(buffer, "png")
-    return buffer.getvalue()
-
-
-def mixed(data: Path, seconds: float) -> None:
-    """Print how much memory the visitors have cost once it has settled, and at the end."""
-    with running_app(data, HEALTH) as app:
-        tally, memory = asyncio.run(visitors(app, seconds))
-    settle_s = min(SETTLE_S, seconds / 2)
-    settled = [mb for at_s, mb in memory if at_s <= settle_s][-6:]
-    last = [mb for _, mb in memory][-6:]
-    first, end = float(np.median(settled)), float(np.median(last))
-    most = max((mb for at_s, mb in memory if at_s > settle_s), default=end)
-    sys.stdout.write(
-        f"{len(tally.times_ms):,} requests in {seconds / 60:g} minutes, {len(tally.errors)} errors; memory after "
-        f"{settle_s / 60:g} minutes {first:.0f} MB, at the end {end:.0f} ({100 * (end / first - 1):+.1f} %), "
-        f"at most {most:.0f}\n"
-    )
-    for error in sorted(set(tally.errors))[:5]:
-        sys.stdout.write(f"error: {error}\n")
-
-
-def kills(data: Path, count: int) -> None:
-    """Kill the app or its trainer at random moments under load, start again, and compare what is found."""
-    choose, lost = random.Random(0), 0
-    partial: set[Path] = set()  # files that the last kill left half-written: the next start deletes them
-    with running_app(data, HEALTH) as app:
-        expected = _answer(app)
-    for number in range(count):
-        with running_app(data, HEALTH) as app, training(data) as run:
-            before, kept = run.status(), {path for path in partial if path.exists()}
-            asyncio.run(_until_killed(app, run, choose.uniform(0.5, 6), kill_app=number % 2 == 0))
-            app.process.kill()
-        with running_app(data, HEALTH) as app:
-            answer = _answer(app)
-            systems = httpx.get(f"{app.url}api/systems", timeout=PATIENCE_S).json()
-        after = run.status()
-        problems = {
-            "the answer differs": answer != expected,
-            "the run is not offered": RUN not in systems,
-            "epochs are lost": not (before and after and after.epoch >= before.epoch),
-            "partial files are left": bool(kept),
-        }
-        partial = set((data / "runs").rglob(".*partial*"))
-        found = [problem for problem, is_so in problems.items() if is_so]
-        lost += bool(found)
-        sys.stdout.write(f"{number + 1}: {'; '.join(found) or 'all found'}\n")
-        sys.stdout.flush()
-    sys.stdout.write(f"{count} kills, {lost} with something lost\n")
-
-
-def _answer(app: App) -> Any:
-    asked = {"query": "a dog, no cat", "systems": SYSTEMS}
-    return httpx.post(f"{app.url}api/search", json=asked, timeout=PATIENCE_S).json()
-
-
-async def _until_killed(app: App, run: RunFolder, moment_s: float, kill_app: bool) -> None:
-    loading = asyncio.create_task(saturation(app, moment_s + 1, SYSTEMS))
-    await asyncio.sleep(moment_s)
-    status = run.status()
-    os.kill(app.process.pid if kill_app or status is None else status.pid, signal.SIGKILL)
-    loading.cancel()  # a killed app refuses at once, and the queries would be used up
-    await asyncio.wait([loading])
-
-
 def main() -> None:
     """Measure what was asked for, on a data folder whose gallery is embedded first."""
     parser = arguments("serving", __doc__)
-    parser.add_argument("load", choices=("people", "saturation", "routes", "mixed", "kills"))
+    parser.add_argument("load", choices=("people", "saturation", "routes"))
     parser.add_argument("--minutes", type=float, default=2.0)
-    parser.add_argument("--kills", type=int, default=20, metavar="N", help="how often to kill")
     parser.add_argument("--training", action="store_true", help="train meanwhile, and serve its checkpoints")
     options = parser.parse_args()
     seconds = 60 * options.minutes
@@ -389,12 +263,8 @@ def main() -> None:
             sys.stdout.write(HEAD)
             with training(data) if options.training else nullcontext():
                 measure(f"{options.load}{', training' if options.training else ''}", load, data, seconds)
-        elif options.load == "routes":
-            routes(data)
-        elif options.load == "mixed":
-            mixed(data, seconds)
         else:
-            kills(data, options.kills)
+            routes(data)
 
 
 if __name__ == "__main__":

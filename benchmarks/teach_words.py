@@ -15,6 +15,7 @@ import csv
 import json
 import logging
 import random
+import re
 import sys
 import time
 from collections import defaultdict
@@ -24,13 +25,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from statistics import mean
+from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
 import torch
 
-from benchmarks.harness import arguments
+from benchmarks.harness import arguments, write_head, write_row
 from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
 from nt2vr.datasets import load
 from nt2vr.datasets.load import sample_ids
@@ -75,6 +76,26 @@ logger = logging.getLogger(__name__)
 Run = Mapping[str, float]
 
 
+COLUMNS = {  # heading: measure and digits
+    "original MIR": ("original/MIR", 3),
+    "composed MIR": ("composed/MIR", 3),
+    "hard pairs “A and not B”": ("composed/hard_pairs", 1),
+    "violations@10": ("composed/violations@10", 1),
+    "hard pairs “A without N”": ("without/hard_pairs", 1),
+    "AUC “not B”": ("not/auc", 3),
+    "ΔMIR": ("negated/delta_MIR", 3),
+    "of 50 concepts": ("held_out/hard_pairs yes", 1),
+    "of others": ("held_out/hard_pairs no", 1),
+    **{
+        f"{name}{of}": (f"new/{name}{of}", digits)
+        for name in ("phrase denied", "phrase", "a word", "all words")
+        for of, digits in (("", 1), (", drop", 1), (", queries", 0))
+    },
+    "text/kept": ("text/kept", 3),
+    "text/idioms": ("text/idioms", 3),
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Half:
     """Half of the videos.
@@ -109,6 +130,42 @@ def denies_held_out(unwanted: str) -> bool:
     return any(form.startswith(concept.removesuffix("e")) for form in forms for concept in HELD_OUT)
 
 
+def write_means(folders: Sequence[Path]) -> None:
+    """Print a table per half, with means over seeds: a row per setting, and per baseline."""
+    lines = [
+        json.loads(line)
+        for folder in folders
+        for line in (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    for half in dict.fromkeys(line["half"] for line in lines):
+        rows: dict[str, list[Mapping[str, float]]] = defaultdict(list)
+        for line in lines:
+            if line["half"] == half:
+                rows[setting_of(line)].append({**line["metrics"], **line})
+        sys.stdout.write(f"\n{half}\n\n")
+        write_head("", "seeds", *COLUMNS)
+        for name, seeds in rows.items():
+            cells = (
+                with_spread([seed[key] for seed in seeds if key in seed], digits) for key, digits in COLUMNS.values()
+            )
+            write_row(name, len(seeds), *cells)
+
+
+def setting_of(line: Mapping[str, Any]) -> str:
+    """Name a baseline, or a run without its seed."""
+    if line["run"] == "base":
+        return str(line["system"])
+    return re.sub(r",?seed=\d+", "", line["run"])
+
+
+def with_spread(values: Sequence[float], digits: int) -> str:
+    """Format the mean, with the standard deviation of several; a dash for none."""
+    if not values:
+        return "–"
+    spread = f" ± {stdev(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{mean(values):.{digits}f}{spread}"
+
+
 def main() -> None:
     """Run all runs in turn, each appending its results."""
     parser = arguments("teach_words", __doc__)
@@ -116,8 +173,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=480)
     parser.add_argument("--captions", type=int, default=50_000, help="most captions to learn from")
+    parser.add_argument("--means", action="store_true", help="print means over seeds of what OUT has, and run nothing")
     parser.add_argument("runs", nargs="*", default=["base"])
     options = parser.parse_args()
+    if options.means:
+        write_means([options.out])
+        return
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     options.out.mkdir(parents=True, exist_ok=True)
     halves = list(halves_of(options.data, options.out))
