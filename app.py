@@ -2,7 +2,7 @@
 
 import sys
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 
 if __name__ == "__main__":
     sys.exit(main(["serve", *sys.argv[1:]]))

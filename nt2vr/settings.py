@@ -4,7 +4,6 @@ import ipaddress
 import os
 import re
 import sys
-from argparse import ArgumentParser
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -196,31 +195,6 @@ def is_loopback(host: str) -> bool:
         return host.lower().rstrip(".") == "localhost"
     mapped = getattr(address, "ipv4_mapped", None)  # ::ffff:127.0.0.1
     return (mapped or address).is_loopback
-
-
-DEVICES = "auto, cpu, cuda or mps (default: NT2VR_DEVICE, or auto: the fastest here)"
-
-
-def add_flags(parser: ArgumentParser, devices: str = DEVICES) -> None:
-    """Add the flags that all commands share; `Settings.read` supplies their defaults."""
-    parser.add_argument(
-        "--data-dir",
-        type=Path,
-        metavar="FOLDER",
-        help=f"caches, runs and downloaded models (default: NT2VR_DATA, or {DEFAULT_DATA_DIR})",
-    )
-    parser.add_argument("--device", help=devices)
-
-
-def add_index_flag(parser: ArgumentParser) -> None:
-    """Add the flag of commands that search or index libraries."""
-    parser.add_argument(
-        "--index",
-        metavar="ADDRESS",
-        help="exact, faiss, or Milvus for libraries: http://HOST:19530, or a file that ends in .db, and a kind, as in "
-        "milvus.db,flat: hnsw (default), flat, ivf or diskann (default: NT2VR_INDEX, or exact up to 200,000 clips, "
-        "then faiss)",
-    )
 
 
 def resolve_path(path: str | Path) -> Path:

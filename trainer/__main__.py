@@ -9,13 +9,13 @@ import os
 import signal
 import sys
 import threading
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from cyclopts import Parameter
 from tqdm import tqdm
 
 from nt2vr.errors import ConfigError, Nt2vrError, RunError
@@ -34,49 +34,43 @@ FULL_DISK = "The disk of {} is full. Free some space, then resume the run."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train a run; return the exit status: 0 finished or stopped, 1 failed, 2 could not start."""
-    about = "Train the run that RUN_FOLDER/config.json describes."
-    parser = ArgumentParser(prog="python -m trainer", description=about)
-    add_arguments(parser)
-    return run(parser.parse_args(arguments))
+    """Be `nt2vr train`; return the exit status: 0 finished or stopped, 1 failed, 2 misused."""
+    from nt2vr.cli import main as command_line  # noqa: PLC0415  it imports this module
+
+    return command_line(["train", *(sys.argv[1:] if arguments is None else arguments)])
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("run_folder", type=Path, help="resumed, or created with --config")
-    parser.add_argument(
-        "--config", type=Path, help="create RUN_FOLDER with this config: a file, or a preset such as clip-neg"
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="override a value of that config (repeatable)",
-    )
-    parser.add_argument(
-        "--cache",
-        type=Path,
-        help="folder for frames (default: RUN_FOLDER/../.frames; those of videos DATA/frames for a run in DATA/runs)",
-    )
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1 (default: auto, the first GPU)")
-    parser.add_argument(
-        "--json", action="store_true", help="print the outcome as JSON: state, last epoch, its checkpoint and measures"
-    )
+def train(
+    run_folder: Path,
+    /,
+    *,
+    config: Path | None = None,
+    changes: Annotated[list[str] | None, Parameter("--set")] = None,
+    cache: Path | None = None,
+    device: str = "auto",
+    as_json: Annotated[bool, Parameter("--json")] = False,
+) -> int:
+    """Train the run that RUN_FOLDER/config.json describes, and report failures as one sentence.
 
-
-def run(options: Namespace) -> int:
-    """Train, and report failures as one sentence."""
+    Args:
+        run_folder: resumed, or created with --config
+        config: create RUN_FOLDER with this config: a file, or a preset such as clip-neg
+        changes: KEY=VALUE, which overrides a value of that config (repeatable)
+        cache: folder for frames; default: RUN_FOLDER/../.frames; those of videos DATA/frames for a run in DATA/runs
+        device: auto, cpu, cuda or cuda:1; auto is the first GPU
+        as_json: print the outcome as JSON: state, last epoch, its checkpoint and measures
+    """
     prepare_environment()  # before torch is imported
-    run = RunFolder(options.run_folder)
-    cache = options.cache or run.path.resolve().parent / ".frames"
+    run = RunFolder(run_folder)
+    cache = cache or run.path.resolve().parent / ".frames"
     try:
-        _use(options.device)
+        _use(device)
         if process_rank() > 0:
             return _follow(run, cache)
-        config = _prepare(run, options.config, dict(map(parse_change, options.set)))
+        described = _prepare(run, config, dict(map(parse_change, changes or ())))
         with run.training():
-            status = _lead(run, config, cache)
-            if options.json:
+            status = _lead(run, described, cache)
+            if as_json:
                 sys.stdout.write(f"{json.dumps(_outcome(run), ensure_ascii=False)}\n")
             return status
     except Nt2vrError as error:
@@ -86,7 +80,7 @@ def run(options: Namespace) -> int:
             raise
         with suppress(OSError):  # standard error may be a file on that disk
             sys.stderr.write(FULL_DISK.format(run.path.resolve()) + "\n")
-    return 2
+    return 2  # it could not start
 
 
 def _use(device: str) -> None:
@@ -226,7 +220,7 @@ def _train(
     from trainer.data.vocabulary import words_for  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
-    from trainer.loop import train  # noqa: PLC0415
+    from trainer.loop import train as train_loop  # noqa: PLC0415
     from trainer.runs.resume import read_state  # noqa: PLC0415
     from trainer.runs.start import Start  # noqa: PLC0415
 
@@ -247,7 +241,7 @@ def _train(
     words = words_for(config, clips)
     learner = Learner(replace(config, num_clips=len(clips), num_captions=num_captions), start, words)
     logger.info("Training %s on %s, %d %s.", config.name, clips.name, len(clips), clips.unit)
-    return train(learner, run, clips, validation, stop.is_set, progress)
+    return train_loop(learner, run, clips, validation, stop.is_set, progress)
 
 
 if __name__ == "__main__":

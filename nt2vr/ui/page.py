@@ -147,11 +147,7 @@ def owner_link(host: str, page: gr.Blocks, permissions: Permissions) -> str:
     return f"http://{name}:{page.server_port}{page.root_path}/?token={permissions.token}"
 
 
-def serve(
-    settings: Settings,
-    permissions: Permissions,
-    mcp: bool = False,
-) -> None:
+def serve(settings: Settings, mcp: bool = False) -> None:
     """Serve the page until stopped; models are loaded once it is up.
 
     Args:
@@ -162,6 +158,7 @@ def serve(
     """
     if mcp:
         check_installed()
+    permissions = Permissions.of(settings)
     refuse_downloads()
     refuse_files_quietly()
     uploads = settings.data_dir / "uploads"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from tests.tiny import write_tiny
 
 
@@ -20,11 +20,6 @@ def test_the_table_has_every_kind_and_system(tmp_path: Path, capsys: pytest.Capt
     rows = [line.split(" | ") for line in lines[2:]]
     assert {row[1] for row in rows} == {"picture", "text", "sum", "slerp", "parts", "caption"}
     assert {"| remove actor", "| two changes", "| unseen wordings", "| all kinds"} <= {row[0] for row in rows}
-
-
-def test_the_former_name_says_the_new_one(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compose", "--queries", "1"]) == 2
-    assert capsys.readouterr().err == "`nt2vr compose` is called `nt2vr covr` now. Its options are the same.\n"
 
 
 def test_a_submission_is_written_and_a_split_without_targets_is_not_measured(
@@ -41,12 +36,12 @@ def test_a_submission_is_written_and_a_split_without_targets_is_not_measured(
     (data / "cap.rc2.test1.json").write_text(json.dumps([entry]))
     arguments = ["--model", str(tmp_path / "model"), "--data", str(data), "--data-dir", str(tmp_path / "data")]
     arguments = ["covr", *arguments, "--device", "cpu"]
-    assert main(arguments) == 2
+    assert main(arguments) == 1
     assert "targets of CIRR, test are not published" in capsys.readouterr().err
     assert main([*arguments, "--submit", str(tmp_path / "cirr.json"), "--system", "sum"]) == 0
     assert sorted(json.loads((tmp_path / "cirr.json").read_text())["12"]) == ["p1", "p2"]
     assert capsys.readouterr().out == f"{tmp_path / 'cirr.json'}\n{tmp_path / 'cirr_subset.json'}\n"
-    assert main([*arguments, "--submit", str(tmp_path / "cirr.json"), "--system", "magic"]) == 2
+    assert main([*arguments, "--submit", str(tmp_path / "cirr.json"), "--system", "magic"]) == 1
     assert "no system 'magic'" in capsys.readouterr().err
-    assert main([*arguments, "--submit", str(tmp_path / "none" / "cirr.json")]) == 2
+    assert main([*arguments, "--submit", str(tmp_path / "none" / "cirr.json")]) == 1
     assert "The folder of" in capsys.readouterr().err

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from nt2vr.evaluation.reports.report import load_report
 from tests.tiny import write_tiny
 
@@ -90,7 +90,7 @@ def test_a_folder_of_captioned_videos_is_evaluated(
 
 
 def test_a_mistake_is_one_sentence(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate(data_dir, tmp_path / "out", "tiny,huge") == 2
+    assert evaluate(data_dir, tmp_path / "out", "tiny,huge") == 1
     assert capsys.readouterr().err.startswith("Unknown model 'huge'. Choose one of: ")
     assert not (tmp_path / "out").exists()
 
@@ -99,13 +99,13 @@ def test_an_output_folder_that_cannot_be_made_is_refused_before_anything_is_meas
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
-    assert evaluate(data_dir, tmp_path / "file" / "out", "tiny") == 2
+    assert evaluate(data_dir, tmp_path / "file" / "out", "tiny") == 1
     assert capsys.readouterr().err == f"{tmp_path}/file/out cannot be written to. Name another folder.\n"
     assert not (data_dir / "evaluation").exists()
 
 
-def test_no_clips_are_refused(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate(data_dir, tmp_path / "out", "tiny", "--clips", "0") == 2
+def test_no_clips_are_refused(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "--clips", "0", "--data-dir", str(data_dir)]) == 1
     assert capsys.readouterr().err == "Cannot evaluate on 0 clips. Choose at least 1.\n"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from nt2vr.models import foreign
 from nt2vr.models.checkpoint import read_checkpoint
 from tests.run import here
@@ -37,10 +37,10 @@ def test_a_checkpoint_is_imported_into_the_data_folder_under_a_name_that_is_free
     assert (card.frames, card.pooling, card.positions) == (2, "raw_mean", "ends")
     assert card.text_fingerprint == write_tiny(tmp_path / "in_float32", seed=7, fp16=False).text_fingerprint
 
-    assert main(["import", str(tmp_path / "mine.pt"), *flags]) == 2
+    assert main(["import", str(tmp_path / "mine.pt"), *flags]) == 1
     assert capsys.readouterr().err == "There is already a model 'mine'. Choose another name.\n"
 
 
 def test_a_missing_file_gets_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["import", str(tmp_path / "none.pt"), "--data-dir", str(tmp_path / "data")]) == 2
+    assert main(["import", str(tmp_path / "none.pt"), "--data-dir", str(tmp_path / "data")]) == 1
     assert capsys.readouterr().err == f"There is no file {tmp_path}/none.pt. Check the path.\n"

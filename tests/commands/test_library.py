@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from tests.tiny import write_tiny
 
 WriteVideo = Callable[..., Path]
@@ -41,18 +41,18 @@ def test_a_folder_is_added_checked_updated_and_removed(
     assert (info["name"], info["num_clips"], info["num_skipped"], info["window_s"]) == ("My films", 1, 1, 10.0)
     assert "My films" in say("list")
     assert "There is a library 'My films' already" in say(
-        "add", "x", "--name", "My films", "--model", "Mine", status=2
+        "add", "x", "--name", "My films", "--model", "Mine", status=1
     )
     assert say("remove", "My films") == "My films is removed.\n"
     assert (tmp_path / "films" / "b.avi").is_file()
-    assert "no library 'My films'" in say("update", "My films", "--model", "Mine", status=2)
+    assert "no library 'My films'" in say("update", "My films", "--model", "Mine", status=1)
 
 
 def test_a_model_that_is_not_there_is_noticed_before_a_library_is_made(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     flags = ["--data-dir", str(tmp_path)]
-    assert main(["library", "add", str(tmp_path), "--name", "a", "--model", "none", *flags]) == 2
+    assert main(["library", "add", str(tmp_path), "--name", "a", "--model", "none", *flags]) == 1
     assert main(["library", "list", *flags]) == 0
     assert "No libraries yet." in capsys.readouterr().out
 
@@ -60,7 +60,6 @@ def test_a_model_that_is_not_there_is_noticed_before_a_library_is_made(
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        (["--ray", "auto", "--shard", "1/2"], "--shard and --ray both share the work out. Choose one of them.\n"),
         (["--ray", "nowhere"], "'nowhere' is no Ray cluster. Write auto, or ray://host:10001.\n"),
     ],
 )
@@ -69,7 +68,7 @@ def test_a_cluster_that_cannot_be_is_refused_before_a_library_is_made(
 ) -> None:
     write_tiny(tmp_path / "models" / "mine", "Mine")
     data = ["--data-dir", str(tmp_path)]
-    assert main(["library", "add", str(tmp_path), "--name", "a", "--model", "Mine", *flags, *data]) == 2
+    assert main(["library", "add", str(tmp_path), "--name", "a", "--model", "Mine", *flags, *data]) == 1
     assert capsys.readouterr().err == sentence
     assert main(["library", "list", *data]) == 0
     assert "No libraries yet." in capsys.readouterr().out

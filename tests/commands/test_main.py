@@ -1,19 +1,19 @@
-"""The dispatcher: which command is run, and how each of them ends."""
+"""The command line itself: which command is run, how each is refused, and how each ends."""
 
 import subprocess
 import sys
-from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
-from nt2vr.__main__ import COMMANDS, main
-from nt2vr.commands import queries, serve
+from nt2vr import cli
+from nt2vr.cli import main
 from nt2vr.errors import ConfigError
-from nt2vr.settings import project_version
+from nt2vr.settings import Settings, project_version
 from tests.paths import ROOT
 
 PYTHON = [sys.executable, "-m", "nt2vr"]
+COMMANDS = "covr evaluate import library match models publish pull push queries search serve sweep train".split()
 
 
 @pytest.mark.parametrize(
@@ -24,13 +24,12 @@ PYTHON = [sys.executable, "-m", "nt2vr"]
 def test_without_another_command_the_app_is_opened(
     arguments: list[str], port: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ports = []
+    ports: list[int | None] = []
 
-    def run(options: Namespace) -> int:
-        ports.append(options.port)
-        return 0
+    def serve(settings: Settings, mcp: bool) -> None:
+        ports.append(settings.port)
 
-    monkeypatch.setattr(serve, "run", run)
+    monkeypatch.setattr("nt2vr.ui.page.serve", serve)
     assert main(arguments) == 0
     assert ports == [port]
 
@@ -40,56 +39,45 @@ def test_train_is_passed_on_to_the_trainer(tmp_path: Path, capsys: pytest.Captur
     assert "Name its --config too." in capsys.readouterr().err
     assert main(["train", str(tmp_path / "run"), "--config", "clip-neg", "--set", "epochs=0"]) == 2
     assert capsys.readouterr().err == "epochs must be at least 1, not 0.\n"  # a preset, by its name
-    with pytest.raises(SystemExit):
-        main(["train", "--help"])
-    assert capsys.readouterr().out.startswith("usage: nt2vr train ")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main([command, "--help"])
-    assert stopped.value.code == 0
-    assert capsys.readouterr().out.startswith(f"usage: nt2vr {command} ")
+    shown = []
+    for arguments in ([command, "--help"], ["help", command]):
+        assert main(arguments) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] and shown[0].startswith(f"Usage: nt2vr {command} ")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "usage", "error"),
-    [
-        (["serch"], "usage: nt2vr [", "Did you mean 'search'?"),
-        (["xyz"], "usage: nt2vr [", "invalid choice: 'xyz'"),
-        (["search", "a dog", "--sytems", "CLIP"], "usage: nt2vr search [", "--sytems CLIP. Did you mean '--systems'?"),
-        (["library", "lst"], "usage: nt2vr library [", "Did you mean 'list'?"),
-        (["library", "list", "--jsn"], "usage: nt2vr library list [", "Did you mean '--json'?"),
-        (["train"], "usage: nt2vr train [", "required: run_folder"),
-    ],
-)
-def test_an_error_shows_its_own_command_and_a_correction(
-    arguments: list[str], usage: str, error: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(arguments)
-    assert stopped.value.code == 2
-    shown = capsys.readouterr().err
-    assert shown.startswith(usage) and error in shown
-
-
-def test_help_and_version_by_every_usual_name(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = {}
-    for arguments in (["--help"], ["help"], ["search", "--help"], ["help", "search"]):
-        with pytest.raises(SystemExit) as stopped:
-            main(arguments)
-        assert stopped.value.code == 0
-        shown[" ".join(arguments)] = capsys.readouterr().out
-    assert shown["help"] == shown["--help"] and shown["help search"] == shown["search --help"]
+def test_the_version_by_every_usual_name(capsys: pytest.CaptureFixture[str]) -> None:
     for flag in ("-V", "--version"):
         assert main([flag]) == 0
         assert capsys.readouterr().out == f"nT2VR {project_version()}\n"
 
 
 @pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["serch"], 'Did you mean "search"?'),
+        (["search", "a dog", "--sytems", "CLIP"], "Did you mean --systems?"),
+        (["search", "a dog", "-k", "many"], 'unable to convert "many" into int'),
+        (["library", "lst"], 'Did you mean "list"?'),
+        (["evaluate", "--split", "tset"], 'Did you mean "test"?'),
+        (["train"], "RUN_FOLDER requires an argument"),
+    ],
+)
+def test_a_misuse_is_one_line_with_a_correction(
+    arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("nt2vr") and error in shown and shown.count("\n") == 1
+
+
+@pytest.mark.parametrize(
     ("error", "status", "message"),
-    [(ConfigError("It cannot be so."), 2, "It cannot be so.\n"), (KeyboardInterrupt(), 130, "")],
+    [(ConfigError("It cannot be so."), 1, "It cannot be so.\n"), (KeyboardInterrupt(), 130, "")],
 )
 def test_no_command_ends_in_a_traceback(
     error: BaseException,
@@ -98,12 +86,17 @@ def test_no_command_ends_in_a_traceback(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fail(options: Namespace) -> int:
+    def fail(_: list[str]) -> None:
         raise error
 
-    monkeypatch.setattr(queries, "run", fail)
-    assert main(["queries", "split"]) == status
+    monkeypatch.setattr("nt2vr.negation.generate.build.split", fail)
+    assert main(["queries", "split", "a dog"]) == status
     assert capsys.readouterr().err == message
+
+
+def test_names_of_files_do_not_reach_the_terminal_raw(capsys: pytest.CaptureFixture[str]) -> None:
+    cli._say("a\x1b[31m\u202eb\nc\td")
+    assert capsys.readouterr().out == "a\\x1b[31m\\u202eb\\nc\td\n"
 
 
 def test_a_reader_that_closes_its_pipe_ends_the_command_silently() -> None:
@@ -126,30 +119,15 @@ def test_input_that_is_no_text_is_read_all_the_same() -> None:
     assert (result.returncode, result.stderr) == (0, b"")
 
 
-def test_the_list_of_commands_is_shown_without_importing_them() -> None:
+def test_help_is_shown_without_the_libraries_that_commands_run_with() -> None:
     code = """
 import sys
-from nt2vr.__main__ import main
-try:
-    main(["--help"])
-except SystemExit:
-    large = {"torch", "gradio", "numpy", "trainer", "logging", "importlib.metadata", "nt2vr.settings"}
-    found = large & sys.modules.keys()
-    sys.exit(f"imported: {found}" if found else 0)
-"""
-    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    assert all(f"  {command} " in result.stdout for command in COMMANDS)
-
-
-def test_the_flags_of_commands_are_read_without_the_libraries_that_they_run_with() -> None:
-    code = """
-import sys
-from nt2vr.__main__ import COMMANDS, _parser
-for command in COMMANDS:
-    if command != "sweep":  # its table has the columns of evaluation reports
-        _parser(command)
-sys.exit(str({"torch", "gradio", "cv2", "faiss", "diskcache"} & sys.modules.keys() or 0))
+from nt2vr.cli import main
+main(["--help"])
+main(["search", "--help"])
+large = {"torch", "gradio", "numpy", "trainer", "pydantic", "cv2", "faiss"}
+sys.exit(str(large & sys.modules.keys() or 0))
 """
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert result.stderr == "0\n"
+    assert all(f"│ {command} " in result.stdout for command in COMMANDS)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import nt2vr
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from tests.paths import ROOT
 
 
@@ -30,5 +30,5 @@ def test_a_table_per_system_marks_its_choice_and_the_truth(
 
 
 def test_one_caption_is_no_choice(gallery_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["match", str(ROOT / "assets" / "screenshot.png"), "a dog", "--data-dir", str(gallery_data)]) == 2
+    assert main(["match", str(ROOT / "assets" / "screenshot.png"), "a dog", "--data-dir", str(gallery_data)]) == 1
     assert "Give 2 to 8 captions" in capsys.readouterr().err

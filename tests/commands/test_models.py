@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from tests.tiny import write_tiny
 
 
@@ -20,13 +20,13 @@ def test_models_are_listed_and_removed(tmp_path: Path, capsys: pytest.CaptureFix
     assert "EVA02-L-14/merged2b_s4b_b131k" in capsys.readouterr().out
     assert main(["models", "remove", "Mine", *flags]) == 0
     assert capsys.readouterr().out == "Mine is removed.\n"
-    assert main(["models", "remove", "Mine", *flags]) == 2
-    assert main(["models", "remove", "CLIP", *flags]) == 2
+    assert main(["models", "remove", "Mine", *flags]) == 1
+    assert main(["models", "remove", "CLIP", *flags]) == 1
     assert not list((tmp_path / "models").iterdir())
 
 
 def test_a_model_that_open_clip_does_not_have_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["models", "get", "ViT-B-32/opnai", "--data-dir", str(tmp_path)]) == 2
+    assert main(["models", "get", "ViT-B-32/opnai", "--data-dir", str(tmp_path)]) == 1
     assert "no pre-trained model 'ViT-B-32/opnai'. Try ViT-B-32/openai" in capsys.readouterr().err
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 
 
 def test_query_sets_are_written_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,7 +30,7 @@ def test_a_path_that_cannot_be_used_gets_one_sentence(
     tmp_path: Path, captions: str, out: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "captions.txt").write_text("v#enc#0 a dog\n")
-    assert main(["queries", "build", "--captions", str(tmp_path / captions), "--out", str(tmp_path / out)]) == 2
+    assert main(["queries", "build", "--captions", str(tmp_path / captions), "--out", str(tmp_path / out)]) == 1
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
 

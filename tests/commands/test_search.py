@@ -9,8 +9,7 @@ from typing import Any, cast
 import pytest
 from PIL import Image
 
-from nt2vr.__main__ import main
-from nt2vr.commands.search import ranking_lines
+from nt2vr.cli import _ranking_lines, main
 from nt2vr.negation.parse.query import Query
 from nt2vr.python.searcher import GallerySearcher
 from nt2vr.search.answers import Answer, Hit, Ranking
@@ -43,7 +42,7 @@ def test_a_low_score_is_said_only_where_there_are_no_verdicts(verdict: Any, is_s
     ranking = Ranking(System("CLIP"), (Hit("a", 1, 0.1, verdict),), low=True)
     answer = SimpleNamespace(judged_by="", as_typed=lambda _: ())
     searcher = SimpleNamespace(video=lambda _: SimpleNamespace(captions=("a dog",)))
-    lines = list(ranking_lines(ranking, cast(Answer, answer), cast(GallerySearcher, searcher)))
+    lines = list(_ranking_lines(ranking, cast(Answer, answer), cast(GallerySearcher, searcher)))
     assert (f"  {NO_GOOD_MATCH}" in lines) is is_said
 
 
@@ -111,7 +110,7 @@ def test_a_strategy_with_nothing_left_to_search_for_says_so(
 def test_a_mistake_is_one_sentence(
     gallery_data: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert search(gallery_data, *arguments) == 2
+    assert search(gallery_data, *arguments) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
     assert message in printed.err and printed.err.count("\n") == 1 and printed.err.endswith(".\n")
@@ -119,5 +118,11 @@ def test_a_mistake_is_one_sentence(
 
 def test_a_data_folder_that_cannot_be_made_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").touch()
-    assert search(tmp_path / "file" / "data", "a dog") == 2
+    assert search(tmp_path / "file" / "data", "a dog") == 1
     assert "cannot be made. Name another: --data-dir." in capsys.readouterr().err
+
+
+def test_a_query_may_begin_with_a_minus(gallery_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for query in ("-dog", "-kite"):
+        assert search(gallery_data, query, "--systems", "CLIP boolean", "-k", "1") == 0
+        assert capsys.readouterr().out.startswith(f"wanted:    –\nunwanted:  {query[1:]}\n")

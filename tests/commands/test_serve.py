@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from gradio.mcp import GradioMCPServer
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 
 
 @pytest.mark.parametrize(
     "flags", [["--port", "99999"], ["--port", "-1"], ["--host", "not an address"], ["--host", "203.0.113.1"]]
 )
 def test_an_address_that_cannot_be_used_is_one_sentence(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", *flags]) == 2
+    assert main(["serve", *flags]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"Cannot listen on {flags[1]} (") and error.count("\n") == 1
 
@@ -21,7 +21,7 @@ def test_an_address_that_cannot_be_used_is_one_sentence(flags: list[str], capsys
 def test_a_port_that_is_taken_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
-        assert main(["--port", port]) == 2
+        assert main(["--port", port]) == 1
     assert capsys.readouterr().err.startswith(f"Cannot listen on {port} (")
 
 
@@ -29,5 +29,5 @@ def test_agents_need_a_package_and_the_command_says_which(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delattr(GradioMCPServer, "StreamableHTTPSessionManager", raising=False)
-    assert main(["serve", "--mcp", "--data-dir", str(tmp_path)]) == 2
+    assert main(["serve", "--mcp", "--data-dir", str(tmp_path)]) == 1
     assert "pip install 'nt2vr[mcp]'" in capsys.readouterr().err

@@ -21,7 +21,7 @@ import torch
 from PIL import Image
 from safetensors.torch import save
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from nt2vr.errors import AccessError, CheckpointError, ConfigError, DownloadError
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog

@@ -19,7 +19,7 @@ import torch
 import yaml  # type: ignore[import-untyped]
 from safetensors.torch import save
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError
 from nt2vr.hub import client, verify
 from nt2vr.hub.models import LOCK, pull, push
@@ -272,14 +272,14 @@ def test_the_commands_push_and_pull(tmp_path: Path, hub: HubServer, capsys: pyte
     assert capsys.readouterr().out == f"{hub.endpoint}/tester/mine\n"
     assert not hub.repositories["models/tester/mine"].private
 
-    assert main(["pull", "tester/mine", *flags]) == 2
+    assert main(["pull", "tester/mine", *flags]) == 1
     assert capsys.readouterr().err == "There is already a model 'mine'. Choose another name.\n"
     assert not any(request.startswith("GET /cdn/") for request in hub.requests)  # refused before the weights came
-    assert main(["pull", "tester/mine", "--name", "mine drop", *flags]) == 2
+    assert main(["pull", "tester/mine", "--name", "mine drop", *flags]) == 1
     assert main(["pull", "tester/mine", "--name", "again", *flags]) == 0
     assert capsys.readouterr().out == f"again is in {data}/models.\n"
     assert read_card(data / "models" / "tester--mine").name == "again"
-    assert main(["pull", "tester/mine", "--name", "third", *flags]) == 2
+    assert main(["pull", "tester/mine", "--name", "third", *flags]) == 1
     assert "tester--mine is there already" in capsys.readouterr().err
     assert models_in(data / "models") == ["mine", "tester--mine"]
 
@@ -509,6 +509,6 @@ def pull_hostile(
 
 def test_nothing_is_asked_of_the_hub_unless_a_command_does(tmp_path: Path, hub: HubServer) -> None:
     write_tiny(tmp_path / "models" / "mine", "mine")
-    assert main(["import", str(tmp_path / "none.pt"), "--data-dir", str(tmp_path)]) == 2
+    assert main(["import", str(tmp_path / "none.pt"), "--data-dir", str(tmp_path)]) == 1
     assert main(["publish", "space", "a/b", "--dry-run"]) == 0
     assert hub.requests == []

@@ -11,7 +11,7 @@ import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from nt2vr.errors import ConfigError
 from nt2vr.hub.space import APP, PYTHON, checked_out, space_files, write_space
 from tests.hub_server import Repository, serve_hub, use_hub
@@ -129,10 +129,10 @@ def test_the_written_tree_keeps_every_binary_file_and_no_other_in_lfs(tmp_path: 
 
 def test_a_space_is_not_written_over_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine").write_text("")
-    assert main(["publish", "space", "--folder", str(tmp_path)]) == 2
+    assert main(["publish", "space", "--folder", str(tmp_path)]) == 1
     assert "is neither empty nor a git repository" in capsys.readouterr().err
     for both in ([], ["a/b", "--folder", str(tmp_path / "new")]):
-        assert main(["publish", "space", *both]) == 2
+        assert main(["publish", "space", *both]) == 1
         assert "one of the two" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
@@ -171,8 +171,8 @@ def test_a_space_of_somebody_else_is_refused(
     with serve_hub() as hub:
         use_hub(monkeypatch, hub.endpoint)
         hub.repositories["spaces/other/nt2vr"] = Repository(private=True)
-        assert main(["publish", "space", "../x"]) == 2
-        assert main(["publish", "space", "elsewhere/nt2vr"]) == 2
+        assert main(["publish", "space", "../x"]) == 1
+        assert main(["publish", "space", "elsewhere/nt2vr"]) == 1
     assert capsys.readouterr().err.splitlines() == [
         "'../x' is not a repository on the Hub. Write OWNER/NAME.",
         "The token may not do this with elsewhere/nt2vr. Use one with write access to it.",

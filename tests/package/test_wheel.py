@@ -83,7 +83,7 @@ def test_the_wheel_states_version_and_dependencies_of_their_one_source(installed
     assert list(map(Requirement, stated)) == list(map(Requirement, required))
     assert metadata["Version"] == pyproject["project"]["version"]
     (script,) = distribution.entry_points.select(group="console_scripts")
-    assert (script.name, script.value) == ("nt2vr", "nt2vr.__main__:main")
+    assert (script.name, script.value) == ("nt2vr", "nt2vr.cli:main")
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_the_installed_commands_work_from_an_empty_folder(empty: Path) -> None:
 def test_the_installed_app_opens_from_an_empty_folder_with_every_tab(empty: Path) -> None:
     code = """
 import gradio as gr
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from nt2vr.settings import ASSETS
 import nt2vr, trainer
 

@@ -11,18 +11,19 @@ import subprocess
 import sys
 import threading
 import time
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from nt2vr.errors import ConfigError, RunError
 from nt2vr.files import atomic_write, check_writable, parse_json
-from nt2vr.settings import Settings, add_flags
+from nt2vr.settings import Settings
 from trainer.config import TrainConfig
 from trainer.config_file import anchored, build_config, changed, load_config, parse_change, parse_choices, save_config
 from trainer.presets import SWEEPS, preset_or_file, ready_sweeps
@@ -59,37 +60,35 @@ class SweepRun:
         return status is not None and status.state == "finished"
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "config",
-        type=Path,
-        help=f"a config file, a preset such as clip-bnl, or a sweep of a paper: {', '.join(ready_sweeps())}",
-    )
-    parser.add_argument(
-        "--grid",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE,VALUE",
-        help="values of a key, such as losses.bnl.m4; of several keys, all combinations are trained (repeatable)",
-    )
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="override a value in all runs (repeatable)"
-    )
-    parser.add_argument("--seeds", type=int, default=1, help="seeds per point, from the config's on (default: 1)")
-    parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="for the runs and the table (default: the app's runs)"
-    )
-    add_flags(parser, "auto, cpu, cuda or cuda:1 (default: NT2VR_DEVICE, or auto: all GPUs, otherwise the processor)")
+def sweep(
+    config: Path,
+    /,
+    *,
+    grid: list[str] | None = None,
+    changes: Annotated[list[str] | None, Parameter("--set")] = None,
+    seeds: int = 1,
+    out: Path | None = None,
+    data_dir: Path | None = None,
+    device: str | None = None,
+) -> int:
+    """Train a grid of settings with several seeds, write its table and print it.
 
-
-def run(options: Namespace) -> int:
-    """Train the unfinished runs of the sweep, write its table and print it."""
-    settings = Settings.read(options.data_dir, options.device)
-    out = options.out or settings.data_dir / "runs"
+    Args:
+        config: a config file, a preset such as clip-bnl, or a sweep of a paper: table-5
+        grid: KEY=VALUE,VALUE: values of a key, such as losses.bnl.m4; of several keys, all combinations are trained
+            (repeatable)
+        changes: KEY=VALUE, which overrides a value in all runs (repeatable)
+        seeds: seeds per point, from the config's on
+        out: folder for the runs and the table; default: the app's runs
+        data_dir: caches, runs and downloaded models; default: NT2VR_DATA, or ~/.cache/nt2vr
+        device: auto, cpu, cuda or cuda:1; default: NT2VR_DEVICE, or auto: all GPUs, otherwise the processor
+    """
+    settings = Settings.read(data_dir, device)
+    out = out or settings.data_dir / "runs"
     check_writable(out)
-    keys, points, file, before = planned(options.config, dict(map(parse_choices, options.grid)))
-    config = load_config(preset_or_file(file), {**before, **dict(map(parse_change, options.set))})
-    runs = runs_at(anchored(config, settings.data_dir), points, options.seeds, out)
+    keys, points, file, before = planned(config, dict(map(parse_choices, grid or ())))
+    base = load_config(preset_or_file(file), {**before, **dict(map(parse_change, changes or ()))})
+    runs = runs_at(anchored(base, settings.data_dir), points, seeds, out)
     out.mkdir(parents=True, exist_ok=True)
     table = out / f"sweep-{_digest([each.folder.path.name for each in runs])}.md"
     failed = Sweep(runs, keys, table).train(devices(settings.device))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from nt2vr.errors import CheckpointError, ConfigError, QueryError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.captioned import judged_queries

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from nt2vr.errors import CheckpointError, ConfigError, DatasetError
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.sources import Data, load_benchmark

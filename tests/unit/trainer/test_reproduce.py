@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, write_checkpoint
 from tests.paths import ROOT

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.verb_changes import Changed, VerbChanges, frames_of
 from nt2vr.negation.generate.verb_files import read_verbs, write_verbs

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from nt2vr.__main__ import main
+from nt2vr.cli import main
 from nt2vr.errors import ConfigError
 from tests.tiny import TINY
 from trainer.config import TrainConfig

@@ -1,0 +1,852 @@
+"""The command line: `nt2vr COMMAND`. Without a command it opens the app.
+
+Each command is a typed function, whose docstring is its help. What it runs with is imported inside it, so that help
+and refusals stay quick.
+"""
+
+import io
+import json
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+
+from nt2vr.errors import ConfigError, Nt2vrError, counted
+from nt2vr.files import check_writable, expanded
+from nt2vr.progress import progress_bar, tracked
+
+if TYPE_CHECKING:
+    from nt2vr.library.info import Changes
+    from nt2vr.models.catalog import Catalog
+    from nt2vr.python.searcher import GallerySearcher
+    from nt2vr.search.answers import Answer, Ranking
+    from nt2vr.services import Services
+    from nt2vr.settings import Settings
+
+OWN_FLAGS = ("-h", "--help", "-V", "--version", "--install-completion")
+DENIED_QUERY = re.compile(r"-[^\W\d_]{2}.*|-\w\s.*", re.DOTALL)  # one that begins with a minus: "-dog"
+NONE = "–"
+LIBRARY_MODEL = "CLIP-neg"
+LISTED = 20  # names per line of `library check`
+HIT = "  {:>4}  {:>7}  {:9}  {:10}  {}"
+LIBRARY = "{:30} {:>8} {:>8} {:>8}  {}"
+NO_COMPOSED = (
+    "composed.jsonl is empty: a composed query needs a video whose captions tell two deeds of one subject, such as “a "
+    "man sings” and “a man plays the guitar”, and another that shows only the first. Give more captions per video."
+)
+SPACE_WRITTEN = (
+    "To publish it: git init, git lfs install, git add --all, git commit, then git push to the Space's repository, "
+    "https://huggingface.co/spaces/OWNER/NAME."
+)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Machine:
+    """Where a command keeps its data, and computes."""
+
+    data_dir: Path | None = None
+    "caches, runs and downloaded models; default: NT2VR_DATA, or ~/.cache/nt2vr"
+    device: str | None = None
+    "auto, cpu, cuda or mps; default: NT2VR_DEVICE, or auto, the fastest one here"
+
+    def settings(self, index: str | None = None) -> "Settings":
+        from nt2vr.settings import Settings
+
+        return Settings.read(self.data_dir, self.device, index=index)
+
+    def services(self, index: str | None = None) -> "Services":
+        from nt2vr.services import Services
+
+        return Services(self.settings(index))
+
+    def catalog(self) -> "Catalog":
+        from nt2vr.models.catalog import Catalog
+
+        return Catalog.of(self.settings())
+
+
+THIS = Machine()
+Json = Annotated[bool, Parameter("--json", help="print JSON")]
+Index = Annotated[
+    str | None,
+    Parameter(
+        help="exact, faiss, or Milvus for libraries: http://HOST:19530, or a file that ends in .db; default: "
+        "NT2VR_INDEX, or exact up to 200,000 clips, then faiss"
+    ),
+]
+Switched = Annotated[bool, Parameter(negative="--no-{name}")]
+
+
+def _version() -> str:
+    from nt2vr.settings import project_version
+
+    return f"nT2VR {project_version()}"
+
+
+app = App(
+    name="nt2vr",
+    help="Text-to-video retrieval that understands negation. Without a command, the app is opened.",
+    help_format="plaintext",
+    version=_version,
+    version_flags=["-V", "--version"],
+    default_parameter=Parameter(negative=()),
+    suppress_keyboard_interrupt=False,
+)
+library = App(name="library", help="Add, update and remove libraries of your own videos.")
+models = App(name="models", help="List, download and remove models.")
+queries = App(name="queries", help="Build negated and composed queries from captions; split sentences.")
+for each in (library, models, queries):
+    app.command(each)
+app.command("trainer.__main__:train", name="train", help="Train a model, or resume a run.")
+app.command("trainer.runs.sweep:sweep", name="sweep", help="Train a grid of settings with several seeds.")
+app.register_install_completion_command()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return its exit status: 0 done, 1 failed, 2 misused, 130 after Ctrl+C, 141 at a closed pipe."""
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    words = _words(sys.argv[1:] if arguments is None else arguments)
+    if words[0] not in OWN_FLAGS:
+        _prepare()
+    try:
+        status = app(words, exit_on_error=False, print_error=False, result_action="return_value")
+        sys.stdout.flush()
+    except CycloptsError as error:
+        command = " ".join(["nt2vr", *(error.command_chain or ())])
+        sys.stderr.write(f"{command}: {' '.join(str(error).split())} See {command} --help.\n")
+        return 2
+    except Nt2vrError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit would fail as well
+        return 141
+    return status if isinstance(status, int) else 0
+
+
+def _words(arguments: Sequence[str]) -> list[str]:
+    """Complete what was typed: no command opens the app, `help X` is `X --help`, a query may begin with a minus."""
+    words = list(arguments)
+    if not words or (words[0].startswith("-") and words[0] not in OWN_FLAGS):
+        return ["serve", *words]
+    if words[0] == "help":
+        return [*words[1:], "--help"]
+    if words[0] == "search" and "--" not in words:
+        denied = [word for word in words if DENIED_QUERY.fullmatch(word)]
+        words = [word for word in words if word not in denied] + ["--", *denied] * bool(denied)
+    return words
+
+
+def _prepare() -> None:
+    """Set up logging, and the environment of the libraries that a command imports."""
+    import logging
+
+    from nt2vr.settings import prepare_environment
+
+    prepare_environment()
+    logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+
+def _say(*lines: str, to: Any = None) -> None:
+    """Print lines, in which names of files can neither move the cursor nor turn the text round."""
+    (to or sys.stdout).writelines(f"{''.join(map(_printable, line))}\n" for line in lines)
+
+
+def _printable(character: str) -> str:
+    is_control = unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")
+    joins = character in "\t\u200c\u200d"  # the latter two shape letters and emoji
+    return character.encode("unicode_escape").decode() if is_control and not joins else character
+
+
+def _json(value: object, indent: int | None = 2) -> None:
+    sys.stdout.write(f"{json.dumps(value, ensure_ascii=False, indent=indent)}\n")
+
+
+# The app and searches
+
+
+@app.command
+def serve(
+    *,
+    index: Index = None,
+    host: str | None = None,
+    allow_host: list[str] | None = None,
+    allow_root: list[Path] | None = None,
+    port: int | None = None,
+    mcp: bool = False,
+    machine: Machine = THIS,
+) -> None:
+    """Open the app (default).
+
+    Args:
+        host: address to listen on; default: this machine only
+        allow_host: name by which the app is reached, besides this machine's addresses (repeatable; * is any)
+        allow_root: folder in which libraries may be named on the page (repeatable); default: the home folder while
+            only this machine can reach the app, otherwise none
+        port: port to listen on; default: the first free one from 7860
+        mcp: let agents search, at /gradio_api/mcp/
+    """
+    import gc
+    import logging
+
+    from nt2vr.settings import Settings
+
+    logging.getLogger().setLevel(logging.WARNING)  # not INFO: open_clip logs each loading step to the root
+    logging.getLogger("nt2vr").setLevel(logging.INFO)
+    where = (machine.data_dir, machine.device, host, port, allow_host or (), allow_root or (), index)
+    settings = Settings.read(*where)
+    _check_address(settings.host, settings.port)
+    gc.disable()  # a fifth of the time of starting went into searches for garbage, of which there is none yet
+    try:
+        from nt2vr.ui.page import serve as serve_page
+
+        serve_page(settings, mcp)  # enables it
+    finally:
+        gc.enable()
+
+
+def _check_address(host: str, port: int | None) -> None:
+    """Refuse an address that cannot be bound: Gradio would print a traceback, or retry forever."""
+    import socket
+
+    from nt2vr.errors import reason_of
+    from nt2vr.settings import is_loopback
+
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the app may just have been stopped
+            probe.bind((host, port or 0))
+    except (OSError, OverflowError, UnicodeError) as error:
+        parts = [] if is_loopback(host) and port is not None else [host]
+        where = " and ".join([*parts, *([str(port)] if port is not None else [])])
+        reason = reason_of(error).rstrip(".")
+        raise ConfigError(f"Cannot listen on {where} ({reason}). Choose another --host or --port.") from error
+
+
+@app.command
+def search(
+    query: str,
+    /,
+    *,
+    systems: str = "CLIP, CLIP-neg",
+    library: str = "",
+    k: Annotated[int, Parameter(alias="-k")] = 8,
+    alpha: float = 0.5,
+    image: Path | None = None,
+    literal: str = "",
+    as_json: Json = False,
+    index: Index = None,
+    machine: Machine = THIS,
+) -> None:
+    """Search the built-in gallery or a library, and print each system's ranking.
+
+    Args:
+        query: a sentence such as "a dog and not a cat"
+        systems: names of systems, comma-separated
+        library: search this library, not the built-in gallery
+        k: results per system
+        alpha: weight of the unwanted part, for boolean systems
+        image: file of a reference picture
+        literal: words to ask for as typed, comma-separated (see "read as")
+    """
+    from nt2vr.api import open_searcher
+
+    with open_searcher(machine.data_dir, machine.device, library, index or "") as searcher:
+        words = [word.strip() for word in literal.split(",")]
+        answer = searcher.search(query, systems.split(","), k, image, alpha, words)
+        if as_json:
+            _json(answer.as_dict())
+            return
+        _say(f"wanted:    {'; '.join(answer.query.wanted) or NONE}")
+        _say(f"unwanted:  {'; '.join(answer.query.unwanted) or NONE}")
+        if answer.query.notice:
+            _say(answer.query.notice)
+        if answer.read_as:
+            _say(f"read as:   {'; '.join(f'{word} → {other}' for word, other in answer.read_as.items())}")
+        for ranking in answer.rankings:
+            _say("", *_ranking_lines(ranking, answer, searcher))
+
+
+def _ranking_lines(ranking: "Ranking", answer: "Answer", searcher: "GallerySearcher") -> Iterable[str]:
+    """Yield one system's table."""
+    from nt2vr.ui.search.clip_view import times_text
+    from nt2vr.ui.search.column_view import notes
+
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in ranking.counts.items() if count)
+    by = f" by {answer.judged_by}" if counts and answer.judged_by else ""
+    yield ranking.system.name + (f": {counts}{by}" if counts else "")
+    if ranking.missing:
+        yield f"  not indexed by this model, and not searched: {counted(ranking.missing, 'clip')}"
+    yield from (f"  {each}" for each in notes(ranking, answer, judged=bool(counts)))
+    if not ranking.hits:
+        return
+    yield HIT.format("rank", "score", "verdict", "video", "caption")
+    for hit in ranking.hits:
+        caption = max(searcher.video(hit.video_id).captions, key=len, default=NONE)  # the longest says the most
+        place = f"{hit.film} {times_text(hit.moments[0].start, hit.moments[-1].end)}" if hit.moments else hit.video_id
+        yield HIT.format(hit.rank, f"{hit.score:.4f}", hit.verdict or NONE, place, caption)
+
+
+@app.command
+def match(
+    clip: str,
+    /,
+    *texts: str,
+    systems: str = "CLIP, CLIP-neg",
+    library: str = "",
+    alpha: float = 0.5,
+    as_json: Json = False,
+    machine: Machine = THIS,
+) -> None:
+    """Choose among captions for a clip or a picture, with one or more systems.
+
+    Args:
+        clip: id of a clip of the gallery, or a picture file
+        texts: 2 to 8 captions
+        systems: names of systems, comma-separated
+        library: the clip is of this library
+        alpha: weight of the unwanted part, for boolean systems
+    """
+    from nt2vr.api import open_searcher
+
+    with open_searcher(machine.data_dir, machine.device, library) as searcher:
+        found = searcher.match(clip, texts, systems.split(","), alpha)
+    if as_json:
+        _json(found.as_dict())
+        return
+    for place, each in enumerate(found.systems):
+        _say(*[""] * bool(place), each.system.name)
+        for row, (query, verdict) in enumerate(zip(found.queries, found.verdicts, strict=True)):
+            score, mark = each.scores[row], "→" if row == each.best else " "
+            truth = {"right": "true", None: NONE}.get(verdict, "false")
+            _say(f"{mark} {NONE if score is None else f'{score:.4f}':>7}  {truth:5}  {query.text}")
+
+
+# Libraries
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Embedding:
+    """How a library is indexed."""
+
+    model: str | None = None
+    "model to index with; default: one here that knows more than drawings, else CLIP-neg"
+    no_previews: bool = False
+    "make no posters and previews now"
+    ray: str | None = None
+    "embed on a Ray cluster: auto for this machine's, or ray://HOST:10001"
+
+
+EMBEDDING = Embedding()
+
+
+@library.command(name="add")
+def add_library(
+    path: str,
+    /,
+    *,
+    name: str,
+    kind: Literal["folder", "manifest", "dataset"] = "folder",
+    split: Literal["all", "train", "validation", "test"] = "all",
+    window: float | None = None,
+    embedding: Embedding = EMBEDDING,
+    index: Index = None,
+    machine: Machine = THIS,
+) -> None:
+    """Add a folder, manifest or dataset, and index it.
+
+    Args:
+        path: folder of videos and pictures; a manifest or a dataset with --kind
+        name: name of the library
+        kind: what the path is
+        split: part of a dataset
+        window: length of the windows of long videos in seconds, 1 to 3600; 0 keeps videos whole; default: 10 for
+            folders, otherwise 0
+    """
+    with closing(machine.services(index)) as services:
+        _index(services, name, embedding, partial(services.libraries.add, name, kind, path, split, window))
+
+
+@library.command
+def update(
+    name: str,
+    /,
+    *,
+    retry: bool = False,
+    embedding: Embedding = EMBEDDING,
+    index: Index = None,
+    machine: Machine = THIS,
+) -> None:
+    """Index what is new or changed.
+
+    Args:
+        name: name of the library
+        retry: read skipped files again
+    """
+    with closing(machine.services(index)) as services:
+        _index(services, name, embedding, partial(services.libraries.retry, name) if retry else None)
+
+
+def _index(services: "Services", name: str, embedding: Embedding, prepare: Callable[[], object] | None = None) -> None:
+    """Index a library, after `prepare`; an unknown model is refused before that."""
+    from nt2vr.library.update import update_library
+    from nt2vr.models.recommended import OFFERED
+
+    model = embedding.model or next(iter(services.models.real_models()), LIBRARY_MODEL)
+    encoder = services.models.load(model)
+    model = services.models.named(model) or model
+    if services.models.knows_only_drawings(model):
+        again = f"nt2vr library update NAME --model {OFFERED.catalog_name!r}"
+        _say(f"{model} knows only drawings. For real videos: nt2vr models get {OFFERED.name}, then {again}")
+    encoding: Any = nullcontext()
+    if embedding.ray is not None:
+        from nt2vr.library.ray_workers import load_like, ray_workers
+
+        settings, precision = services.settings, encoder.card.precision
+        load = partial(load_like, settings.data_dir.absolute(), settings.device, model, precision)
+        encoding = ray_workers(embedding.ray, load, encoder)
+    with encoding as encode, progress_bar() as progress:
+        if prepare:
+            prepare()
+        updated = update_library(
+            services.libraries,
+            name,
+            encoder,
+            services.decoder,
+            services.cache,
+            progress,
+            previews=not embedding.no_previews,
+            milvus=services.milvus,
+            encode=encode,
+        )
+    _say(*_changes(updated.changes))
+    _say(f"{updated.num_embedded:,} of {updated.num_clips:,} clips are indexed by {model}.")
+    if updated.notice:
+        _say(updated.notice)
+    if updated.num_skipped:
+        _say(f"{updated.num_skipped:,} are skipped: nt2vr library skipped {name!r} says why.")
+
+
+@library.command(name="list")
+def list_libraries(*, as_json: Json = False, machine: Machine = THIS) -> None:
+    """List the libraries."""
+    infos = machine.services().libraries.infos()
+    if as_json:
+        _json([info.as_dict() for info in infos])
+        return
+    _say(LIBRARY.format("library", "files", "clips", "skipped", "source") if infos else "No libraries yet.")
+    for info in infos:
+        numbers = (f"{number:,}" for number in (info.num_files, info.num_clips, info.num_skipped))
+        source = str(info.source.path) + ("" if info.available else "  (not there now)")
+        _say(LIBRARY.format(info.name, *numbers, source))
+
+
+@library.command
+def check(name: str, /, *, machine: Machine = THIS) -> None:
+    """Say what changed since the last update, without indexing."""
+    libraries = machine.services().libraries
+    _say(*_changes(libraries.check(name)))
+    for model, recall in libraries.find(name).recalls.items():
+        _say(f"{model}: the index finds {100 * recall:.1f} % of the ten best clips.")
+
+
+@library.command
+def skipped(name: str, /, *, machine: Machine = THIS) -> None:
+    """List what is not searched, and why."""
+    _say(*(f"{each.id}\t{each.reason}" for each in machine.services().libraries.skipped(name)))
+
+
+@library.command(name=["remove", "rm"])
+def remove_library(name: str, /, *, index: Index = None, machine: Machine = THIS) -> None:
+    """Delete a library with its index; files of your folders stay."""
+    machine.services(index).libraries.remove(name)
+    _say(f"{name} is removed.")
+
+
+def _changes(changes: "Changes") -> list[str]:
+    lines = []
+    for what, names in changes.by_kind.items():
+        more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+        lines.append(f"{len(names):,} {what}: {', '.join(names[:LISTED])}{more}")
+    return lines or ["Nothing changed."]
+
+
+# Evaluation
+
+
+@app.command
+def evaluate(
+    *,
+    data: str = "world",
+    systems: str = "CLIP, CLIP-neg",
+    out: Path | None = None,
+    as_json: Json = False,
+    clips: int | None = None,
+    seed: int | None = None,
+    split: Literal["train", "validation", "test", "all"] | None = None,
+    queries: Path | None = None,
+    prompts: str | None = None,
+    machine: Machine = THIS,
+) -> None:
+    """Evaluate systems, and print the paper's table.
+
+    Args:
+        data: world or gallery, the built-in ones; a dataset's folder; library:NAME; a CSV file of NegBench, CC-Neg or
+            classes; classes:FOLDER with a folder per class, or classes:world; order:world; moment:world; or words:FILE
+            for captions alone, words1:FILE with one per video
+        systems: names of systems, comma-separated: "clip, clip boolean"
+        out: folder to write the report and its tables to
+        clips: number of clips of the built-in world; default: 2000
+        seed: draws clips and queries; default: 7
+        split: part of a dataset; default: test
+        queries: folder with query sets of a dataset, as `nt2vr queries build` or nT2VR wrote them; default: made from
+            its captions
+        prompts: file with the prompts of classes, one per line with {} for the name, or one such as "{}"; default:
+            prompts.txt next to the classes, or CoN-CLIP's
+    """
+    if out:
+        check_writable(out)
+    if clips is not None and clips < 1:
+        raise ConfigError(f"Cannot evaluate on {clips} clips. Choose at least 1.")
+    from nt2vr import api
+    from nt2vr.evaluation.sources import Data
+
+    given: dict[str, Any] = {"clips": clips, "seed": seed, "split": split, "queries": queries, "prompts": prompts}
+    chosen = Data(data, **{name: value for name, value in given.items() if value is not None})
+    with progress_bar() as progress:
+        evaluation = api.evaluate(chosen, systems.split(","), machine.data_dir, machine.device, progress)
+    if out:
+        evaluation.save(out)
+    _say(*evaluation.remarks, *evaluation.report.notes, to=sys.stderr)
+    sys.stdout.write(f"{json.dumps(evaluation.metrics, indent=2)}\n" if as_json else evaluation.table)
+
+
+@app.command
+def covr(
+    *,
+    model: str = "CLIP",
+    data: str = "world",
+    split: str = "test",
+    queries: int = 0,
+    keep_reference: bool = False,
+    submit: Path | None = None,
+    system: str = "sum",
+    machine: Machine = THIS,
+) -> None:
+    """Evaluate retrieval by a picture plus a text, and print the table.
+
+    Args:
+        model: name or folder of a model
+        data: world, or the folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO
+        split: test or validation scenes, or the dataset's split
+        queries: per kind of change in the built-in world, at most 100; default: 100, of validation scenes 50
+        keep_reference: rank a query's own reference too, as CLIP4Cir's code does for FashionIQ; default: it is left
+            out, as in CoVR's
+        submit: measure nothing, and write what the dataset's test server takes to this file
+        system: what --submit writes: a row of the table
+    """
+    from nt2vr import api
+    from nt2vr.evaluation.covr.sources import CovrData
+
+    chosen, where = CovrData(data, split, queries, keep_reference), (machine.data_dir, machine.device)
+    with progress_bar() as progress:
+        if submit:
+            _say(*map(str, api.submit_covr(model, chosen, submit, system, *where, progress)))
+            return
+        evaluation = api.evaluate_covr(model, chosen, *where, progress)
+    _say(*evaluation.remarks, to=sys.stderr)
+    sys.stdout.write(evaluation.table)
+
+
+# Queries
+
+
+@queries.command(name="build")
+def build_queries(*, captions: Path, out: Path, seed: int = 0) -> None:
+    """Make original, negated and composed queries from captions.
+
+    Args:
+        captions: file of JSON lines, or lines of ID#N<TAB>caption or VIDEO#enc#N caption
+        out: folder for original.txt, negated.txt and composed.jsonl
+        seed: draws negations and templates
+    """
+    from nt2vr.negation.generate.build import build
+
+    check_writable(out)
+    with progress_bar() as progress:
+        sizes = build(captions, out, seed, progress)
+    _json(sizes, indent=None)
+    if not sizes["composed"]:
+        _say(NO_COMPOSED, to=sys.stderr)
+
+
+@queries.command(name="split")
+def split_sentences(sentence: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None, /) -> None:
+    """Print the wanted and unwanted parts of a sentence, or of each line of stdin, as JSON lines."""
+    from nt2vr.negation.generate.build import split
+
+    for parts in split([sentence] if sentence is not None else sys.stdin or ()):
+        _json(parts, indent=None)
+
+
+@queries.command(name="triplets")
+def mine_triplets(
+    *,
+    captions: Path,
+    out: Path,
+    model: str = "CLIP",
+    limit: int = 10_000,
+    texts: Literal["rules", "templates"] = "rules",
+    seed: int = 0,
+    machine: Machine = THIS,
+) -> None:
+    """Mine pairs of videos from captions one word apart, and write what is different.
+
+    Args:
+        captions: as for build
+        out: file for the triplets, as JSON lines
+        model: whose text tower compares captions
+        limit: pairs of videos at most
+        texts: how they are written: by rules, or by CoVR's nine templates with the single words
+        seed: draws pairs and wordings
+    """
+    if limit < 1:
+        raise ConfigError(f"--limit is {limit}: choose at least 1.")
+    from nt2vr.api import load_model
+    from nt2vr.negation.generate.query_sets import read_captioned_videos
+    from nt2vr.negation.generate.triplets.files import WriteText, mine_pairs, write_triplets
+    from nt2vr.negation.generate.triplets.modification import Modifier, write_by_template
+    from nt2vr.negation.parse.tagger import load_tagger
+
+    write: WriteText = write_by_template if texts == "templates" else Modifier(load_tagger()).write
+    check_writable(out.parent)
+    videos = read_captioned_videos(captions)
+    encoder = load_model(model, machine.data_dir, machine.device)
+    pairs = mine_pairs(videos, encoder.encode_text, limit, seed)
+    with progress_bar() as progress:
+        statistics = write_triplets(pairs, write, seed, out, progress)
+    _json({"pairs": len(pairs), "without a text": len(pairs) - int(statistics["triplets"]), **statistics}, None)
+
+
+@queries.command(name="verbs")
+def change_verbs(
+    *, captions: Path, out: Path, rule: Literal["rules", "antonym", "random"] = "rules", seed: int = 0
+) -> None:
+    """Give captions another verb, as hard negatives of the loss vfc.
+
+    Args:
+        captions: as for build
+        out: file for a training's verb_changes, as JSON lines
+        rule: of new verbs
+        seed: draws verbs
+    """
+    from nt2vr.negation.generate.query_sets import read_captioned_videos
+    from nt2vr.negation.generate.verb_changes import VerbChanges
+    from nt2vr.negation.generate.verb_files import write_verbs
+
+    check_writable(out.parent)
+    given = [some for some in read_captioned_videos(captions).captions.values() if some]
+    with progress_bar() as progress:
+        changes = VerbChanges(tracked(given, len(given), "parsing verbs", progress))
+        lines = [line for row in range(len(changes)) for line in changes.lines(row, rule, seed)]
+    count = write_verbs(out, lines)
+    _json({"captions": len(lines), "written": count, "changed": sum(len(line.changed) for line in lines)}, None)
+
+
+# Models
+
+
+@models.command(name="list")
+def list_models(*words: str, as_json: Json = False, machine: Machine = THIS) -> None:
+    """List the models here, and those that can be downloaded.
+
+    Args:
+        words: list all models of open_clip with these words in their names
+    """
+    from nt2vr.models.downloads import available
+    from nt2vr.models.recommended import RECOMMENDED
+
+    def fits(name: str) -> bool:
+        return all(word.casefold() in name.casefold() for word in words)
+
+    catalog = machine.catalog()
+    here: list[dict[str, Any]] = []
+    for name, entry in catalog.entries().items():
+        if entry.folders and entry.kind != "epoch" and fits(name):  # of a run, only the newest epoch
+            folder = entry.folders[0]
+            kind = "training run" if entry.kind == "run" else "added" if folder.parent == catalog.home else "shipped"
+            num_bytes = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
+            here.append({"name": name, "kind": kind, "size_mb": num_bytes >> 20, "folder": str(folder)})
+    taken = {name.replace(" ", "") for name in catalog.names()}
+    known: dict[str, dict[str, Any]] = {each.name: {**vars(each), "speed": each.speed} for each in RECOMMENDED}
+    names = [name for name in (available() if words else known) if name not in taken and fits(name)]
+    others = [known.get(name, {"name": name}) for name in names]
+    if as_json:
+        _json({"here": here, "to_download": others})
+        return
+    _say("Here:", *(f"  {each['name']:50} {each['size_mb']:>9,} MB  {each['kind']}" for each in here))
+    _say(*["  none"] * (not here), "", "To download with: nt2vr models get NAME", *["  none"] * (not others))
+    for each in others:
+        figure = f"; zero-shot R@1 on MSR-VTT {each['msrvtt']} by its authors" if each.get("msrvtt") else ""
+        cost = f"{each['size_mb']:>9,} MB  {each['speed']:6}  {each['remark']}{figure}" if "size_mb" in each else ""
+        _say(f"  {each['name']:50} {cost}".rstrip())
+
+
+@models.command(name="get")
+def get_model(name: str, /, *, machine: Machine = THIS) -> None:
+    """Download a model of open_clip's, named as listed: "ViT-B-32/openai"."""
+    catalog = machine.catalog()
+    with progress_bar() as progress:
+        name = catalog.download(name, progress, announce=_say)
+    _say(f"{name} is in {catalog.home}.")
+
+
+@models.command(name=["remove", "rm"])
+def remove_model(name: str, /, *, machine: Machine = THIS) -> None:
+    """Delete a downloaded, imported or pulled model."""
+    machine.catalog().remove(name)
+    _say(f"{name} is removed.")
+
+
+@app.command(name="import")
+def import_model(
+    file: Path,
+    /,
+    *,
+    name: str = "",
+    architecture: str = "",
+    frames: int | None = None,
+    activation: Literal["QuickGELU", "GELU", ""] = "",
+    pooling: Literal["mean", "raw_mean", "query_scored", ""] = "",
+    positions: Literal["centres", "ends", ""] = "",
+    machine: Machine = THIS,
+) -> None:
+    """Import a checkpoint or embeddings made by other code.
+
+    Args:
+        file: checkpoint, or embeddings: .npz
+        name: name of the model; default: the file's
+        architecture: an open_clip architecture, or a model here; default: inferred from tensors
+        frames: per video; default: the recognised trainer's, or 8
+        activation: default: QuickGELU for OpenAI's architectures
+        pooling: of frame embeddings; raw_mean does not normalise them before, as nT2VR's code; query_scored weighs
+            them by each query; default: the recognised trainer's, or mean
+        positions: of frames in a video; ends are those of nT2VR's code; default: the recognised trainer's, or centres
+    """
+    from nt2vr.models.foreign import ImportOptions, checked_name, import_checkpoint, new_folder
+    from nt2vr.models.precomputed import write_embeddings
+    from nt2vr.search.systems import check_model_name
+
+    catalog, file = machine.catalog(), expanded(file)
+    check_model_name(name or file.stem)
+    if file.suffix.lower() == ".npz":
+        name = checked_name(name or file.stem, catalog)
+        card = write_embeddings(file, new_folder(name, catalog), name)
+        _say(f"{name} is in {catalog.home}. It knows {card.queries} queries.")
+        return
+    told = ImportOptions(name, architecture, frames, activation, pooling, positions)
+    imported = import_checkpoint(file, catalog, told)
+    _say(f"{imported.name} is in {catalog.home}. {imported.remark}")
+
+
+# The Hub
+
+
+@app.command
+def push(
+    checkpoint: str, repository: str, /, *, private: Switched = True, licence: str = "", machine: Machine = THIS
+) -> None:
+    """Upload a model to the Hugging Face Hub.
+
+    Args:
+        checkpoint: checkpoint folder, or a model's name in the app
+        repository: OWNER/NAME on the Hub; created if it is new
+        private: create it as private
+        licence: such as mit, the default for shipped models only
+    """
+    from nt2vr.hub.models import push as upload
+    from nt2vr.models.card import CARD
+    from nt2vr.settings import ASSETS
+
+    folder = expanded(checkpoint)
+    if not (folder / CARD).is_file():
+        folder = machine.catalog().folder(checkpoint)
+    shipped = folder.absolute().is_relative_to(ASSETS.absolute())
+    _say(upload(folder, repository, private, licence or ("mit" if shipped else "")))
+
+
+@app.command
+def pull(repository: str, /, *, name: str = "", machine: Machine = THIS) -> None:
+    """Download a model from the Hugging Face Hub.
+
+    Args:
+        repository: OWNER/NAME on the Hub, in open_clip's format
+        name: name of the model; default: its card's, or the repository's
+    """
+    from nt2vr.hub.models import pull as download
+    from nt2vr.models.foreign import checked_name
+    from nt2vr.search.systems import check_model_name
+
+    catalog = machine.catalog()
+
+    def checked(name: str) -> str:
+        check_model_name(name)
+        return checked_name(name, catalog)
+
+    with progress_bar() as progress:
+        name = download(repository, catalog.home, checked, name, progress)
+    _say(f"{name} is in {catalog.home}.")
+
+
+@app.command
+def publish(
+    what: Literal["space"],
+    repository: str = "",
+    /,
+    *,
+    folder: Path | None = None,
+    private: Switched = True,
+    zero_gpu: bool = False,
+    dry_run: bool = False,
+) -> None:
+    """Upload the app as a Hugging Face Space, or write its files.
+
+    Args:
+        what: space, the app
+        repository: OWNER/NAME of the Space; created if it is new
+        folder: write the files for `git push` into a new folder, or a clone of the Space; needs no network
+        private: create it as private
+        zero_gpu: pin torch to a version that ZeroGPU offers
+        dry_run: list the files and upload nothing
+    """
+    if bool(repository) == bool(folder):
+        raise ConfigError("Name a Space, OWNER/NAME, or a --folder to write its files to: one of the two.")
+    from nt2vr.hub import space
+    from nt2vr.hub.client import check_repository
+
+    if repository:
+        check_repository(repository)
+    files = space.space_files(zero_gpu)
+    sizes = {name: len(file) if isinstance(file, bytes) else file.stat().st_size for name, file in files.items()}
+    total = f"{sum(sizes.values()):,} bytes in {len(files)} files"
+    if dry_run:
+        _say(*(f"{size:>12,}  {name}" for name, size in sizes.items()), total)
+    elif folder:
+        space.write_space(folder, files)
+        _say(f"{folder} has the Space, {total}. {SPACE_WRITTEN}")
+    else:
+        _say(space.publish(repository, files, private))

@@ -1,1 +1,0 @@
-"""Subcommands of `nt2vr`. Each module has `add_arguments` and `run`."""
