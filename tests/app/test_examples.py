@@ -13,7 +13,7 @@ from tests.conftest import RunningApp
 from tests.paths import ROOT
 
 README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-(INTRODUCTION,) = re.findall("Type “(.+?)” and compare", README)
+(INTRODUCTION,) = re.findall("Type “(.+?)” and see", README)
 (FIRST_QUERY,) = re.findall("Type `(.+?)` and press Enter", README)
 K = 8
 
@@ -28,7 +28,7 @@ def test_clip_returns_what_was_excluded_and_clip_neg_returns_what_was_meant(
 
 
 def test_readmes_first_query_has_the_violations_that_readme_counts(running_app: RunningApp) -> None:
-    assert "six of CLIP's first eight clips show cars, none of CLIP-neg's do" in README
+    assert "Six of CLIP's first eight clips show cars, and none of CLIP-neg's do" in README
     assert [each.count("violation") for each in verdicts(running_app, FIRST_QUERY)] == [6, 0]
 
 
