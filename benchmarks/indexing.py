@@ -26,7 +26,7 @@ from nt2vr.library.update import update_library
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.media.sampling import sample_windows
+from nt2vr.media.video import sample_windows
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from nt2vr.errors import GalleryError, reason_of
 from nt2vr.files import is_disk_full, parse_json
 from nt2vr.library.info import Changes
-from nt2vr.media.probe import Probe
+from nt2vr.media.video import Probe
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from nt2vr.errors import MediaError
 from nt2vr.media.decode import Decoder, Decoding, ahead
 from nt2vr.media.gallery import Video
-from nt2vr.media.probe import DISK_FULL
+from nt2vr.media.preview import DISK_FULL
 from nt2vr.media.video_files import VideoFile
 from nt2vr.progress import Progress, silent
 

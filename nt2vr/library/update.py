@@ -21,7 +21,7 @@ from nt2vr.library.windows import windows
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import CLOSED, Decoder, ahead
 from nt2vr.media.gallery import Gallery
-from nt2vr.media.probe import Probe
+from nt2vr.media.video import Probe
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Job, Progress, silent

@@ -23,7 +23,7 @@ from nt2vr.models.framing import Framing
 
 logger = logging.getLogger(__name__)
 
-SAMPLING = 1  # version of how frames are sampled and fitted: raise it to invalidate cached values
+SAMPLING = 2  # version of how frames are sampled and fitted: raise it to invalidate cached values
 FAILURES = (OSError, sqlite3.Error, diskcache.Timeout)
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _warned = threading.Event()  # one warning per process: a full disk would otherwise fill the log too

@@ -1,12 +1,14 @@
-"""Video decoding: uniformly sampled frames, and child processes for untrusted files.
+"""Child processes in which untrusted files are decoded, and opened only where they may lie.
 
-It caches nothing (`cache` does) and knows no model. The children import PyAV only where they need it.
+It caches nothing (`store` does) and knows no model.
 """
 
 import ctypes
 import multiprocessing
 import os
 import signal
+import stat
+import sys
 import tempfile
 import threading
 from collections import deque
@@ -16,113 +18,31 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-import cv2
+import av
 import numpy as np
 from numpy.typing import NDArray
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from nt2vr.errors import MediaError
-from nt2vr.media import refused
-from nt2vr.media.confined import confined
-from nt2vr.media.picture import LARGE, MAX_PIXELS, PICTURE_SUFFIXES, fit, read_picture
-from nt2vr.models.framing import CENTRES, Framing, frame_positions
+from nt2vr.media.picture import LARGE, PICTURE_SUFFIXES, fit, read_picture
+from nt2vr.media.preview import write_preview
+from nt2vr.media.video import Window, probe, sample_frames, sample_short_video, sample_windows
+from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain, limit_memory
 
 T = TypeVar("T")
-SEEK_GAP = 250  # frames between samples above which seeking (to a key frame, then on) beats decoding everything
 MAX_WORKERS = 32  # children take 70 MB each
 MAX_BYTES = 2 << 30  # of a child: an 8K film in H.264 took 0.5 GB
 READ_BYTES_S = 10e6  # of a slow disk
 PACE = 3.0  # seconds to decode a second of film, at most: 4K at 60 frames per second takes 0.6, 8K at 30 takes 2.7
 CLOSED = "was not decoded: the decoder is closed."  # how the reason ends for files that nobody has tried
 M_MMAP_THRESHOLD = -3  # of glibc's mallopt
-
-
-def sample_frames(path: Path, num_frames: int, framing: Framing | None = None) -> NDArray[np.uint8]:
-    """Decode `num_frames` evenly spaced frames, in this process; for untrusted files use `Decoder`.
-
-    The frame count in the file's header may be wrong and is only a first guess. Long videos are not decoded in
-    full. A picture, recognised by its suffix, is one frame that repeats.
-
-    Args:
-        framing: which frames, and what `fit` makes of each; None leaves them unchanged.
-
-    Returns:
-        (F, H, W, 3) RGB, or (F, S, S, 3) with `framing`.
-    """
-    if _is_picture(path):
-        picture = _picture(path, framing)
-        assert picture is not None, "no limit is set"
-        return np.repeat(picture[None], num_frames, axis=0)
-    length, seek = -1, True
-    try:
-        while True:
-            with _opened(path) as capture:
-                if length < 0:
-                    length = max(0, int(capture.get(cv2.CAP_PROP_FRAME_COUNT)))  # 0: unknown
-                wanted = frame_positions(length, num_frames, framing.positions if framing else CENTRES)
-                seek = seek and length > num_frames * SEEK_GAP  # after reading in order, the length is exact
-                frames, readable = (_read_by_seeking if seek else _read_in_order)(capture, wanted, length, framing)
-            if readable == length > 0:
-                return np.stack([frames[position] for position in wanted])
-            if readable == 0:
-                raise refused.without_frames(path)
-            length = readable
-    except (cv2.error, MemoryError) as error:
-        raise refused.undecodable(path) from error
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[cv2.VideoCapture]:
-    if not os.path.isfile(path):  # unlike Path's, never a PermissionError
-        raise MediaError(f"{path.name} does not exist. Add it again.")
-    if path.stat().st_size == 0:
-        raise refused.empty(path)
-    # One thread: for a short clip, starting threads costs more than it saves (3.4 ms compared with 2.7).
-    capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG, [cv2.CAP_PROP_N_THREADS, 1])
-    try:
-        if not capture.isOpened():
-            raise refused.unreadable(path)
-        if capture.get(cv2.CAP_PROP_FRAME_WIDTH) * capture.get(cv2.CAP_PROP_FRAME_HEIGHT) > MAX_PIXELS:
-            raise refused.too_large(path)
-        yield capture
-    finally:
-        capture.release()
-
-
-def _read_in_order(
-    capture: cv2.VideoCapture, wanted: list[int], length: int, framing: Framing | None
-) -> tuple[dict[int, NDArray[np.uint8]], int]:
-    """Return the wanted frames by position, and the number of frames."""
-    frames: dict[int, NDArray[np.uint8]] = {}
-    position = 0
-    while capture.grab():
-        if position in wanted:
-            frames[position] = _retrieve(capture, framing)
-        position += 1
-    return frames, position
-
-
-def _read_by_seeking(
-    capture: cv2.VideoCapture, wanted: list[int], length: int, framing: Framing | None
-) -> tuple[dict[int, NDArray[np.uint8]], int]:
-    """Return the wanted frames by position, and `length`, or the first position that cannot be read."""
-    frames: dict[int, NDArray[np.uint8]] = {}
-    for position in wanted:
-        if not (capture.set(cv2.CAP_PROP_POS_FRAMES, position) and capture.grab()):
-            return frames, position
-        frames[position] = _retrieve(capture, framing)
-    return frames, length
-
-
-def _retrieve(capture: cv2.VideoCapture, framing: Framing | None) -> NDArray[np.uint8]:
-    _, frame = capture.retrieve()
-    rgb = np.asarray(cv2.cvtColor(frame, cv2.COLOR_BGR2RGB), np.uint8)
-    return rgb if framing is None else fit(rgb, framing)
+FOLDER = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe would block
+OUTSIDE = "is a link that leads out of the library's folder. Copy the file into the folder."
 
 
 def _is_picture(path: Path) -> bool:
@@ -190,35 +110,33 @@ class Decoder(AbstractContextManager["Decoder"]):
 
     def frames(self, path: Path, num_frames: int, framing: Framing | None, root: Path | None = None) -> Decoding:
         """Schedule `sample_frames` in a child."""
-        return self._start(path, sample_frames, path, num_frames, framing, is_picture=_is_picture(path), root=root)
+        asked = path, num_frames, framing
+        return self._start(path, sample_frames, *asked, is_picture=_is_picture(path), reads=True, root=root)
 
     def probe(self, path: Path, root: Path | None = None) -> Decoding:
-        """Schedule `sampling.probe` in a child; hashing a large file may take longer than decoding a frame."""
-        with suppress(OSError):
-            timeout_s = self._timeout_s + path.stat().st_size / READ_BYTES_S
-            return self._start(path, _call, path, "sampling:probe", timeout_s=timeout_s, root=root)
-        return self._start(path, _call, path, "sampling:probe", root=root)
+        """Schedule `video.probe` in a child."""
+        return self._start(path, probe, path, reads=True, root=root)
 
     def windows(
         self,
         path: Path,
-        windows: Sequence[tuple[float, float]],
+        windows: Sequence[Window],
         num_frames: int,
         framing: Framing | None,
         root: Path | None = None,
     ) -> Decoding:
-        """Schedule `sampling.sample_windows` in a child; each window has a time limit, longer for a longer one."""
-        limits_s = [self._timeout_s + PACE * (end - start) for start, end in windows]
+        """Schedule `sample_windows` in a child; each window has a time limit, longer for a longer one."""
+        limits_s = [self._timeout_s + PACE * ((end or start) - start) for start, end in windows]
         timeout_s = self._timeout_s + sum(limits_s)  # for a child that hangs
-        asked = "sampling:sample_windows", windows, num_frames, framing, limits_s
-        return self._start(path, _call, path, *asked, timeout_s=timeout_s, root=root)
+        asked = path, windows, num_frames, framing, limits_s
+        return self._start(path, sample_windows, *asked, timeout_s=timeout_s, reads=True, root=root)
 
     def preview(
         self, path: Path, start: float, end: float | None, poster: Path, preview: Path, root: Path | None = None
     ) -> Decoding:
-        """Schedule `preview.write_preview` in a child."""
-        asked = "preview:write_preview", start, end, poster, preview
-        return self._start(path, _call, path, *asked, timeout_s=2 * self._timeout_s, root=root)
+        """Schedule `write_preview` in a child."""
+        asked = path, start, end, poster, preview
+        return self._start(path, write_preview, *asked, timeout_s=2 * self._timeout_s, reads=True, root=root)
 
     def picture(self, path: Path, framing: Framing | None = None) -> NDArray[np.uint8]:
         """Read a picture as (H, W, 3) RGB, or `fit` to `framing`; large ones are read one at a time."""
@@ -237,7 +155,7 @@ class Decoder(AbstractContextManager["Decoder"]):
         """Read a picture, or evenly spaced frames of a short video, as (H, W, 3) RGB each."""
         if not _is_picture(path):
             try:
-                return tuple(self._start(path, _call, path, "sampling:sample_short_video").result())
+                return tuple(self._start(path, sample_short_video, path).result())
             except MediaError as error:
                 with suppress(MediaError):  # a picture of another name, such as photo.jfif
                     return (self.picture(path),)
@@ -261,8 +179,14 @@ class Decoder(AbstractContextManager["Decoder"]):
         *args: Any,
         is_picture: bool = False,
         timeout_s: float | None = None,
+        reads: bool = False,
         root: Path | None = None,
     ) -> Decoding:
+        """Schedule a function in a child, with more time for one that `reads` all of a large file."""
+        timeout_s = timeout_s or self._timeout_s
+        if reads:
+            with suppress(OSError):
+                timeout_s += os.path.getsize(path) / READ_BYTES_S
         if root is not None:
             function, args = _confined, (root, function, *args)
         if os.path.exists(path) and not os.path.isfile(path):  # a pipe or device would occupy a child
@@ -276,7 +200,7 @@ class Decoder(AbstractContextManager["Decoder"]):
                 self._folder = TemporaryDirectory()  # of children, which leave theirs behind when killed
                 setup: dict[str, Any] = {"initializer": _set_up_child, "initargs": (self._folder.name,)}
                 self._pool = ProcessPool(self.num_workers, **setup, context=WithoutMain())
-            future = self._pool.schedule(function, args=args, timeout=timeout_s or self._timeout_s)
+            future = self._pool.schedule(function, args=args, timeout=timeout_s)
             self._pending.add(future)
         future.add_done_callback(self._pending.discard)
         return Decoding(path, future, is_picture)
@@ -294,18 +218,56 @@ def _confined(root: Path, function: Callable[..., Any], path: Path, *args: Any) 
         return function(opened, *args)
 
 
-def _call(path: Path, name: str, *args: Any) -> Any:
-    """Call "module:function", of a module that imports PyAV, which takes 0.1 s: in the children only."""
-    return resolve_name(f"nt2vr.media.{name}")(path, *args)
+@contextmanager
+def confined(path: Path, root: Path) -> Iterator[Path]:
+    """Yield a path, of the same name, to the file that a path leads to; a MediaError refuses one outside the root.
+
+    Links within the root, which is absolute and resolved, are followed. Whatever is replaced by a link meanwhile does
+    not count: on Linux, the path yielded names the open file. Elsewhere, where opening an open file again would share
+    its position, it is the path after links were followed.
+    """
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(root):
+        raise MediaError(f"{path.name} {OUTSIDE}")
+    if os.open not in os.supports_dir_fd:  # Windows
+        yield real
+        return
+    try:
+        file = _opened_within(real, root)
+    except OSError as error:
+        raise MediaError(f"{path.name} cannot be read ({error.strerror}).") from None
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise MediaError(f"{path.name} is not a file, but a folder, pipe or device.")
+        if sys.platform != "linux":
+            yield real
+            return
+        with TemporaryDirectory() as folder:
+            link = Path(folder) / path.name
+            link.symlink_to(f"/proc/{os.getpid()}/fd/{file}")
+            yield link
+    finally:
+        os.close(file)
+
+
+def _opened_within(real: Path, root: Path) -> int:
+    """Open a file one folder after the other, following no links."""
+    *folders, name = real.relative_to(root).parts
+    place = os.open(root, FOLDER)
+    for part, flags in [*((each, FOLDER) for each in folders), (name, FILE)]:
+        try:
+            inner = os.open(part, flags, dir_fd=place)
+        finally:
+            os.close(place)
+        place = inner
+    return place
 
 
 def _set_up_child(folder: str) -> None:
     """Silence FFmpeg, keep it to the given file, ignore Ctrl+C (the parent handles it), and end with the parent."""
     tempfile.tempdir = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ["OPENCV_FFMPEG_CAPTURE_OPTIONS"] = f"format_whitelist;{refused.FORMATS}"
-    os.environ["OPENCV_FFMPEG_LOGLEVEL"] = "-8"
-    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+    av.logging.set_level(None)
     _return_memory()
     limit_memory(MAX_BYTES)
     threading.Thread(target=_end_with_parent, daemon=True).start()

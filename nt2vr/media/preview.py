@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError
 from nt2vr.files import atomic_write, is_disk_full
-from nt2vr.media.film import Screen
 from nt2vr.media.picture import write_jpeg
-from nt2vr.media.probe import DISK_FULL
+from nt2vr.media.video import Screen
 
 LIMITS = (224, 640)  # pixels of the short and the long side
 FPS = 12
 MAX_SECONDS = 10.0
+DISK_FULL = "The disk is full. Free some space, and update the library again."  # and so is it for all others
 OPTIONS = {"crf": "40", "b": "0", "deadline": "realtime", "cpu-used": "8"}
 
 

@@ -11,7 +11,7 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from PIL import Image
 
-from nt2vr.media.decode import sample_frames
+from nt2vr.media.video import sample_frames
 from tests.conftest import RunningApp
 from tests.tiny import unknowing
 

@@ -12,7 +12,7 @@ from nt2vr.errors import MediaError
 from nt2vr.library.previews import Previews
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.media.probe import DISK_FULL
+from nt2vr.media.preview import DISK_FULL
 from tests.disks import mounted
 from tests.films import FOOTAGE, write_film
 

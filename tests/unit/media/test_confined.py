@@ -8,8 +8,7 @@ import pytest
 from PIL import Image
 
 from nt2vr.errors import MediaError
-from nt2vr.media.confined import confined
-from nt2vr.media.decode import Decoder
+from nt2vr.media.decode import Decoder, confined
 from nt2vr.models.framing import Framing
 
 WriteVideo = Callable[..., Path]

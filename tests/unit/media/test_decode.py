@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from nt2vr.errors import CheckpointError, MediaError
-from nt2vr.media.decode import SEEK_GAP, Decoder, sample_frames
+from nt2vr.media.decode import Decoder
+from nt2vr.media.video import sample_frames
 from nt2vr.models.card import Card
 from nt2vr.models.framing import ENDS, Framing, frame_positions
 from tests.paths import ROOT
@@ -27,14 +28,6 @@ WriteVideo = Callable[..., Path]
 def levels(frames: NDArray[np.uint8]) -> list[int]:
     """Return the grey level of each frame, to the nearest ten (coding changes it by one or two)."""
     return [round(float(frame.mean()) / 10) * 10 for frame in frames]
-
-
-def every_frame(path: Path) -> list[NDArray[np.uint8]]:
-    capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG)
-    frames = []
-    while (read := capture.read())[0]:
-        frames.append(np.asarray(cv2.cvtColor(read[1], cv2.COLOR_BGR2RGB), np.uint8))
-    return frames
 
 
 @pytest.mark.parametrize(
@@ -86,35 +79,6 @@ def test_colours_are_red_green_blue_and_frames_are_fit(tmp_path: Path) -> None:
 
 def test_a_video_shorter_than_the_samples_repeats_its_frames(write_video: WriteVideo) -> None:
     assert levels(sample_frames(write_video("short.mp4", [50, 200]), 4)) == [50, 50, 200, 200]
-
-
-def test_a_wrong_frame_count_is_corrected_by_decoding(write_video: WriteVideo) -> None:
-    path = write_video("cut.avi", [10 * i for i in range(24)])
-    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
-    capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG)
-    readable = len(every_frame(path))
-    assert 0 < readable < capture.get(cv2.CAP_PROP_FRAME_COUNT) == 24
-    assert levels(sample_frames(path, 3)) == [10 * i for i in frame_positions(readable, 3)]
-
-
-@pytest.mark.parametrize("cut", [1.0, 0.5], ids=["whole", "its end is missing"])
-def test_seeking_in_a_long_video_finds_the_same_frames_as_reading_all(write_video: WriteVideo, cut: float) -> None:
-    path = write_video("long.avi", [(i * 7) % 256 for i in range(3 * SEEK_GAP)])
-    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * cut)])
-    frames = every_frame(path)
-    sampled = sample_frames(path, 2)
-    expected = [frames[i] for i in frame_positions(len(frames), 2)]
-    np.testing.assert_array_equal(sampled, expected)
-
-
-def test_a_long_video_is_sampled_without_decoding_all_of_it(write_video: WriteVideo) -> None:
-    path = write_video("long.mp4", [i % 250 for i in range(12 * 600)], side=64)
-    start_s = time.process_time()
-    sample_frames(path, 60)  # so many samples that it is read in order
-    in_order_s = time.process_time() - start_s
-    start_s = time.process_time()
-    assert levels(sample_frames(path, 1)) == [round(12 * 300 % 250 / 10) * 10]
-    assert time.process_time() - start_s < in_order_s / 3
 
 
 def test_bad_files_are_one_sentence_each_and_stop_nothing(

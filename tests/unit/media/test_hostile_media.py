@@ -14,7 +14,7 @@ from PIL import Image
 
 from nt2vr.errors import MediaError
 from nt2vr.media.decode import MAX_BYTES, Decoder
-from nt2vr.media.probe import Probe
+from nt2vr.media.video import Probe
 from nt2vr.models.framing import Framing
 from tests.films import FOOTAGE, write_film
 
@@ -111,7 +111,7 @@ def test_what_is_no_film_at_all(tmp_path: Path, outcome: Callable[[Path], str], 
 def test_an_empty_file_and_one_that_is_gone(tmp_path: Path, outcome: Callable[[Path], str]) -> None:
     (tmp_path / "a.mp4").touch()
     assert "is empty (0 bytes)" in outcome(tmp_path / "a.mp4")
-    assert "gone.mp4 cannot be read (No such file" in outcome(tmp_path / "gone.mp4")
+    assert "gone.mp4 does not exist" in outcome(tmp_path / "gone.mp4")
 
 
 def test_a_still_of_ten_hours_takes_no_longer_than_a_short_one(

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nt2vr.media.decode import sample_frames
 from nt2vr.media.gallery import Gallery, load_gallery
 from nt2vr.media.preview import write_webm
+from nt2vr.media.video import sample_frames
 from nt2vr.models.framing import frame_positions
 from nt2vr.negation.parse.query import Query
 from nt2vr.world import gallery as builder

@@ -120,7 +120,7 @@ def test_frames_are_decoded_once_and_again_when_a_file_or_the_sampling_is_anothe
         write_video(f"mine/clips/{path.name}", [250] * 2)
     changed = ClipLoader(config, cache).load("train")
     assert np.asarray(changed.frames).min() > 240
-    assert [path.name for path in sorted((cache / "frames").iterdir())] == ["1-2-64", "1-3-64"]
+    assert [path.name for path in sorted((cache / "frames").iterdir())] == ["2-2-64", "2-3-64"]
 
 
 def test_the_trainer_sees_the_frames_that_the_library_decodes(tmp_path: Path, write_video: WriteVideo) -> None:

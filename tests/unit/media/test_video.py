@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -10,11 +11,10 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from nt2vr.errors import MediaError
-from nt2vr.media import film
-from nt2vr.media.decode import sample_frames
-from nt2vr.media.film import Screen
-from nt2vr.media.sampling import probe, sample_windows
-from nt2vr.models.framing import ENDS, Framing
+from nt2vr.media import video
+from nt2vr.media.picture import fit
+from nt2vr.media.video import Screen, probe, sample_frames, sample_windows
+from nt2vr.models.framing import ENDS, Framing, frame_positions
 from tests.films import FOOTAGE, turned, with_number, write_film, write_sound
 
 WriteVideo = Callable[..., Path]
@@ -30,18 +30,18 @@ def levels(frames: NDArray[np.uint8] | str) -> list[int]:
 @pytest.mark.parametrize("framing", [SMALL, Framing(32, positions=ENDS)], ids=["centres", "ends"])
 @pytest.mark.parametrize("name", ["b.mp4", "muted_b.mp4"])
 def test_at_a_constant_rate_moments_are_the_frames_that_their_numbers_say(name: str, framing: Framing) -> None:
-    path = FOOTAGE / name
-    (by_time,) = sample_windows(path, [(0.0, probe(path).seconds)], 4, framing)
-    assert not isinstance(by_time, str)
-    np.testing.assert_array_equal(by_time, sample_frames(path, 4, framing))
+    with av.open(str(FOOTAGE / name)) as container:
+        every = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    expected = [fit(every[place], framing) for place in frame_positions(len(every), 4, framing.positions)]
+    np.testing.assert_array_equal(sample_frames(FOOTAGE / name, 4, framing), expected)
 
 
 def test_windows_show_the_same_however_they_are_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     path, windows = FOOTAGE / "world.mp4", [(18.0, 24.0), (24.0, 30.0)]
-    monkeypatch.setattr(film, "SEEK_S", 3.0)
+    monkeypatch.setattr(video, "SEEK_S", 3.0)
     by_seeking = sample_windows(path, windows, 2, SMALL)
     alone = sample_windows(path, windows[1:], 2, SMALL)[0]
-    monkeypatch.setattr(film, "SEEK_S", float("inf"))
+    monkeypatch.setattr(video, "SEEK_S", float("inf"))
     np.testing.assert_array_equal(by_seeking, sample_windows(path, windows, 2, SMALL))
     np.testing.assert_array_equal(by_seeking[1], alone)
 
@@ -63,8 +63,8 @@ def test_seeking_does_not_decode_what_lies_before() -> None:
 
 def test_an_index_that_leads_too_far_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_film(tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1)
-    honest = film._Video.frames
-    monkeypatch.setattr(film._Video, "frames", lambda self, moment=0.0: honest(self, 18.0 if moment else 0.0))
+    honest = video._Video.frames
+    monkeypatch.setattr(video._Video, "frames", lambda self, moment=0.0: honest(self, 18.0 if moment else 0.0))
     assert levels(sample_windows(path, [(12.0, 14.0)], 2, None)[0]) == [120, 130]
 
 
@@ -142,7 +142,7 @@ def test_a_window_that_takes_too_long_fails_alone(monkeypatch: pytest.MonkeyPatc
     first, slow, last = sample_windows(path, windows, 2, SMALL, [20.0, -1.0, 20.0])
     assert isinstance(slow, str) and "b.mp4 takes too long to decode" in slow
     np.testing.assert_array_equal([first, last], sample_windows(path, [windows[0], windows[2]], 2, SMALL))
-    monkeypatch.setattr(film, "MAX_RATE", 10)
+    monkeypatch.setattr(video, "MAX_RATE", 10)
     assert all(isinstance(each, str) for each in sample_windows(path, windows, 2, SMALL))
 
 

@@ -1,0 +1,146 @@
+"""Videos of the kinds that people have, which readers get wrong: each looks like its plain twin."""
+
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from nt2vr.media import video
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import load_gallery
+from nt2vr.media.video import probe, sample_frames, sample_windows
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.encoder import Encoder
+from nt2vr.settings import ASSETS
+from tests.films import MIRROR, turned, write_pictures
+
+HDR = "colorprim=bt2020:colormatrix=bt2020nc:log-level=none:transfer="
+has_h265 = pytest.mark.skipif("libx265" not in av.codecs_available, reason="PyAV has no encoder of H.265 here")
+has_av1 = pytest.mark.skipif("libsvtav1" not in av.codecs_available, reason="PyAV has no encoder of AV1 here")
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Encoder:
+    return read_checkpoint(ASSETS / "models" / "clip")
+
+
+@pytest.fixture(scope="module")
+def pictures() -> list[NDArray[np.uint8]]:
+    """A film of the built-in gallery, whose left and right differ."""
+    (clip,) = (each for each in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos[:1])
+    return list(sample_frames(clip.path, 20))
+
+
+def embedding(path: Path, encoder: Encoder) -> NDArray[np.float32]:
+    frames = sample_frames(path, encoder.num_frames, encoder.card.framing)
+    return encoder.pool(encoder.encode_frames(frames)[None])[0]
+
+
+@pytest.mark.parametrize(
+    ("codec", "options"),
+    [
+        pytest.param("libx264", {"x264-params": "tff=1"}, id="interlaced"),
+        pytest.param("libsvtav1", {"svtav1-params": "lp=1"}, id="AV1", marks=has_av1),
+    ],
+)
+def test_an_interlaced_film_and_av1_embed_as_their_plain_twin(
+    tmp_path: Path, pictures: list[NDArray[np.uint8]], encoder: Encoder, codec: str, options: dict[str, str]
+) -> None:
+    plain = write_pictures(tmp_path / "plain.mp4", pictures)
+    other = write_pictures(tmp_path / "other.mp4", pictures, codec=codec, options=options)
+    assert embedding(plain, encoder) @ embedding(other, encoder) > 0.98
+
+
+def test_unlike_films_never_embed_alike_though_interlaced(tmp_path: Path, encoder: Encoder) -> None:
+    clips = load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos[:80:20]
+    paths = [
+        write_pictures(
+            tmp_path / f"{number}.mp4", list(sample_frames(clip.path, 10)), options={"x264-params": "tff=1"}
+        )
+        for number, clip in enumerate(clips)
+    ]
+    for one, other in combinations([embedding(path, encoder) for path in paths], 2):
+        assert one @ other < 0.98
+
+
+def test_a_mirrored_film_is_mirrored_and_not_turned(tmp_path: Path, pictures: list[NDArray[np.uint8]]) -> None:
+    path = turned(write_pictures(tmp_path / "a.mp4", pictures), tmp_path / "mirrored.mp4", MIRROR)
+    np.testing.assert_array_equal(sample_frames(path, 2), sample_frames(tmp_path / "a.mp4", 2)[:, :, ::-1])
+
+
+def test_pixels_that_are_not_square_are_shown_at_their_width(
+    tmp_path: Path, pictures: list[NDArray[np.uint8]], decoder: Decoder, encoder: Encoder
+) -> None:
+    path = write_pictures(tmp_path / "narrow.mp4", pictures, aspect=Fraction(2))
+    height, width, _ = pictures[0].shape
+    assert sample_frames(path, 1).shape == (1, height, 2 * width, 3)
+    wide = [np.asarray(Image.fromarray(picture).resize((2 * width, height))) for picture in pictures]
+    assert embedding(path, encoder) @ embedding(write_pictures(tmp_path / "wide.mp4", wide), encoder) > 0.99
+    decoder.preview(path, 0.0, None, tmp_path / "p.jpg", tmp_path / "p.webm").result()
+    with Image.open(tmp_path / "p.jpg") as poster:
+        assert poster.width == pytest.approx(2 * poster.height, abs=2)
+
+
+def test_of_several_video_streams_the_film_is_taken(tmp_path: Path, pictures: list[NDArray[np.uint8]]) -> None:
+    for name in ("a.mp4", "a.mkv"):
+        with av.open(str(tmp_path / name), "w") as container:
+            still, film = (container.add_stream("libx264", rate=10) for _ in range(2))
+            for stream in (still, film):
+                stream.height, stream.width = pictures[0].shape[:2]
+            for stream, some in ((still, pictures[:1]), (film, pictures)):
+                for picture in some:
+                    container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+                container.mux(stream.encode())
+        assert (probe(tmp_path / name).kind, probe(tmp_path / name).num_frames) == ("video", len(pictures))
+
+
+@pytest.fixture
+def joined(tmp_path: Path) -> Path:
+    """Three recordings of ten seconds each, one after the other: the levels say which second of which it is."""
+    parts = []
+    for number in range(3):
+        seconds = [start + 1000 * number for start in range(10)]
+        shades = [np.full((32, 32, 3), 80 * number + 8 * each, np.uint8) for each in range(10)]
+        path = tmp_path / f"{number}.ts"
+        parts.append(write_pictures(path, shades, seconds, rate=1, options={"g": "2"}).read_bytes())
+    (tmp_path / "joined.ts").write_bytes(parts[0] + parts[2] + parts[1])  # time jumps forwards, then backwards
+    return tmp_path / "joined.ts"
+
+
+def test_joined_recordings_go_on_where_time_jumps(joined: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert probe(joined).seconds == pytest.approx(30, abs=1.5)
+    assert probe(joined).num_frames == 30
+    windows = [(3.0, 5.0), (13.0, 15.0), (23.0, 25.0)]
+    in_order = sample_windows(joined, windows, 2, None)
+    shades = [float(np.mean(frames[0])) for frames in in_order if not isinstance(frames, str)]
+    assert shades == pytest.approx([24, 184, 104], abs=12)
+    monkeypatch.setattr(video, "SEEK_S", 1.0)
+    for window, frames in zip(windows, in_order, strict=True):
+        (alone,) = sample_windows(joined, [window], 2, None)
+        np.testing.assert_allclose(np.asarray(alone, float), np.asarray(frames, float), atol=12)
+
+
+@has_h265
+@pytest.mark.parametrize("transfer", ["smpte2084", "arib-std-b67"])
+def test_hdr_is_mapped_to_one_picture_by_every_path(
+    tmp_path: Path, decoder: Decoder, encoder: Encoder, transfer: str
+) -> None:
+    ramp = np.tile(np.linspace(0, 255, 64, dtype=np.uint8)[None, :, None], (64, 1, 3))
+    path = write_pictures(
+        tmp_path / "a.mp4", [ramp] * 5, codec="libx265", options={"x265-params": HDR + transfer}, pixels="yuv420p10le"
+    )
+    frames = sample_frames(path, 1)
+    levels = frames[0].mean((0, 2))
+    assert (np.diff(levels) > -1).all() and levels[0] < 5 and levels[-1] > 240
+    white = round(63 * (0.58 if transfer == "smpte2084" else 0.75))  # 203 cd/m², which paper has
+    assert 190 < levels[white] < 250
+    (window,) = sample_windows(path, [(0.0, 0.5)], 1, None)
+    np.testing.assert_array_equal(window, frames)
+    decoder.preview(path, 0.0, None, tmp_path / "p.jpg", tmp_path / "p.webm").result()
+    with Image.open(tmp_path / "p.jpg") as poster:
+        assert np.abs(np.asarray(poster).mean((0, 2)) - levels).mean() < 3
