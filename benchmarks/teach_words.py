@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from nt2vr.evaluation.reports.facets import query_facets
 
 from benchmarks.harness import arguments, write_head, write_row
 from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
@@ -39,7 +40,6 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, row_array
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.protocol import ask
-from nt2vr.evaluation.reports.facets import query_facets
 from nt2vr.evaluation.words import key_of, words_benchmark
 from nt2vr.files import atomic_write
 from nt2vr.models.card import Card

@@ -560,7 +560,7 @@ def covr(
         system: what --submit writes: a row of the table
     """
     from nt2vr import api
-    from nt2vr.evaluation.covr.sources import CovrData
+    from nt2vr.evaluation.covr_data import CovrData
 
     chosen, where = CovrData(data, split, queries, keep_reference), (machine.data_dir, machine.device)
     with progress_bar() as progress:

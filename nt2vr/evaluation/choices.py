@@ -47,16 +47,14 @@ def measure_choices(
     else:
         scores = inner_products(shown, vectors) - np.transpose(losses(exclusions, shown, videos))  # (Q, Q + T)
     right, scores = scores.diagonal(), scores[:, len(questions) :]
-    ranks, chosen = np.ones(len(questions), np.int32), np.full(len(questions), -1, np.int32)
+    ranks = np.ones(len(questions), np.int32)
     for row, question in enumerate(questions):
         wrong = scores[row, np.searchsorted(places, question.others)]
         ahead = wrong > right[row] if question.kind == LENIENT else ~(wrong < right[row])
         ranks[row] += ahead.sum()
-        if ahead.any():
-            chosen[row] = question.others[wrong.argmax()]
     nothing = np.full(len(questions), np.nan, np.float32)
     pages = np.full((len(questions), FIRST_PAGE), -1, np.int32)
-    return Measured(ranks, nothing, nothing, nothing, pages, chosen=chosen)
+    return Measured(ranks, nothing, nothing, nothing, pages)
 
 
 def choice_values(questions: Sequence[JudgedQuery], measured: Measured) -> dict[str, Values]:

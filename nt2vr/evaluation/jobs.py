@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.benchmark import Benchmark
-from nt2vr.evaluation.covr.report import covr_report
-from nt2vr.evaluation.covr.sources import CovrData, benchmark_for
-from nt2vr.evaluation.covr.submission import write_submission
+from nt2vr.evaluation.covr import covr_report, write_submission
+from nt2vr.evaluation.covr_data import CovrData, benchmark_for
 from nt2vr.evaluation.protocol import evaluate, with_controls
-from nt2vr.evaluation.reports.archive import Archive
-from nt2vr.evaluation.reports.report import Report
+from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.sources import FRAMES, GALLERY, LIBRARY, Data, load_benchmark
 from nt2vr.files import expanded

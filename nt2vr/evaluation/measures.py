@@ -29,7 +29,7 @@ FIRST_PAGE = 10  # videos checked for violations
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One value per query, in the order of the queries; each array but the last four is (Q,).
+    """One value per query, in the order of the queries; each array but the last three is (Q,).
 
     Attributes:
         ranks: rank of the best relevant video, 1 is best.
@@ -40,8 +40,6 @@ class Measured:
         first: (Q, FIRST_PAGE), rows of the first videos, -1 for none; (0, FIRST_PAGE) where they are unknown.
         video_ranks: (V,), rank of each video's best caption, see `caption_ranks`, 0 for none; (0,) if not measured.
         pair_scores: (Q, 2), of the right and the wrong picture; (0, 2) for queries of other kinds.
-        chosen: (Q,), places among the texts of the wrong answers that come before the right ones, -1 for none; (0,)
-            for queries of other kinds.
     """
 
     ranks: NDArray[np.int32]
@@ -51,7 +49,6 @@ class Measured:
     first: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
     video_ranks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     pair_scores: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 2), np.float32))
-    chosen: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
 def measure_block(

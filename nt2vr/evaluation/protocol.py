@@ -10,7 +10,7 @@ import numpy as np
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors
 from nt2vr.evaluation.choices import choices_of, measure_choices
 from nt2vr.evaluation.measures import Measured, joined, measure_block
-from nt2vr.evaluation.reports.report import Report, Result
+from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.scoring import PLAIN, ask_systems
 from nt2vr.evaluation.video_to_text import caption_ranks

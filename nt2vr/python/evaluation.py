@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nt2vr.evaluation.reports.formats import laid_out, markdown, write_tables
-from nt2vr.evaluation.reports.report import Report
-from nt2vr.evaluation.reports.tables import table_of, tables_of
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.tables import laid_out, markdown, table_of, tables_of, write_tables
 from nt2vr.files import expanded
 from nt2vr.notebook import data_frame
 from nt2vr.notebook.html import joined, table

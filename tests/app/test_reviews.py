@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from nt2vr.evaluation.reports.archive import Archive
-from nt2vr.evaluation.reports.review import MAX_NOTE, Remark
+from nt2vr.evaluation.archive import MAX_NOTE, Archive, Remark
 from tests.app.raw import RawClient
 from tests.conftest import STRANGER, RunningApp
 from tests.unit.evaluation.words import SYSTEMS, report_of

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Page, expect
 
-from nt2vr.evaluation.reports.archive import Archive
+from nt2vr.evaluation.archive import Archive
 from tests.browser.actions import ANSWERS, MODELS_MS, choose, columns, follow, follow_report, held, serious
 from tests.conftest import RunningApp
 from tests.covr import write_covr_file

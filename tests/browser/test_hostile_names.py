@@ -11,8 +11,7 @@ import gradio
 import pytest
 from playwright.sync_api import Page, expect
 
-from nt2vr.evaluation.reports.archive import Archive
-from nt2vr.evaluation.reports.review import Remark
+from nt2vr.evaluation.archive import Archive, Remark
 from nt2vr.library.libraries import Libraries
 from nt2vr.search.systems import System
 from tests.browser.actions import MODELS_MS, columns, follow

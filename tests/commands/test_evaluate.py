@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.cli import main
-from nt2vr.evaluation.reports.report import load_report
+from nt2vr.evaluation.report import load_report
 from tests.tiny import write_tiny
 
 

@@ -10,10 +10,9 @@ import pytest
 import torch
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, RunError
-from nt2vr.evaluation.reports.archive import Archive
-from nt2vr.evaluation.reports.report import REPORT, Report, load_report
-from nt2vr.evaluation.reports.review import REVIEW, Remark, read_remarks, write_remarks
-from nt2vr.files import SCHEMA
+from nt2vr.evaluation.archive import REVIEW, Archive, read_remarks
+from nt2vr.evaluation.report import REPORT, Report, load_report
+from nt2vr.files import SCHEMA, with_schema, write_json
 from nt2vr.models.card import CARD, Card, read_card, write_card
 from nt2vr.world.drawn.clips import LOOK
 from trainer.config import TrainConfig
@@ -24,6 +23,10 @@ from trainer.runs.run_folder import RunFolder, RunStatus
 
 REFUSAL = r"was written by a newer nT2VR \(schema 3; this one reads up to 1\)\. Update nT2VR\.$"
 CONFIG = TrainConfig()
+
+
+def write_review(folder: Path) -> None:
+    write_json(folder / REVIEW, with_schema({"queries": {"0": {"tag": "x", "note": ""}}}))
 
 
 def write_saved(folder: Path) -> None:
@@ -52,7 +55,7 @@ CASES: list[Case] = [
     (CARD, lambda f: write_card(f, Card("x")), read_card, CheckpointError),
     ("resume.pt", write_saved, lambda f: read_saved(RunFolder(f), CONFIG), CheckpointError),
     (REPORT, write_report, load_report, ConfigError),
-    (REVIEW, lambda f: write_remarks(f, {0: Remark("x")}, {0: "a dog"}), read_remarks, ConfigError),
+    (REVIEW, write_review, read_remarks, ConfigError),
 ]
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import nt2vr
-from nt2vr.evaluation.reports.archive import Archive
-from nt2vr.evaluation.reports.review import Remark
+from nt2vr.evaluation.archive import Archive, Remark
 from nt2vr.evaluation.sources import Data
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache

@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import get_args, get_type_hints
 
 from nt2vr.errors import Nt2vrError
-from nt2vr.evaluation.covr.protocol import ALL, choose_weights, embed_queries, measure, summarise, vectors_of
-from nt2vr.evaluation.covr.sources import covr_world
+from nt2vr.evaluation.covr import ALL, choose_weights, embed_queries, measure, summarise, vectors_of
+from nt2vr.evaluation.covr_data import covr_world
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion, save_fusion

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.covr.protocol import ALL, EmbeddedQueries, choose_weights, measure, summarise, vectors_of
+from nt2vr.evaluation.covr import ALL, EmbeddedQueries, choose_weights, measure, summarise, vectors_of
 from nt2vr.files import atomic_folder
 from nt2vr.models.card import CARD, FUSION, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
 
-from nt2vr.evaluation.reports.formats import escaped
-from nt2vr.evaluation.reports.tables import EMPTY, HONEST, PAPER, Column
+from nt2vr.evaluation.tables import EMPTY, HONEST, PAPER, Column, escaped
 from trainer.runs.metrics import MetricsReader
 from trainer.runs.run_folder import RunFolder
 

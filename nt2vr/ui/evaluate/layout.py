@@ -1,4 +1,4 @@
-"""Components of the Evaluate tab, wired by `tab`."""
+"""Components of the Evaluate tab, wired by `tab` and `review`."""
 
 from typing import Any
 
@@ -6,14 +6,15 @@ import gradio as gr
 
 from nt2vr.errors import counted
 from nt2vr.evaluation.built_in import NUM_CLIPS
-from nt2vr.evaluation.reports.compare import IMPROVED
-from nt2vr.evaluation.reports.tables import MEASURES
+from nt2vr.evaluation.comparison import IMPROVED, SMALLEST
+from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.sources import CLASSES, GALLERY, LIBRARY, MOMENT, ORDER
+from nt2vr.evaluation.tables import MEASURES
 from nt2vr.library.libraries import Libraries
 from nt2vr.ui.confirmation import Confirmation
-from nt2vr.ui.evaluate.breakdown_panel import BreakdownPanel
-from nt2vr.ui.evaluate.report_link import FILTERS, ORDERS, PARTS
-from nt2vr.ui.theme import script, template
+from nt2vr.ui.evaluate.report_link import FILTERS, ORDERS
+from nt2vr.ui.evaluate.report_view import X, Y
+from nt2vr.ui.theme import fold, script, template
 from nt2vr.world import WORLD
 
 POLL_S = 1.0
@@ -32,6 +33,13 @@ CHOOSE_DATA = script(
         "builtIn": [WORLD, GALLERY, CLASSES + WORLD, ORDER, MOMENT],
         "library": LIBRARY,
     },
+)
+HARD_PAIRS = "composed/hard_pairs"  # broken down first, where it was measured
+BREAKDOWN = (
+    f"The ranges are {LEVEL} % intervals over queries; queries with the same relevant videos count as one. The "
+    "difference is taken query by query. It is within noise if its interval includes 0, or if flipping its signs at "
+    "random gives one as large in 5 % of cases. Of 20 groups without any difference, about one is not within noise by "
+    f"chance. Words with fewer than {SMALLEST} queries are joined."
 )
 SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
 SPLITS = ("test", "validation", "train", ("train, negated (CIRR)", "train-negated"), "all")
@@ -126,8 +134,6 @@ class Filters:
             self.order = gr.Dropdown(list(ORDERS), value=IMPROVED, label="Most first", elem_id="evaluate-order")
             self.kind = gr.Dropdown([], label="Kind", elem_id="evaluate-kind")
             self.cue = gr.Dropdown([], label="Cue", elem_id="evaluate-cue")
-            self.part = gr.Dropdown([("all parts", ""), *PARTS], value="", label="Unwanted", elem_id="evaluate-part")
-            self.concept = gr.Dropdown([], label="Concept", elem_id="evaluate-concept")
             self.tag = gr.Dropdown([], label="Tag", elem_id="evaluate-tag")
             self.find = gr.Textbox(label="Find", placeholder="words of the query", elem_id="evaluate-find")
             self.fails = gr.Checkbox(False, label="fails everywhere", elem_id="evaluate-fails")
@@ -147,6 +153,9 @@ class ReportParts:
                 self.delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
             self.confirm = Confirmation("evaluate", "delete", "Delete this report permanently?", "Delete")
             self.report = template("evaluate-report", {})
+            self.chart = gr.ScatterPlot(
+                x=X, y=Y, color="system", height=300, show_label=False, visible=False, elem_id="evaluate-chart"
+            )
             # R@k by kind of change, for pictures plus texts
             self.recall = gr.Radio(
                 list(MEASURES),
@@ -156,7 +165,11 @@ class ReportParts:
                 visible=False,
             )
             self.filters = Filters()
-            self.breakdown = BreakdownPanel()
+            label = "Breakdown: where the two systems differ by more than noise"
+            with fold(label, elem_id="evaluate-breakdowns") as self.breakdown:
+                self.measure = gr.Dropdown([HARD_PAIRS], value=HARD_PAIRS, label="Measure", elem_id="evaluate-measure")
+                self.groups = gr.Dataframe(interactive=False, wrap=True, elem_id="evaluate-groups")
+                gr.Markdown(BREAKDOWN)
             self.queries = template("evaluate-queries", {})
             self.review = template("review", {})  # the query under review, in a dialog
 

@@ -5,17 +5,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from nt2vr.evaluation.reports.compare import IMPROVED, WORSENED, Filter
-from nt2vr.evaluation.reports.review import Remarks
+from nt2vr.evaluation.archive import Remarks
+from nt2vr.evaluation.comparison import IMPROVED, WORSENED, Filter
 
 MAX_LINK = 4_000  # characters
 PAGE = "p"  # in links; Gradio takes "page" for one of its own
 MAX_CHARS = 200  # of a value
 ONLY_IMPROVED, ONLY_WORSENED = "only improved", "only worsened"
 ORDERS = (IMPROVED, WORSENED, ONLY_IMPROVED, ONLY_WORSENED)
-PARTS = ("deed", "thing", "attribute")  # kinds of unwanted parts
 NOTED = "*"  # any tag or note
-FILTERS = ("first", "second", "order", "kind", "cue", "part", "concept", "tag", "find", "fails")  # as on the page
+FILTERS = ("first", "second", "order", "kind", "cue", "tag", "find", "fails")  # as on the page
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,6 @@ class ReportLink:
     order: str = IMPROVED
     kind: str | None = None  # a kind of queries, "" for all; None takes the most telling
     cue: str = ""  # a negation word, or ""
-    part: str = ""  # a kind of unwanted part, or ""
-    concept: str = ""  # what the unwanted part is about, or ""
     tag: str = ""  # a tag, NOTED, or ""
     find: str = ""
     fails: str = ""  # "1" lists only queries that no system answers
@@ -78,8 +75,6 @@ class ReportLink:
         return Filter(
             kind=self.kind or "",
             cue=self.cue,
-            part=self.part,
-            concept=self.concept,
             text=self.find,
             change=self.order.removeprefix("only ") if self.order.startswith("only ") else "",
             fails_everywhere=bool(self.fails),

@@ -1,33 +1,48 @@
 """The open report: filters, query list, review of one query. All are restored from its link."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 import gradio as gr
+from gradio.utils import get_upload_folder
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.evaluation.covr.protocol import ALL
-from nt2vr.evaluation.reports.archive import FROM, Archive
-from nt2vr.evaluation.reports.report import Report
-from nt2vr.evaluation.reports.review import Remark
-from nt2vr.evaluation.reports.tables import MEASURES
+from nt2vr.evaluation.archive import Archive, Remark
+from nt2vr.evaluation.covr import ALL
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.tables import MEASURES
 from nt2vr.library.galleries import Galleries
+from nt2vr.library.libraries import Libraries
+from nt2vr.media.picture import write_jpeg
+from nt2vr.models.framing import DEFAULT_SIZE
 from nt2vr.registry import pick
 from nt2vr.search.references import TRAINING_FREE
-from nt2vr.ui.evaluate.layout import EvaluateParts
-from nt2vr.ui.evaluate.picture_query import picture_query
-from nt2vr.ui.evaluate.queries_view import ANY, Home, Listing, concepts_of, cues_of, kinds_of, queries_view, tags_of
+from nt2vr.ui.evaluate.layout import HARD_PAIRS, EvaluateParts
+from nt2vr.ui.evaluate.query_views import (
+    ANY,
+    Home,
+    Listing,
+    cues_of,
+    kinds_of,
+    picture_systems,
+    queries_view,
+    review_view,
+    tags_of,
+)
 from nt2vr.ui.evaluate.report_link import FILTERS, PAGE, ReportLink
-from nt2vr.ui.evaluate.review_view import review_view
-from nt2vr.ui.evaluate.view import day_text, report_view, roles_of
+from nt2vr.ui.evaluate.report_view import breakdown_view, measure_choices, points_of, report_view, roles_of
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import QUIET, script
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
+from nt2vr.world.drawn.render import render
+from nt2vr.world.scenes import Scene
 
-HARD_PAIRS = "composed/hard_pairs"  # the system best at these is the first to be compared with the base
 FIRST_KIND = "composed"  # where negation is what the query is about
 Choices = Sequence[tuple[str, str]]
 
@@ -48,8 +63,9 @@ class Review:
         return [
             report.recall,
             report.report,
+            report.chart,
             *report.filters.inputs,
-            report.breakdown.fold,
+            report.breakdown,
             report.queries,
             report.review,
         ]
@@ -61,8 +77,7 @@ class Review:
         filtered = script("filterQueries", FILTERS, [PAGE, "query"])
         for changed in report.filters.inputs:
             changed.input(None, [address, *report.filters.inputs], address, js=filtered)
-        menus = [report.filters.cue, report.filters.concept]
-        address.change(self.on_address, address, [*moving, *menus], trigger_mode="always_last", **QUIET)
+        address.change(self.on_address, address, [*moving, report.filters.cue], trigger_mode="always_last", **QUIET)
         for shown in (report.queries, report.review):
             shown.show(None, None, address, js="nt2vr.here")
         report.recall.input(self.on_recall, [self.parts.chosen, report.recall], report.report, **QUIET)
@@ -71,14 +86,22 @@ class Review:
         )
         noted.success(None, None, address, js="nt2vr.noteSaved")
         noted.failure(None, js="nt2vr.noteFailed")
+        gr.on(
+            (report.queries.change, report.measure.input),
+            self.on_breakdown,
+            [report.report, report.queries, report.measure],
+            [report.measure, report.groups],
+            js="nt2vr.brief",
+            trigger_mode="always_last",
+            **QUIET,
+        )
 
     def on_address(self, address: str, request: gr.Request) -> Any:
-        """Show the place in the report that the address names; cues and concepts are those of its kind of queries."""
+        """Show the place in the report that the address names; cues are those of its kind of queries."""
         if not address:  # a note was saved, and the person has left the report
             return gr.skip()
         listing = self._listing(_read(address))
-        menus = {menu: gr.Dropdown(some) for menu, some in self._menus(listing).items()}
-        return self._moved(listing, request) | menus
+        return self._moved(listing, request) | {self.parts.report.filters.cue: gr.Dropdown(_cues(listing))}
 
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Save tag and note of a query; the browser then asks for the list again."""
@@ -101,20 +124,25 @@ class Review:
     def _report_view(self, report_id: str, measure: str = MEASURES[0]) -> dict[str, Any]:
         return report_view(self.archive.load(report_id), report_id, self.archive.files(report_id), measure)
 
+    def on_breakdown(self, shown: dict[str, Any], listed: dict[str, Any], key: str) -> list[Any]:
+        """Break the chosen metric down by negation word, or another one if the two systems have not both."""
+        report_id, first, second = str(shown.get("id", "")), str(listed.get("first")), str(listed.get("second"))
+        if not report_id:
+            return [gr.skip(), gr.skip()]
+        report = self.archive.load(report_id)
+        choices = measure_choices(report, first, second)
+        keys = [known for _, known in choices]
+        if not keys:
+            return [gr.skip(), gr.skip()]
+        key = key if key in keys else HARD_PAIRS if HARD_PAIRS in keys else keys[0]
+        return [gr.Dropdown(choices, value=key), breakdown_view(report, first, second, key)]
+
     def on_open_picture(self, event: gr.EventData) -> Mapping[str, str]:
         link = _read(event_value(event, "link", str))
         return picture_query(self.archive.load(link.report), link.query, self.media.libraries)
 
     def on_open_query(self, event: gr.EventData) -> Mapping[str, str]:
         return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
-
-    def _menus(self, listing: Listing) -> dict[Any, Choices]:
-        """Return the choices that depend on the kind of the queries."""
-        filters, link = self.parts.report.filters, listing.link
-        return {
-            filters.cue: _with(cues_of(listing.report, link.kind or ANY), link.cue),
-            filters.concept: _with(concepts_of(listing.report, link.kind or ANY), link.concept),
-        }
 
     def _moved(self, listing: Listing, visitor: Visitor) -> Updates:
         report = self.parts.report
@@ -128,30 +156,27 @@ class Review:
         listing, parts = self._listing(link), self.parts.report
         report = self.archive.load(link.report)
         names = [(result.system, result.system) for result in report.results]
-        days = {entry.report_id: day_text(entry.created) for entry in self.archive.entries()}
-        rivals = [(name, *name.rpartition(FROM)[::2]) for name in self.archive.rivals(link.report)]
-        names += [(f"{system}, of {days.get(other, other)}", name) for name, system, other in rivals]
         asked, filters = listing.link, parts.filters
         values = dict(zip(filters.inputs, asked.values, strict=True))
         choices: dict[Any, Choices] = {
             filters.first: names,
             filters.second: names,
             filters.kind: kinds_of(report),
-            **self._menus(listing),
+            filters.cue: _cues(listing),
             filters.tag: tags_of(listing.remarks),
         }
-        has_parts = any(query.unwanted for query in report.queries)  # unknown in older reports of pictures plus texts
-        hidden = [*([] if has_parts else [filters.part, filters.concept]), *([filters.tag] if report.is_covr else [])]
+        hidden = filters.tag if report.is_covr else None
+        points = points_of(report)
         return {
             **self._moved(listing, visitor),
             **values,
-            filters.part: gr.Dropdown(value=asked.part, visible=has_parts),
             **{
-                menu: gr.Dropdown(_with(some, values[menu]), value=values[menu], visible=menu not in hidden)
+                menu: gr.Dropdown(_with(some, values[menu]), value=values[menu], visible=menu is not hidden)
                 for menu, some in choices.items()
             },
             parts.recall: gr.Radio(value=MEASURES[0], visible=report.is_covr),
-            parts.breakdown.fold: gr.Accordion(visible=not report.is_covr),
+            parts.breakdown: gr.Accordion(visible=not report.is_covr),
+            parts.chart: gr.ScatterPlot(points, visible=len(points) > 1),
             parts.report: self._report_view(link.report),
         }
 
@@ -168,11 +193,12 @@ class Review:
             parts.report: {"unreadable": report_id, "problem": problem},
             parts.queries: {"link": address},
             parts.recall: gr.Radio(visible=False),
-            parts.breakdown.fold: gr.Accordion(visible=False),
+            parts.breakdown: gr.Accordion(visible=False),
+            parts.chart: gr.ScatterPlot(visible=False),
         }
 
     def _listing(self, link: ReportLink) -> Listing:
-        report = self.archive.load_with(link.report, [link.first, link.second])
+        report = self.archive.load(link.report)
         remarks = self.archive.remarks(link.report)
         return Listing.of(report, resolved(link, report), remarks, self._home(report))
 
@@ -203,7 +229,7 @@ def resolved(link: ReportLink, report: Report) -> ReportLink:
 def _best(report: Report) -> str:
     """Return the system best at hard pairs, controls aside."""
     roles = roles_of(report)
-    names = [name for name in roles if not roles[name] and FROM not in name] or list(roles)
+    names = [name for name in roles if not roles[name]] or list(roles)
     return max(names, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
 
 
@@ -212,7 +238,7 @@ def _best_combinations(report: Report) -> tuple[str, str]:
     recall = {each.spec["strategy"]: report.metrics[each.system].get(f"{ALL}/R@1", 0) for each in report.results}
     best = max((each for each in TRAINING_FREE if each in recall), key=recall.__getitem__, default="picture")
     last = "fusion" if "fusion" in recall else list(recall)[-1]
-    names = {each.spec["strategy"]: each.system for each in report.results if FROM not in each.system}
+    names = {each.spec["strategy"]: each.system for each in report.results}
     return names[best], names[last]
 
 
@@ -223,6 +249,43 @@ def _read(address: str) -> ReportLink:
     return link
 
 
+def _cues(listing: Listing) -> list[tuple[str, str]]:
+    return _with(cues_of(listing.report, listing.link.kind or ANY), listing.link.cue)
+
+
 def _with(choices: Choices, value: str) -> list[tuple[str, str]]:
     """Add a value to choose from, if it is not there."""
     return [*choices] if value in [each for _, each in choices] else [*choices, (value, value)]
+
+
+def picture_query(report: Report, place: int | None, libraries: Libraries) -> dict[str, str]:
+    """Return the values of a query's link in Search; a ConfigError if the report has no such query with a picture.
+
+    Its reference is drawn as an upload, or found among the clips of libraries; other files are not shown.
+    """
+    if place is None or not 0 <= place < len(report.pictures):
+        raise ConfigError("The report has no such query. Choose one from the list.")
+    values = {"q": report.queries[place].text, "systems": "|".join(picture_systems(report))}
+    return values | _reference(report.pictures[place], libraries)
+
+
+def _reference(picture: Mapping[str, Any], libraries: Libraries) -> dict[str, str]:
+    if scene := picture.get("scene"):
+        return {"upload": str(_drawn(scene))}
+    path = Path(picture.get("path", ""))
+    for info in libraries.infos():
+        for video in libraries.gallery(info.id).videos:
+            if video.path == path:
+                return {"like": video.video_id, "gallery": info.id}
+    gr.Warning("The reference is in no library, so only the text is asked.")
+    return {}
+
+
+def _drawn(scene: Mapping[str, Any]) -> Path:
+    """Draw a scene's middle frame into the folder of uploads, where it is deleted with them."""
+    name = sha256(json.dumps(scene).encode()).hexdigest()
+    path = Path(get_upload_folder()) / name / "reference.jpg"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.is_file():
+        write_jpeg(render(Scene.from_dict(scene), DEFAULT_SIZE, 1)[0], path)
+    return path

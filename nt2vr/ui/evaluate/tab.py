@@ -9,10 +9,10 @@ from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.library.galleries import Galleries
 from nt2vr.progress import Job
 from nt2vr.ui.evaluate.layout import BUILT_IN_DATA, COVR, OWN_DATA, SIZES, EvaluateParts, data_choices
-from nt2vr.ui.evaluate.queries_view import marks_of
+from nt2vr.ui.evaluate.query_views import marks_of
 from nt2vr.ui.evaluate.report_link import ReportLink
+from nt2vr.ui.evaluate.report_view import WORD, reports_view
 from nt2vr.ui.evaluate.review import Review
-from nt2vr.ui.evaluate.view import WORD, reports_view
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked
@@ -76,12 +76,10 @@ class EvaluateTab:
 
     def _wire_report(self, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         p, report, outputs = self._parts, self._parts.report, self._outputs
-        report.breakdown.wire(self._evaluations.archive.load_with, report.report, report.queries)
         report.confirm.asked_by(report.delete, p.chosen, (p.new.click, p.reports.pick))
         page.load(self.on_load, None, tabs, **QUIET)  # selecting the tab shows the report
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
-        for event in (returned, report.report.open, report.queries.open):
-            event(self.on_link, None, outputs, **QUIET).success(None, js="nt2vr.showPlace")
+        returned(self.on_link, None, outputs, **QUIET).success(None, js="nt2vr.showPlace")
 
     def marked(self, judged: str, text: str, gallery: str) -> Marked:
         """Return the relevant clips of a report's query; none once the text or the gallery has changed."""

@@ -3,7 +3,7 @@
 from concurrent.futures import Future
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.covr.sources import CovrData
+from nt2vr.evaluation.covr_data import CovrData
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.sources import Data
 from nt2vr.files import expanded

@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
+from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import shown_benchmark
 from nt2vr.evaluation.choices import choice_values
 from nt2vr.evaluation.classes import KINETICS_VERB, Prompts, class_files, class_questions
 from nt2vr.evaluation.measures import Measured, averages_of
 from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.reports.confusion import confusions
-from nt2vr.evaluation.reports.formats import markdown
-from nt2vr.evaluation.reports.report import Report, Result, load_report
 from nt2vr.evaluation.scoring import ask_systems
 from nt2vr.evaluation.sources import Data, load_benchmark
+from nt2vr.evaluation.tables import markdown
 from nt2vr.evaluation.tasks import class_benchmark, task_benchmark
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -240,36 +238,3 @@ def test_kinetics_verb_is_a_part_of_its_data_set_and_none_of_the_mean() -> None:
 
     _, others, _ = class_questions([(name, "") for name in verbs[1:]])
     assert {question.group for question in others} == {""}  # another list that shares most names
-
-
-def test_two_systems_confusions_are_counted_per_true_class() -> None:
-    texts = ("singing", "dancing", "dog", "cat")
-    asked = [(0, "singing", (1, 2, 3)), (0, "singing", (1, 2, 3)), (3, "dancing", (0, 2, 3)), (2, "dog", (0, 1, 3))]
-    questions = [
-        JudgedQuery("class", text, row_array((video,)), others=row_array(others)) for video, text, others in asked
-    ]
-    benchmark = benchmark_of(questions, texts)
-
-    def chosen(*places: int) -> Measured:
-        nothing = np.zeros(4, np.float32)
-        ranks = np.where(np.array(places) < 0, 1, 2).astype(np.int32)
-        return Measured(ranks, nothing, nothing, nothing, chosen=np.array(places, np.int32))
-
-    spec = {"model": "words", "strategy": "plain"}
-    taught = {**spec, "shifts": {"sing": 2.5}}  # by verb phrase, as lemmas
-    results = [Result("one", spec, chosen(1, -1, -1, -1)), Result("two", taught, chosen(1, 1, 0, -1))]
-    (found,) = confusions(Report.of(benchmark, results), "one", "two")
-    assert found.shifts == {"two": [2.5, None]}
-    assert found.classes == ("singing", "dancing") and found.asked.tolist() == [2, 1]  # nobody confuses the dog
-    assert found.shares["one"].tolist() == [[50, 50, 0], [0, 100, 0]]
-    assert found.shares["two"].tolist() == [[0, 100, 0], [100, 0, 0]]
-
-
-def test_the_chosen_class_is_the_best_of_the_wrong_ones_and_reports_keep_it(tmp_path: Path) -> None:
-    texts = ("a man sings", "a man dancing", "a dog")
-    questions = [JudgedQuery("class", texts[0], row_array((3,)), others=row_array((1, 2)))]  # the video shows dancing
-    models: Any = WordModels()
-    report = evaluate(benchmark_of(questions, texts), [System("words")], models)
-    assert report.results[0].measured.chosen.tolist() == [1]
-    report.save(tmp_path)
-    assert load_report(tmp_path).results[0].measured.chosen.tolist() == [1]

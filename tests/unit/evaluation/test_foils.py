@@ -15,7 +15,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation import foils, tasks
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.reports.formats import csv_table, markdown
+from nt2vr.evaluation.tables import csv_table, markdown
 from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder

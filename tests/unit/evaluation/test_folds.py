@@ -9,7 +9,7 @@ from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.built_in import captions_of, world_benchmark
 from nt2vr.evaluation.folds import FOLDS, fold_questions, one_change
 from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.reports.formats import csv_table, markdown
+from nt2vr.evaluation.tables import csv_table, markdown
 from nt2vr.search.systems import System
 from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes

@@ -13,7 +13,7 @@ from nt2vr.errors import DatasetError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import ask, evaluate
-from nt2vr.evaluation.reports.report import load_report
+from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.words import in_words, key_of, read_words
 from nt2vr.media.cache import Cache

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.reports.report import Report
+from nt2vr.evaluation.report import Report
 from nt2vr.models.card import Card
 from nt2vr.search.systems import System
 

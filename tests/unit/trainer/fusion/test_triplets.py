@@ -12,7 +12,7 @@ from PIL import Image
 
 from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import ConfigError, DatasetError
-from nt2vr.evaluation.covr.protocol import CovrQuery, EmbeddedQueries
+from nt2vr.evaluation.covr import CovrQuery, EmbeddedQueries
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion
 from nt2vr.search.references import CovrVectors, Weights

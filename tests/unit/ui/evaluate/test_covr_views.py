@@ -9,15 +9,12 @@ import pytest
 from PIL import Image
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.covr.report import read_covr_file
-from nt2vr.evaluation.reports.report import Report
+from nt2vr.evaluation.report import Report, read_single_file
 from nt2vr.library.libraries import Libraries
-from nt2vr.ui.evaluate.picture_query import picture_query
-from nt2vr.ui.evaluate.queries_view import Listing, kinds_of, queries_view
+from nt2vr.ui.evaluate.query_views import Listing, kinds_of, queries_view, review_view
 from nt2vr.ui.evaluate.report_link import ReportLink
-from nt2vr.ui.evaluate.review import resolved
-from nt2vr.ui.evaluate.review_view import review_view
-from nt2vr.ui.evaluate.view import report_view
+from nt2vr.ui.evaluate.report_view import report_view
+from nt2vr.ui.evaluate.review import picture_query, resolved
 from nt2vr.world.drawn.render import render
 from nt2vr.world.sampling import sample_scenes
 from tests.covr import write_covr_file
@@ -25,7 +22,7 @@ from tests.covr import write_covr_file
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    return read_covr_file(write_covr_file(tmp_path_factory.mktemp("composed")))
+    return read_single_file(write_covr_file(tmp_path_factory.mktemp("composed")))
 
 
 def listed(report: Report, **link: Any) -> dict[str, Any]:
@@ -85,7 +82,7 @@ def test_a_reference_in_no_library_is_left_out_with_a_warning(
     report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr("nt2vr.ui.evaluate.picture_query.gr.Warning", said.append)
+    monkeypatch.setattr("nt2vr.ui.evaluate.review.gr.Warning", said.append)
     elsewhere = replace(report, pictures=({"path": "a.mp4"},) * 3)
     assert picture_query(elsewhere, 1, Libraries(tmp_path / "libraries")).keys() == {"q", "systems"}
     assert said == ["The reference is in no library, so only the text is asked."]

@@ -7,24 +7,24 @@ from urllib.parse import parse_qs
 import pytest
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.archive import Remark
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
-from nt2vr.evaluation.reports.report import Report
-from nt2vr.evaluation.reports.review import Remark
+from nt2vr.evaluation.report import Report
 from nt2vr.search.systems import System
-from nt2vr.ui.evaluate.queries_view import (
+from nt2vr.ui.evaluate.query_views import (
+    NOTHING,
     PER_PAGE,
     Home,
     Listing,
-    concepts_of,
     counts_text,
     cues_of,
     kinds_of,
     marks_of,
     queries_view,
+    review_view,
     tags_of,
 )
 from nt2vr.ui.evaluate.report_link import ReportLink
-from nt2vr.ui.evaluate.review_view import NOTHING, review_view
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
 
 HERE = Home("films", frozenset({"a man sings"}), lambda video_id: {"src": f"{video_id}.webm", "poster": "p.jpg"})
@@ -87,12 +87,11 @@ def test_a_negated_query_improves_when_the_original_video_ranks_lower(report: Re
     assert sorted(verdicts) == ["other", "other", "other", "violation"]
 
 
-def test_the_list_is_filtered_by_kind_cue_part_concept_words_and_tag(report: Report) -> None:
+def test_the_list_is_filtered_by_kind_cue_words_and_tag(report: Report) -> None:
     assert [row["kind"] for row in rows(report, kind="not")] == ["not B"]
     assert rows(report, cue="never") == []
-    assert [row["text"] for row in rows(report, part="deed", concept="sing")] == ["a man not sings"]
     assert [row["text"] for row in rows(report, find="NOT sing man")] == ["a man not sings"]
-    assert rows(report, part="thing") == rows(report, find="zebra") == []
+    assert rows(report, find="zebra") == []
     remarks = {3: Remark("misread", "x"), 4: Remark("", "y")}
     assert [row["place"] for row in rows(report, remarks=remarks, tag="misread")] == [3]
     assert {row["place"] for row in rows(report, remarks=remarks, tag="*")} == {3, 4}
@@ -102,8 +101,6 @@ def test_the_list_is_filtered_by_kind_cue_part_concept_words_and_tag(report: Rep
 def test_the_menus_name_what_the_report_has(report: Report) -> None:
     assert [shown for shown, _ in kinds_of(report)] == ["all kinds", "original", "negated", "A and not B", "not B"]
     assert cues_of(report) == [("all cues", ""), ("not (3)", "not")]
-    assert concepts_of(report) == [("all concepts", ""), ("dance (2)", "dance"), ("sing (1)", "sing")]
-    assert concepts_of(report, "negated") == [("all concepts", ""), ("sing (1)", "sing")]
     assert tags_of({1: Remark("a"), 2: Remark("", "b")})[1:] == [("any tag or note (2)", "*"), ("a (1)", "a")]
 
 

@@ -8,7 +8,7 @@ from nt2vr.ui.evaluate.report_link import MAX_CHARS, ReportLink
 from nt2vr.ui.evaluate.review import resolved
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
 
-FULL = ReportLink("r", "A", "B", "worsened", "", "not", "deed", "drum", "misread", "a “boy”", "1", 3, 17)
+FULL = ReportLink("r", "A", "B", "worsened", "", "not", "misread", "a “boy”", "1", 3, 17)
 
 
 def test_a_link_is_read_as_it_was_written() -> None:
@@ -35,6 +35,10 @@ def test_text_without_parameters_is_the_id_of_a_report() -> None:
 )
 def test_wrong_numbers_and_orders_keep_their_defaults(text: str) -> None:
     assert ReportLink.read(f"report=r&{text}") == ReportLink("r")
+
+
+def test_what_a_link_of_0_2_also_filtered_by_is_ignored() -> None:
+    assert ReportLink.read("?report=r&cue=not&part=deed&concept=drum") == ReportLink("r", cue="not")
 
 
 def test_long_values_are_cut() -> None:

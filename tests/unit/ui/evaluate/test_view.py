@@ -5,14 +5,22 @@ from typing import Any
 
 import pytest
 
+from nt2vr.evaluation.archive import Entry
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.reports.archive import Entry
-from nt2vr.evaluation.reports.report import Report
+from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.timing import AS_FILMED, SHUFFLED
 from nt2vr.progress import Job
 from nt2vr.search.systems import System
-from nt2vr.ui.evaluate.view import day_text, report_view, reports_view, roles_of
+from nt2vr.ui.evaluate.report_view import (
+    breakdown_view,
+    day_text,
+    measure_choices,
+    points_of,
+    report_view,
+    reports_view,
+    roles_of,
+)
 from nt2vr.ui.web.permissions import Permissions
 from tests.unit.evaluation.words import FIRST, QUERIES, SECOND, SYSTEMS, WordModels, report_of, word_benchmark
 
@@ -63,8 +71,7 @@ def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
     assert view["about"] == "5 queries, 4 videos."
     assert {"href": "reports/words-1/queries.csv", "name": "queries.csv"} in view["files"]
     assert [text.split(":")[0] for text in view["meanings"]] == ["Hard pairs", "Violations@10", "Δ"]
-    drawn = {point["name"]: point["kind"] for point in view["chart"]["points"]}
-    assert drawn == {"words": "base", "words drop": "drop", SECOND: "", "words-bnl": ""}
+    assert points_of(report)["system"].tolist() == ["words", "words drop", SECOND, "words-bnl"]
 
 
 def test_one_query_is_no_queries(report: Report) -> None:
@@ -80,8 +87,9 @@ def test_the_notes_on_a_models_card_appear_once() -> None:
 
 
 def test_without_composed_queries_there_is_no_chart_and_no_explanation_of_their_metrics() -> None:
-    view = report_view(report_of(System("words"), System("words", "drop"), queries=QUERIES[:2]), "id", ())
-    assert (view["chart"], view["meanings"], len(view["tables"])) == ({}, [], 2)
+    report = report_of(System("words"), System("words", "drop"), queries=QUERIES[:2])
+    view = report_view(report, "id", ())
+    assert (len(points_of(report)), view["meanings"], len(view["tables"])) == (0, [], 2)
 
 
 def test_order_has_its_control_beside_it_and_neither_their_mean_nor_a_precision() -> None:
@@ -94,6 +102,18 @@ def test_order_has_its_control_beside_it_and_neither_their_mean_nor_a_precision(
     assert table["groups"] == [{"text": "Order", "span": 2}]
     assert [head["text"] for head in table["heads"]] == [AS_FILMED, SHUFFLED]
     assert [text.split(":")[0] for text in view["meanings"]] == ["Order"]
+
+
+def test_a_breakdown_has_a_line_per_negation_word_with_intervals_and_a_verdict(report: Report) -> None:
+    choices = measure_choices(report, FIRST, SECOND)
+    assert ("A and not B: hard pairs", "composed/hard_pairs") in choices
+    assert all(key != "original/MedR" for _, key in choices)  # a median has no value per query
+    table = breakdown_view(report, FIRST, SECOND, "composed/hard_pairs")
+    assert table.columns.tolist() == ["negation word", "queries", FIRST, SECOND, "difference", ""]
+    assert table.values.tolist() == [
+        ["all", 1, "0.0", "100.0", "100.0", "within noise, p = 1.000"],
+        ["not", 1, "0.0", "100.0", "100.0", "within noise, p = 1.000"],
+    ]
 
 
 def test_the_difference_of_classes_is_not_explained_as_that_of_negated_captions() -> None:

@@ -1,11 +1,11 @@
-"""Archive of reports: lists, opens and deletes them. Repeating an evaluation replaces its report."""
+"""Archive of reports: lists, opens, annotates and deletes them. Repeating an evaluation replaces its report."""
 
 import json
 import logging
 import re
 import shutil
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -16,21 +16,39 @@ from defusedcsv import csv
 from filelock import FileLock, Timeout
 
 from nt2vr.errors import ConfigError, quoted, reason_of
-from nt2vr.evaluation.covr.report import read_covr_file
-from nt2vr.evaluation.reports.formats import FORMS, write_tables
-from nt2vr.evaluation.reports.report import QUERIES, REPORT, UNREADABLE, Report, Result, load_report
-from nt2vr.evaluation.reports.review import REVIEW, Remark, Remarks, read_remarks, write_remarks
-from nt2vr.files import atomic_write, parse_json, without_schema
+from nt2vr.evaluation.report import QUERIES, REPORT, UNREADABLE, Report, load_report, read_single_file
+from nt2vr.evaluation.tables import FORMS, write_tables
+from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
 from nt2vr.media.stored import LIMITS, bytes_in
 
 logger = logging.getLogger(__name__)
 
-QUERIES_CSV, LOCK = "queries.csv", ".review.lock"
+QUERIES_CSV, REVIEW, LOCK = "queries.csv", "review.json", ".review.lock"
 LOCK_S = 10.0  # that a note waits for others to be written
 FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV, REVIEW)  # to download
-FROM = " @ "  # between a system's name and the report it is from
 LOADED = 4  # reports cached in memory: 20 MB each for 10,000 queries
 MAX_REPORTS, MAX_BYTES = LIMITS["reports"].count, LIMITS["reports"].num_bytes
+MAX_TAG, MAX_NOTE = 40, 2_000  # characters
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a person says of one query; empty texts say nothing."""
+
+    tag: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        for name, text, longest in (("tag", self.tag, MAX_TAG), ("note", self.note, MAX_NOTE)):
+            if len(text) > longest:
+                raise ConfigError(
+                    f"The {name} has {len(text):,} characters; shorten it to at most {longest:,}. It is not saved."
+                )
+            if any("\ud800" <= character <= "\udfff" for character in text):
+                raise ConfigError(f"The {name} has a character that is not valid Unicode. It is not saved.")
+
+
+Remarks = Mapping[int, Remark]  # by the query's position in the report
 
 
 @dataclass(frozen=True)
@@ -41,27 +59,33 @@ class Entry:
     name: str
     systems: tuple[str, ...]
     created: str
-    digest: str = ""  # equal for the same queries; "" if unknown
-    # per system, its name and description as canonical JSON, equal for the same results on the same queries
-    specs: tuple[str, ...] = ()
     problem: str = ""  # why it cannot be read; then the name is its id, and nothing else is known
 
 
 class Archive:
     """Manages reports in subfolders of one folder, each with its tables.
 
-    Reports of pictures plus texts were once single JSON files in the neighbouring folder `composed`. They are listed,
-    opened and deleted too. Methods that take an id raise a ConfigError if there is no such report.
+    Reports of pictures plus texts that 0.2.0 wrote, single files in the neighbouring folder `composed`, become folders
+    of the same id. Methods that take an id raise a ConfigError if there is no such report.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self._older = folder, folder.with_name("composed")
+        self.folder = folder
         self._listed: dict[str, tuple[int, Entry]] = {}  # by id, with the file's modification time
+        for path in folder.with_name("composed").glob("[!.]*.json"):
+            try:
+                self._save(read_single_file(path), folder / path.stem)
+                path.unlink(missing_ok=True)
+            except (ConfigError, OSError) as error:
+                _warn(str(error))
 
     def add(self, report: Report) -> str:
         """Save a report with its tables, and return its id."""
         report_id = id_of(report)
-        folder = self.folder / report_id
+        self._save(report, self.folder / report_id)
+        return report_id
+
+    def _save(self, report: Report, folder: Path) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             write_tables(report, folder)
@@ -71,30 +95,24 @@ class Archive:
                 f"The report cannot be saved to {folder} ({error.strerror}). Free some space."
             ) from error
         report.save(folder)  # writes report.json last, which makes it listed
-        return report_id
 
     def entries(self) -> list[Entry]:
         """List the reports, newest first, and those that cannot be read at the end."""
-        found = {path.stem: path for path in self._older.glob("[!.]*.json")}
-        found |= {path.parent.name: path for path in self.folder.glob(f"[!.]*/{REPORT}")}
-        entries = [self._entry(report_id, path) for report_id, path in found.items()]
+        entries = [self._entry(path.parent.name, path) for path in self.folder.glob(f"[!.]*/{REPORT}")]
         return sorted(entries, key=lambda entry: (entry.created, entry.report_id), reverse=True)
 
     def _entry(self, report_id: str, path: Path) -> Entry:
         try:
             written = path.stat().st_mtime_ns
             if self._listed.get(report_id, (None,))[0] != written:
-                self._listed[report_id] = written, _entry_of(report_id, self._summary(path))
+                data = _summary(path)
+                systems = tuple(str(system["system"]) for system in data["systems"])
+                self._listed[report_id] = written, Entry(report_id, str(data["name"]), systems, str(data["created"]))
         except (ConfigError, *UNREADABLE) as error:
             self._listed.pop(report_id, None)
             _warn(f"{path}: {reason_of(error)}" if not isinstance(error, ConfigError) else str(error))
             return Entry(report_id, report_id, (), "", problem=reason_of(error).replace(str(path), path.name))
         return self._listed[report_id][1]
-
-    def _summary(self, path: Path) -> dict[str, Any]:
-        if path.parent == self._older:
-            return read_covr_file(path).summary()
-        return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
 
     def check_room(self) -> None:
         """Refuse a report beyond MAX_REPORTS or MAX_BYTES, on behalf of somebody who may delete none."""
@@ -106,44 +124,16 @@ class Archive:
             )
 
     def load(self, report_id: str) -> Report:
-        place = self._known(report_id)
-        return _load(place, self._listed.get(report_id, (0,))[0])
+        folder = self._known(report_id)
+        return _load(folder, self._listed.get(report_id, (0,))[0])
+
+    def summary(self, report_id: str) -> dict[str, Any]:
+        return _summary(self._known(report_id) / REPORT)
 
     def files(self, report_id: str) -> list[str]:
         """List a report's files to download."""
-        place = self._known(report_id)
-        return [name for name in FILES if (place / name).is_file()]
-
-    def rivals(self, report_id: str) -> list[str]:
-        """Name the systems of other reports on the same queries, as `load_with` takes them; without equal systems."""
-        entries = {entry.report_id: entry for entry in self.entries()}
-        mine = entries.get(report_id)
-        if mine is None or not mine.digest:
-            return []
-        seen, names = set(mine.specs), []
-        for other in entries.values():
-            if other.digest == mine.digest:
-                for system, spec in zip(other.systems, other.specs, strict=True):
-                    if spec not in seen:
-                        seen.add(spec)
-                        names.append(f"{system}{FROM}{other.report_id}")
-        return names
-
-    def load_with(self, report_id: str, names: Iterable[str]) -> Report:
-        """Open a report together with systems of others on the same queries, named as by `rivals`."""
-        report = self.load(report_id)
-        further = [self._rival(report, name) for name in dict.fromkeys(names) if FROM in name]
-        return replace(report, results=(*report.results, *further)) if further else report
-
-    def _rival(self, report: Report, name: str) -> Result:
-        system, _, other_id = name.rpartition(FROM)
-        other = self.load(other_id)
-        found = [result for result in other.results if result.system == system]
-        if not report.digest or other.digest != report.digest or not found:
-            raise ConfigError(
-                f"{quoted(name)} was not evaluated on the queries of this report. Choose another system."
-            )
-        return replace(found[0], system=name)
+        folder = self._known(report_id)
+        return [name for name in FILES if (folder / name).is_file()]
 
     def remarks(self, report_id: str) -> dict[int, Remark]:
         """Return the remarks of a report by the positions of queries; of an unreadable file none."""
@@ -159,8 +149,6 @@ class Archive:
     def annotate(self, report_id: str, place: int, remark: Remark) -> None:
         """Save a remark on a query, and export it with the queries; an empty one is removed."""
         report, folder = self.load(report_id), self._known(report_id)
-        if not folder.is_dir():
-            raise ConfigError("Reports of earlier versions have no notes. Evaluate again to take some.")
         if not 0 <= place < len(report.queries):
             raise ConfigError(f"The report has no query {place:,}. The note is not saved.")
         try:
@@ -169,39 +157,38 @@ class Archive:
                 remarks[place] = remark
                 if remark == Remark():
                     del remarks[place]
-                write_remarks(folder, remarks, {number: report.queries[number].text for number in remarks})
+                said = {  # with the texts of the queries, for people who read the file
+                    str(number): {"text": report.queries[number].text, **asdict(each)}
+                    for number, each in sorted(remarks.items())
+                }
+                write_json(folder / REVIEW, with_schema({"queries": said}), indent=1)
                 _write_queries(report, folder / QUERIES_CSV, remarks)
         except OSError as error:
             reason = "others are being written" if isinstance(error, Timeout) else error.strerror
-            raise ConfigError(f"The note cannot be saved ({reason}). Try again.") from error
-
-    def summary(self, report_id: str) -> dict[str, Any]:
-        folder = self._known(report_id)
-        path = folder / REPORT if folder.is_dir() else folder
-        return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
+            raise ConfigError(f"The note cannot be saved ({reason}). Free some space, or try again.") from error
 
     def delete(self, report_id: str) -> None:
         """Delete a report; stored results remain, so evaluating again is fast."""
-        place = self._known(report_id)
-        hidden = place.with_name(f".{uuid4().hex}")
-        place.rename(hidden)
-        if hidden.is_dir():
-            shutil.rmtree(hidden, ignore_errors=True)
-        else:
-            hidden.unlink(missing_ok=True)
+        folder = self._known(report_id)
+        hidden = folder.with_name(f".{uuid4().hex}")
+        folder.rename(hidden)
+        shutil.rmtree(hidden, ignore_errors=True)
 
     def _known(self, report_id: str) -> Path:
-        """Return a report's folder or file; only ids of listed reports ever become part of a path."""
+        """Return a report's folder; only ids of listed reports ever become part of a path."""
         if report_id not in [entry.report_id for entry in self.entries()]:
             raise ConfigError(f"There is no report {quoted(report_id)}. Choose one from the list, or evaluate again.")
-        folder = self.folder / report_id
-        return folder if (folder / REPORT).is_file() else self._older / f"{report_id}.json"
+        return self.folder / report_id
 
 
 @lru_cache(LOADED)
-def _load(place: Path, written: int) -> Report:
+def _load(folder: Path, written: int) -> Report:
     """Read a report that was `written` at this time, in nanoseconds."""
-    return load_report(place) if place.is_dir() else read_covr_file(place)
+    return load_report(folder)
+
+
+def _summary(path: Path) -> dict[str, Any]:
+    return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
 
 
 @cache
@@ -217,14 +204,16 @@ def id_of(report: Report) -> str:
     return f"{name or 'report'}-{key}"
 
 
-def _entry_of(report_id: str, data: dict[str, Any]) -> Entry:
-    systems = tuple(str(system["system"]) for system in data["systems"])
-    specs = tuple(
-        json.dumps({name: value for name, value in system.items() if name != "metrics"}, sort_keys=True)
-        for system in data["systems"]
-    )
-    name, created, digest = str(data["name"]), str(data["created"]), str(data.get("digest", ""))
-    return Entry(report_id, name, systems, created, digest, specs)
+def read_remarks(folder: Path) -> dict[int, Remark]:
+    """Read the remarks of a report; a ConfigError says why they cannot be read."""
+    path = folder / REVIEW
+    if not path.exists():
+        return {}
+    try:
+        queries = without_schema(parse_json(path.read_text(encoding="utf-8")), path)["queries"]
+        return {int(place): Remark(str(said["tag"]), str(said["note"])) for place, said in queries.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{path} cannot be read ({error}). Move it away to write new notes.") from error
 
 
 def _write_queries(report: Report, path: Path, remarks: Remarks) -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.reports import archive as archive_module
-from nt2vr.evaluation.reports.archive import Archive, Entry
-from nt2vr.evaluation.reports.review import MAX_NOTE, REVIEW, Remark, read_remarks
+from nt2vr.evaluation import archive as archive_module
+from nt2vr.evaluation.archive import MAX_NOTE, REVIEW, Archive, Remark, read_remarks
 from nt2vr.search.systems import System
 from tests.paths import ROOT
 from tests.unit.evaluation.words import report_of
@@ -88,13 +87,6 @@ def test_only_listed_ids_become_part_of_a_path(archive: Archive, name: str) -> N
     assert len(archive.entries()) == 1
 
 
-def test_folders_without_a_report_are_skipped(archive: Archive) -> None:
-    report_id = archive.add(report_of(System("words")))
-    (archive.folder / "half").mkdir()
-    (archive.folder / "half" / "queries.jsonl").write_text("{}")
-    assert [entry.report_id for entry in archive.entries()] == [report_id]
-
-
 DAMAGED = {
     "half": "{",
     "a list": "[]",
@@ -112,7 +104,7 @@ def test_a_damaged_report_alone_is_listed_as_unreadable_until_deleted(archive: A
     (archive.folder / "bad" / "report.json").write_text(DAMAGED[what])
     first, last = archive.entries()
     assert (first.report_id, first.problem, last.report_id) == (good, "", "bad") and last.problem
-    assert archive.load(good).name == first.name and archive.rivals(good) == []
+    assert archive.load(good).name == first.name
     with pytest.raises(ConfigError, match=r"^bad has no readable report \([^\n]+\)\. Evaluate again\.$"):
         archive.load("bad")
     archive.delete("bad")
@@ -151,8 +143,7 @@ def test_tags_and_notes_are_saved_exported_and_survive_another_evaluation(
 WRITES = """
 import sys
 from pathlib import Path
-from nt2vr.evaluation.reports.archive import Archive
-from nt2vr.evaluation.reports.review import Remark
+from nt2vr.evaluation.archive import Archive, Remark
 archive = Archive(Path(sys.argv[1]))
 sys.stdin.readline()
 for round in range(8):
@@ -217,43 +208,6 @@ def test_a_damaged_review_counts_as_none_but_is_not_overwritten(archive: Archive
         read_remarks(path.parent)
 
 
-def test_reports_on_the_same_queries_are_compared_query_by_query(archive: Archive) -> None:
-    mine = archive.add(report_of(System("words")))
-    theirs = archive.add(report_of(System("words"), System("words-bnl")))
-    archive.add(report_of(System("words", "drop"), source={"seed": 2}))  # other queries
-    (rival,) = archive.rivals(mine)  # not "words", which both have measured
-    assert rival == f"words-bnl @ {theirs}"
-    both = archive.load_with(mine, ["words", rival])
-    assert both.row(3).ranks.keys() == {"words", rival}
-    assert both.row(3).ranks[rival] == archive.load(theirs).row(3).ranks["words-bnl"]
-    assert archive.load_with(mine, ["words"]) is archive.load(mine)
-
-
-class Counting(Archive):
-    """Counts how often all reports are listed."""
-
-    listings = 0
-
-    def entries(self) -> list[Entry]:
-        self.listings += 1
-        return super().entries()
-
-
-def test_all_reports_are_listed_once_to_find_the_files_of_one(tmp_path: Path) -> None:
-    archive = Counting(tmp_path / "reports")
-    report_id = archive.add(report_of(System("words")))
-    assert {"report.json", "queries.csv", "table.md"} < set(archive.files(report_id))
-    assert archive.listings == 1
-
-
-def test_all_reports_are_listed_once_to_find_the_systems_of_others(tmp_path: Path) -> None:
-    archive = Counting(tmp_path / "reports")
-    mine, *others = (archive.add(report_of(System("words", "boolean", number / 10))) for number in range(1, 6))
-    names = [f"words boolean α 0.{number} @ {other}" for number, other in enumerate(others, 2)]
-    assert sorted(archive.rivals(mine)) == names
-    assert archive.listings == 1
-
-
 @pytest.mark.parametrize(("limit", "value"), [("MAX_REPORTS", 2), ("MAX_BYTES", 12_000)])
 def test_a_full_archive_has_no_room_until_a_report_is_deleted(
     archive: Archive, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
@@ -267,12 +221,3 @@ def test_a_full_archive_has_no_room_until_a_report_is_deleted(
         archive.check_room()
     archive.delete(report_id)
     archive.check_room()
-
-
-@pytest.mark.parametrize("name", ["words @ nowhere", "words @ ../x", "huge @ {other}", "words drop @ {different}"])
-def test_a_system_of_other_queries_or_of_no_report_is_refused(archive: Archive, name: str) -> None:
-    mine = archive.add(report_of(System("words")))
-    other = archive.add(report_of(System("words-bnl")))
-    different = archive.add(report_of(System("words", "drop"), source={"seed": 2}))
-    with pytest.raises(ConfigError, match=r"There is no report|was not evaluated"):
-        archive.load_with(mine, [name.format(other=other, different=different)])

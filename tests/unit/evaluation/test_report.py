@@ -12,8 +12,8 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.protocol import evaluate, system_spec
-from nt2vr.evaluation.reports.formats import csv_table, escaped, latex, markdown
-from nt2vr.evaluation.reports.report import Report, load_report
+from nt2vr.evaluation.report import Report, load_report
+from nt2vr.evaluation.tables import csv_table, escaped, latex, markdown
 from nt2vr.models.card import Card
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import WordModels, word_benchmark
@@ -106,7 +106,8 @@ def test_an_unwritable_folder_is_refused(report: Report, tmp_path: Path) -> None
 
 
 def test_markdown_has_the_columns_of_the_paper_without_empty_groups(report: Report) -> None:
-    paper, honest, ways = (table.splitlines() for table in markdown(report).split("\n\n"))
+    paper, honest, ways, size = (table.splitlines() for table in markdown(report).split("\n\n"))
+    assert size == ["5 queries, 4 videos."]
     assert paper[0].startswith("|  | Original R@1 | Original R@5 | Original R@10 | Original MIR | Negated ΔR@1 |")
     assert paper[2] == "| oracle | – | – | – | 0.875 |" + " – |" * 8
     # both captions tie with nothing but "a man sings dancing"

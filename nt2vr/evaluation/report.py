@@ -18,9 +18,10 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from nt2vr.errors import ConfigError, quoted, reason_of
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows, cue_of, row_array
 from nt2vr.evaluation.choices import choice_values
 from nt2vr.evaluation.intervals import Interval, Units, intervals_of, units_of
 from nt2vr.evaluation.measures import Measured, Values, averages_of, metric_values
@@ -33,6 +34,9 @@ UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeEr
 SUMMARY = {"name": str, "digest": str, "source": dict, "references": dict, "created": str, "versions": dict}
 PACKAGES = ("torch", "open_clip_torch", "numpy")  # whose versions a report has
 JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that list rows
+
+
+PICTURE_PLUS_TEXT = "picture plus text"  # after the name of the data
 
 
 def now() -> str:
@@ -254,3 +258,41 @@ def _captions(path: Path) -> dict[str, tuple[str, ...]]:
     if not path.is_file():
         return {}
     return {video_id: tuple(some) for video_id, some in parse_json(path.read_text(encoding="utf-8")).items()}
+
+
+def covr_result(
+    model: str, system: str, ranks: ArrayLike, table: Mapping[str, Mapping[str, float]], spec: Mapping[str, Any]
+) -> Result:
+    """Describe a way to combine pictures and texts, with its rank per query and its metrics by kind of change."""
+    of_query = np.asarray(ranks, np.int32)
+    unknown = np.full(len(of_query), np.nan, np.float32)
+    metrics = {f"{row}/{name}": value for row, values in table.items() for name, value in values.items()}
+    measured = Measured(of_query, unknown, unknown, unknown)
+    return Result(f"{model} {system}", {"model": model, **spec, "strategy": system}, measured, metrics)
+
+
+def read_single_file(path: Path) -> Report:
+    """Read a report of pictures plus texts as 0.2.0 wrote it: one JSON file, without relevant clips or digest."""
+    try:
+        data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
+        rows = data["rows"]
+        queries = [JudgedQuery(row["kind"], row["text"], row_array(()), cue=cue_of(row["text"])) for row in rows]
+        results = [
+            covr_result(data["model"], system, [row["ranks"][system] for row in rows], table, {})
+            for system, table in data["systems"].items()
+        ]
+        return Report(
+            name=f"{data['name']}, {PICTURE_PLUS_TEXT}",
+            digest="",
+            source=data["source"],
+            references={},
+            video_ids=tuple(map(str, range(data["clips"]))),
+            texts=(),
+            queries=tuple(queries),
+            results=tuple(results),
+            created=data["created"],
+            versions={},
+            pictures=tuple(row["reference"] for row in rows),
+        )
+    except UNREADABLE as error:
+        raise ConfigError(f"The report {path.stem} cannot be read ({reason_of(error)}). Evaluate again.") from error

@@ -7,14 +7,19 @@ ignoring the picture: never read them without R@1.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.benchmark import mask
+from nt2vr.errors import ConfigError, DatasetError, reason_of
+from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, mask, row_array
 from nt2vr.evaluation.measures import score_table
-from nt2vr.evaluation.ranks import first_ranks, shares_among_first
+from nt2vr.evaluation.ranks import first_ranks, first_rows, shares_among_first
+from nt2vr.evaluation.report import PICTURE_PLUS_TEXT, Report, covr_result
+from nt2vr.files import write_json
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.precomputed import PrecomputedEncoder
@@ -32,6 +37,7 @@ MAP_KS = (5, 10, 25, 50)
 CIRR_MEAN = "mean of R@5 and subset R@1"
 FIRST = 5  # clips checked for violations
 CEILING = "caption"
+TAKEN, TAKEN_OF_SUBSET = 50, 3  # predictions per query that CIRR's test server takes
 GIVEN = "as given"  # embeddings from elsewhere
 ROUNDS = 2  # of the search for the weights of `parts`
 ALL = "all kinds"  # mean over kinds, so that frequent ones do not count more
@@ -276,3 +282,89 @@ def choose_weights(embedded: EmbeddedQueries) -> Weights:
             found = (replace(best, **{name: weight}) for weight in PART_WEIGHTS)
             best = max(found, key=lambda weights: recall("parts", weights))
     return best
+
+
+def covr_report(benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent) -> Report:
+    """Measure every composition of a model, on numbered clips; a DatasetError says if no targets are published."""
+    if not any(query.right for query in benchmark.queries):
+        raise DatasetError(
+            f"The targets of {benchmark.name} are not published, so it cannot be measured here. Choose another split, "
+            "such as val, or write what its test server takes: nt2vr covr --submit FILE."
+        )
+    embedded, card = embed_queries(benchmark, encoder, progress), encoder.card
+    queries = [
+        JudgedQuery(
+            query.kind,
+            query.text,
+            row_array(query.right),
+            violating=row_array(query.violating),
+            wanted=query.parts[0] if query.parts else None,
+            unwanted=query.parts[1] if query.parts else (),
+            cue=cue_of(query.text),
+        )
+        for query in benchmark.queries
+    ]
+    prints = {"visual_fingerprint": card.visual_fingerprint, "text_fingerprint": card.text_fingerprint}
+    results = [
+        covr_result(card.name, system, outcome.ranks, summarise(benchmark.queries, outcome), prints)
+        for system, outcome in outcomes_of(embedded, encoder).items()
+    ]
+    known = (benchmark.name, sorted(benchmark.source.items()), [(q.kind, q.text, q.right) for q in benchmark.queries])
+    return Report(
+        name=f"{benchmark.name}, {PICTURE_PLUS_TEXT}",
+        digest=blake2b(repr(known).encode(), digest_size=12).hexdigest(),
+        source=benchmark.source,
+        references={},
+        video_ids=tuple(map(str, range(len(embedded.clips)))),
+        texts=(),
+        queries=tuple(queries),
+        results=tuple(results),
+        pictures=tuple(benchmark.references[query.reference] for query in benchmark.queries),
+    )
+
+
+def write_submission(
+    benchmark: CovrBenchmark, encoder: Encoder, system: str, path: Path, progress: Progress = silent
+) -> list[Path]:
+    """Write the first 50 clips of every query of CIRR, as its test server takes them; return the two files.
+
+    Args:
+        system: a composition, as in the table; ignored for embeddings from elsewhere, which have but one.
+        path: for recall; the subset measure gets a second file, NAME_subset.json.
+
+    Raises:
+        ConfigError: if the dataset is not CIRR, a query or a file is missing, or nothing can be written.
+    """
+    if benchmark.queries[0].kind != "CIRR":
+        raise ConfigError(f"{benchmark.name} has no test server that is known here. Choose CIRR.")
+    if missing := benchmark.source["remarks"]:
+        raise ConfigError(
+            f"A submission needs the whole of {benchmark.name}: {' '.join(missing)} Add what is missing."
+        )
+    if not path.parent.is_dir():
+        raise ConfigError(f"The folder of {path} is not there. Create it, or name another file.")
+    embedded = embed_queries(benchmark, encoder, progress)
+    known = systems_of(embedded, encoder)
+    if embedded.given is not None:
+        system = known[0]
+    if system not in known:
+        raise ConfigError(f"{encoder.name} has no system {system!r}. Choose one of: {', '.join(known)}.")
+    vectors = vectors_of(embedded, system, Weights.of(encoder.card.composition), fusion_of(encoder))
+    scores = scores_of(vectors, embedded)
+    inside = np.full_like(scores, -np.inf)
+    for row, query in enumerate(embedded.queries):
+        inside[row, list(query.subset)] = scores[row, list(query.subset)]
+    files = [path, path.with_name(f"{path.stem}_subset{path.suffix}")]
+    forms = (("recall", scores, TAKEN), ("recall_subset", inside, TAKEN_OF_SUBSET))
+    for file, (metric, ranked, count) in zip(files, forms, strict=True):
+        first = zip((query.query_id for query in embedded.queries), _first_ids(benchmark, ranked, count), strict=True)
+        try:
+            write_json(file, {"version": "rc2", "metric": metric, **dict(first)})
+        except OSError as error:
+            raise ConfigError(f"{file} cannot be written ({reason_of(error)}). Name another file.") from error
+    return files
+
+
+def _first_ids(benchmark: CovrBenchmark, scores: Vectors, count: int) -> list[list[str]]:
+    rows = first_rows(scores, np.zeros(scores.shape, bool), count)
+    return [[benchmark.clip_ids[row] for row in some if row >= 0] for some in rows.tolist()]

@@ -1,4 +1,4 @@
-"""Query list of a report as template data. Independent of Gradio."""
+"""Query list of a report, and the review of one query, as template data. Independent of Gradio."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,11 +7,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from nt2vr.errors import counted
-from nt2vr.evaluation.reports.compare import WORSENED, first_videos, places_by_difference, titles_of
-from nt2vr.evaluation.reports.facets import facets_of
-from nt2vr.evaluation.reports.report import Report, Row
-from nt2vr.evaluation.reports.review import Remark, Remarks
-from nt2vr.evaluation.reports.tables import by_definition
+from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG, Remark, Remarks
+from nt2vr.evaluation.comparison import WORSENED, captions_of, first_videos, places_by_difference, reasons_of
+from nt2vr.evaluation.report import Report, Row
+from nt2vr.evaluation.tables import by_definition
 from nt2vr.search.answers import Verdict
 from nt2vr.ui.evaluate.report_link import NOTED, ONLY_WORSENED, ReportLink
 from nt2vr.ui.search.clip_view import MARKS
@@ -34,13 +33,15 @@ ANY = ""  # no filter
 PER_PAGE = 20
 SOME_IDS = 24  # video ids in an unfolded row
 SOME_CAPTIONS = 4  # of a video in words
-SOME_CONCEPTS = 200  # offered in the menu
 OPENS_PICTURE = "Click a query to open it in Search, with its reference. The gallery there is not that of the report."
 OPENS_HERE = "Click a query to review it: ← and → step through this list, and its clips open in Search."
 OPENS_ELSEWHERE = (
     "Click a query to review it: ← and → step through this list. The built-in gallery does not have these videos. To "
     "see them, add them in the Library tab and evaluate that library. Unfold a row for the ids of the relevant ones."
 )
+NUM_CLIPS = 6  # per system: a dozen play at a time
+TAGS = ("wrong truth", "ambiguous", "misread", "wanted part missed", "unwanted part shown", "interesting")
+NOTHING = "It has nothing to search for: without its negated part, the query is empty."
 
 Urls = Callable[[str], Mapping[str, str]]  # a video id to the clip's `src` and `poster`
 
@@ -58,7 +59,7 @@ class Home:
 class Listing:
     """The list of queries at one place of a report."""
 
-    report: Report  # the results, with those of other reports that the link compares
+    report: Report
     link: ReportLink
     remarks: Remarks
     home: Home | None  # the gallery in which queries open; None if Search has none with the report's videos
@@ -88,7 +89,7 @@ class Listing:
         return {
             "src": urls.get("src", ""),
             "poster": urls.get("poster", ""),
-            "title": " · ".join(captions) or titles_of(self.report).get(video_id, video_id),
+            "title": " · ".join(captions) or captions_of(self.report).get(video_id, [video_id])[0],
             "verdict": verdict or "",
             "mark": MARKS.get(verdict or "", ""),
             "rank": rank,
@@ -106,13 +107,6 @@ def cues_of(report: Report, kind: str = ANY) -> list[tuple[str, str]]:
     """Return the negation cues in queries of a kind as choices (label, cue), the most frequent first."""
     asked = (query for query in report.queries if kind in (ANY, query.kind))
     return [("all cues", ANY), *_counted(query.cue for query in asked if query.cue)]
-
-
-def concepts_of(report: Report, kind: str = ANY) -> list[tuple[str, str]]:
-    """Return what unwanted parts in queries of a kind are about as choices (label, concept), likewise."""
-    both = zip(report.queries, facets_of(report), strict=True)
-    found = _counted(concept for query, facets in both if kind in (ANY, query.kind) for concept in facets.concepts)
-    return [("all concepts", ANY), *found[:SOME_CONCEPTS]]
 
 
 def tags_of(remarks: Remarks) -> list[tuple[str, str]]:
@@ -141,7 +135,6 @@ def queries_view(listing: Listing) -> dict[str, Any]:
         "before": replace(alone, page=link.page - 1).address if link.page > 0 else "",
         "after": replace(alone, page=link.page + 1).address if link.page < last else "",
         "rows": [_row_view(listing, place) for place in shown],
-        "kinds": KINDS,
     }
 
 
@@ -236,3 +229,82 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
     optional = {"gallery": gallery, "judged": judged}
     known = {name: value for name, value in optional.items() if value}
     return "?" + urlencode({"q": text, "systems": "|".join(systems), **known})
+
+
+def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
+    """Show the query that a link reviews, if any, with both systems' first clips; `refusal`: why it takes no notes."""
+    place, link = listing.link.query, listing.link
+    if place is None or not 0 <= place < len(listing.report.queries) or listing.report.is_covr:
+        return {}
+    row, said = listing.report.row(place), listing.remarks.get(place, Remark())
+    tags = dict.fromkeys([*(each.tag for each in listing.remarks.values() if each.tag), *TAGS])
+    return {
+        **asked_view(row),
+        **move_view(row, link.first, link.second),
+        **_steps(listing, place),
+        "place": place,
+        "link": link.address,
+        "search": _search(listing, place, row),
+        **_reasons(listing, place),
+        "sides": [_side(listing, place, row, system) for system in (link.first, link.second)],
+        "tag": said.tag,
+        "note": said.note,
+        "tags": list(tags),
+        "longest_tag": MAX_TAG,
+        "longest_note": MAX_NOTE,
+        "refusal": refusal,
+    }
+
+
+def _reasons(listing: Listing, place: int) -> dict[str, Any]:
+    """Say by their captions why clips are relevant to a composed query, and which words removed others."""
+    if (reasons := reasons_of(listing.report, place)) is None:
+        return {}
+    return {
+        "relevant": [{"id": each, "caption": caption} for each, caption in reasons.relevant.items()],
+        "removed": [
+            {
+                "word": each.word,
+                "count": f"{each.videos:,} clip{'s' if each.videos > 1 else ''}",
+                "id": each.video_id,
+                "caption": each.caption,
+            }
+            for each in reasons.removed
+        ],
+    }
+
+
+def _steps(listing: Listing, place: int) -> dict[str, Any]:
+    """Return where a query is in the list, and the links to its neighbours and back."""
+    places, back = list(listing.places), listing.link.without_query.address
+    if place not in places:
+        first = listing.at(places[0]).address if places else ""
+        return {"where": f"not among the {len(places):,} listed", "before": "", "after": first, "back": back}
+    number = places.index(place)
+    return {
+        "where": f"query {number + 1:,} of {len(places):,}",
+        "before": listing.at(places[number - 1]).address if number else "",
+        "after": listing.at(places[number + 1]).address if number + 1 < len(places) else "",
+        "back": back,
+    }
+
+
+def _search(listing: Listing, place: int, row: Row) -> str:
+    """Return the link to the query in Search."""
+    home, link = listing.home, listing.link
+    here = home is not None and any(video_id in home.video_ids for video_id in row.relevant)
+    systems = dict.fromkeys((link.first, link.second))
+    return search_link(
+        row.query.text, list(systems), f"{link.report}:{place}" if here else "", home.key if home is not None else ""
+    )
+
+
+def _side(listing: Listing, place: int, row: Row, system: str) -> dict[str, Any]:
+    found = first_videos(listing.report, place, system)
+    return {
+        "name": system,
+        "rank": f"{row.ranks[system]:,}",
+        "said": counts_text([verdict for _, verdict in found]),
+        "clips": [listing.clip(*each, number) for number, each in enumerate(found[:NUM_CLIPS], 1)],
+        "note": "" if found else NOTHING,
+    }

@@ -13,7 +13,7 @@ import numpy as np
 
 from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.covr.protocol import CovrBenchmark, CovrQuery, EmbeddedMedia
+from nt2vr.evaluation.covr import CovrBenchmark, CovrQuery, EmbeddedMedia
 from nt2vr.evaluation.media import embed_files
 from nt2vr.files import expanded
 from nt2vr.media.cache import Cache

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nt2vr.evaluation.covr.protocol import (
+from nt2vr.evaluation.covr import (
     ALL,
     CEILING,
     CovrQuery,

@@ -4,24 +4,27 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from nt2vr.errors import counted
-from nt2vr.evaluation.covr.protocol import CEILING
+import pandas as pd
+
+from nt2vr.evaluation.archive import Entry
+from nt2vr.evaluation.comparison import Figure, Group, break_down
+from nt2vr.evaluation.covr import CEILING
 from nt2vr.evaluation.intervals import LEVEL
-from nt2vr.evaluation.reports.archive import Entry
-from nt2vr.evaluation.reports.report import Report
-from nt2vr.evaluation.reports.tables import (
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.tables import (
+    GROUPS,
     MEASURES,
     REMOVALS,
     Column,
     has_any,
     interval_of,
     measured,
+    size_of,
     table_of,
     tables_of,
 )
 from nt2vr.evaluation.timing import AS_FILMED
 from nt2vr.progress import Job
-from nt2vr.ui.chart import Point, points_chart
 from nt2vr.ui.job_view import job_view
 
 WORD = "evaluating"
@@ -40,8 +43,7 @@ NOTES = {  # of pictures plus texts, by strategy
     "fusion": "trained",
     CEILING: "ceiling: the full caption",
 }
-X = "composed/MIR", "Composed MIR: finds the wanted part"
-Y = "composed/hard_pairs", "Hard pairs in order, %: respects the negated part"
+X, Y = "Composed MIR: finds the wanted part", "Hard pairs, %: respects the negated part"  # axes of the plot
 MARGINS = (
     "± is half of a figure's 95 % interval over queries. To see whether two systems differ, use the breakdown below, "
     "which compares them query by query: intervals of single figures may overlap although one is clearly better."
@@ -95,7 +97,7 @@ def day_text(created: str) -> str:
 
 
 def report_view(report: Report, report_id: str, files: Sequence[str], measure: str = MEASURES[0]) -> dict[str, Any]:
-    """Show a report: its data, tables, chart and downloads; `measure` is that of pictures plus texts by kind."""
+    """Show a report: its data, tables and downloads; `measure` is that of pictures plus texts by kind."""
     keys = {key for _, metrics in table_of(report) for key in metrics}
     meanings = [text for part, text in MEANINGS.items() if any(part in key for key in keys)]
     if report.is_covr:
@@ -104,12 +106,11 @@ def report_view(report: Report, report_id: str, files: Sequence[str], measure: s
         "id": report_id,
         "name": report.name,
         "created": day_text(report.created),
-        "about": f"{counted(len(report.queries), 'query', 'queries')}, {counted(len(report.video_ids), 'video')}.",
+        "about": size_of(report),
         "remarks": list(report.source.get("remarks", ())),
         "margins": "" if report.is_covr else MARGINS,
         "meanings": [*meanings, *report.notes],
         "tables": tables_view(report, measure),
-        "chart": chart_view(report),
         "files": [{"href": f"reports/{report_id}/{file}", "name": file} for file in files],
     }
 
@@ -156,15 +157,52 @@ def _notes(report: Report) -> dict[str, str]:
     return {system: ROLES.get(role, "") for system, role in roles_of(report).items()}
 
 
-def chart_view(report: Report) -> dict[str, Any]:
-    """Plot finding the wanted part against respecting the negated part; nothing where these were not measured."""
-    roles = roles_of(report)
-    points = [
-        Point(name, metrics[X[0]], metrics[Y[0]], roles[name])
-        for name, metrics in report.metrics.items()
-        if X[0] in metrics and Y[0] in metrics
-    ]
-    return points_chart(points, X[1], Y[1]) if len(points) > 1 else {}
+def points_of(report: Report) -> pd.DataFrame:
+    """Plot finding the wanted part against respecting the negated part; no rows where these were not measured."""
+    rows = [(name, each.get("composed/MIR"), each.get("composed/hard_pairs")) for name, each in report.metrics.items()]
+    return pd.DataFrame([row for row in rows if None not in row], columns=["system", X, Y])
+
+
+def measure_choices(report: Report, first: str, second: str) -> list[tuple[str, str]]:
+    """Return the metrics that both systems have per query, as choices (label, key)."""
+    tables = (report.values.get(name, {}) for name in (first, second))
+    keys = set.intersection(*({key for key, each in table.items() if each.statistic is None} for table in tables))
+    columns = {column.key: f"{group.head}: {column.head}" for group in GROUPS for column in group.columns}
+    return [(label, key) for key, label in columns.items() if key in keys]
+
+
+def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.DataFrame:
+    """Compare two systems per negation word, with what is more than noise; errors as of `break_down`."""
+    column = next((one for group in GROUPS for one in group.columns if one.key == key), Column(key, key))
+    rows = []
+    for place, group in enumerate(break_down(report, first, second, key)):
+        name = f"{group.num_joined} others" if group.num_joined else group.name or "none"
+        p = "p < .001" if group.p < 0.001 else f"p = {group.p:.3f}".replace("0.", ".")
+        figures = [_figure_text(column, each) for each in (group.first, group.second)]
+        verdict = f"{_verdict(group, column)}, {p}"
+        rows.append(
+            [
+                "all" if not place else name,
+                group.num_queries,
+                *figures,
+                _figure_text(column, group.difference),
+                verdict,
+            ]
+        )
+    columns = ["negation word", "queries", first, second, "difference", ""]
+    return pd.DataFrame(rows, columns=columns if first != second else [*columns[:3], f"{second} ", *columns[4:]])
+
+
+def _figure_text(column: Column, figure: Figure) -> str:
+    if figure.interval is None:
+        return column.text(figure.value)
+    return f"{column.text(figure.value)} ({column.text(figure.interval.low)} to {column.text(figure.interval.high)})"
+
+
+def _verdict(group: Group, column: Column) -> str:
+    if group.is_noise:
+        return "within noise"
+    return "better" if (group.difference.value > 0) != column.lower_is_better else "worse"
 
 
 def roles_of(report: Report) -> dict[str, str]:

@@ -1,0 +1,250 @@
+"""Two systems of a report compared: single queries, a metric by negation word, and why clips are relevant."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.errors import ConfigError, quoted
+from nt2vr.evaluation.intervals import Interval, intervals_of_means, sign_flip_p
+from nt2vr.evaluation.measures import FIRST_PAGE
+from nt2vr.evaluation.report import Report
+from nt2vr.models.card import DRAWINGS
+from nt2vr.negation.generate.related import derived_from, related
+from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.tokens import VERB_TAGS
+from nt2vr.negation.parse.wordlists import words
+from nt2vr.search.answers import Verdict
+
+IMPROVED, WORSENED = "improved", "worsened"
+SIGNIFICANT = 0.05
+SMALLEST = 10  # queries of a group that is shown on its own
+CONTENT = VERB_TAGS - {"MD"} | {"NOUN", "ADJ"}
+VAGUE = words("be do have person people man woman boy girl someone somebody thing something other one")
+SHOWN = 3  # relevant clips, and words that removed others
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Queries to list; an empty value includes all.
+
+    Attributes:
+        text: words that the query has, in any order and case; parts of words count.
+        change: "improved" or "worsened": only where `second` is better, or worse, than `first`.
+        fails_everywhere: include only queries without a relevant video on any system's first page; for negated
+            queries, those with the wrong video on all first pages.
+        places: positions of queries; None includes all.
+    """
+
+    kind: str = ""
+    cue: str = ""
+    text: str = ""
+    change: str = ""
+    fails_everywhere: bool = False
+    places: Collection[int] | None = None
+
+
+ALL = Filter()
+
+
+def places_by_difference(report: Report, first: str, second: str, only: Filter = ALL) -> list[int]:
+    """Return positions of queries, from those where `second` beats `first` most to those where it loses most.
+
+        difference = log(rank of first) - log(rank of second)
+
+    Rank 1 instead of 10 counts as much as 10 instead of 100. For negated queries, whose video is wrong, the sign is
+    reversed. A ConfigError refuses systems that the report does not have.
+    """
+    ranks = {result.system: result.measured.ranks for result in report.results}
+    for name in (first, second):
+        _check_system(report, name)
+    negated = np.array([query.kind == "negated" for query in report.queries])
+    gains = np.log(ranks[first]) - np.log(ranks[second])
+    gains[negated] *= -1
+    listed = np.ones(len(report.queries), bool)
+    if only.change:
+        listed &= gains > 0 if only.change == IMPROVED else gains < 0
+    if only.fails_everywhere:
+        shown = np.stack(list(ranks.values())) <= FIRST_PAGE  # (S, Q)
+        listed &= np.where(negated, shown.all(axis=0), ~shown.any(axis=0))
+    if only.places is not None:
+        listed &= np.isin(np.arange(len(listed)), list(only.places))
+    sought = only.text.lower().split()
+    for place, query in enumerate(report.queries):
+        listed[place] &= only.kind in ("", query.kind) and only.cue in ("", query.cue)
+        listed[place] &= all(word in query.text.lower() for word in sought)
+    return [int(place) for place in np.argsort(-gains, kind="stable") if listed[place]]
+
+
+def _check_system(report: Report, name: str) -> None:
+    if name not in (names := [result.system for result in report.results]):
+        raise ConfigError(f"The report has no system {quoted(name)}. Choose one of: {', '.join(names)}.")
+
+
+def first_videos(report: Report, place: int, system: str) -> list[tuple[str, Verdict | None]]:
+    """Return the ids of the first videos of a system for a query, with their verdicts; [] where they are unknown.
+
+    The video of a negated query's original caption violates, since it no longer matches.
+    """
+    first = next(result.measured.first for result in report.results if result.system == system)
+    if not len(first):
+        return []
+    query, negated = report.queries[place], report.queries[place].kind == "negated"
+    right = frozenset(() if negated else query.relevant.tolist())
+    wrong = frozenset((query.relevant if negated else query.violating).tolist())
+    return [
+        (report.video_ids[row], "right" if row in right else "violation" if row in wrong else None)
+        for row in first[place].tolist()
+        if row >= 0
+    ]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A mean with its interval; None where all values are equal."""
+
+    value: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Two systems on the same queries.
+
+    Attributes:
+        name: negation word that the queries share; "" if they have none, or for joined groups.
+        num_units: number of independent units, see `intervals`.
+        difference: second minus first, per query.
+        p: of the sign-flip test.
+        num_joined: number of small groups that this one joins; 0 for a single one.
+    """
+
+    name: str
+    num_queries: int
+    num_units: int
+    first: Figure
+    second: Figure
+    difference: Figure
+    p: float
+    num_joined: int = 0
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether chance may explain the difference: by its interval, or by the test, which also holds for few."""
+        interval = self.difference.interval
+        return self.p >= SIGNIFICANT or (interval is not None and interval.has_zero())
+
+
+@lru_cache(16)
+def break_down(report: Report, first: str, second: str, key: str) -> tuple[Group, ...]:
+    """Compare two systems by one metric, such as "composed/hard_pairs": on all queries, then per negation word.
+
+    The largest group comes first; words with fewer than SMALLEST queries are joined. A ConfigError refuses systems and
+    metrics that the report does not have.
+    """
+    found = []
+    for name in (first, second):
+        _check_system(report, name)
+        if key not in report.values[name]:
+            raise ConfigError(f"{name} has no {quoted(key)}. Choose one of: {', '.join(report.values[name])}.")
+        found.append(report.values[name][key])
+    places, *rows = np.intersect1d(found[0].places, found[1].places, return_indices=True)
+    if not len(places):
+        raise ConfigError(f"{first} and {second} have no query in common for {key}. Choose others.")
+    before, after = (each.values[row] for each, row in zip(found, rows, strict=True))
+    table, units = np.stack([before, after, after - before], axis=1), report.units[places]
+    rows_of: defaultdict[str, list[int]] = defaultdict(list)
+    for row, place in enumerate(places.tolist()):
+        rows_of[report.queries[place].cue].append(row)
+    groups = [_group("", table, units)]
+    if rows_of.keys() == {""}:
+        return tuple(groups)
+    names = sorted(rows_of, key=lambda name: (name == "", -len(rows_of[name]), name))
+    small = [name for name in names if len(rows_of[name]) < SMALLEST]
+    small = small if len(small) > 1 else []
+    groups += [_group(name, table[rows_of[name]], units[rows_of[name]]) for name in names if name not in small]
+    if small:
+        joined = sorted(row for name in small for row in rows_of[name])
+        groups.append(_group("", table[joined], units[joined], len(small)))
+    return tuple(groups)
+
+
+def _group(name: str, table: NDArray[np.float64], units: NDArray[np.int64], num_joined: int = 0) -> Group:
+    means, intervals = table.mean(axis=0).tolist(), intervals_of_means(table, units)
+    first, second, difference = (Figure(*each) for each in zip(means, intervals, strict=True))
+    p = sign_flip_p(table[:, 2], units)
+    return Group(name, len(table), len(np.unique(units)), first, second, difference, p, num_joined)
+
+
+@lru_cache(4)
+def captions_of(report: Report) -> Mapping[str, list[str]]:
+    """Return the captions of each video that original queries have."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for query in report.queries:
+        if query.kind == "original":
+            found[report.video_ids[query.relevant[0]]].append(query.text)
+    return dict(found)
+
+
+@dataclass(frozen=True)
+class Removed:
+    """A word that removed videos whose captions have the wanted words, with one of them."""
+
+    word: str
+    videos: int  # number of these, also removed by other words
+    video_id: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why a query has its relevant videos: the first of them, and the words that removed most."""
+
+    relevant: Mapping[str, str]  # by video id, the caption that has most of the wanted words
+    removed: tuple[Removed, ...]
+
+
+def reasons_of(report: Report, place: int) -> Reasons | None:
+    """Explain by captions why videos are relevant or were removed, as in Figure 3 of the nT2VR paper.
+
+    The truth is settled before, by `Composer` or a released file; this shows why it may be so. None if a query is not
+    "A and not B", or captions are unknown.
+    """
+    query, known = report.queries[place], captions_of(report)
+    if DRAWINGS in str(report.source.get("data", "")):  # whose truth is that of the scenes
+        return None
+    if query.kind != "composed" or not query.wanted or not query.unwanted or not known:
+        return None
+    wanted, unwanted = content_of(query.wanted), content_of(" and ".join(query.unwanted))
+    relevant = {report.video_ids[row] for row in query.relevant}
+    shown = [video_id for video_id in sorted(relevant, key=report.video_ids.index) if video_id in known][:SHOWN]
+    fitting = {each: max(known[each], key=lambda caption: len(_found(wanted, caption))) for each in shown}
+    removed: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for video_id, captions in known.items():
+        if video_id in relevant or not any(len(_found(wanted, caption)) == len(wanted) for caption in captions):
+            continue
+        by_word = {word: caption for caption in reversed(captions) for word in _found(unwanted, caption).values()}
+        for word, caption in by_word.items():
+            removed[word].append((video_id, caption))
+    most = sorted(removed, key=lambda word: (-len(removed[word]), word))[:SHOWN]
+    return Reasons(fitting, tuple(Removed(word, len(removed[word]), *removed[word][0]) for word in most))
+
+
+def content_of(text: str) -> frozenset[str]:
+    """Return the lemmas of nouns, verbs and adjectives, except vague ones such as "person"."""
+    return frozenset(token.lemma for token in load_tagger().tag(text) if token.tag in CONTENT) - VAGUE
+
+
+def _found(lemmas: Collection[str], caption: str) -> dict[str, str]:
+    """Return the lemmas that a caption has, or has a related word for, with the word."""
+    said = _words(caption)
+    found = {lemma: {word for each in related(lemma) for word in derived_from(each, said)} for lemma in lemmas}
+    return {lemma: min(some) for lemma, some in found.items() if some}
+
+
+@lru_cache(100_000)
+def _words(caption: str) -> frozenset[str]:
+    return words(caption.lower().replace(",", " ").replace(".", " "))

@@ -1,1 +1,0 @@
-"""Evaluation reports: saved, listed, compared, reviewed, and written as tables."""

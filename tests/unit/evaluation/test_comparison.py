@@ -1,0 +1,165 @@
+"""Two systems of a report compared, by hand: single queries, breakdowns with tests, and why clips are relevant."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
+from nt2vr.evaluation.comparison import Filter, Removed, break_down, content_of, places_by_difference, reasons_of
+from nt2vr.evaluation.intervals import Interval
+from nt2vr.evaluation.measures import Measured
+from nt2vr.evaluation.report import Report, Result
+
+KEY = "composed/hard_pairs"
+CUES = ["not"] * 12 + ["without"] * 10 + ["never"] * 4 + ["except"] * 3
+A = [0.5] * 29
+B = [1.0] * 12 + [0.25, 0.75] * 5 + [0.5] * 7  # better with "not", noise with "without", the same elsewhere
+
+
+def report_with(queries: list[JudgedQuery], videos: int, data: str = "", **ranks: Any) -> Report:
+    benchmark = Benchmark(
+        "hand", tuple(f"v{row}" for row in range(videos)), tuple(queries), lambda *_: np.ones((1, 1)), {"data": data}
+    )
+    none = np.full(len(queries), np.nan, np.float32)
+    results = [Result(name, {}, Measured(np.array(each, np.int32), none, none, none)) for name, each in ranks.items()]
+    return Report.of(benchmark, results)
+
+
+def ordered(**shares: list[float]) -> Report:
+    """A report whose systems have these shares of hard pairs."""
+    queries = [JudgedQuery("composed", f"x {cue}", row_array([row]), cue=cue) for row, cue in enumerate(CUES)]
+    report = report_with(queries, 29, **dict.fromkeys(shares, [1] * 29))
+    for result, share in zip(report.results, shares.values(), strict=True):
+        object.__setattr__(result.measured, "ordered", np.array(share, np.float32))
+    return report
+
+
+def test_groups_by_cue_with_small_ones_joined() -> None:
+    everything, clear, noise, joined = break_down(ordered(A=A, B=B), "A", "B", KEY)
+    assert [(each.name, each.num_queries, each.num_joined) for each in (clear, noise, joined)] == [
+        ("not", 12, 0),
+        ("without", 10, 0),
+        ("", 7, 2),
+    ]
+    assert (clear.first.value, clear.second.value, clear.difference.value) == (50, 100, 50)
+    assert clear.difference.interval is None and not clear.is_noise  # all twelve by as much
+    assert clear.p == 2 / 2**12
+    assert noise.difference.value == 0 and noise.is_noise and noise.p == 1
+    # ten draws of 25 or 75: 2 to 8 of them are 75 in 97.9 %
+    assert noise.second.interval == Interval(35, 65)
+    assert joined.is_noise
+    assert everything.num_queries == 29 and everything.difference.value == pytest.approx(50 * 12 / 29)
+    assert not everything.is_noise
+
+
+def test_a_few_queries_are_noise_even_if_all_agree() -> None:
+    """The bootstrap of five equal signs excludes 0, but chance gives them once in 16 times."""
+    five = [0.5] * 24 + [0.6, 0.7, 0.6, 0.7, 0.8]
+    rest = break_down(ordered(A=A, B=five), "A", "B", KEY)[-1]
+    assert rest.difference.interval is not None and rest.difference.interval.low > 0
+    assert rest.p == 2 / 2**5 and rest.is_noise
+
+
+def test_the_difference_is_paired_so_that_what_all_queries_share_is_no_noise() -> None:
+    """Two systems that both vary widely, but of which one is always a little better."""
+    wide = np.linspace(0, 0.9, 29).tolist()
+    found = break_down(ordered(A=wide, B=[value + 0.1 for value in wide]), "A", "B", KEY)[0]
+    assert found.first.interval is not None and found.second.interval is not None
+    assert found.first.interval.high > found.second.interval.low  # the intervals of the two overlap
+    assert found.difference.value == pytest.approx(10, abs=1e-4) and not found.is_noise
+
+
+def test_queries_that_one_system_has_no_value_for_are_left_out() -> None:
+    found = break_down(ordered(A=A, B=[float("nan")] * 12 + [1.0] * 17), "A", "B", KEY)
+    assert found[0].num_queries == 17
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "key", "message"),
+    [
+        ("C", "A", KEY, "has no system 'C'"),
+        ("A", "C", KEY, "has no system 'C'"),
+        ("A", "B", "x" * 10_000, "A has no 'x"),
+    ],
+)
+def test_what_the_report_does_not_have_is_refused(first: str, second: str, key: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        break_down(ordered(A=A, B=B), first, second, key)
+    assert len(str(caught.value)) < 500
+
+
+KINDS: Any = ("original", "negated", "composed", "composed", "negated")
+
+
+def five_queries() -> Report:
+    queries = [
+        JudgedQuery(kind, f"{place}", row_array([0]), cue="without" if place == 3 else "not")
+        for place, kind in enumerate(KINDS)
+    ]
+    return report_with(queries, 1, A=[10, 1, 100, 30, 3], B=[1, 40, 20, 60, 1])
+
+
+def test_queries_are_sorted_by_gain_with_reversed_sign_for_negated_ones() -> None:
+    # factors: 10, 40 (the wrong video falls), 5, 1/2, 1/3 (the wrong video rises)
+    assert places_by_difference(five_queries(), "A", "B") == [1, 0, 2, 3, 4]
+    assert places_by_difference(five_queries(), "B", "A") == [4, 3, 2, 0, 1]
+    with pytest.raises(ConfigError, match=r"no system 'C'\. Choose one of: A, B"):
+        places_by_difference(five_queries(), "A", "C")
+
+
+@pytest.mark.parametrize(
+    ("only", "places"),
+    [
+        (Filter(kind="composed"), [2, 3]),
+        (Filter(kind="composed", cue="without"), [3]),
+        (Filter(fails_everywhere=True), [2, 3, 4]),  # no relevant video, or the wrong one, on all first pages
+        (Filter(change="improved"), [1, 0, 2]),
+        (Filter(change="worsened"), [3, 4]),
+        (Filter(places=[4, 0]), [0, 4]),
+        (Filter(places=[]), []),
+        (Filter(text=" 3 "), [3]),
+    ],
+)
+def test_queries_are_filtered(only: Filter, places: list[int]) -> None:
+    assert places_by_difference(five_queries(), "A", "B", only) == places
+
+
+CAPTIONS = (
+    ["someone on a stage", "a man plays the guitar"],
+    ["a man plays a guitar, and sings", "a singer with a guitar plays"],
+    ["a guitarist is playing", "a man plays guitar and is singing"],
+    ["a man sings"],
+    ["he is playing guitar for a dancer"],
+)
+WANTED = "a man plays the guitar"
+COMPOSED = JudgedQuery("composed", f"{WANTED} and doesn't sing", row_array([0, 4]), wanted=WANTED, unwanted=("sing",))
+
+
+def captioned(query: JudgedQuery, data: str = "toy") -> Report:
+    captions = [
+        JudgedQuery("original", text, row_array([row])) for row, texts in enumerate(CAPTIONS) for text in texts
+    ]
+    return report_with([query, *captions], 5, data, A=[1] * (1 + len(captions)))
+
+
+def test_relevant_clips_have_the_wanted_words_and_removed_ones_also_an_unwanted_one() -> None:
+    reasons = reasons_of(captioned(COMPOSED), 0)
+    assert reasons is not None
+    assert list(reasons.relevant.items()) == [
+        ("v0", "a man plays the guitar"),
+        ("v4", "he is playing guitar for a dancer"),
+    ]
+    first = reasons.removed[0]
+    assert (first.videos, first.video_id) == (1, "v1")
+    assert {each.word for each in reasons.removed} == {"singer", "sings", "singing"}
+    assert Removed("singing", 1, "v2", "a man plays guitar and is singing") in reasons.removed
+    assert content_of("a man is playing the old guitar") == {"play", "old", "guitar"}
+
+
+def test_other_queries_and_reports_of_drawings_have_no_reasons() -> None:
+    assert reasons_of(captioned(COMPOSED), 1) is None  # a caption
+    assert reasons_of(captioned(COMPOSED, data="built-in world"), 0) is None
+    negated = JudgedQuery("negated", "a man does not sing", row_array([3]), wanted="a man", unwanted=("sing",))
+    assert reasons_of(captioned(negated), 0) is None
