@@ -2,9 +2,11 @@
 
 import csv
 import os
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -39,9 +41,28 @@ class Files:
         others = [file for file in found if file.suffix.lower() not in media]
         self._annotations = others if path.is_dir() else [path.absolute()]
 
+    @cached_property
+    def _folded(self) -> dict[str, Path]:
+        """Videos and pictures by path, then by name, in any letter case and Unicode form."""
+        found = {_fold(file.relative_to(self.folder).as_posix()): file for file in self.media.values()}
+        for file in self.media.values():
+            found.setdefault(_fold(file.stem), file)
+        return found
+
+    def find(self, name: str) -> Path | None:
+        """Find a video or picture by its name without suffix; or else by its path or name, as people write them."""
+        if name in self.media:
+            return self.media[name]
+        folded = _fold(name)
+        return self._folded.get(folded) or self._folded.get(_fold(stem(folded)))
+
     def named(self, *patterns: str) -> list[Path]:
         """Return the annotation files that match a pattern, shallowest first."""
         return [file for file in self._annotations if any(fnmatch(file.name, pattern) for pattern in patterns)]
+
+
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFC", name.replace("\\", "/")).casefold().removeprefix("./")
 
 
 def files_below(folder: Path) -> Iterator[Path]:

@@ -6,7 +6,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from nt2vr.datasets import flickr, folder, karpathy, msrvtt, vatex
+from nt2vr.datasets import captions, flickr, karpathy, msrvtt, vatex
 from nt2vr.datasets.base import Annotations, Captions, Dataset, Loader, Split, such_as
 from nt2vr.datasets.files import Files
 from nt2vr.errors import ConfigError, DatasetError, counted
@@ -27,10 +27,11 @@ BUILT_IN: Mapping[str, Loader] = {  # the first whose mark is found is used
     "msrvtt3k": msrvtt.LOADER_3K,
     "vatex": vatex.LOADER,
     "karpathy": karpathy.LOADER,
-    "folder": folder.LOADER,
+    "folder": captions.LOADER,
     "flickr": flickr.LOADER,
+    "captions": captions.OTHER_LOADER,
 }
-GENERAL = ("folder", "flickr")  # whose marks others may share, those of plug-ins included
+GENERAL = ("folder", "flickr", "captions")  # whose marks others may share, those of plug-ins included
 DATASETS = Registry("kind of dataset", "nt2vr.datasets", BUILT_IN, _checked)
 NO_SPLITS = (
     "{name} has no splits, so all of its {count} are taken. Of a model trained on them, only the split “validation” "
@@ -54,7 +55,7 @@ def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True
     loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
     files = Files(path)
     annotations = _marked(files, loaders).load(files)
-    described = {video_id: files.folder for captions in annotations.splits.values() for video_id in captions}
+    described = {video_id: files.folder for some in annotations.splits.values() for video_id in some}
     there = _existing(annotations, files) if with_files else described
     splits = {part: _usable(captions, there) for part, captions in annotations.splits.items()}
     takes_all = split == "test" and splits.keys() == {"all"}
@@ -111,11 +112,15 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
 
 def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
     ids = list(dict.fromkeys(video_id for captions in annotations.splits.values() for video_id in captions))
-    found: dict[str, Path | None] = {}
+    there: dict[str, Path] = {}
     for video_id in ids:
-        path = files.media.get(video_id) or files.media.get(annotations.aliases.get(video_id, video_id))
-        found[video_id] = annotations.paths.get(video_id) or path
-    there = {video_id: path for video_id, path in found.items() if path and os.path.isfile(path)}
+        path = annotations.paths.get(video_id)
+        if path is None or not os.path.isfile(path):
+            alias = annotations.aliases.get(video_id, video_id)
+            named = path.relative_to(files.folder).as_posix() if path and path.is_relative_to(files.folder) else ""
+            path = files.find(video_id) or files.find(alias) or (files.find(named) if named else None)
+        if path is not None and os.path.isfile(path):
+            there[video_id] = path
     if not there:
         named = such_as([path.name for path in files.media.values()]) or "none"
         raise DatasetError(

@@ -29,7 +29,7 @@ from nt2vr.negation.generate.query_sets import CaptionedVideos, read_captioned_v
 from nt2vr.progress import Progress, silent
 
 WORDS, ONE_CAPTION = "words:", "words1:"  # before the name of the data
-DATASET_SUFFIXES = (".csv", ".json")  # of a dataset's own captions files
+DATASET_SUFFIXES = (".csv", ".tsv", ".json")  # of a dataset's own captions files
 CHUNK = 256  # texts encoded between two steps
 REMARK = (
     "No videos: each stands for {captions}. Finding text by text is easier than finding videos, captions decide both "

@@ -1,0 +1,176 @@
+"""Captions files of one's own: a table, JSON, or a text file beside each video."""
+
+import csv
+import os
+from collections.abc import Iterator, Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from nt2vr.datasets.base import Annotations, Captions, Loader, Split, split_named
+from nt2vr.datasets.files import Files, expecting
+from nt2vr.errors import DatasetError, quoted
+from nt2vr.files import parse_json
+
+TABLES, OTHERS = ("*.csv", "*.tsv", "*.jsonl"), ("*.json", "*.txt")
+CAPTION = ("caption", "captions", "text", "title", "sentence", "description", "comment")
+NAME = ("video_id", "id", "image_id")
+PATH = (
+    *("path", "filepath", "file_path", "file_name", "filename", "file", "video_path", "image_path"),
+    *("video", "image", "video_name", "image_name"),
+)
+DELIMITERS = ",;\t|"
+MOST_COLUMNS = 20  # named in a message
+FORM = (
+    f'a table with a column "caption" ({", ".join(CAPTION[2:])} do, too), a column "path" or "video_id" and '
+    'optionally "split"; or JSON, an array or one object per line, with such keys'
+)
+Row = Mapping[str, Any]  # by column in lower case
+
+
+def _load(files: Files) -> Annotations:
+    """Read the captions file; videos without a "split" are for training if others have one."""
+    found = files.named(*TABLES)
+    found = [file for file in found if file.parent == found[0].parent]
+    if len(found) > 1:
+        names = ", ".join(file.name for file in found)
+        raise DatasetError(f"{found[0].parent} has several captions files ({names}). Name one of them.")
+    return _annotations(found[0])
+
+
+def _load_others(files: Files) -> Annotations:
+    """Read a JSON array; or else the text files beside videos, one caption per line."""
+    found = files.named("*.json")
+    arrays = [path for path in found if path.read_bytes()[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")]
+    if arrays or (found and not files.named("*.txt")):
+        return _annotations((arrays or found)[0])
+    captions: Captions = {}
+    paths: dict[str, Path] = {}
+    for path in files.named("*.txt"):
+        if (video := files.media.get(path.stem)) and video.parent == path.parent:
+            with expecting(path, "a caption per line"):
+                captions[path.stem] = [line.strip() for line in _decoded(path).split("\n")]
+                paths[path.stem] = video
+    if not captions:
+        raise DatasetError(
+            f"{files.folder} has no captions or annotations: no captions file, and no text file is named like a video "
+            f"or picture beside it. Expected {FORM}."
+        )
+    return Annotations(files.folder.name, {"all": captions}, paths)
+
+
+def _annotations(path: Path) -> Annotations:
+    splits: dict[Split, Captions] = {}
+    paths: dict[str, Path] = {}
+    with expecting(path, FORM):
+        rows = _table(path) if path.suffix.lower() in (".csv", ".tsv") else _objects(path)
+        for where, row in rows:
+            captions, name, file = _first(row, CAPTION), _first(row, NAME) or None, _first(row, PATH) or None
+            said = captions if isinstance(captions, list) else [captions]
+            if name is None and file is None:
+                raise ValueError(f"{where} names no video: give it a video_id or a path, not {_listed(row)}")
+            if not all(isinstance(caption, str) for caption in said):
+                raise ValueError(f"{where} has no caption, but {quoted(captions)}, among {_listed(row)}")
+            relative = _inside(path.parent, _named(file, where), where) if file is not None else ""
+            video_id = _named(name, where) if name is not None else relative
+            if relative:
+                paths[video_id] = path.parent / relative
+            split = split_named(str(row["split"])) if row.get("split") else "all"
+            splits.setdefault(split, {}).setdefault(video_id, []).extend(caption.strip() for caption in said)
+        if not splits:
+            raise ValueError("it has no rows")
+    if len(splits) > 1:  # only some videos name their split
+        splits.setdefault("train", {}).update(splits.pop("all", {}))
+    return Annotations(path.parent.name, splits, paths)
+
+
+def _table(path: Path) -> Iterator[tuple[str, Row]]:
+    """Yield the rows of a CSV file with a header, whatever delimits its cells, by line."""
+    text = _decoded(path)
+    heads = {mark: _heads(next(csv.reader(StringIO(text, ""), delimiter=mark), [])) for mark in DELIMITERS}
+    mark = next((mark for mark, each in heads.items() if set(CAPTION) & set(each) and {*NAME, *PATH} & set(each)), "")
+    if not mark:
+        columns = max(heads.values(), key=len)
+        lacking = "caption" if not set(CAPTION) & set(columns) else "video_id or path"
+        raise ValueError(f"column {lacking} is missing; found {_listed(dict.fromkeys(columns))}")
+    columns, reader = heads[mark], csv.reader(StringIO(text, ""), delimiter=mark)
+    next(reader)
+    for cells in reader:
+        where = f"line {reader.line_num}"
+        if any(cell.strip() for cell in cells[len(columns) :]):
+            raise ValueError(f"{where} has more cells than the header; quote captions that contain {quoted(mark)}")
+        row = dict(zip(columns, cells, strict=False))
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) < len(columns) and _first(row, CAPTION) is None:
+            if mark == "|":  # Flickr30k's results.csv has such a line
+                continue
+            raise ValueError(f"{where} has fewer cells than the header")
+        yield where, {name: cell for name, cell in row.items() if name}
+
+
+def _objects(path: Path) -> Iterator[tuple[str, Row]]:
+    """Yield the objects of JSON lines, or of a JSON array."""
+    text = _decoded(path)
+    if path.suffix.lower() == ".json":
+        data = parse_json(text)
+        if not isinstance(data, list):
+            raise ValueError("it is not an array of objects")
+        found = ((f"entry {number}", each) for number, each in enumerate(data, 1))
+    else:
+        lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+        found = ((f"line {number}", _parsed(line, number)) for number, line in lines)
+    for where, each in found:
+        if not isinstance(each, dict):
+            raise ValueError(f"{where} is not an object")
+        yield where, {name.strip().lower(): value for name, value in each.items()}
+
+
+def _parsed(line: str, number: int) -> Any:
+    try:
+        return parse_json(line)
+    except ValueError as error:
+        raise ValueError(f"line {number} is not JSON: {error}") from None
+
+
+def _decoded(path: Path) -> str:
+    content = path.read_bytes()
+    try:
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise ValueError
+        return content.decode("utf-8-sig")
+    except ValueError:
+        raise ValueError("it is not UTF-8; save it as “CSV UTF-8”") from None
+
+
+def _heads(cells: list[str]) -> list[str]:
+    return [cell.strip().lower() for cell in cells]
+
+
+def _first(row: Row, names: tuple[str, ...]) -> Any:
+    """Return what a row has in the first of these columns that is not empty; "" if all are, None without any."""
+    found = [row[name] for name in names if name in row]
+    return next((value for value in found if value not in (None, "")), "" if found else None)
+
+
+def _named(name: Any, where: str) -> str:
+    if isinstance(name, bool) or not isinstance(name, str | int) or not str(name).strip():
+        raise ValueError(f"{where} names its video {quoted(name)}: give it a video_id or a path")
+    return str(name).strip()
+
+
+def _inside(folder: Path, name: str, where: str) -> str:
+    """Return a path relative to a folder, with "/"."""
+    path = Path(os.path.normpath(folder / name.replace("\\", "/")))
+    if not path.is_relative_to(folder):
+        raise DatasetError(f"{where}: the path {name!r} leads out of the folder")
+    return path.relative_to(folder).as_posix()
+
+
+def _listed(columns: Mapping[str, Any]) -> str:
+    names = [name for name in columns if name]
+    return ", ".join(names[:MOST_COLUMNS]) or "no named column"
+
+
+LOADER = Loader(TABLES, f"your own captions file: {FORM}", _load)
+OTHER_LOADER = Loader(OTHERS, f"a JSON array, or a text file beside each video: {FORM}", _load_others)
