@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -15,6 +15,7 @@ from nt2vr.progress import Progress
 
 QUESTIONS = frozenset({"choice", "pair", "class", "negated class"})  # kinds that rank texts for a video
 NO_CAPTION = -1
+NAMED = 20  # unreadable videos in a remark
 Rows = NDArray[np.int32]  # (n,), row numbers of a benchmark's videos
 Vectors = NDArray[np.float32]  # (N, D)
 Embed = Callable[[Encoder, Progress], Vectors]
@@ -91,6 +92,8 @@ class Benchmark:
         references: metrics of references such as an oracle, by name.
         texts: candidate answers of questions; empty if there are none.
         averaged: texts that stand for the normalised mean of several texts' embeddings, and these.
+        unreadable: ids of videos whose files cannot be read, with the reasons; None for videos without files. It is
+            filled when `embed` is called with a model that sees frames, see `without_unreadable`.
         captions: captions that stand for the videos, by id; empty if the videos themselves are searched.
     """
 
@@ -103,6 +106,7 @@ class Benchmark:
     texts: tuple[str, ...] = ()
     captions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     averaged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unreadable: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a benchmark without queries or videos, or a query without a relevant video."""
@@ -126,6 +130,40 @@ class Benchmark:
             for numbers in (query.relevant, query.hard, query.violating, query.others):
                 digest.update(np.int64(len(numbers)).tobytes() + np.asarray(numbers, "<i4").tobytes())
         return digest.hexdigest()
+
+    def without_unreadable(self) -> "Benchmark":
+        """Leave unreadable videos out of the gallery, and queries without a video or a pair out of the queries."""
+        if not self.unreadable:
+            return self
+        rows = [row for row, video_id in enumerate(self.video_ids) if video_id not in self.unreadable]
+        new_row = {row: number for number, row in enumerate(rows)}
+        queries: list[JudgedQuery] = []
+        new_place: dict[int, int] = {}
+        for place, query in enumerate(self.queries):
+            relevant, hard, violating = (
+                row_array(new_row[row] for row in some.tolist() if row in new_row)
+                for some in (query.relevant, query.hard, query.violating)
+            )
+            is_lost = not len(relevant) or (query.kind == "picture" and not len(hard))
+            if is_lost or (query.original is not None and query.original not in new_place):
+                continue
+            new_place[place] = len(queries)
+            original = None if query.original is None else new_place[query.original]
+            queries.append(replace(query, relevant=relevant, hard=hard, violating=violating, original=original))
+        named = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in self.unreadable.items()]
+        more = f", and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
+        remark = (
+            f"{len(named):,} of {len(self.video_ids):,} videos cannot be read: {', '.join(named[:NAMED])}{more}. They "
+            f"are left out, and so are {len(self.queries) - len(queries):,} of {len(self.queries):,} queries."
+        )
+        return replace(
+            self,
+            video_ids=tuple(self.video_ids[row] for row in rows),
+            queries=tuple(queries),
+            embed=lambda encoder, progress: self.embed(encoder, progress)[rows],
+            source={**self.source, "remarks": [*self.source.get("remarks", ()), remark]},
+            unreadable=None,
+        )
 
 
 def mask(videos: Sequence[Rows | Sequence[int]], count: int) -> NDArray[np.bool_]:

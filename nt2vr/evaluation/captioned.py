@@ -31,12 +31,14 @@ def captioned_benchmark(
     progress: Progress,
     features: Mapping[str, Features],
     has_files: bool,
+    key: str = "",
 ) -> Benchmark:
     """Build a benchmark over a dataset's videos; queries without a relevant video are left out, and counted.
 
     Args:
         features: by name, for models that read them.
         has_files: whether the videos have files, which other models need.
+        key: of the library that the videos are from, whose embeddings are used again.
     """
     queries, remarks = judged_queries(sets, {video.video_id: row for row, video in enumerate(dataset.videos)})
     source = {
@@ -47,8 +49,10 @@ def captioned_benchmark(
         "remarks": [*dataset.remarks, *remarks],
     }
     ids = tuple(video.video_id for video in dataset.videos)
-    embed = embed_features(dataset.videos, features, embed_files(dataset.videos, decoder, cache))
-    return Benchmark(dataset.name, ids, queries, embed, source)
+    unreadable: dict[str, str] = {}
+    of_files = embed_files(dataset.videos, decoder, cache, key, unreadable=unreadable)
+    embed = embed_features(dataset.videos, features, of_files)
+    return Benchmark(dataset.name, ids, queries, embed, source, unreadable=unreadable if has_files else None)
 
 
 def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[JudgedQuery, ...], list[str]]:

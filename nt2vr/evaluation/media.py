@@ -21,7 +21,12 @@ logger = logging.getLogger(__name__)
 
 
 def embed_files(
-    videos: Sequence[Video], decoder: Decoder, cache: Cache, key: str = "", of_frames: bool = False
+    videos: Sequence[Video],
+    decoder: Decoder,
+    cache: Cache,
+    key: str = "",
+    of_frames: bool = False,
+    unreadable: dict[str, str] | None = None,
 ) -> Embed:
     """Return a function computing the videos' embeddings under a model, zeros for unreadable files; see `Benchmark`.
 
@@ -31,6 +36,7 @@ def embed_files(
         cache: of frames; names the folder of the embeddings.
         key: `Gallery.key` of the gallery that they are from.
         of_frames: whether to return those of all frames, (V, F, D), as the encoder returns them.
+        unreadable: gets the ids of unreadable videos, with the reasons.
     """
     rows = {video.video_id: row for row, video in enumerate(videos)}
 
@@ -41,7 +47,9 @@ def embed_files(
         gallery = Gallery("evaluation", tuple(videos), key)
         embedded = embed_gallery(gallery, encoder, decoder, cache, report)
         for video_id, reason in embedded.skipped:
-            logger.warning("Ranked last because it cannot be read: %s: %s", video_id, reason)
+            logger.warning("Left out because it cannot be read: %s: %s", video_id, reason)
+            if unreadable is not None:
+                unreadable[video_id] = reason
         if not embedded.gallery.videos:
             raise DatasetError(f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}")
         found = embedded.embeddings

@@ -60,6 +60,7 @@ def evaluate(
     Args:
         store: earlier results to reuse; new ones are added after each model, and stay if `progress` stops the work.
     """
+    benchmark = _readable(benchmark, systems, models, store, progress)
     digest, found, notes = benchmark.digest, dict[System, Result](), list[str]()
     videos = dict[str, Vectors]()  # by what embeds them
     for model, group in groupby(sorted(set(systems), key=lambda system: system.model), lambda system: system.model):
@@ -84,6 +85,26 @@ def evaluate(
                 if (kept := _kept(system, store)) is not None:
                     kept.put(digest, specs[system], measured)
     return Report.of(benchmark, [found[system] for system in dict.fromkeys(systems)], notes)
+
+
+def _readable(
+    benchmark: Benchmark, systems: Sequence[System], models: Catalog, store: ResultStore | None, progress: Progress
+) -> Benchmark:
+    """Leave out videos that cannot be read, once one of the models has read them all.
+
+    If all results are stored, all could be read: otherwise they are stored for the videos that could.
+    """
+    if benchmark.unreadable is None:
+        return benchmark
+    cards = {system: models.card(system.model) for system in systems}
+    kept = ((_kept(system, store), system_spec(system, card)) for system, card in cards.items())
+    if all(each is not None and each.get(benchmark.digest, spec) is not None for each, spec in kept):
+        return benchmark
+    seeing = (system.model for system, card in cards.items() if not card.features and not card.queries)
+    if (model := next(seeing, None)) is not None:
+        progress(0, 0, f"loading {model}")
+        benchmark.embed(models.load(model), progress)
+    return benchmark.without_unreadable()
 
 
 def system_spec(system: System, card: Card) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from nt2vr.errors import ConfigError, DatasetError, quoted
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
 from nt2vr.evaluation.captioned import captioned_benchmark
-from nt2vr.evaluation.media import embed_files
 from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
 from nt2vr.evaluation.timing import moment_benchmark, order_benchmark
 from nt2vr.evaluation.words import ONE_CAPTION, in_words, read_words, words_benchmark
@@ -135,15 +134,15 @@ def load_benchmark(
     else:
         captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
         sets = cached_query_sets(captions, data.seed, folder, progress)
-    benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, features, has_files)
+    key = library.source.key if library else ""
+    benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, features, has_files, key)
     kinds = ("original", "negated", "composed")
     if data.queries and (absent := [kind for kind in kinds if not getattr(sets, kind)]):
         remark = f"{data.queries.name} has no {' and no '.join(absent)} queries; nothing is measured on them."
         benchmark = replace(benchmark, source={**benchmark.source, "remarks": [*benchmark.source["remarks"], remark]})
     if library is None:
         return benchmark
-    embed = embed_files(dataset.videos, decoder, cache, library.source.key)  # what is indexed is not encoded again
-    return replace(benchmark, source={**benchmark.source, "library": library.id}, embed=embed)
+    return replace(benchmark, source={**benchmark.source, "library": library.id})
 
 
 def _with_features(dataset: Dataset, features: Mapping[str, Features], has_files: bool) -> Dataset:

@@ -90,9 +90,10 @@ def _benchmark(
     name: str, path: Path, videos: Sequence[Video], task: ClassTask, decoder: Decoder, cache: Cache, progress: Progress
 ) -> Benchmark:
     texts, queries, averaged = task
-    ids, embed = tuple(video.video_id for video in videos), embed_files(videos, decoder, cache)
+    ids, unreadable = tuple(video.video_id for video in videos), dict[str, str]()
+    embed = embed_files(videos, decoder, cache, unreadable=unreadable)
     source = {"data": str(path), "content": content_of(videos, cache, progress)}
-    return Benchmark(name, ids, queries, embed, source, texts=texts, averaged=averaged)
+    return Benchmark(name, ids, queries, embed, source, texts=texts, averaged=averaged, unreadable=unreadable)
 
 
 def _looked_up(names: Sequence[str], folder: Path) -> tuple[list[Video], list[int]]:

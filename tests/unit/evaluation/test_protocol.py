@@ -49,6 +49,25 @@ def test_metrics_of_systems_with_and_without_negation_by_hand() -> None:
     assert boolean["negated/delta_MIR"] == pytest.approx(1 / 2 - 1 / 4)
 
 
+def test_videos_that_cannot_be_read_are_left_out_of_gallery_and_queries_and_named(tmp_path: Path) -> None:
+    models: Any = WordModels()
+    lost = VIDEOS[0]
+    benchmark = replace(word_benchmark(), unreadable={lost: "It is cut off. Export it again."})
+    report = evaluate(benchmark, [PLAIN, DROP], models, ResultStore(tmp_path))
+    assert report.video_ids == tuple(VIDEOS[1:])
+    kept = [query for query in QUERIES if set(query.relevant.tolist()) - {0}]
+    kept = [query for query in kept if query.original is None or QUERIES[query.original] in kept]
+    assert [query.text for query in report.queries] == [query.text for query in kept]
+    assert report.source["remarks"] == [
+        f"1 of 4 videos cannot be read: {lost} (It is cut off. Export it again). They are left out, and so are "
+        f"{len(QUERIES) - len(kept)} of 5 queries."
+    ]
+    for query, before in zip(report.queries, kept, strict=True):
+        assert [VIDEOS[1:][row] for row in query.relevant] == [VIDEOS[row] for row in before.relevant if row]
+    again = evaluate(benchmark, [PLAIN, DROP], models, ResultStore(tmp_path))
+    assert again.metrics == report.metrics
+
+
 def test_nothing_is_measured_twice(tmp_path: Path) -> None:
     models: Any = WordModels()
     store = ResultStore(tmp_path)
