@@ -30,14 +30,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from nt2vr.evaluation.reports.facets import query_facets
 
 from benchmarks.harness import arguments, write_head, write_row
 from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
 from nt2vr.datasets import load
 from nt2vr.datasets.load import sample_ids
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, row_array
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors
+from nt2vr.evaluation.comparison import content_of
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.protocol import ask
 from nt2vr.evaluation.words import key_of, words_benchmark
@@ -390,7 +390,7 @@ def novelties(queries: Sequence[JudgedQuery], denied: set[str]) -> list[str]:
 @cache
 def concepts_of(phrase: str) -> tuple[str, ...]:
     """Return the lemmas of a phrase's content words."""
-    return query_facets(JudgedQuery("composed", phrase, row_array(()), unwanted=(phrase,))).concepts
+    return tuple(sorted(content_of(phrase)))
 
 
 def ordered_by(groups: Sequence[str], queries: Sequence[JudgedQuery], values: Measured) -> dict[str, list[float]]:
