@@ -13,7 +13,6 @@ from typing import Any
 
 import gradio as gr
 from anyio import to_thread
-from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
 from starlette.responses import FileResponse, Response
@@ -33,22 +32,18 @@ from nt2vr.ui.search.layout import menu_style
 from nt2vr.ui.search.tab import SearchTab
 from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.train.tab import TrainTab
-from nt2vr.ui.web.agents import build_tools, check_installed
-from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.documentation import PAPER, Documentation
 from nt2vr.ui.web.errors import tell_errors
-from nt2vr.ui.web.gradio_api import build_api
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
     refuse_downloads,
-    refuse_files_quietly,
     show_progress_where_seen,
     template_script,
 )
 from nt2vr.ui.web.metrics import Metrics
 from nt2vr.ui.web.permissions import Permissions, told
-from nt2vr.ui.web.request_checks import UNKNOWN, RequestChecks, refuse_unknown, refuse_unreadable
-from nt2vr.ui.web.routes import build_routes
+from nt2vr.ui.web.request_checks import RequestChecks
+from nt2vr.ui.web.requests import Requests, build_events, build_routes, build_tools, check_installed
 from nt2vr.ui.web.uploads import HOUR_S, STAY_S, prepare_uploads, sweep_uploads
 from trainer.runs.manager import RunManager
 
@@ -65,6 +60,7 @@ logger = logging.getLogger(__name__)
 ANY_ADDRESS = ("0.0.0.0", "::")
 SESSIONS = 200  # most recent visitors whose state is stored, about 0.35 MB each
 TRIM_INTERVAL_S = 60.0
+QUEUE_PAUSE_S = 0.02  # between two looks at an empty queue; at Gradio's .001 an idle app took 6 % of a core
 
 
 class ImmutableFiles(StaticFiles):
@@ -126,9 +122,10 @@ def build_page(
                 other.select(None, js="nt2vr.leaveReport")
         gr.Markdown(ABOUT, elem_classes="nt-about")
         template("help", {})
-        build_api(galleries, services.decoder, evaluations, permissions)
+        requests = Requests(galleries, services.decoder, evaluations, permissions)
+        build_events(requests)
         if mcp:
-            build_tools(galleries, permissions)
+            build_tools(requests, permissions)
         timer = gr.Timer(0.7)
 
         def on_tick(gallery: str, request: gr.Request) -> tuple[str, gr.Timer]:
@@ -160,7 +157,6 @@ def serve(settings: Settings, mcp: bool = False) -> None:
         check_installed()
     permissions = Permissions.of(settings)
     refuse_downloads()
-    refuse_files_quietly()
     uploads = settings.data_dir / "uploads"
     prepare_uploads(uploads)
     with closing(Services(settings)) as services:
@@ -187,6 +183,8 @@ def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Perm
     reports.config_checked = True  # the first report creates the folder; until then all is "not found"
     max_upload_bytes = round(settings.max_upload_gb * 1e9)
     metrics = Metrics(services.galleries, permissions, page._queue.__len__)
+    page._queue.sleep_when_free = QUEUE_PAUSE_S
+    requests = Requests(services.galleries, services.decoder, services.evaluations, permissions)
     checks = Middleware(RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes)
     page.launch(
         server_name=settings.host,
@@ -203,17 +201,13 @@ def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Perm
         mcp_server=mcp,  # not None, with which an environment variable would decide
         state_session_capacity=SESSIONS,
         app_kwargs={
-            "middleware": [Middleware(metrics.measured), checks, Middleware(Bodies)],
-            "exception_handlers": {
-                RequestValidationError: refuse_unreadable,
-                **dict.fromkeys(UNKNOWN, refuse_unknown),
-            },
+            "middleware": [Middleware(metrics.measured), checks],
             "routes": [
                 Mount("/clips", ImmutableFiles(directory=ASSETS / "gallery" / "clips")),
                 Mount("/reports", reports),
                 media.route(),
                 metrics.route(),
-                Mount("/api", build_routes(services.galleries, services.decoder)),
+                Mount("/api", build_routes(requests)),
                 *Documentation(code_address(settings)).routes(),
             ],
         },

@@ -17,9 +17,9 @@ from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.theme import QUIET
-from nt2vr.ui.web.evaluations import start_covr_evaluation, start_evaluation
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
+from nt2vr.ui.web.requests import start_covr_evaluation, start_evaluation
 
 
 class EvaluateTab:

@@ -13,7 +13,7 @@ from nt2vr.progress import percent_text
 from nt2vr.ui.job_view import job_view, state_text
 from nt2vr.ui.library.indexing import WORD
 from nt2vr.ui.search.clip_view import clock
-from nt2vr.ui.web.paths import without_folders
+from nt2vr.ui.web.permissions import without_folders
 
 KIND_NAMES = {"uploads": "uploaded files", "folder": "folder", "manifest": "manifest", "dataset": "dataset"}
 POSTERS = 24

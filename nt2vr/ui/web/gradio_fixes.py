@@ -4,21 +4,18 @@
 fail once a release of Gradio makes the fix unnecessary: delete it then.
 """
 
-import json
-import math
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 import gradio as gr
 from gradio import processing_utils
 from gradio.blocks import BlockContext
 from gradio.mcp import GradioMCPServer
-from starlette.types import Message, Scope, Send
+from starlette.types import Scope
 
 from nt2vr.errors import MAX_QUOTED, MediaError, reason_of
 from nt2vr.ui.theme import TEMPLATES
-from nt2vr.ui.web.errors import FAILED, user_errors
+from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.uploads import TOO_LARGE, is_too_large, is_upload
 
 MCP_PATH = "/gradio_api/mcp"
@@ -42,20 +39,6 @@ def refuse_downloads() -> None:
         raise gr.Error("Upload the file: addresses are not opened here.", print_exception=False)
 
     processing_utils.async_ssrf_protected_download = refuse
-
-
-def refuse_files_quietly() -> None:
-    """Keep Gradio from printing a traceback when an event names a file that was not uploaded: it is refused."""
-    check = processing_utils.check_all_files_in_cache
-
-    def refuse(data: Any) -> None:
-        try:
-            check(data)
-        except gr.Error:
-            sentence = "There is no such file among the uploaded ones. Upload it again."
-            raise gr.Error(sentence, print_exception=False) from None
-
-    processing_utils.check_all_files_in_cache = refuse
 
 
 def offer_tools(endpoints: Mapping[str, str]) -> None:
@@ -96,46 +79,6 @@ def names_url(scope: Scope) -> bool:
     return "://" in scope["path"]
 
 
-def without_page(scope: Scope) -> Scope:
-    """Drop the query parameter `page`: Gradio takes it for the name of a page, and fails if it has none of that name.
-
-    This app has only one, and its address may hold any parameter.
-    """
-    asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True, encoding="latin-1")
-    if all(name != "page" for name, _ in asked):
-        return scope
-    others = urlencode([(name, value) for name, value in asked if name != "page"], encoding="latin-1")
-    return {**scope, "query_string": others.encode("ascii")}
-
-
-def refusing(scope: Scope, send: Send) -> Send:
-    """Answer 400 where Gradio's direct routes answer 500 to what a handler refuses; a fault of the app stays 500."""
-    if not any(f"/gradio_api/{route}/" in scope["path"] for route in ("run", "api")):
-        return send
-    start: Message | None = None
-
-    async def send_later(message: Message) -> None:
-        nonlocal start
-        if message["type"] == "http.response.start" and message["status"] == 500:
-            start = message  # what kind of error it is, the body says
-            return
-        if start is not None:
-            await send({**start, "status": 400} if _is_refusal(message["body"]) else start)
-            start = None
-        await send(message)
-
-    return send_later
-
-
-def _is_refusal(body: bytes) -> bool:
-    """Whether an error was raised for the visitor: only such have a title."""
-    try:
-        content = json.loads(body)
-    except ValueError:
-        return False
-    return isinstance(content, dict) and "title" in content and content["error"] != FAILED
-
-
 def reference_picture(**options: Any) -> gr.Image:
     """Build a `gr.Image` that does not open its file in this process (security): the decoder's children do.
 
@@ -158,30 +101,24 @@ def reference_picture(**options: Any) -> gr.Image:
 
 
 def check_inputs(page: gr.Blocks) -> None:
-    """Refuse values that a page's components could not have sent, in one sentence and without a traceback.
+    """Refuse values that a page's components cannot read, in one sentence and without a traceback.
 
-    Gradio passes some on to the handlers, such as NaN from a number, and raises errors of many kinds for others.
+    Gradio raises errors of many kinds for such, and passes None on for a text that a request leaves out.
     """
     preprocess = page.preprocess_data
 
     async def checked(block_fn: Any, inputs: list[Any], *args: Any, **options: Any) -> list[Any]:
         try:
-            json.dumps(inputs, ensure_ascii=False).encode()
             values = await preprocess(block_fn, inputs, *args, **options)
-            for block, value in zip(block_fn.inputs, values, strict=True):
-                if not _is_possible(block, value):
-                    raise ValueError(f"a {block.get_block_name()} cannot have the value {value!r}")
-            pairs = zip(block_fn.inputs, values, strict=True)
-            return ["" if value is None and isinstance(block, gr.Textbox) else value for block, value in pairs]
-        except UnicodeEncodeError:
-            reason = "it has a character that is not valid Unicode"
         except gr.Error as error:
-            if not error.print_exception:  # raised by this app
-                raise
-            reason = str(error.message)
+            error.print_exception = False
+            raise
         except Exception as error:
-            reason = reason_of(error)
-        raise gr.Error(f"The request was refused: {reason[:MAX_QUOTED]}", print_exception=False)
+            raise gr.Error(
+                f"The request was refused: {reason_of(error)[:MAX_QUOTED]}", print_exception=False
+            ) from error
+        pairs = zip(block_fn.inputs, values, strict=True)
+        return ["" if value is None and isinstance(block, gr.Textbox) else value for block, value in pairs]
 
     page.preprocess_data = checked  # type: ignore[method-assign]
 
@@ -196,18 +133,3 @@ def show_progress_where_seen(page: gr.Blocks) -> None:
         if event.show_progress_on is None:
             seen = event.outputs if event.show_progress != "hidden" else ()
             event.show_progress_on = [block for block in seen if not isinstance(block, BlockContext)]
-
-
-def _is_possible(block: Any, value: Any) -> bool:
-    match block:
-        case gr.Number() | gr.Slider():
-            return isinstance(value, int | float) and math.isfinite(value)
-        case gr.Dropdown():
-            return isinstance(value, list | None) is bool(block.multiselect)
-        case gr.Radio():
-            return isinstance(value, str)
-        case gr.BrowserState():
-            return isinstance(value, str | None)
-        case gr.HTML():
-            return isinstance(value, dict)
-    return True

@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import logging
 import os
+import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -20,7 +21,6 @@ from starlette.requests import HTTPConnection
 
 from nt2vr.errors import AccessError, ConfigError, reason_of
 from nt2vr.settings import MIN_TOKEN, Settings, is_loopback
-from nt2vr.ui.web.paths import without_folders
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +37,7 @@ PROVE = "open the link that the app printed at its start, or add ?token=… with
 SIGN_IN = "sign in with Hugging Face"
 PROXIED = ("forwarded", "via", "x-real-ip")  # headers of proxies, besides x-forwarded-…
 
+FOLDERS = re.compile(r"(?<![\w./~])/(?!/)(?:[^\s/'\"]+/)+")  # of an absolute path, not of a URL
 IN_SCOPE = "nt2vr.permissions"  # where RequestChecks leaves the permissions for `told`
 Visitor = gr.Request | HTTPConnection | None
 
@@ -117,6 +118,13 @@ def told(text: str, visitor: Visitor) -> str:
     connection = _connection(visitor)
     permissions = connection.scope.get(IN_SCOPE) if connection is not None else None
     return permissions.teller(visitor)(text) if permissions else without_folders(text)
+
+
+def without_folders(text: str, folder: Path | None = None) -> str:
+    """Shorten the absolute paths in a message: relative to a library's folder, others to their names."""
+    if folder is not None:
+        text = text.replace(f"{folder}/", "").replace(str(folder), folder.name)
+    return FOLDERS.sub("", text)
 
 
 def _connection(visitor: Visitor) -> HTTPConnection | None:

@@ -3,41 +3,31 @@
 They see addresses and sizes only. What a visitor may do is decided by permissions, in the handlers.
 """
 
-import errno
-import logging
 import socket
-import traceback
 from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-from fastapi.exception_handlers import request_validation_exception_handler
-from fastapi.exceptions import RequestValidationError
-from gradio.route_utils import FnIndexInferError
+from gradio.utils import get_upload_folder
 from starlette.datastructures import URL
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from nt2vr.errors import quoted, reason_of
-from nt2vr.settings import PACKAGE, is_loopback
-from nt2vr.ui.web.bodies import announced_bytes, is_upload
-from nt2vr.ui.web.gradio_fixes import is_odd_mcp_request, names_url, refusing, without_page
+from nt2vr.errors import quoted
+from nt2vr.files import free_bytes
+from nt2vr.settings import is_loopback
+from nt2vr.ui.web.gradio_fixes import is_odd_mcp_request, names_url
 from nt2vr.ui.web.permissions import IN_SCOPE, Permissions
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
-
-logger = logging.getLogger(__name__)
 
 SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
 MAX_BODY_MB = 1  # of requests without files: the largest, a completed form, has a few KB
 FORM_BYTES = 1 << 16  # allowance for the form around an uploaded file
-# routes of Gradio: some write files for anyone
-UNUSED = ("deep_link", "component_server", "process_recording", "proxy")
 YEAR_S = 365 * 24 * 3600
-UNKNOWN = (FnIndexInferError, KeyError, TypeError, OSError, ValueError)  # of Gradio's routes, for unknown names
+SPARE_BYTES = 200_000_000  # disk space that uploads leave free
 
 
 @dataclass(frozen=True)
@@ -56,14 +46,7 @@ class RequestChecks:
             return
         request = Request(scope, receive)
         answer = self._refuse_address(request) or self._refuse_size(request) or self._let_owner_in(request)
-        try:
-            await (answer or self.app)(
-                {**without_page(scope), IN_SCOPE: self.permissions}, receive, refusing(scope, send)
-            )
-        except RuntimeError as error:  # Gradio says 404 of an unknown session once its stream has started
-            if not isinstance(error.__cause__, HTTPException):
-                raise
-            await send({"type": "http.response.body", "body": b""})
+        await (answer or self.app)({**scope, IN_SCOPE: self.permissions}, receive, send)
 
     def _refuse_address(self, request: Request) -> Response | None:
         """Refuse foreign host names (DNS rebinding), changes requested by other sites' pages, and paths with a URL."""
@@ -81,12 +64,8 @@ class RequestChecks:
             same = origin.lower().partition("//")[2] == asked.lower()  # an Origin has no path
             if not same and all(_host_of(origin) != each.lower() for each in self.host_names):
                 return _refusal(request, "Pages of other sites may not change anything in this app.", 403)
-        if any(character < " " or character == "\x7f" for character in request.scope["path"]):
-            return _refusal(request, "The address has a control character.", 400)
         if names_url(request.scope):
             return _refusal(request, "Addresses are not opened here.", 403)
-        if request.scope["path"].partition("/gradio_api/")[2].partition("=")[0].strip("/") in UNUSED:
-            return _refusal(request, "This app has no such route.", 404)
         if is_odd_mcp_request(request.scope):
             return _refusal(request, "Agents send POST requests to /gradio_api/mcp/; this is another.", 405)
         return None
@@ -104,18 +83,21 @@ class RequestChecks:
             return None
         if "transfer-encoding" in request.headers:
             return _refusal(request, "Send the size of the request (Content-Length).", 411)
-        size, path = announced_bytes(request.scope), request.scope["path"]
-        limit = MAX_BODY_MB * MB
-        if is_upload(request.scope):
+        length, path = request.headers.get("content-length", "0"), request.scope["path"]
+        size, limit = int(length) if length.isdigit() else 0, MAX_BODY_MB * MB
+        is_upload = path.rstrip("/").endswith("/gradio_api/upload")
+        if is_upload:
             imports = self.permissions.may("import", request)
             limit = self.max_upload_bytes if imports else MAX_PICTURE_MB * MB
         elif path.endswith(("/api/search", "/api/match")) and "/gradio_api/" not in path:  # Gradio may have such, too
             limit = 2 * MAX_PICTURE_MB * MB  # as a data URL
         if size > limit + FORM_BYTES:
-            what = "A file" if is_upload(request.scope) else "A request"
+            what = "A file" if is_upload else "A request"
             has = f"{size / MB:,.1f}".removesuffix(".0")
             sentence = f"{what} may have {limit / MB:,.0f} MB here; this one has {has}."
             return _refusal(request, sentence, 413)
+        if is_upload and size + SPARE_BYTES > free_bytes(Path(get_upload_folder())):
+            return _refusal(request, f"The disk has no room for a file of {size / MB:,.0f} MB.", 507)
         return None
 
     def _let_owner_in(self, request: Request) -> Response | None:
@@ -136,32 +118,6 @@ class RequestChecks:
             secure=request.headers.get("x-forwarded-proto", request.url.scheme) == "https",
         )
         return answer
-
-
-async def refuse_unknown(request: Request, error: Exception) -> Response:
-    """Answer a request that names an event or a file that Gradio does not have; its own routes fail on them.
-
-    Handlers of events never get here: Gradio sends their errors to the page. What this app's own routes raise is a
-    fault.
-    """
-    if isinstance(error, OSError | ValueError):
-        is_name = getattr(error, "errno", errno.EINVAL) in (errno.ENAMETOOLONG, errno.EINVAL)  # or it has a NUL
-    else:
-        is_name = "/gradio_api/" in request.scope["path"]
-    frames = traceback.walk_tb(error.__traceback__)
-    if not is_name or any(Path(frame.f_code.co_filename).is_relative_to(PACKAGE) for frame, _ in frames):
-        raise error
-    logger.debug("A request to %s was refused: %s", quoted(request.scope["path"]), quoted(reason_of(error)))
-    return _refusal(request, "The request was refused: it names something that is not here.", 400)
-
-
-async def refuse_unreadable(request: Request, error: Exception) -> Response:
-    """Answer a body that fails validation; FastAPI's own handler fails on NaN, which it would echo as JSON."""
-    assert isinstance(error, RequestValidationError)
-    try:
-        return await request_validation_exception_handler(request, error)
-    except ValueError:
-        return _refusal(request, "The request has NaN or Infinity, which JSON does not know.", 422)
 
 
 def _refusal(request: Request, sentence: str, status: int) -> Response:

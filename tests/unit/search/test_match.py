@@ -16,8 +16,7 @@ from nt2vr.python.searcher import GallerySearcher
 from nt2vr.search.match import MAX_LINES
 from nt2vr.services import Services
 from nt2vr.settings import Settings
-from nt2vr.ui.web.routes import build_routes
-from nt2vr.ui.web.schema import MatchAnswer
+from nt2vr.ui.web.requests import MatchAnswer, Requests, build_routes
 from tests.run import in_thread
 
 SYSTEMS = ["CLIP", "CLIP boolean α 0.5", "CLIP rectified", "CLIP drop"]
@@ -84,7 +83,8 @@ def test_what_cannot_be_matched_is_refused_in_one_sentence(searcher: GallerySear
 @pytest.fixture(scope="module")
 def ask(gallery_data: Path) -> Iterator[Callable[[Any], httpx.Response]]:
     services = Services(Settings(data_dir=gallery_data))
-    api = build_routes(services.galleries, services.decoder)
+    nobody: Any = None
+    api = build_routes(Requests(services.galleries, services.decoder, services.evaluations, nobody))
 
     async def send(body: Any) -> httpx.Response:
         transport = httpx.ASGITransport(api)

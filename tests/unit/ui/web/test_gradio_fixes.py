@@ -18,11 +18,8 @@ from gradio.mcp import GradioMCPServer
 from gradio.utils import get_upload_folder
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
-from starlette.types import Receive, Scope, Send
 
-from nt2vr.errors import ConfigError
 from nt2vr.ui.web import uploads
-from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
     is_odd_mcp_request,
@@ -30,10 +27,7 @@ from nt2vr.ui.web.gradio_fixes import (
     offer_tools,
     reference_picture,
     refuse_downloads,
-    refuse_files_quietly,
-    refusing,
     show_progress_where_seen,
-    without_page,
 )
 from tests.run import in_thread
 
@@ -76,21 +70,6 @@ def test_downloads_that_a_request_asks_for_are_refused(monkeypatch: pytest.Monke
     assert fetched == [URL]
 
 
-def test_a_file_that_an_event_names_is_refused_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    data: Any = [{"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}]
-    with pytest.raises(gr.Error) as caught:
-        processing_utils.check_all_files_in_cache(data)
-    assert caught.value.print_exception, "Gradio prints no traceback: remove refuse_files_quietly"
-    check = processing_utils.check_all_files_in_cache
-    monkeypatch.setattr(processing_utils, "check_all_files_in_cache", check)  # restored after the test
-    refuse_files_quietly()
-    with pytest.raises(gr.Error, match="no such file among the uploaded") as refused:
-        processing_utils.check_all_files_in_cache(data)
-    assert not refused.value.print_exception
-    data[0]["path"] = str(Path(get_upload_folder()) / "a.png")
-    processing_utils.check_all_files_in_cache(data)
-
-
 def test_a_url_in_a_path_is_recognised_before_gradio_serves_it(monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[str] = []
 
@@ -104,43 +83,6 @@ def test_a_url_in_a_path_is_recognised_before_gradio_serves_it(monkeypatch: pyte
     assert answers == ["from elsewhere"] * 2 and served == [URL] * 2, "Gradio no longer serves it: remove names_url"
     assert all(names_url({"path": path}) for path in paths)
     assert not names_url({"path": "/gradio_api/file=/data/uploads/x.png"})
-
-
-def test_the_parameter_page_is_dropped_because_gradio_fails_on_it() -> None:
-    with pytest.raises(KeyError, match="2"):  # otherwise remove without_page
-        client().get("/?page=2")
-    scope = {"query_string": b"q=caf%C3%A9&page=2&k="}
-    assert without_page(scope) == {"query_string": b"q=caf%C3%A9&k="}
-    assert without_page({"query_string": b"pages=2"}) == {"query_string": b"pages=2"}
-
-
-def test_direct_routes_answer_400_to_what_is_refused_and_500_to_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
-    errors = {"refused": ConfigError("There is no such system."), "broken": ZeroDivisionError()}
-
-    def fail(which: str) -> None:
-        raise errors[which]
-
-    page: gr.Blocks
-    with gr.Blocks() as page:
-        text = gr.Textbox()
-        gr.Button().click(user_errors(fail), text, None, api_name="caught")
-        gr.Button().click(fail, text, None, api_name="loose")
-    page.show_error = True
-    app = routes.App.create_app(page)
-
-    async def fixed(scope: Scope, receive: Receive, send: Send) -> None:
-        await app(scope, receive, refusing(scope, send))
-
-    def answers(served: Any) -> list[tuple[int, str]]:
-        client = TestClient(served, base_url="http://127.0.0.1")
-        asked = [("caught", "refused"), ("caught", "broken"), ("loose", "broken")]
-        found = [client.post(f"/gradio_api/run/{name}", json={"data": [which]}) for name, which in asked]
-        return [(answer.status_code, answer.json()["error"]) for answer in found]
-
-    failed = "Something went wrong; the log has the details."
-    assert answers(app)[0] == (500, "There is no such system."), "Gradio says 4xx itself: remove refusing"
-    assert answers(fixed) == [(400, "There is no such system."), (500, failed), (500, "")]
-    assert "ZeroDivisionError" in capsys.readouterr().err
 
 
 def test_a_reference_picture_is_not_opened_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,17 +122,6 @@ IMPOSSIBLE: dict[str, tuple[Callable[[], Any], Any]] = {
     "a number from the browser's state": (gr.BrowserState, 1),
     "a lone surrogate": (gr.Textbox, "\ud800"),
 }
-
-
-@pytest.mark.parametrize("what", IMPOSSIBLE)
-def test_a_value_that_a_component_cannot_send_reaches_no_handler(what: str) -> None:
-    build, value = IMPOSSIBLE[what]
-    page, send = page_with(build)
-    assert repr(send(value)) == repr(value), "Gradio refuses it: remove this case"
-    check_inputs(page)
-    with pytest.raises(gr.Error, match=r"^.The request was refused: ") as caught:
-        send(value)
-    assert not caught.value.print_exception
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,11 @@ from typing import Any
 
 import httpx
 import pytest
-from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from nt2vr.settings import PACKAGE
-from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.permissions import Permissions
-from nt2vr.ui.web.request_checks import MAX_BODY_MB, RequestChecks, refuse_unknown
+from nt2vr.ui.web.request_checks import MAX_BODY_MB, RequestChecks
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
 from tests.run import in_thread
 
@@ -35,7 +32,7 @@ def ask(
     peer: str = "127.0.0.1",
 ) -> httpx.Response:
     """Send one request through the door of an app that listens on `host`."""
-    door = RequestChecks(Bodies(hello), GATE, host, names, max_upload_bytes=1000 * MB)
+    door = RequestChecks(hello, GATE, host, names, max_upload_bytes=1000 * MB)
 
     async def send() -> httpx.Response:
         transport = httpx.ASGITransport(door, client=(peer, 1))
@@ -135,17 +132,6 @@ def test_no_address_in_a_path_is_fetched(method: str, path: str) -> None:
     assert ask(method, "/gradio_api/file=/data/uploads/x.png").status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/gradio_api/heartbeat/%00", "/%0a", "/gradio_api/file=/data/uploads/%7f.png"])
-def test_no_control_character_gets_to_gradio(path: str) -> None:
-    assert ask("GET", path).status_code == 400
-    assert ask("GET", "/gradio_api/file=/data/uploads/a%C2%A0%C3%A9.png").status_code == 200
-
-
-def test_a_request_just_too_large_is_not_said_to_have_what_it_may() -> None:
-    answer = ask("POST", "/gradio_api/queue/join", headers={"content-length": "1200000"})
-    assert answer.text == "A request may have 1 MB here; this one has 1.2."
-
-
 def test_a_request_must_say_its_size() -> None:
     assert ask("POST", "/gradio_api/upload", headers={"transfer-encoding": "chunked"}).status_code == 411
 
@@ -190,39 +176,6 @@ def test_another_token_is_refused_in_a_sentence() -> None:
     answer = ask(path="/?token=guess", headers=PAGE)
     assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
     assert "Open the link" in answer.text
-
-
-def test_the_parameter_at_which_gradio_fails_is_dropped_and_all_others_are_kept() -> None:
-    assert ask(path="/?q=caf%C3%A9+%26+tea&page=2&k=").text == "hello q=caf%C3%A9+%26+tea&k="
-    assert ask(path="/?q=a%20dog&pages=2").text == "hello q=a%20dog&pages=2"
-
-
-@pytest.mark.parametrize(
-    "route", ["deep_link", "component_server", "component_server/", "process_recording", "proxy=x"]
-)
-def test_routes_of_gradio_that_the_page_does_not_use_are_closed(route: str) -> None:
-    for prefix in ("", "/films"):
-        for method in ("GET", "POST"):
-            assert ask(method, f"{prefix}/gradio_api/{route}").status_code == 404
-
-
-@pytest.mark.parametrize("kind", ["KeyError", "TypeError", "ValueError", "OSError"])
-def test_only_what_gradio_itself_raises_counts_as_an_unknown_name(kind: str) -> None:
-    def raised_in(file: str) -> Exception:
-        arguments = "36, 'File name too long'" if kind == "OSError" else "'x'"
-        try:
-            exec(compile(f"raise {kind}({arguments})", file, "exec"))
-        except Exception as error:
-            return error
-        raise AssertionError
-
-    def answered(error: Exception) -> int:
-        request = Request({"type": "http", "path": "/gradio_api/info", "headers": []})
-        return in_thread(refuse_unknown(request, error)).status_code
-
-    assert answered(raised_in("/lib/gradio/routes.py")) == 400
-    with pytest.raises((KeyError, TypeError, ValueError, OSError)):
-        answered(raised_in(str(PACKAGE / "ui" / "library" / "media.py")))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,530 @@
+"""What programs may ask: search, match, understand, galleries, systems and evaluate.
+
+`Requests` has a typed function for each; `build_routes` offers them as plain HTTP under `/api`, `build_tools` to
+agents over MCP, `build_events` to Gradio's clients. Limits and errors are those of the page; over HTTP an error is
+`{"error": "one sentence"}`.
+"""
+
+import base64
+import binascii
+import inspect
+import json
+import logging
+import tempfile
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import gradio as gr
+from anyio import CapacityLimiter, to_thread
+from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
+from gradio.events import api as gradio_api
+from gradio.mcp import GradioMCPServer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+
+from nt2vr.errors import MAX_QUOTED, BusyError, ConfigError, MediaError, Nt2vrError
+from nt2vr.evaluation.covr_data import CovrData
+from nt2vr.evaluation.jobs import Evaluations
+from nt2vr.evaluation.sources import Data
+from nt2vr.files import expanded
+from nt2vr.library.galleries import Galleries
+from nt2vr.library.libraries import BUILT_IN
+from nt2vr.media.decode import Decoder
+from nt2vr.progress import Job
+from nt2vr.search.match import match
+from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
+from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
+from nt2vr.search.strategies import DEFAULT_ALPHA
+from nt2vr.settings import project_version
+from nt2vr.ui.web.errors import FAILED
+from nt2vr.ui.web.gradio_fixes import offer_tools, reference_picture
+from nt2vr.ui.web.permissions import Permissions, Visitor, told
+from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB, TOO_LARGE
+from nt2vr.world import WORLD
+
+logger = logging.getLogger(__name__)
+Asked = TypeVar("Asked", bound=BaseModel)
+
+JSON, FORM = "application/json", "multipart/form-data"
+LISTS = ("systems", "literal", "lines")  # fields that a form may repeat
+TOOL = "agent_"  # prefix of the tools' endpoints, since Gradio's API has a /search of its own
+
+SCHEMAS = "#/components/schemas/"
+MAX_ITEMS = 100  # of a list, before any item is checked; smaller excesses are refused by the searcher
+Weight = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Complete(BaseModel):
+    """Data that has no further fields."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ReferenceRequest(Complete):
+    """A reference: a clip of the gallery, or a picture."""
+
+    clip: str = Field("", description="video_id of a clip of the gallery")
+    image: str | None = Field(None, description="a picture as a data URL")
+    weight: Weight = Field(DEFAULT_WEIGHT, description="0 to 1; relative to other references, and to the text")
+    wanted: bool = Field(True, description="false: less like this")
+
+
+class SearchRequest(Complete):
+    """A search; every field has a default, but one of query, image and references must be given."""
+
+    query: str = Field("", description="what the clip should show, and what it should not")
+    gallery: str = Field("", description="name or id of a library, as listed by /api/galleries; default: the built-in")
+    systems: list[str] = Field(
+        list(DEFAULT_SYSTEMS), max_length=MAX_ITEMS, description="names, as listed by /api/systems"
+    )
+    k: int = Field(DEFAULT_K, description="hits per system")
+    image: str | None = Field(None, description="a reference picture as a data URL; in a form, a file")
+    image_weight: Weight = Field(DEFAULT_WEIGHT, description="0: text alone; 1: picture alone")
+    alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
+    references: list[ReferenceRequest] = Field(
+        [], max_length=MAX_ITEMS, description="at most 4, in JSON only; image is a further one"
+    )
+    literal: list[str] = Field(
+        [], max_length=MAX_ITEMS, description="words to ask for as typed, not as the answer's read_as says"
+    )
+
+
+class MatchRequest(Complete):
+    """A choice among captions for one clip or one picture; one of clip and image must be given."""
+
+    lines: list[str] = Field([], max_length=MAX_ITEMS, description="2 to 8 captions")
+    clip: str = Field("", description="video_id of a clip of the gallery")
+    image: str | None = Field(None, description="a picture as a data URL; in a form, a file")
+    gallery: str = Field("", description="as for a search")
+    systems: list[str] = Field(
+        list(DEFAULT_SYSTEMS), max_length=MAX_ITEMS, description="names, as listed by /api/systems"
+    )
+    alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
+    literal: list[str] = Field([], max_length=MAX_ITEMS, description="as for a search")
+
+
+class MatchLine(Complete):
+    """A caption; one that is known to be true of the clip is right."""
+
+    text: str
+    verdict: Literal["right", "violation", "miss"] | None
+
+
+class SystemScores(Complete):
+    """The scores of one system, a caption each; null for a caption that leaves it nothing to search for."""
+
+    name: str
+    scores: list[float | None]
+    best: int | None = Field(description="place of the highest score, from 0; null if there is no single one")
+
+
+class MatchAnswer(Complete):
+    """The scores of all captions; fields with a default may be left out."""
+
+    lines: list[MatchLine]
+    systems: list[SystemScores]
+    judged_by: str = Field("", description="captions, if the verdicts derive from them")
+
+
+class QueryParts(Complete):
+    """The query as it was understood."""
+
+    text: str
+    wanted: list[str]
+    unwanted: list[str]
+    notice: str = Field("", description="if the query is hardly English")
+    read_as: dict[str, str] = Field({}, description="words that a model does not know, and what it was asked for")
+
+
+class Span(Complete):
+    """A window of a long video, in seconds."""
+
+    start: float
+    end: float | None
+    score: float
+
+
+class FoundClip(Complete):
+    """A clip, or adjacent windows of one film, which alone have the fields from `film` on."""
+
+    video_id: str
+    rank: int
+    score: float
+    verdict: Literal["right", "violation", "miss"] | None
+    film: str = ""
+    start: float = 0.0
+    end: float | None = None
+    moments: list[Span] = []
+
+
+class SystemAnswer(Complete):
+    """The ranking of one system."""
+
+    name: str
+    hits: list[FoundClip]
+    epoch: int | None = Field(None, description="of a training run, the epoch that answered")
+    read_as: dict[str, str] = {}
+    reads: str = Field("", description="words of the sentence that are not stop words, for models that have these")
+    missing: int = Field(0, description="clips that are not indexed by its model")
+    recall: float = Field(1.0, description="of an approximate index")
+
+
+class SearchAnswer(Complete):
+    """The answer to a search; fields with a default may be left out."""
+
+    query: QueryParts
+    systems: list[SystemAnswer]
+    gallery: str = Field("", description="id of the library; left out for the built-in gallery")
+    judged_by: str = Field("", description="captions, if the verdicts derive from them")
+
+
+class GalleryInfo(BaseModel):
+    """A gallery that can be searched."""
+
+    name: str
+    id: str
+    num_clips: int
+
+
+class Health(BaseModel):
+    """Whether searches are answered immediately, and what the start-up is doing."""
+
+    ready: bool
+    status: str
+
+
+class Refusal(BaseModel):
+    """Why there is no answer, in one sentence."""
+
+    error: str
+
+
+class Requests:
+    """The functions behind all three faces."""
+
+    def __init__(
+        self, galleries: Galleries, decoder: Decoder, evaluations: Evaluations, permissions: Permissions
+    ) -> None:
+        self._galleries, self._decoder = galleries, decoder
+        self._evaluations, self._permissions = evaluations, permissions
+
+    def search(self, asked: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
+        """Search the gallery: the query's parts, and each system's ranked hits."""
+        check_number(len(asked.references))
+        references = [] if asked.image is None else [self._picture(asked.image, asked.image_weight)]
+        if picture is not None:
+            references.append(Reference((self._decoder.picture(picture),), weight=asked.image_weight))
+        for each in asked.references:
+            if (each.image is None) == (not each.clip):
+                raise ConfigError("A reference is either a clip or an image: name one of them.")
+            if each.image is None:
+                references.append(Reference((), each.clip, each.weight, each.wanted))
+            else:
+                references.append(self._picture(each.image, each.weight, each.wanted))
+        searcher, strengths = self._galleries.searcher(asked.gallery), {"boolean": asked.alpha}
+        return searcher.search(asked.query, asked.systems, asked.k, references, strengths, asked.literal).as_dict()
+
+    def match(self, asked: MatchRequest) -> dict[str, Any]:
+        """Score captions for one clip or picture with each system."""
+        if (asked.image is None) == (not asked.clip):
+            raise ConfigError("Captions are matched with either a clip or an image: name one of them.")
+        shown = Reference((), asked.clip) if asked.image is None else self._picture(asked.image)
+        searcher, strengths = self._galleries.searcher(asked.gallery), {"boolean": asked.alpha}
+        return match(searcher, shown, asked.lines, asked.systems, strengths, asked.literal).as_dict()
+
+    def understand(self, query: str) -> dict[str, Any]:
+        """Split a sentence into what it wants and what it does not want, without searching."""
+        found = self._galleries.built_in.understand(query)
+        return {"wanted": found.wanted, "unwanted": found.unwanted, "notice": found.notice}
+
+    def galleries(self) -> list[dict[str, Any]]:
+        """List the galleries: the built-in one, then the libraries."""
+        built_in = {"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(self._galleries.built_in.gallery.videos)}
+        infos = self._galleries.shelf.infos()
+        return [built_in, *({"name": info.name, "id": info.id, "num_clips": info.num_clips} for info in infos)]
+
+    def systems(self) -> list[str]:
+        """List the names of all systems: each is a model, with or without a strategy for unwanted parts."""
+        return self._galleries.built_in.system_names()
+
+    def health(self) -> tuple[bool, str]:
+        """Return whether searches are answered immediately, and what the start-up is doing."""
+        return self._galleries.built_in.is_ready, self._galleries.built_in.status
+
+    def evaluate(self, data: str, systems: list[str], visitor: Visitor) -> dict[str, Any]:
+        """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
+        checked_request(SearchRequest, {"systems": systems})
+        job = start_evaluation(self._evaluations, self._permissions, visitor, data, systems).result()
+        if not job.result:
+            raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
+        return self._evaluations.archive.summary(job.result)
+
+    def _picture(self, image: str, weight: float = DEFAULT_WEIGHT, wanted: bool = True) -> Reference:
+        """Decode a data URL."""
+        head, comma, content = image.partition(",")
+        try:
+            if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
+                raise ValueError
+            picture = base64.b64decode(content, validate=True)
+        except (ValueError, binascii.Error):
+            raise MediaError("Send the picture as a data URL: data:image/png;base64,…") from None
+        if len(picture) > MAX_PICTURE_MB * MB:
+            raise MediaError(TOO_LARGE)
+        with tempfile.TemporaryDirectory(prefix="nt2vr-") as folder:
+            path = Path(folder) / "picture"
+            path.write_bytes(picture)
+            return Reference((self._decoder.picture(path),), "", weight, wanted)
+
+
+def checked_request(kind: type[Asked], values: Mapping[str, Any], strict: bool = True) -> Asked:
+    """Validate the values of a request; unless `strict`, numbers may be strings."""
+    try:
+        return kind.model_validate(values, strict=strict)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise ConfigError(f"{'.'.join(map(str, first['loc']))[:MAX_QUOTED]}: {first['msg']}.") from error
+
+
+def start_evaluation(
+    evaluations: Evaluations,
+    permissions: Permissions,
+    visitor: Visitor,
+    name: str,
+    systems: list[str],
+    split: str = "test",
+) -> Future[Job[str]]:
+    """Start an evaluation on data with a name as in `Data`; return a future of the finished job.
+
+    Raises:
+        AccessError: if the visitor may not name data of this machine.
+        ConfigError: if there is no room for its report, or it cannot be started.
+    """
+    if not permissions.may("delete", visitor):
+        evaluations.archive.check_room()
+    data = Data((name or "").strip())
+    if data.is_path:
+        permissions.check("paths", visitor)
+        data = Data(data.name, split=split)  # type: ignore[arg-type]
+    return evaluations.start(data, systems or [])
+
+
+def start_covr_evaluation(
+    evaluations: Evaluations,
+    permissions: Permissions,
+    visitor: Visitor,
+    name: str,
+    split: str,
+    per_kind: int,
+    model: str,
+) -> Future[Job[str]]:
+    """Start an evaluation of pictures plus texts on data with a name as in `CovrData`; errors as above."""
+    if not permissions.may("delete", visitor):
+        evaluations.archive.check_room()
+    if not name or not model:
+        raise ConfigError("Choose data, a model and a number of queries to evaluate.")
+    if name != WORLD:
+        permissions.check("paths", visitor)
+        name = str(expanded(name))
+    return evaluations.start_covr(CovrData(name, split, per_kind if name == WORLD else 0), model)
+
+
+def build_routes(requests: Requests) -> FastAPI:
+    """Build the app that is mounted at /api, with a page of its documentation."""
+    api = FastAPIOffline(
+        title="nT2VR",
+        version=project_version(),
+        description="Text-to-video retrieval that understands negation.",
+        redoc_url=None,  # its page fetches a logo from elsewhere
+    )
+    limiter = CapacityLimiter(CONCURRENT)
+    api.openapi = partial(_described, api)  # type: ignore[method-assign]  # as FastAPI's own guide does
+    refusals: dict[int | str, dict[str, Any]] = {status: {"model": Refusal} for status in (400, 500, 503)}
+
+    async def answered(request: Request, kind: type[Asked], work: Callable[[Asked], Any]) -> Response:
+        try:
+            asked = await _read(request, kind)
+            return JSONResponse(await to_thread.run_sync(work, asked, limiter=limiter))
+        except Nt2vrError as error:
+            return JSONResponse({"error": told(str(error), request)}, 503 if isinstance(error, BusyError) else 400)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody is listening
+        except Exception:
+            logger.exception("A request over HTTP failed.")
+            return JSONResponse({"error": FAILED}, 500)
+
+    def offer(name: str, kind: type[Asked], work: Callable[[Asked], Any], answer: type[BaseModel]) -> None:
+        async def route(request: Request) -> Response:
+            return await answered(request, kind, work)
+
+        route.__name__, route.__doc__ = name, f"{inspect.getdoc(work)} A form (multipart) is read, too."
+        content = {JSON: {"schema": {"$ref": f"{SCHEMAS}{kind.__name__}"}}}
+        body = {"requestBody": {"required": True, "content": content}}
+        api.post(f"/{name}", openapi_extra=body, response_model=answer, responses=refusals)(route)
+
+    offer("search", SearchRequest, requests.search, SearchAnswer)
+    offer("match", MatchRequest, requests.match, MatchAnswer)
+    api.get("/galleries", operation_id="galleries_galleries_get", response_model=list[GalleryInfo])(requests.galleries)
+    api.get("/systems")(requests.systems)
+
+    @api.get("/health", response_model=Health, responses={503: {"model": Health}})
+    def health(request: Request) -> Response:
+        """Return 200 once searches are answered immediately, and 503 while the first model is being loaded."""
+        ready, status = requests.health()
+        return JSONResponse({"ready": ready, "status": told(status, request)}, 200 if ready else 503)
+
+    return api
+
+
+def _described(api: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI document with the JSON requests that routes read themselves.
+
+    Their forms are left out: of two kinds of body, openapi-python-client 0.29 makes a client that cannot be imported.
+    """
+    document = FastAPI.openapi(api)
+    for kind in (SearchRequest, MatchRequest):
+        request = kind.model_json_schema(ref_template=f"{SCHEMAS}{{model}}")
+        document["components"]["schemas"] |= {**request.pop("$defs", {}), kind.__name__: request}
+    return document
+
+
+async def _read(request: Request, kind: type[Asked]) -> Asked:
+    """Read a JSON object, or a form whose picture is a file."""
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type != FORM:
+        try:
+            values = json.loads(await request.body())
+        except (ValueError, RecursionError):
+            values = None
+        if not isinstance(values, dict):
+            raise ConfigError(f"Send a JSON object ({JSON}) or a form ({FORM}).")
+        return checked_request(kind, values)
+    try:
+        async with request.form(max_files=1, max_fields=50, max_part_size=MB) as form:
+            values = {key: form.getlist(key) if key in LISTS else form[key] for key in form}
+            if isinstance(picture := values.get("image"), UploadFile):
+                content = base64.b64encode(await picture.read()).decode("ascii")
+                values["image"] = f"data:image/upload;base64,{content}"
+            return checked_request(kind, values, strict=False)  # a form's values are strings
+    except HTTPException as error:
+        raise ConfigError(f"The form cannot be read: {error.detail}") from error
+
+
+def build_events(requests: Requests) -> None:
+    """Offer /search, /systems and /evaluate to Gradio's clients; their names and inputs stay as they are."""
+
+    def search(
+        query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
+    ) -> dict[str, Any]:
+        """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
+        count = int(k) if k == int(k) else k  # JavaScript does not distinguish 8 from 8.0
+        values = {"query": query, "systems": systems, "k": count, "image_weight": image_weight, "alpha": alpha}
+        return requests.search(checked_request(SearchRequest, values), Path(image) if image else None)
+
+    def evaluate(data: str, systems: list[str], request: gr.Request) -> dict[str, Any]:
+        """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
+        return requests.evaluate(data, systems, request)
+
+    with gr.Row(visible=False):
+        asked = [
+            gr.Textbox(label="query"),
+            gr.JSON(list(DEFAULT_SYSTEMS), label="systems"),
+            gr.Number(DEFAULT_K, label="k"),
+            reference_picture(),
+            gr.Number(DEFAULT_WEIGHT, label="image_weight"),
+            gr.Number(DEFAULT_ALPHA, label="alpha"),
+        ]
+        evaluated = [gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")]
+        endpoints = {"search": (search, asked), "systems": (requests.systems, None), "evaluate": (evaluate, evaluated)}
+        for name, (handler, inputs) in endpoints.items():
+            gr.Button().click(handler, inputs, gr.JSON(), api_name=name, concurrency_limit=CONCURRENT)
+
+
+class ToolError(gr.Error):
+    """An error as agents read it: the sentence, without the quotation marks that Gradio adds."""
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
+def check_installed() -> None:
+    """Refuse to go on without the MCP package."""
+    if not hasattr(GradioMCPServer, "StreamableHTTPSessionManager"):  # the last of what Gradio imports of it
+        raise ConfigError("MCP needs a package that is not installed: pip install 'nt2vr[mcp]', or 'gradio[mcp]'.")
+
+
+def build_tools(requests: Requests, permissions: Permissions) -> None:
+    """Offer tools that change nothing, and no other endpoint of the page, to agents.
+
+    They are not queued: Gradio would call a queued one from this machine, with this machine's permissions.
+    """
+    limiter = CapacityLimiter(CONCURRENT)
+
+    async def answered(work: Callable[[], object], request: gr.Request) -> str:
+        try:
+            return json.dumps(await to_thread.run_sync(work, limiter=limiter), ensure_ascii=False)
+        except Nt2vrError as error:
+            raise ToolError(permissions.teller(request)(str(error)), print_exception=False) from error
+        except Exception as error:
+            logger.exception("A tool failed.")
+            raise ToolError(FAILED, print_exception=False) from error
+
+    async def search(
+        request: gr.Request,
+        query: str,
+        systems: list[str] = list(DEFAULT_SYSTEMS),  # noqa: B006  never changed
+        k: int = DEFAULT_K,
+        gallery: str = "",
+    ) -> str:
+        """Search videos by a sentence that may say what they must not show, such as "a dog and not a cat".
+
+        Args:
+            query: what the videos should show, and what they should not.
+            systems: names from list_systems; each ranks the videos its own way.
+            k: videos per system, 1 to 100.
+            gallery: a name or id from list_galleries; empty for the built-in one.
+
+        Returns:
+            JSON: the query's parts, and per system the ranked videos, with id, score and verdict if it is known.
+        """
+        values = {"query": query, "systems": systems, "k": k, "gallery": gallery}
+        return await answered(lambda: requests.search(checked_request(SearchRequest, values)), request)
+
+    async def understand(request: gr.Request, query: str) -> str:
+        """Split a sentence into what it wants and what it does not want, without searching.
+
+        Args:
+            query: the sentence.
+
+        Returns:
+            JSON: lists of wanted and unwanted parts, and a notice if the sentence is hardly English.
+        """
+        return await answered(lambda: requests.understand(query), request)
+
+    async def list_systems(request: gr.Request) -> str:
+        """List the systems that can search: each is a model, with or without a strategy for unwanted parts.
+
+        Returns:
+            JSON: the names.
+        """
+        return await answered(requests.systems, request)
+
+    async def list_galleries(request: gr.Request) -> str:
+        """List the galleries that can be searched: the built-in one, then the libraries.
+
+        Returns:
+            JSON: name, id and number of clips of each.
+        """
+        return await answered(requests.galleries, request)
+
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # a malformed message is answered, not logged over a page
+    tools = (search, understand, list_systems, list_galleries)
+    for tool in tools:
+        gradio_api(tool, api_name=f"{TOOL}{tool.__name__}", queue=False)
+    offer_tools({tool.__name__: f"/{TOOL}{tool.__name__}" for tool in tools})

@@ -1,0 +1,116 @@
+"""What anybody may send to the plain routes: read within bounds, or refused in one sentence."""
+
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from starlette.types import Message
+
+import nt2vr
+from nt2vr.errors import ConfigError
+from nt2vr.search.answers import Answer, Hit, Moment, Ranking
+from nt2vr.ui.web.requests import MAX_ITEMS, Requests, SearchAnswer, SearchRequest, build_routes, checked_request
+from tests.run import in_thread
+
+LISTS = ("systems", "references", "literal")
+
+
+def routes() -> FastAPI:
+    """Build the routes, without a page behind them."""
+    nothing: Any = None
+    return build_routes(Requests(nothing, nothing, nothing, nothing))
+
+
+def client_of(api: FastAPI, address: str = "127.0.0.1") -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(api, client=(address, 1))
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
+
+
+def post(body: bytes) -> httpx.Response:
+    async def send() -> httpx.Response:
+        async with client_of(routes()) as client:
+            return await client.post("/search", content=body, headers={"content-type": "application/json"})
+
+    return in_thread(send())
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("item", [1, "a", {}, [], {"no such": 1}], ids=repr)
+def test_a_long_list_is_refused_as_a_whole_whatever_its_items(name: str, item: Any) -> None:
+    with pytest.raises(ConfigError, match=f"^{name}: List should have at most {MAX_ITEMS} items"):
+        checked_request(SearchRequest, {name: [item] * 1_000_000})
+
+
+def test_a_few_too_many_are_left_to_the_searcher_s_own_sentence() -> None:
+    asked = checked_request(
+        SearchRequest, {"systems": ["CLIP"] * MAX_ITEMS, "references": [{"clip": "a"}] * MAX_ITEMS}
+    )
+    assert len(asked.systems) == len(asked.references) == MAX_ITEMS
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (b"[" * 100_000, "Send a JSON object"),
+        (b'{"query": ' + b"[" * 900 + b"]" * 900 + b"}", "query: Input should be a valid string"),
+        (b'{"k": ' + b"9" * 1_000_000 + b"}", "Send a JSON object"),
+        (b'{"k": 1e999}', "k: Input should be a valid integer"),
+        (b'{"references": [' + b"1," * 4_000 + b"1]}", f"references: List should have at most {MAX_ITEMS} items"),
+        ("[]".encode("utf-32"), "Send a JSON object"),
+        (b"\xff\xfe\xfd", "Send a JSON object"),
+        (b"\0" * 1_000_000, "Send a JSON object"),
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_a_body_that_would_take_many_times_its_size_gets_one_short_sentence(body: bytes, sentence: str) -> None:
+    answer = post(body)
+    assert answer.status_code == 400 and list(answer.json()) == ["error"]
+    assert sentence in answer.json()["error"] and len(answer.json()["error"]) < 150
+
+
+def test_a_large_picture_has_one_comma() -> None:
+    answer = post(b'{"image": "data:image/png;base64,' + b"A" * 80_000_000 + b'"}')
+    assert answer.json()["error"] == "A picture may have 50 MB. Send a smaller one."
+
+
+def test_who_leaves_in_the_middle_of_a_request_is_not_an_error_of_the_app(caplog: pytest.LogCaptureFixture) -> None:
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        pass
+
+    scope = {"type": "http", "method": "POST", "path": "/search", "query_string": b"", "headers": []}
+    in_thread(routes()(scope, receive, send))
+    assert not caplog.records
+
+
+def references_in(document: Any) -> list[str]:
+    if isinstance(document, dict):
+        own = [document["$ref"]] if "$ref" in document else []
+        return own + [found for value in document.values() for found in references_in(value)]
+    return [found for value in document for found in references_in(value)] if isinstance(document, list) else []
+
+
+def test_every_reference_leads_somewhere() -> None:
+    document = routes().openapi()
+    assert document == routes().openapi()
+    found = references_in(document)
+    assert "#/components/schemas/ReferenceRequest" in found
+    for reference in found:
+        place: Any = document
+        for part in reference.removeprefix("#/").split("/"):
+            place = place[part]
+
+
+def test_answers_are_as_described() -> None:
+    system = nt2vr.System("CLIP")
+    window = Moment("film#1", 0.0, None, 0.5)
+    hits = (Hit("a", 1, 0.5, "right"), Hit("film#1", 2, 0.4, None, "film", (window,)))
+    query = nt2vr.understand("le chien n'est pas sur la table")
+    plain = Ranking(system, hits[:1])
+    full = Ranking(system, hits, read_as={"hound": "dog"}, epoch=3, missing=2)
+    for answer in (Answer(query, (plain,)), Answer(query, (plain, full), "captions", "library")):
+        data = answer.as_dict()
+        assert SearchAnswer.model_validate(data, strict=True).model_dump(exclude_unset=True) == data
