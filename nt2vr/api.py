@@ -67,7 +67,7 @@ def open_searcher(
     """Open a library by name or id, or the built-in gallery; `data_dir` and `device` as for `load_model`.
 
     Args:
-        index: "exact", "faiss" or a plug-in's, or Milvus for libraries: an address as for `--index`; default: that of
+        index: "exact", "faiss", or Milvus for libraries: an address as for `--index`; default: that of
             NT2VR_INDEX, or exact, and approximate from 200,000 clips.
     """
     expect("library", library, str, "a name")

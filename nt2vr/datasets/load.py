@@ -31,8 +31,8 @@ BUILT_IN: Mapping[str, Loader] = {  # the first whose mark is found is used
     "flickr": flickr.LOADER,
     "captions": captions.OTHER_LOADER,
 }
-GENERAL = ("folder", "flickr", "captions")  # whose marks others may share, those of plug-ins included
-DATASETS = Registry("kind of dataset", "nt2vr.datasets", BUILT_IN, _checked)
+GENERAL = ("folder", "flickr", "captions")  # whose marks others may share
+DATASETS = Registry("kind of dataset", BUILT_IN, _checked)
 NO_SPLITS = (
     "{name} has no splits, so all of its {count} are taken. Of a model trained on them, only the split “validation” "
     "tells how it does on others."

@@ -10,12 +10,11 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
-from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, quoted, reason_of
+from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import parse_json
 from nt2vr.models.card import CARD, DRAWINGS, FUSION, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
@@ -23,7 +22,7 @@ from nt2vr.models.downloads import Announce, fetch, pretrained
 from nt2vr.models.encoder import Encoder, check_encoder
 from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
 from nt2vr.progress import Progress, silent
-from nt2vr.registry import Registry, pick
+from nt2vr.registry import pick
 from nt2vr.settings import ASSETS, Settings
 
 logger = logging.getLogger(__name__)
@@ -40,7 +39,7 @@ class CatalogEntry:
     Attributes:
         folders: of a run, its epochs, newest first: the first that can be loaded is served; otherwise one folder.
         kind: a model of its own, embeddings from a file, a run (its newest or best epoch), one epoch of a run, or a
-            model from outside: a plug-in's, or an object in Python.
+            model from outside, an object in Python.
         make: returns a model from outside, which has no folders.
     """
 
@@ -48,31 +47,6 @@ class CatalogEntry:
     kind: Literal["model", "embeddings", "run", "epoch", "outside"] = "model"
     has_fusion: bool = False
     make: Callable[[], Encoder] | None = None
-
-
-def _made_once(name: str, factory: Any) -> Callable[[], Encoder]:
-    """Return what makes a plug-in's model with the first use."""
-
-    @cache
-    def make() -> Encoder:
-        try:
-            return check_encoder(factory())
-        except Nt2vrError:
-            raise
-        except Exception as error:
-            raise CheckpointError(f"The plug-in's model {name} cannot be made: {reason_of(error)}.") from error
-
-    if not callable(factory):
-        raise ConfigError(f"the model {name} is neither a class nor a function that returns an Encoder")
-    return make
-
-
-@cache
-def _report_taken(name: str) -> None:
-    logger.warning("The plug-in's model %s is left out: there is a model of that name already.", quoted(name))
-
-
-MODELS: Registry[Callable[[], Encoder]] = Registry("model", "nt2vr.models", {}, _made_once)
 
 
 class Catalog:
@@ -124,15 +98,10 @@ class Catalog:
         for run in sorted(_subfolders(self._runs), reverse=True) if self._runs else ():
             name = run.name if run.name.casefold() not in taken else f"{run.name} (run)"
             entries |= {f"{name}{suffix}": entry for suffix, entry in self._epochs(run / "checkpoints").items()}
-        for name in MODELS:
-            if name in entries:
-                _report_taken(name)
         return {**self._from_outside(), **entries}
 
     def _from_outside(self) -> dict[str, CatalogEntry]:
-        makes: dict[str, Callable[[], Encoder]] = dict(MODELS)
-        makes |= {name: partial(self._objects.__getitem__, name) for name in self._objects}
-        return {name: CatalogEntry((), "outside", make=make) for name, make in makes.items()}
+        return {name: CatalogEntry((), "outside", make=lambda kept=kept: kept) for name, kept in self._objects.items()}
 
     def add(self, model: Encoder) -> str:
         """Add a model from outside, for this catalog alone, and return its name; one that is here already is found."""

@@ -182,7 +182,7 @@ BUILT_IN: dict[str, Strategy] = {
     "parts": _combining("parts"),
     "fusion": _combining("fusion"),
 }
-STRATEGIES = Registry("strategy", "nt2vr.strategies", BUILT_IN, _checked)
+STRATEGIES = Registry("strategy", BUILT_IN, _checked)
 
 
 EXCLUSIONS: dict[str, Callable[[Parts], Exclusion | None]] = {"rectified": _excess}

@@ -3,7 +3,7 @@
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.registry import pick
+from nt2vr.registry import Registry, pick
 
 
 def test_a_name_picks_its_value_even_when_that_is_falsy() -> None:
@@ -15,3 +15,12 @@ def test_an_unknown_name_is_a_sentence_that_lists_the_names_sorted() -> None:
         pick("index", "hnsw", {"faiss": 1, "exact": 2})
     assert str(caught.value) == "Unknown index 'hnsw'. Choose one of: exact, faiss."
     assert caught.value.__suppress_context__  # no KeyError above it in a log
+
+
+def test_only_one_s_own_names_can_be_replaced() -> None:
+    registry = Registry("thing", {"one": 1})
+    registry.register("two", 2)
+    registry.register("two", 3)
+    assert dict(registry) == {"one": 1, "two": 3} and len(registry) == 2
+    with pytest.raises(ConfigError, match="There is a built-in thing 'one'"):
+        registry.register("one", 5)

@@ -58,7 +58,7 @@ BUILT_IN: dict[str, type[Any]] = {
     "vfc": VfcLoss,
     "order": OrderLoss,
 }
-LOSSES = Registry("loss", "nt2vr.losses", BUILT_IN, _checked)
+LOSSES = Registry("loss", BUILT_IN, _checked)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,6 @@ from nt2vr.search.index.faiss import FaissIndex
 from nt2vr.search.index.milvus import Milvus, MilvusIndex, is_address
 
 BUILT_IN: dict[str, Callable[[int], Index]] = {"exact": ExactIndex, "faiss": FaissIndex}
-INDEXES = Registry("index", "nt2vr.indexes", BUILT_IN)  # each builds an index for vectors of a length
+INDEXES = Registry("index", BUILT_IN)  # each builds an index for vectors of a length
 
 __all__ = ["INDEXES", "ExactIndex", "FaissIndex", "Index", "Milvus", "MilvusIndex", "best_rows", "is_address"]

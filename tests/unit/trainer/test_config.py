@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.models.catalog import MODELS
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.settings import ASSETS
 from tests.paths import ROOT
@@ -186,13 +185,6 @@ def test_a_base_may_be_the_name_of_a_model(tmp_path: Path, monkeypatch: pytest.M
     assert anchored(TrainConfig(base="clip"), tmp_path / "data").base == str(ASSETS / "models" / "clip")
     with pytest.raises(ConfigError, match=r"'CLIP-neq'. Did you mean 'CLIP-neg'"):
         anchored(TrainConfig(base="CLIP-neq"), tmp_path / "data")
-
-
-def test_a_model_without_a_folder_is_no_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(MODELS, "_plugged", {"Outside": None})
-    with pytest.raises(ConfigError, match="'outside' is no checkpoint folder, but a model from outside"):
-        anchored(TrainConfig(base="outside"), tmp_path / "data")
 
 
 def test_neither_a_wrong_name_nor_a_folder_hides_the_presets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
