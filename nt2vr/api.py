@@ -15,7 +15,7 @@ from nt2vr.negation.parse.query import Query as Query
 from nt2vr.negation.parse.query import understand as understand_tagged
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable
-from nt2vr.python.arguments import Systems, expect, expect_path, named_systems
+from nt2vr.python.arguments import Systems, named_systems
 from nt2vr.python.evaluation import Evaluation
 from nt2vr.python.model import Model
 from nt2vr.python.searcher import GallerySearcher
@@ -33,7 +33,6 @@ def understand(text: str, editing: bool = False) -> Query:
 
     With `editing`, edits are understood as well, as next to a reference picture: "replace the dog by a cat".
     """
-    expect("text", text, str, "a sentence")
     return understand_tagged(text, load_tagger(), editing)
 
 
@@ -55,7 +54,6 @@ def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, d
         data_dir: the app's data folder; default NT2VR_DATA, or ~/.cache/nt2vr.
         device: "auto", "cpu", "cuda" or "mps"; default NT2VR_DEVICE, or "auto", the fastest one.
     """
-    expect_path("name_or_folder", name_or_folder, "a model's name or folder")
     settings = _settings(data_dir, device)
     folder, models = expanded(name_or_folder), Services(settings).models
     return Model(models.read(folder) if (folder / CARD).is_file() else models.load(str(name_or_folder)))
@@ -70,8 +68,6 @@ def open_searcher(
         index: "exact", "faiss", or Milvus for libraries: an address as for `--index`; default: that of
             NT2VR_INDEX, or exact, and approximate from 200,000 clips.
     """
-    expect("library", library, str, "a name")
-    expect("index", index, str, "a name")
     return GallerySearcher(_settings(data_dir, device, index), library)
 
 
@@ -97,7 +93,6 @@ def evaluate(
         Nt2vrError: if the data, a system or the cache cannot be used.
         InterruptedError: if `should_stop` returned True.
     """
-    expect("data", data, (str, Path, Data), "a name, a path or an nt2vr.Data")
     with closing(Services(_settings(data_dir, device))) as services:
         listed = named_systems(systems, services.models)
         names = services.models.names()
@@ -139,7 +134,4 @@ def submit_covr(
 
 def _settings(data_dir: str | Path | None, device: str | None, index: str = "") -> Settings:
     prepare_environment()
-    if data_dir is not None:
-        expect_path("data_dir", data_dir)
-    expect("device", device, (str, type(None)), "a name such as cpu")
     return Settings.read(data_dir, device, index=index)

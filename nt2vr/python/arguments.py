@@ -1,7 +1,6 @@
-"""Arguments from outside: a wrong type is a ConfigError that names it."""
+"""Systems and queries, in each of the forms that Python may give."""
 
 from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.python.model import Model
 from nt2vr.search.batch import AskedFor
-from nt2vr.search.references import Reference
 from nt2vr.search.strategies import Vector
 from nt2vr.search.systems import System, check_model_name
 
@@ -22,28 +20,10 @@ Image = NDArray[np.uint8]
 _QUERY = "A query is a sentence, an nt2vr.Query or a vector"
 
 
-def expect(name: str, value: object, kinds: type | tuple[type, ...], form: str) -> None:
-    """Refuse a value of another type."""
-    if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
-        raise ConfigError(f"{name} must be {form}, not {quoted(value)}.")
-
-
-def expect_path(name: str, value: object, form: str = "a path, as text or pathlib.Path") -> None:
-    """Refuse what is no path."""
-    expect(name, value, (str, Path), form)
-    if "\0" in str(value):
-        raise ConfigError(f"{name} must be {form}, not {quoted(value)}.")
-
-
-def expect_search(k: object, alpha: object, literal: object, references: object) -> None:
-    """Refuse settings of a search of another type."""
-    expect("k", k, (int, np.integer, type(None)), "a whole number, or None for all")
-    expect("alpha", alpha, (int, float, np.number), "a number")
-    words = isinstance(literal, Collection) and all(isinstance(word, str) for word in literal)
-    if isinstance(literal, str) or not words:
-        raise ConfigError(f"literal must be a list of words, not {quoted(literal)}.")
-    if not (isinstance(references, Sequence) and all(isinstance(each, Reference) for each in references)):
-        raise ConfigError(f"references must be a list of nt2vr.Reference, not {quoted(references)}.")
+def refuse_text(name: str, words: Collection[str]) -> None:
+    """Refuse one text where a list is asked for: its letters would be taken for words."""
+    if isinstance(words, str):
+        raise ConfigError(f"{name} must be a list, not {quoted(words)}.")
 
 
 def named_systems(systems: object, models: Catalog) -> list[str]:
@@ -76,14 +56,7 @@ def is_one(queries: object) -> bool:
 
 def one_query(query: Any) -> str | Query | Vector:
     """Return a query of one of the three forms."""
-    if isinstance(query, Query):
-        parts = (query.wanted, query.unwanted, query.cues, query.scopes)
-        if not all(isinstance(part, tuple) for part in parts):
-            raise QueryError(f"The parts of a query must be tuples, as in ('a dog',): {quoted(query)}.")
-        if not all(isinstance(text, str) for text in (query.text, *query.wanted, *query.unwanted)):
-            raise QueryError(f"The texts of a query must be text: {quoted(query)}.")
-        return query
-    if isinstance(query, str):
+    if isinstance(query, str | Query):
         return query
     if not hasattr(query, "__array__"):
         raise QueryError(f"{_QUERY}, not {quoted(query)}.")

@@ -7,9 +7,7 @@ from typing import Any
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.tables import laid_out, markdown, table_of, tables_of, write_tables
 from nt2vr.files import expanded
-from nt2vr.notebook import data_frame
-from nt2vr.notebook.html import joined, table
-from nt2vr.python.arguments import expect_path
+from nt2vr.notebook import data_frame, joined, table
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +38,6 @@ class Evaluation:
 
     def save(self, folder: str | Path) -> None:
         """Write the report folder, with the tables as Markdown, CSV and LaTeX."""
-        expect_path("folder", folder)
         self.report.save(expanded(folder))
         write_tables(self.report, expanded(folder))
 

@@ -31,8 +31,6 @@ class Model:
     def encode_text(self, texts: str | Sequence[str], convert_to: Form = "numpy") -> Any:
         """Embed texts: (N, D); one text: (D,)."""
         listed = [texts] if isinstance(texts, str) else texts
-        if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):
-            raise ConfigError(f"texts must be a text or a list of texts, not {quoted(texts)}.")
         found = self.encoder.encode_text(list(listed))
         return _converted(found[0] if isinstance(texts, str) else found, convert_to)
 
@@ -52,8 +50,6 @@ class Model:
         """
         one = isinstance(files, str | Path)
         listed: Any = [files] if one else files
-        if not isinstance(listed, Sequence) or not all(isinstance(file, str | Path) for file in listed):
-            raise ConfigError(f"files must be a path or a list of paths, not {quoted(files)}.")
         rows = [np.empty((0, self.embed_dim), np.float32)]
         with Decoder() as decoder:
             decoding = (decoder.frames(expanded(file), self.num_frames, self.card.framing) for file in listed)

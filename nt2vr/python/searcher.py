@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import still
 from nt2vr.negation.parse.query import Query
-from nt2vr.python.arguments import Image, Systems, each_query, expect, expect_search, is_one, named_systems, one_query
+from nt2vr.python.arguments import Image, Systems, each_query, is_one, named_systems, one_query, refuse_text
 from nt2vr.search.answers import Answer
 from nt2vr.search.batch import score_all, search_all
 from nt2vr.search.match import Match, match
@@ -53,42 +53,6 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         """Ids of the gallery's clips, in the order of the columns of `scores`."""
         return [video.video_id for video in self._searcher.gallery.videos]
 
-    @overload
-    def search(  # type: ignore[overload-overlap]  # a text is a sequence of texts, too
-        self,
-        query: str | Query,
-        systems: Systems,
-        k: int | None = 8,
-        image: str | Path | Image | None = None,
-        alpha: float = DEFAULT_ALPHA,
-        literal: Collection[str] = (),
-        references: Sequence[Reference] = (),
-    ) -> Answer: ...
-
-    @overload
-    def search(
-        self,
-        query: Sequence[str | Query | NDArray[Any]],
-        systems: Systems,
-        k: int | None = 8,
-        image: str | Path | Image | None = None,
-        alpha: float = DEFAULT_ALPHA,
-        literal: Collection[str] = (),
-        references: Sequence[Reference] = (),
-    ) -> list[Answer | Nt2vrError]: ...
-
-    @overload
-    def search(
-        self,
-        query: NDArray[Any],
-        systems: Systems,
-        k: int | None = 8,
-        image: str | Path | Image | None = None,
-        alpha: float = DEFAULT_ALPHA,
-        literal: Collection[str] = (),
-        references: Sequence[Reference] = (),
-    ) -> Any: ...
-
     def search(
         self,
         query: Any,
@@ -120,7 +84,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
             MediaError: if the picture cannot be read.
             NotIndexedError: if a model has not indexed the library; see `nt2vr library update`.
         """
-        expect_search(k, alpha, literal, references)
+        refuse_text("literal", literal)
         if image is not None:
             references = [Reference((self._picture(image),)), *references]
         names, strengths = self._names(systems), {"boolean": float(alpha)}
@@ -145,7 +109,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         NaN is the score of a clip that a model has not indexed, and of every clip for a query that leaves the system
         nothing to search for. A bad query is NaN as well, and a warning says what is the matter.
         """
-        expect_search(None, alpha, literal, ())
+        refuse_text("literal", literal)
         asking = self._searcher.asking(self._names(systems), None, (), {"boolean": float(alpha)}, literal)
         listed = each_query([queries] if is_one(queries) else queries)
         scores, errors = score_all(self._searcher, listed, asking)
@@ -174,10 +138,8 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
             ConfigError: if an argument is invalid.
             MediaError: if the picture cannot be read.
         """
-        expect_search(None, alpha, literal, ())
-        expect("lines", lines, (list, tuple), "a list of sentences")
-        for line in lines:
-            expect("A line", line, str, "a sentence")
+        refuse_text("literal", literal)
+        refuse_text("lines", lines)
         is_clip = isinstance(shown, str) and shown in self.video_ids
         if isinstance(shown, str) and not is_clip and not expanded(shown).exists():
             raise ConfigError(
@@ -213,13 +175,10 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
 
     def explain(self, answer: Answer, video_id: str) -> tuple[Why, ...]:
         """Explain a clip's scores in an answer, per system: by its frames, the query's parts, and its words."""
-        expect("answer", answer, Answer, "what search returned for one query")
-        expect("video_id", video_id, str, "a text")
         return explain(answer, video_id, self._searcher.live.encoder)
 
     def video(self, video_id: str) -> Video:
         """Return a video of the gallery: its file and captions."""
-        expect("video_id", video_id, str, "a text")
         return self._searcher.video(video_id)
 
     def close(self) -> None:

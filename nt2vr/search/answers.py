@@ -10,9 +10,7 @@ import numpy as np
 
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
-from nt2vr.notebook import data_frame
-from nt2vr.notebook.html import parts_html
-from nt2vr.notebook.rankings import COLUMNS, ShownRanking, side_by_side
+from nt2vr.notebook import COLUMNS, ShownRanking, data_frame, parts_html, side_by_side
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.references import Reference

@@ -40,7 +40,7 @@ LAYERS = (  # a layer imports those after it, never one before it
     ("nt2vr/negation/",),
     (
         "nt2vr/ui/chart.py",
-        "nt2vr/notebook/",
+        "nt2vr/notebook.py",
         "nt2vr/settings.py",
         "nt2vr/errors.py",
         "nt2vr/files.py",

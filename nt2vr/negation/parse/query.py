@@ -16,8 +16,7 @@ from nt2vr.negation.parse.tagger import Tagger
 from nt2vr.negation.parse.typed import Span as Span
 from nt2vr.negation.parse.typed import read_typed
 from nt2vr.negation.parse.wordlists import listed, words
-from nt2vr.notebook import data_frame
-from nt2vr.notebook.html import parts_html
+from nt2vr.notebook import data_frame, parts_html
 
 MAX_QUERY_CHARS = 1000
 MAX_PART_CHARS = 2 * MAX_QUERY_CHARS

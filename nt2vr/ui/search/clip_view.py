@@ -7,7 +7,7 @@ from typing import Any
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.media.preview import MAX_SECONDS
-from nt2vr.notebook.html import SPOKEN
+from nt2vr.notebook import SPOKEN
 from nt2vr.search.answers import Answer, Seen
 
 MARKS = {**SPOKEN, "right": "✓"}

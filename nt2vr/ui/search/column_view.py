@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nt2vr.media.gallery import Video
-from nt2vr.notebook.html import SPOKEN
+from nt2vr.notebook import SPOKEN
 from nt2vr.search.answers import Answer, Hit, Ranking
 from nt2vr.search.reading import with_words
 from nt2vr.search.rewording import REWORDED, reworded

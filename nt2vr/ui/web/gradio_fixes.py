@@ -110,13 +110,11 @@ def check_inputs(page: gr.Blocks) -> None:
     async def checked(block_fn: Any, inputs: list[Any], *args: Any, **options: Any) -> list[Any]:
         try:
             values = await preprocess(block_fn, inputs, *args, **options)
-        except gr.Error as error:
-            error.print_exception = False
-            raise
         except Exception as error:
-            raise gr.Error(
-                f"The request was refused: {reason_of(error)[:MAX_QUOTED]}", print_exception=False
-            ) from error
+            if isinstance(error, gr.Error) and not error.print_exception:  # raised by this app
+                raise
+            reason = str(error.message) if isinstance(error, gr.Error) else reason_of(error)
+            raise gr.Error(f"The request was refused: {reason[:MAX_QUOTED]}", print_exception=False) from error
         pairs = zip(block_fn.inputs, values, strict=True)
         return ["" if value is None and isinstance(block, gr.Textbox) else value for block, value in pairs]
 

@@ -19,7 +19,6 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.strategies import STRATEGIES, Parts
 from tests.colours import ColourModel
 
-NO_TUPLES: list[Any] = ["a", ["a"], 5]
 RED, BLUE, GREEN, YELLOW = "<i>red.png", "blue.png", "green.png", "yellow.png"
 
 
@@ -156,19 +155,12 @@ def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences
 @pytest.mark.parametrize(
     "change",
     [
-        *({"query": each} for each in (5, None, b"red", {"a": 1})),
-        *({"query": nt2vr.Query(5)}, {"query": nt2vr.Query("a", (5,))}),  # type: ignore[arg-type]
-        *(
-            {"query": nt2vr.Query("a", **{part: each})}
-            for part in ("wanted", "unwanted", "cues")
-            for each in NO_TUPLES
-        ),
-        *({"systems": each} for each in (5, None, [None], b"CLIP", [], {"CLIP": 1.5, 3: 2}, object())),
-        *({"k": each} for each in ("8", 2.5, True, 0, -1, 101, [1])),
-        *({"alpha": each} for each in ("1", None, float("nan"), -1, [0.5])),
-        *({"image": each} for each in (5, b"png", [1], "nowhere.png", np.zeros((2, 2)))),
-        *({"literal": each} for each in ("red", 5, [5])),
-        *({"references": each} for each in (5, ["red"], [None])),
+        *({"query": each} for each in (5, b"red", {"a": 1})),
+        *({"systems": each} for each in (5, None, [None], [])),
+        *({"k": each} for each in (0, -1, 101)),
+        *({"alpha": each} for each in (float("nan"), -1)),
+        *({"image": each} for each in (5, "nowhere.png", np.zeros((2, 2)))),
+        {"literal": "red"},
     ],
 )
 def test_a_wrong_argument_is_one_sentence(searcher: nt2vr.GallerySearcher, change: dict[str, Any]) -> None:
@@ -178,26 +170,11 @@ def test_a_wrong_argument_is_one_sentence(searcher: nt2vr.GallerySearcher, chang
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        *(lambda value=value: nt2vr.understand(value) for value in (5, None, ["a"])),
-        *(lambda value=value: nt2vr.load_model(value) for value in (5, None, "a\0b")),
-        *(lambda value=value: nt2vr.open_searcher(value) for value in (5, ["a"])),
-        *(lambda value=value: nt2vr.open_searcher(library=value) for value in (5, None)),
-        *(lambda value=value: nt2vr.open_searcher(index=value) for value in (5, "nope")),
-        *(lambda value=value: nt2vr.open_searcher(device=value) for value in (5, "nope")),
-        *(lambda value=value: nt2vr.evaluate(value, "CLIP") for value in (5, None, ["world"])),
-        *(lambda value=value: nt2vr.evaluate("world", value) for value in (5, None, object())),
-        *(lambda value=value: nt2vr.Model(ColourModel()).encode_text(value) for value in (5, [5], None)),
-        *(lambda value=value: nt2vr.Model(ColourModel()).encode_frames(value) for value in (5, np.zeros((1, 8, 8)))),
-        *(lambda value=value: nt2vr.Model(ColourModel()).encode_videos(value) for value in (5, [5], "nowhere.mp4")),
-        lambda: nt2vr.Model(ColourModel()).encode_text("a", "jax"),  # type: ignore[arg-type]
-    ],
-)
-def test_a_wrong_argument_of_another_function_is_one_sentence(call: Any) -> None:
-    with pytest.raises(Nt2vrError):
-        call()
+def test_names_that_are_not_there_are_one_sentence() -> None:
+    with pytest.raises(Nt2vrError, match="Unknown device 'nope'"):
+        nt2vr.open_searcher(device="nope")
+    with pytest.raises(Nt2vrError, match=r"frames must be \(N, 8, 8, 3\) uint8"):
+        nt2vr.Model(ColourModel()).encode_frames(np.zeros((1, 8, 8)))  # type: ignore[arg-type]
 
 
 class Unhashable(ColourModel):

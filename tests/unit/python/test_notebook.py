@@ -4,8 +4,7 @@ import re
 from html.parser import HTMLParser
 
 import nt2vr
-from nt2vr.notebook.html import COLOURS, MAX_PICTURE_BYTES
-from nt2vr.notebook.rankings import MAX_PICTURES, SHOWN, ShownRanking, side_by_side
+from nt2vr.notebook import COLOURS, MAX_PICTURE_BYTES, MAX_PICTURES, SHOWN, ShownRanking, side_by_side
 from nt2vr.search.answers import Answer, Hit, Ranking
 
 EVIL = "<script>alert(1)</script>\" onerror='x' &amp; {{7*7}}"

@@ -1,0 +1,90 @@
+"""How results show themselves in notebooks: as HTML, in which all from outside is escaped, and as pandas tables."""
+
+import base64
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+COLOURS = {"right": "#1a7f37", "violation": "#c4302b", "miss": "#9a6700"}  # of verdicts
+SPOKEN = {"right": "right", "violation": "violates", "miss": "misses"}  # verdicts in words
+COLUMNS = ("system", "rank", "video_id", "score", "verdict", "start", "end")
+SHOWN = 12  # hits per system
+MAX_PICTURES = 48  # of an answer
+MAX_PICTURE_BYTES = 30_000  # of one thumbnail; a larger one is left out
+_CELL = "padding:2px 10px;text-align:left;vertical-align:top"
+NOTHING = Markup("")
+
+
+def data_frame(rows: list[Any], columns: Sequence[str]) -> Any:
+    """Return rows, mappings or tuples, as a `pandas.DataFrame` with these columns even if there are no rows."""
+    import pandas  # noqa: PLC0415  slow
+
+    return pandas.DataFrame(rows, columns=columns)
+
+
+def joined(parts: Iterable[object]) -> Markup:
+    return NOTHING.join(parts)  # type: ignore[arg-type]  # escapes what is not Markup
+
+
+def table(headers: Sequence[object], rows: Iterable[Sequence[object]], caption: object = "") -> Markup:
+    """Lay out a table."""
+
+    def row(tag: str, cells: Iterable[object]) -> Markup:
+        cell = Markup(f"<{tag} style='{_CELL}'>{{}}</{tag}>")
+        return Markup("<tr>{}</tr>").format(joined(cell.format(each) for each in cells))
+
+    above = Markup('<caption style="text-align:left;font-weight:600">{}</caption>').format(caption)
+    parts = (above if caption else "", row("th", headers), joined(row("td", each) for each in rows))
+    return Markup("<table>{}<thead>{}</thead><tbody>{}</tbody></table>").format(*parts)
+
+
+def parts_html(sentence: str, wanted: Sequence[str], unwanted: Sequence[str]) -> Markup:
+    """Show a query with its parts."""
+    parts = [_coloured(each, "right") for each in wanted] + [
+        _coloured(f"not {each}", "violation") for each in unwanted
+    ]
+    return Markup("<p><b>{}</b>{}</p>").format(sentence, joined(each for part in parts for each in (" · ", part)))
+
+
+def _coloured(value: str, verdict: str) -> Markup:
+    return Markup('<span style="color:{};font-weight:600">{}</span>').format(COLOURS[verdict], value)
+
+
+@dataclass(frozen=True)
+class ShownRanking:
+    """One system's hits, as `Hit.as_dict` gives them, and what returns a small JPEG of a clip."""
+
+    system: str
+    hits: Sequence[Mapping[str, Any]]
+    thumbnail: Callable[[str], bytes | None] | None
+
+    def html(self, pictures: int = SHOWN) -> Markup:
+        """Show the first hits, with at most this many pictures."""
+        rows = [self._cells(hit, hit["rank"] <= pictures) for hit in self.hits[:SHOWN]]
+        left = len(self.hits) - len(rows)
+        more = Markup("<p>and {:,} more</p>").format(left) if left > 0 else ""
+        return joined([table(("", "", "clip", "score", ""), rows, self.system), more])
+
+    def _cells(self, hit: Mapping[str, Any], has_picture: bool) -> tuple[object, ...]:
+        name, verdict = hit["video_id"], hit["verdict"]
+        jpeg = self.thumbnail(name) if has_picture and self.thumbnail else None
+        picture, said = NOTHING, {"right": "✓ right"}.get(verdict, SPOKEN.get(verdict, ""))
+        if jpeg is not None and len(jpeg) <= MAX_PICTURE_BYTES:
+            content = base64.b64encode(jpeg).decode("ascii")
+            image = Markup('<img src="data:image/jpeg;base64,{}" alt="{}" style="height:72px">')
+            picture = image.format(content, name)
+        return hit["rank"], picture, name, f"{hit['score']:.3f}", _coloured(said, verdict) if verdict else ""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per hit."""
+        return [{"system": self.system, **{name: hit.get(name) for name in COLUMNS[1:]}} for hit in self.hits]
+
+
+def side_by_side(head: Markup, rankings: Sequence[ShownRanking]) -> Markup:
+    """Show several systems side by side."""
+    pictures = min(SHOWN, MAX_PICTURES // max(1, len(rankings)))
+    cell = Markup('<td style="vertical-align:top">{}</td>')
+    columns = joined(cell.format(each.html(pictures)) for each in rankings)
+    return Markup("<div>{}<table><tbody><tr>{}</tr></tbody></table></div>").format(head, columns)
