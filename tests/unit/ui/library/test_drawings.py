@@ -9,7 +9,7 @@ import pytest
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library import drawings
-from nt2vr.ui.library.drawings import drawings_view
+from nt2vr.ui.library.indexing import drawings_view
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.web.permissions import Permissions
 from tests.tiny import write_tiny
