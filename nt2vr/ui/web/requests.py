@@ -239,19 +239,55 @@ class Requests:
         searcher, strengths = self._galleries.searcher(asked.gallery), {"boolean": asked.alpha}
         return match(searcher, shown, asked.lines, asked.systems, strengths, asked.literal).as_dict()
 
+    def search_sentence(
+        self,
+        query: str,
+        systems: list[str] = list(DEFAULT_SYSTEMS),  # noqa: B006  never changed
+        k: int = DEFAULT_K,
+        gallery: str = "",
+    ) -> dict[str, Any]:
+        """Search videos by a sentence that may say what they must not show, such as "a dog and not a cat".
+
+        Args:
+            query: what the videos should show, and what they should not.
+            systems: names from list_systems; each ranks the videos its own way.
+            k: videos per system, 1 to 100.
+            gallery: a name or id from list_galleries; empty for the built-in one.
+
+        Returns:
+            JSON: the query's parts, and per system the ranked videos, with id, score and verdict if it is known.
+        """
+        values = {"query": query, "systems": systems, "k": k, "gallery": gallery}
+        return self.search(checked_request(SearchRequest, values))
+
     def understand(self, query: str) -> dict[str, Any]:
-        """Split a sentence into what it wants and what it does not want, without searching."""
+        """Split a sentence into what it wants and what it does not want, without searching.
+
+        Args:
+            query: the sentence.
+
+        Returns:
+            JSON: lists of wanted and unwanted parts, and a notice if the sentence is hardly English.
+        """
         found = self._galleries.built_in.understand(query)
         return {"wanted": found.wanted, "unwanted": found.unwanted, "notice": found.notice}
 
     def galleries(self) -> list[dict[str, Any]]:
-        """List the galleries: the built-in one, then the libraries."""
+        """List the galleries that can be searched: the built-in one, then the libraries.
+
+        Returns:
+            JSON: name, id and number of clips of each.
+        """
         built_in = {"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(self._galleries.built_in.gallery.videos)}
         infos = self._galleries.shelf.infos()
         return [built_in, *({"name": info.name, "id": info.id, "num_clips": info.num_clips} for info in infos)]
 
     def systems(self) -> list[str]:
-        """List the names of all systems: each is a model, with or without a strategy for unwanted parts."""
+        """List the systems that can search: each is a model, with or without a strategy for unwanted parts.
+
+        Returns:
+            JSON: the names.
+        """
         return self._galleries.built_in.system_names()
 
     def health(self) -> tuple[bool, str]:
@@ -460,71 +496,38 @@ def check_installed() -> None:
 
 
 def build_tools(requests: Requests, permissions: Permissions) -> None:
-    """Offer tools that change nothing, and no other endpoint of the page, to agents.
+    """Offer functions that change nothing, and no other endpoint of the page, to agents.
 
     They are not queued: Gradio would call a queued one from this machine, with this machine's permissions.
     """
     limiter = CapacityLimiter(CONCURRENT)
 
-    async def answered(work: Callable[[], object], request: gr.Request) -> str:
-        try:
-            return json.dumps(await to_thread.run_sync(work, limiter=limiter), ensure_ascii=False)
-        except Nt2vrError as error:
-            raise ToolError(permissions.teller(request)(str(error)), print_exception=False) from error
-        except Exception as error:
-            logger.exception("A tool failed.")
-            raise ToolError(FAILED, print_exception=False) from error
+    def offer(name: str, work: Callable[..., object]) -> None:
+        async def tool(request: gr.Request, *values: Any) -> str:
+            try:
+                answer = await to_thread.run_sync(partial(work, *values), limiter=limiter)
+                return json.dumps(answer, ensure_ascii=False)
+            except Nt2vrError as error:
+                raise ToolError(permissions.teller(request)(str(error)), print_exception=False) from error
+            except Exception as error:
+                logger.exception("A tool failed.")
+                raise ToolError(FAILED, print_exception=False) from error
 
-    async def search(
-        request: gr.Request,
-        query: str,
-        systems: list[str] = list(DEFAULT_SYSTEMS),  # noqa: B006  never changed
-        k: int = DEFAULT_K,
-        gallery: str = "",
-    ) -> str:
-        """Search videos by a sentence that may say what they must not show, such as "a dog and not a cat".
-
-        Args:
-            query: what the videos should show, and what they should not.
-            systems: names from list_systems; each ranks the videos its own way.
-            k: videos per system, 1 to 100.
-            gallery: a name or id from list_galleries; empty for the built-in one.
-
-        Returns:
-            JSON: the query's parts, and per system the ranked videos, with id, score and verdict if it is known.
-        """
-        values = {"query": query, "systems": systems, "k": k, "gallery": gallery}
-        return await answered(lambda: requests.search(checked_request(SearchRequest, values)), request)
-
-    async def understand(request: gr.Request, query: str) -> str:
-        """Split a sentence into what it wants and what it does not want, without searching.
-
-        Args:
-            query: the sentence.
-
-        Returns:
-            JSON: lists of wanted and unwanted parts, and a notice if the sentence is hardly English.
-        """
-        return await answered(lambda: requests.understand(query), request)
-
-    async def list_systems(request: gr.Request) -> str:
-        """List the systems that can search: each is a model, with or without a strategy for unwanted parts.
-
-        Returns:
-            JSON: the names.
-        """
-        return await answered(requests.systems, request)
-
-    async def list_galleries(request: gr.Request) -> str:
-        """List the galleries that can be searched: the built-in one, then the libraries.
-
-        Returns:
-            JSON: name, id and number of clips of each.
-        """
-        return await answered(requests.galleries, request)
+        asked = inspect.signature(work)
+        visitor = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request)
+        parameters = [visitor, *asked.parameters.values()]
+        tool.__signature__ = asked.replace(parameters=parameters, return_annotation=str)  # type: ignore[attr-defined]
+        tool.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": str}
+        tool.__name__, tool.__doc__ = name, inspect.getdoc(work)
+        gradio_api(tool, api_name=f"{TOOL}{name}", queue=False)
 
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # a malformed message is answered, not logged over a page
-    tools = (search, understand, list_systems, list_galleries)
-    for tool in tools:
-        gradio_api(tool, api_name=f"{TOOL}{tool.__name__}", queue=False)
-    offer_tools({tool.__name__: f"/{TOOL}{tool.__name__}" for tool in tools})
+    tools: dict[str, Callable[..., object]] = {
+        "search": requests.search_sentence,
+        "understand": requests.understand,
+        "list_systems": requests.systems,
+        "list_galleries": requests.galleries,
+    }
+    for name, work in tools.items():
+        offer(name, work)
+    offer_tools({name: f"/{TOOL}{name}" for name in tools})
