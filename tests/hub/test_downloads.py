@@ -34,7 +34,7 @@ from nt2vr.progress import silent, stoppable
 from nt2vr.search.searcher import DEFAULT_SYSTEMS
 from nt2vr.services import Services
 from nt2vr.settings import Settings
-from nt2vr.ui.library import drawings
+from nt2vr.ui.library import indexing as library_indexing
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.web.permissions import Permissions
 from tests.families import FAMILIES, family_model, write_tokenizer
@@ -273,7 +273,7 @@ def test_a_vit_in_half_precision_is_downloaded_and_encodes_as_open_clip_does(
 def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_for(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drawings, "OFFERED", replace(OFFERED, name="tiny/test"))
+    monkeypatch.setattr(library_indexing, "OFFERED", replace(OFFERED, name="tiny/test"))
     (tmp_path / "films").mkdir()
     shutil.copy(Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg", tmp_path / "films")
     anybody = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})

@@ -8,7 +8,7 @@ import pytest
 
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import ASSETS
-from nt2vr.ui.library import drawings
+from nt2vr.ui.library import indexing as library_indexing
 from nt2vr.ui.library.indexing import drawings_view
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.web.permissions import Permissions
@@ -22,7 +22,7 @@ DRAWN = "CLIP and CLIP-neg know only drawings: of real videos, their rankings me
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalog:
     """The shipped models, and room for more, on a machine that computes 70.4 GFLOP a second."""
-    monkeypatch.setattr(drawings, "gflops_per_second", lambda device: 70.4)
+    monkeypatch.setattr(library_indexing, "gflops_per_second", lambda device: 70.4)
     return Catalog([ASSETS / "models", tmp_path])
 
 
