@@ -404,7 +404,7 @@ def update(
 def _index(services: "Services", name: str, embedding: Embedding, prepare: Callable[[], object] | None = None) -> None:
     """Index a library, after `prepare`; an unknown model is refused before that."""
     from nt2vr.library.update import update_library
-    from nt2vr.models.recommended import OFFERED
+    from nt2vr.models.download import OFFERED
 
     model = embedding.model or next(iter(services.models.real_models()), LIBRARY_MODEL)
     encoder = services.models.load(model)
@@ -677,8 +677,7 @@ def list_models(*words: str, as_json: Json = False, machine: Machine = THIS) -> 
     Args:
         words: list all models of open_clip with these words in their names
     """
-    from nt2vr.models.downloads import available
-    from nt2vr.models.recommended import RECOMMENDED
+    from nt2vr.models.download import RECOMMENDED, available
 
     def fits(name: str) -> bool:
         return all(word.casefold() in name.casefold() for word in words)
@@ -728,7 +727,8 @@ def import_model(
     /,
     *,
     name: str = "",
-    architecture: str = "",
+    model: str = "",
+    key: str = "",
     frames: int | None = None,
     activation: Literal["QuickGELU", "GELU", ""] = "",
     pooling: Literal["mean", "raw_mean", "query_scored", ""] = "",
@@ -738,11 +738,13 @@ def import_model(
     """Import a checkpoint or embeddings made by other code.
 
     Args:
-        file: checkpoint, or embeddings: .npz
+        file: checkpoint, or its folder, as of transformers; or embeddings: .npz
         name: name of the model; default: the file's
-        architecture: an open_clip architecture, or a model here; default: inferred from tensors
+        model: what it is, a model of open_clip's or one here; default: what files beside it say, or a guess from the
+            tensors' shapes
+        key: which of several models in the file, such as state_dict_ema
         frames: per video; default: the recognised trainer's, or 8
-        activation: default: QuickGELU for OpenAI's architectures
+        activation: default: the model's; GELU where that is a guess
         pooling: of frame embeddings; raw_mean does not normalise them before, as nT2VR's code; query_scored weighs
             them by each query; default: the recognised trainer's, or mean
         positions: of frames in a video; ends are those of nT2VR's code; default: the recognised trainer's, or centres
@@ -758,7 +760,7 @@ def import_model(
         card = write_embeddings(file, new_folder(name, catalog), name)
         _say(f"{name} is in {catalog.home}. It knows {card.queries} queries.")
         return
-    told = ImportOptions(name, architecture, frames, activation, pooling, positions)
+    told = ImportOptions(name, model, frames, activation, pooling, positions, key)
     imported = import_checkpoint(file, catalog, told)
     _say(f"{imported.name} is in {catalog.home}. {imported.remark}")
 
@@ -778,8 +780,8 @@ def push(
         private: create it as private
         licence: such as mit, the default for shipped models only
     """
-    from nt2vr.hub.models import push as upload
     from nt2vr.models.card import CARD
+    from nt2vr.models.hub import push as upload
     from nt2vr.settings import ASSETS
 
     folder = expanded(checkpoint)
@@ -797,8 +799,8 @@ def pull(repository: str, /, *, name: str = "", machine: Machine = THIS) -> None
         repository: OWNER/NAME on the Hub, in open_clip's format
         name: name of the model; default: its card's, or the repository's
     """
-    from nt2vr.hub.models import pull as download
     from nt2vr.models.foreign import checked_name
+    from nt2vr.models.hub import pull as download
     from nt2vr.search.systems import check_model_name
 
     catalog = machine.catalog()
@@ -835,8 +837,8 @@ def publish(
     """
     if bool(repository) == bool(folder):
         raise ConfigError("Name a Space, OWNER/NAME, or a --folder to write its files to: one of the two.")
-    from nt2vr.hub import space
-    from nt2vr.hub.client import check_repository
+    from nt2vr.models import space
+    from nt2vr.models.hub import check_repository
 
     if repository:
         check_repository(repository)

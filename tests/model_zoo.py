@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 from nt2vr.models.card import Card, read_card
-from nt2vr.models.recommended import RECOMMENDED
+from nt2vr.models.download import RECOMMENDED
 from nt2vr.settings import ASSETS
 from tests.paths import ROOT
 

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import yaml  # type: ignore[import-untyped]
 
-from nt2vr.hub.space import space_files
+from nt2vr.models.space import space_files
 
 
 def main(zero_gpu: bool) -> int:

@@ -1,11 +1,13 @@
 """The model card, nt2vr.json: the metadata of a checkpoint."""
 
 import shlex
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, cast, get_origin
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
@@ -13,7 +15,6 @@ from nt2vr.models.framing import (
     BICUBIC,
     CENTRES,
     DEFAULT_SIZE,
-    POSITIONS,
     SHORTEST,
     Framing,
     text_settings,
@@ -31,10 +32,20 @@ OF_RAW = (RAW_MEAN, SEQUENCE, PROJECTED)  # poolings of frames as the tower retu
 HEAD = "head.safetensors"  # weights of a pooling that learns
 WORDS = "words.safetensors"  # weights of a text side that reads words
 FUSION = "fusion.safetensors"  # weights of a trained fusion
+MAX_FRAMES = 64  # per video, of a model from elsewhere
 MAX_HEAD = 1 << 30  # bytes: 0.2 GB for four layers at 1,024 dimensions in float32
 DRAWINGS = "built-in world"  # in `data` of models trained on drawings
 CARD, CONFIG = "nt2vr.json", "open_clip_config.json"
 DERIVED = ("resize_mode", "interpolation", "fill_color", "visual_settings", "text_settings", "precision")
+
+
+def _with_fingerprint(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not isinstance(part.get("fingerprint", ""), str):
+        raise ValueError("its fingerprint is no text")
+    return part
+
+
+Part = Annotated[Mapping[str, Any], AfterValidator(_with_fingerprint)]
 
 
 @dataclass(frozen=True)
@@ -67,24 +78,24 @@ class Card:
         precision: of the arithmetic; empty for float32.
     """
 
-    name: str
+    name: Annotated[str, Field(min_length=1)]
     objective: str = ""
     base: str = ""
-    frames: int = 8
+    frames: Annotated[int, Field(gt=0)] = 8
     image_size: int = DEFAULT_SIZE
     pooling: str = MEAN
-    head: Mapping[str, Any] = field(default_factory=dict)
-    words: Mapping[str, Any] = field(default_factory=dict)
+    head: Part = field(default_factory=dict)
+    words: Part = field(default_factory=dict)
     features: str = ""
-    positions: str = CENTRES
+    positions: Annotated[str, Field(pattern="^(centres|ends)$")] = CENTRES
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     data: str = ""
     epoch: int = 0
     metrics: Mapping[str, float] = field(default_factory=dict)
-    exclusion: Mapping[str, Any] = field(default_factory=dict)
-    composition: Mapping[str, float] = field(default_factory=dict)
+    exclusion: Mapping[str, FiniteFloat | list[str]] = field(default_factory=dict)
+    composition: Mapping[str, FiniteFloat] = field(default_factory=dict)
     fusion: Mapping[str, Any] = field(default_factory=dict)
-    shifts: Mapping[str, float] = field(default_factory=dict)
+    shifts: Mapping[str, FiniteFloat] = field(default_factory=dict)
     notes: str = ""
     created: str = ""
     visual_fingerprint: str = ""
@@ -169,43 +180,26 @@ def write_card(folder: Path, card: Card) -> None:
     write_json(folder / CARD, with_schema(data), indent=2)
 
 
+@cache
+def _reader() -> TypeAdapter[Card]:
+    return TypeAdapter(Card)
+
+
 def read_card(folder: Path) -> Card:
     """Read the card of a checkpoint folder; unknown keys are ignored."""
     try:
         data = without_schema(parse_json((folder / CARD).read_text(encoding="utf-8")), folder / CARD, CheckpointError)
-        card = Card(**{key: value for key, value in data.items() if key in STORED})
+        card = _reader().validate_python({key: value for key, value in data.items() if key in STORED})
     except FileNotFoundError as error:
         raise CheckpointError(f"{folder} has no readable {CARD}. {remedy(folder)}") from error
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except ValidationError as error:
+        where = error.errors()[0]["loc"][0]
+        raise CheckpointError(
+            f"{folder / CARD} has an invalid “{where}”. Correct it, or choose another one."
+        ) from error
+    except (OSError, ValueError, AttributeError) as error:
         raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error
-    for each in fields(Card):
-        value, kind = getattr(card, each.name), cast(Any, get_origin(each.type) or each.type)
-        if not isinstance(value, kind) or isinstance(value, bool) or not CHECKS.get(each.name, lambda _: True)(value):
-            raise CheckpointError(f"{folder / CARD} has an invalid “{each.name}”. Correct it, or choose another one.")
-    if card.positions not in POSITIONS:
-        raise CheckpointError(f"{folder / CARD} has positions other than {' or '.join(POSITIONS)}. Correct them.")
     return _with_config(card, folder)
-
-
-def _is_exclusion(exclusion: Mapping[str, Any]) -> bool:
-    """Return whether it is of finite numbers, and a list of texts."""
-    anchor, others = exclusion.get("anchor", []), {name: exclusion[name] for name in exclusion if name != "anchor"}
-    is_anchor = isinstance(anchor, list) and all(isinstance(text, str) and text.isprintable() for text in anchor)
-    return is_anchor and are_numbers(others)
-
-
-def are_numbers(values: Mapping[str, Any]) -> bool:
-    """Return whether a card's values are finite numbers."""
-    return all(type(value) in (int, float) and abs(value) <= sys.float_info.max for value in values.values())
-
-
-CHECKS: Mapping[str, Callable[[Any], bool]] = {  # what a field of a card must be, in addition to its type
-    "name": bool,
-    "frames": lambda frames: frames > 0,
-    **dict.fromkeys(("head", "words"), lambda part: isinstance(part.get("fingerprint", ""), str)),
-    **dict.fromkeys(("composition", "shifts"), are_numbers),
-    "exclusion": _is_exclusion,
-}
 
 
 def remedy(folder: Path) -> str:

@@ -18,7 +18,7 @@ from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import parse_json
 from nt2vr.models.card import CARD, DRAWINGS, FUSION, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.downloads import Announce, fetch, pretrained
+from nt2vr.models.download import Announce, fetch, pretrained
 from nt2vr.models.encoder import Encoder, check_encoder
 from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
 from nt2vr.progress import Progress, silent
@@ -98,10 +98,8 @@ class Catalog:
         for run in sorted(_subfolders(self._runs), reverse=True) if self._runs else ():
             name = run.name if run.name.casefold() not in taken else f"{run.name} (run)"
             entries |= {f"{name}{suffix}": entry for suffix, entry in self._epochs(run / "checkpoints").items()}
-        return {**self._from_outside(), **entries}
-
-    def _from_outside(self) -> dict[str, CatalogEntry]:
-        return {name: CatalogEntry((), "outside", make=lambda kept=kept: kept) for name, kept in self._objects.items()}
+        own = {name: CatalogEntry((), "outside", make=lambda kept=kept: kept) for name, kept in self._objects.items()}
+        return {**own, **entries}
 
     def add(self, model: Encoder) -> str:
         """Add a model from outside, for this catalog alone, and return its name; one that is here already is found."""

@@ -9,14 +9,19 @@ Nothing here uses the network, and importing it does not import torch.
 """
 
 import logging
+import shutil
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 from nt2vr.files import atomic_folder, parse_json, write_json
@@ -34,6 +39,8 @@ if TYPE_CHECKING:
     from nt2vr.models.words import Words
 
 WEIGHTS = "open_clip_model.safetensors"
+UNCHECKED = ".unchecked"  # suffix of the hidden folder in which an untrusted model is written and tried out
+LEFTOVER_S = 3600.0  # such a folder that is older than any import can be is left from an app that was killed
 RANDOM = ("no CLIP weights found", "Model initialized randomly")  # in open_clip's warnings
 
 
@@ -249,3 +256,37 @@ def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
             raise CheckpointError(f"A weight in {source} is not finite ({name}). Choose an earlier checkpoint.")
+
+
+@contextmanager
+def unchecked_folder(home: Path) -> Iterator[Path]:
+    """Yield a hidden folder's path, in which an untrusted model is written and tried out before it is renamed.
+
+    What is left of it is removed afterwards, and what apps that were killed have left before.
+    """
+    for left in home.glob(f".*{UNCHECKED}*"):
+        with suppress(FileNotFoundError):  # its import has just ended
+            if time.time() - left.stat().st_mtime > LEFTOVER_S:
+                shutil.rmtree(left, ignore_errors=True)
+    hidden = home / f".{uuid4().hex}{UNCHECKED}"
+    try:
+        yield hidden
+    finally:
+        for left in home.glob(f"*{hidden.name}*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def try_out(encoder: OpenClipEncoder, name: str) -> None:
+    """Encode a sentence and a frame: shapes that fit do not make a model that works."""
+    side = encoder.image_size
+    try:
+        frames = np.zeros((1, encoder.frame_dim), np.float32)
+        if not encoder.card.features:
+            frames = encoder.encode_frames(np.zeros((1, side, side, 3), np.uint8))
+        embeddings = encoder.encode_text(["a dog and not a cat"]), encoder.pool(frames[None])
+    except Exception as error:
+        raise CheckpointError(
+            f"{name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable CLIP."
+        ) from error
+    if not all(np.isfinite(each).all() for each in embeddings):
+        raise CheckpointError(f"{name} encodes a sentence or a picture as values that are not finite.")

@@ -1,26 +1,20 @@
-"""Import of checkpoints written by other code.
+"""Import of checkpoints that other code wrote: a file or folder of weights becomes a checkpoint folder.
 
-A `.pt`, `.pth`, `.bin`, `.tar` or `.safetensors` file becomes a checkpoint folder. Files are untrusted: only tensors
-are read, and no code in them runs. Tensors have the names of OpenAI's or open_clip's CLIP, under any wrapper's prefix.
+Files are untrusted: only tensors are read, no code in them runs, and a child of limited memory and time does the work.
 """
 
 import re
-import shutil
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
-
-import numpy as np
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, quoted, reason_of
 from nt2vr.files import check_free
 from nt2vr.models.architecture import HEAD_WIDTH, Config, infer
-from nt2vr.models.card import SEQUENCE, Card
+from nt2vr.models.card import CONFIG, MAX_FRAMES, SEQUENCE, Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import (
     build_model,
@@ -28,12 +22,22 @@ from nt2vr.models.checkpoint import (
     check_text_tower,
     read_checkpoint,
     read_configs,
+    try_out,
+    unchecked_folder,
     write_checkpoint,
 )
-from nt2vr.models.downloads import preprocessing
-from nt2vr.models.foreign_file import check_file, find_clip, read_tensors, some_of
+from nt2vr.models.download import preprocessing
+from nt2vr.models.foreign_file import (
+    Object,
+    files_of_model,
+    more_than_tensors,
+    named_tensors,
+    read_beside,
+    read_tensors,
+)
 from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.spawn import run_limited
+from nt2vr.models.tensor_names import Found, find_clip, some_of
 from nt2vr.models.tokenizer import TOKENIZER, load_tokenizer, needs_file
 from nt2vr.models.weights import UNUSABLE
 from nt2vr.progress import Progress, silent
@@ -43,13 +47,14 @@ if TYPE_CHECKING:
 
 SHARED = ("logit_scale", "logit_bias")
 ACTIVATIONS = (QUICK_GELU, GELU) = ("QuickGELU", "GELU")
-MAX_FRAMES = 64
 MAX_NAME = 60
 MEMORY_BYTES = 3 << 30  # of a child that imports: PyTorch and open_clip, and
 MEMORY_FACTOR = 6  # times the file: its mapping, a copy as float32, and the model read back
 TIMEOUT_S = 600.0
-UNCHECKED = ".unchecked"  # suffix of the hidden folder in which a model is written and tried out
-LEFTOVER_S = 3600.0  # such a folder that is older than any import can be is left from an app that was killed
+RUN_NAME = re.compile(r"model_(.+?)-lr_")  # in the names of open_clip's training runs
+PARAMS = "params.txt"  # of such a run, beside its folder of checkpoints
+CONFIG_JSON, PREPROCESSOR = "config.json", "preprocessor_config.json"  # of transformers
+RESAMPLINGS = {2: "bilinear", 3: "bicubic"}  # Pillow's numbers
 
 
 @dataclass(frozen=True)
@@ -58,20 +63,23 @@ class ImportOptions:
 
     Attributes:
         name: of the new model; empty takes the file's.
-        architecture: one of open_clip's, or a model in the catalog; empty infers it from the tensors' shapes.
+        model: what it is, one of open_clip's models or one in the catalog; empty takes what the files beside it say,
+            or guesses it from the tensors' shapes.
         frames: per video; None takes the recognised trainer's, or 8.
-        activation: the one it was trained with, of ACTIVATIONS; empty takes the named architecture's, or QuickGELU if
-            the shapes are those of an OpenAI model, from which most were trained.
+        activation: the one it was trained with, of ACTIVATIONS; empty takes the model's. That is GELU unless the
+            name of the model ends in -quickgelu, or the file is of OpenAI or of a paper that starts from its models.
         pooling: of frame embeddings, MEAN or RAW_MEAN; empty takes the recognised trainer's, or MEAN.
         positions: of frames in a video, of POSITIONS; empty takes the recognised trainer's, or CENTRES.
+        key: where in the file the weights are, if it holds several models: "state_dict_ema".
     """
 
     name: str = ""
-    architecture: str = ""
+    model: str = ""
     frames: int | None = None
     activation: str = ""
     pooling: str = ""
     positions: str = ""
+    key: str = ""
 
 
 DEFAULTS = ImportOptions()
@@ -85,85 +93,97 @@ class Imported:
     remark: str
 
 
+@dataclass(frozen=True)
+class _Architecture:
+    """What a checkpoint is taken for, and how that is known; `guess` is said if it is one."""
+
+    name: str
+    model_cfg: Config
+    preprocess_cfg: Config
+    by: str = ""
+    guess: bool = False
+
+
 def import_checkpoint(
-    file: Path, models: Catalog, options: ImportOptions = DEFAULTS, progress: Progress = silent
+    path: Path, models: Catalog, options: ImportOptions = DEFAULTS, progress: Progress = silent
 ) -> Imported:
-    """Import a checkpoint of other code into the catalog, as a folder, in a child of limited memory and time."""
-    hidden = models.home / f".{uuid4().hex}{UNCHECKED}"
-    _remove_leftovers(models.home)
-    name = _checked(file, models, options)  # here, as the child takes seconds to import torch
+    """Import a file or folder of other code into the catalog, in a child of limited memory and time."""
+    if options.frames is not None and not 1 <= options.frames <= MAX_FRAMES:
+        raise ConfigError(f"A model cannot take {options.frames} frames per video: choose 1 to {MAX_FRAMES}.")
+    options = replace(options, name=checked_name(options.name or (path.name if path.is_dir() else path.stem), models))
+    files = files_of_model(path)  # all this here, as the child takes seconds to import torch
     try:
-        size = file.stat().st_size
-        check_free(models.home, 2 * size, f"Importing {file.name}")  # it may be in half precision
-        memory_bytes = MEMORY_BYTES + MEMORY_FACTOR * size
-        limits: dict[str, Any] = {"memory_bytes": memory_bytes, "timeout_s": TIMEOUT_S, "progress": progress}
-        imported: Imported = run_limited(_import, file, models, hidden, replace(options, name=name), **limits)
+        size = sum(file.stat().st_size for file in files)
+        check_free(models.home, 2 * size, f"Importing {path.name}")  # it may be in half precision
+        limits: dict[str, Any] = {"memory_bytes": MEMORY_BYTES + MEMORY_FACTOR * size, "timeout_s": TIMEOUT_S}
+        with unchecked_folder(models.home) as hidden:
+            imported: Imported = run_limited(_import, files, models, hidden, options, **limits, progress=progress)
     except MemoryError:
-        raise CheckpointError(f"{file.name} takes too much memory to read. Save its state_dict() alone.") from None
+        raise CheckpointError(f"{path.name} takes too much memory to read. Save its state_dict() alone.") from None
     except TimeoutError:
-        raise CheckpointError(f"{file.name} takes longer than {TIMEOUT_S // 60:.0f} minutes to read.") from None
+        raise CheckpointError(f"{path.name} takes longer than {TIMEOUT_S // 60:.0f} minutes to read.") from None
     except Nt2vrError:
         raise
     except Exception as error:  # where memory ends, libraries fail in many ways
-        raise CheckpointError(f"{file.name} cannot be imported ({reason_of(error)}).") from error
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)  # of a child that was killed
+        raise CheckpointError(f"{path.name} cannot be imported ({reason_of(error)}).") from error
     return imported
 
 
-def _remove_leftovers(home: Path) -> None:
-    for hidden in home.glob(f".*{UNCHECKED}*"):
-        with suppress(FileNotFoundError):  # its import has just ended
-            if time.time() - hidden.stat().st_mtime > LEFTOVER_S:
-                shutil.rmtree(hidden, ignore_errors=True)
-
-
-def _checked(file: Path, models: Catalog, options: ImportOptions) -> str:
-    """Return the new model's name, if it is free and there is such a file to import in such a way."""
-    if options.frames is not None and not 1 <= options.frames <= MAX_FRAMES:
-        raise ConfigError(f"A model cannot take {options.frames} frames per video: choose 1 to {MAX_FRAMES}.")
-    name = checked_name(options.name or file.stem, models)
-    check_file(file)
-    return name
-
-
-def _import(file: Path, models: Catalog, hidden: Path, options: ImportOptions, progress: Progress) -> Imported:
+def _import(files: list[Path], models: Catalog, hidden: Path, options: ImportOptions, progress: Progress) -> Imported:
     """Import in this process, under `options.name`; see `import_checkpoint`."""
-    name = options.name
+    name, file = options.name, files[0]
     progress(0, 3, f"reading {file.name}")
-    found = find_clip(read_tensors(file), file)
-    weights, form = found.weights, found.form
+    contents = [read_tensors(each) for each in files]
+    content = {key: value for each in contents for key, value in each.items()} if len(files) > 1 else contents[0]
+    if isinstance(content, Object) and not content.state:
+        raise more_than_tensors(file, "an object instead of a dict")
+    top = [str(key) for key in content] if isinstance(content, Mapping) else []
+    found = find_clip(named_tensors(content), top, file, options.key)
     progress(1, 3, "finding the architecture")
-    architecture, model_cfg, preprocess_cfg = _architecture(options.architecture, weights, models)
-    tokenizer = _tokenizer(model_cfg["text_cfg"], file, models)
+    architecture = _architecture(options, found, content, file, models)
     if options.activation:
-        model_cfg = {**model_cfg, "quick_gelu": options.activation == QUICK_GELU}
-    model = _filled(model_cfg, preprocess_cfg, weights, file)
+        told = {**architecture.model_cfg, "quick_gelu": options.activation == QUICK_GELU}
+        architecture = replace(architecture, model_cfg=told)
+    model_cfg = architecture.model_cfg
+    tokenizer = _tokenizer(model_cfg["text_cfg"], file, models)
+    model = _filled(architecture, found.weights, file)
     progress(2, 3, f"writing {name}")
-    origin = f"imported from {file.name}"
-    card = Card(name, objective="contrastive", base=origin, frames=options.frames or form.frames)
-    card = replace(card, pooling=options.pooling or form.pooling, positions=options.positions or form.positions)
-    outside = [*found.outside, *(() if card.pooling == SEQUENCE else found.head)]
+    card = Card(
+        name,
+        objective="contrastive",
+        base=f"imported from {file.name}",
+        frames=options.frames or found.form.frames,
+        pooling=options.pooling or found.form.pooling,
+        positions=options.positions or found.form.positions,
+    )
     pooling = _head(card, found.head, embed_dim_of(model), file) if card.pooling == SEQUENCE else None
     folder = new_folder(name, models)
-    unchecked = hidden / folder.name
-    try:
-        write_checkpoint(unchecked, model, model_cfg, preprocess_cfg, card, False, tokenizer, pooling)
-        weights.clear()
-        del model
-        _try_out(unchecked, file)
-        unchecked.rename(folder)
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)  # here too, as a child may outlive its parent
-    used = QUICK_GELU if model_cfg.get("quick_gelu") else GELU
-    remark = f"Read as {architecture or 'a CLIP of its own shape (attention heads of 64)'}, with {used}."
-    if form.trainer:
-        remark += f" Recognised as a file of {form.trainer}: {card.frames} frames, {card.pooling}, {card.positions}."
-    if outside:
-        remark += f" Ignored, as not part of a CLIP: {some_of(outside)}."
-    if found.objects:
-        remark += f" Ignored, as neither tensors nor plain values: {some_of(found.objects)}."
-    return Imported(name, remark)
+    write_checkpoint(hidden, model, model_cfg, architecture.preprocess_cfg, card, False, tokenizer, pooling)
+    quick_gelu = bool(model_cfg.get("quick_gelu"))
+    found.weights.clear()
+    del model
+    try_out(read_checkpoint(hidden), file.name)
+    hidden.rename(folder)
+    return Imported(name, _remark(architecture, quick_gelu, found, card, options))
+
+
+def _remark(architecture: _Architecture, quick_gelu: bool, found: Found, card: Card, options: ImportOptions) -> str:
+    """Say how a checkpoint was read, and of a guess that it is one."""
+    used = QUICK_GELU if quick_gelu else GELU
+    name = architecture.name or f"a CLIP of its own shape (attention heads of {HEAD_WIDTH})"
+    by = f" by {architecture.by}" if architecture.by else ""
+    remark = f"Read as {name}{by}, with {used}."
+    if architecture.guess:
+        remark = f"A guess from the tensors' shapes: {name}, with {used}. If that is wrong, remove the model and "
+        remark += (
+            f"import it with --model or --activation{'' if options.activation else f' {ACTIVATIONS[quick_gelu]}'}."
+        )
+    if found.form.trainer:
+        remark += (
+            f" Recognised as a file of {found.form.trainer}: {card.frames} frames, {card.pooling}, {card.positions}."
+        )
+    outside = [*found.outside, *(() if card.pooling == SEQUENCE else found.head)]
+    return f"{remark} Ignored, as not part of a CLIP: {some_of(outside)}." if outside else remark
 
 
 def _head(card: Card, weights: Mapping[str, "Tensor"], width: int, file: Path) -> "nn.Module":
@@ -184,22 +204,6 @@ def new_folder(name: str, models: Catalog) -> Path:
     return folder
 
 
-def _try_out(folder: Path, file: Path) -> None:
-    """Encode a sentence and a frame: shapes that fit do not make a model that works."""
-    encoder = read_checkpoint(folder)
-    try:
-        text = encoder.encode_text(["a dog and not a cat"])
-        picture = encoder.pool(
-            encoder.encode_frames(np.zeros((1, encoder.image_size, encoder.image_size, 3), np.uint8))
-        )
-    except Exception as error:
-        raise CheckpointError(
-            f"{file.name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable CLIP."
-        ) from error
-    if not (np.isfinite(text).all() and np.isfinite(picture).all()):
-        raise CheckpointError(f"{file.name} encodes a sentence or a picture as values that are not finite.")
-
-
 def checked_name(name: str, models: Catalog) -> str:
     """Return a unique name that fits into drop-downs, links and system names."""
     name = " ".join(name.split())
@@ -210,40 +214,83 @@ def checked_name(name: str, models: Catalog) -> str:
     return name
 
 
-def _architecture(named: str, weights: Mapping[str, "Tensor"], models: Catalog) -> tuple[str, Config, Config]:
-    """Return the name, model and preprocessing configuration that a person named or the shapes imply."""
+def _architecture(options: ImportOptions, found: Found, content: object, file: Path, models: Catalog) -> _Architecture:
+    """Return what a person named, what the files beside it say, or a guess; nothing else that is installed counts."""
     import open_clip  # noqa: PLC0415  takes seconds
 
     theirs = open_clip.list_models()
+    named = options.model.strip()
     if own := models.named(named):
-        return own, *read_configs(models.folder(own))
-    if named.strip():
-        if named.strip() not in theirs:
-            near = get_close_matches(named.strip(), [*models.names(), *theirs], 5, 0.3) or ["ViT-B-32"]
-            raise ConfigError(f"Unknown architecture {quoted(named.strip())}. Try {', '.join(near)}.")
-        config: Config = open_clip.get_model_config(named.strip())
-        check_text_tower(config, named)
-        return named.strip(), config, _usual_preprocessing(named.strip())
-    own_configs: dict[str, tuple[Config, Config]] = {}
-    for name, entry in models.entries().items():
-        with suppress(*UNUSABLE):  # a broken folder
-            if entry.kind == "model":
-                own_configs[name] = read_configs(entry.folders[0])
-    known = {name: model_cfg for name, (model_cfg, _) in own_configs.items()}
-    known |= {name: open_clip.get_model_config(name) for name in theirs if name not in known}
-    found, config = infer({name: tuple(tensor.shape) for name, tensor in weights.items()}, known)
-    if found in own_configs:
-        return found, *own_configs[found]
-    return found, {**config, "quick_gelu": found in open_clip.list_openai_models()}, {}
+        return _Architecture(own, *read_configs(models.folder(own)))
+    if named:
+        if named not in theirs:
+            near = get_close_matches(named, [*models.names(), *theirs], 5, 0.3) or ["ViT-B-32"]
+            raise ConfigError(f"Unknown model {quoted(named)}. Try {', '.join(near)}.")
+        return _of_open_clip(named)
+    if not found.transformers and (file.parent / CONFIG).is_file():
+        with suppress(*UNUSABLE):
+            return _Architecture(file.parent.name, *read_configs(file.parent), by=CONFIG)
+    for by, written in (
+        (PARAMS, _model_in_params(file)),
+        ("the run's name", _model_in_name(content.get("name") if isinstance(content, Mapping) else None)),
+    ):
+        if written in theirs and not _compared(noted := _of_open_clip(written, by), found.weights)[2]:
+            return noted
+    known = [(name, open_clip.get_model_config(name)) for name in theirs]
+    name, config = infer({name: tuple(tensor.shape) for name, tensor in found.weights.items()}, known)
+    if found.transformers:
+        return _of_transformers(name, config, file)
+    if found.openais or found.form.trainer:  # the papers' trainers start from OpenAI's models
+        return _Architecture(name, {**config, "quick_gelu": True}, {}, "its shapes")
+    return _Architecture(name, config, {}, guess=True)
 
 
-def _usual_preprocessing(architecture: str) -> Config:
-    """Return the preprocessing that all pre-trained models of an architecture share; open_clip's default otherwise."""
+def _of_open_clip(name: str, by: str = "") -> _Architecture:
+    """Return one of open_clip's models, with the preprocessing that all its pre-trained weights share, if they do."""
     import open_clip  # noqa: PLC0415  takes seconds
 
-    tags = open_clip.list_pretrained_tags_by_model(architecture)
-    first, *others = [preprocessing(architecture, tag) for tag in tags] or [{}]
-    return first if all(other == first for other in others) else {}
+    config: Config = open_clip.get_model_config(name)
+    check_text_tower(config, name)
+    first, *others = [preprocessing(name, tag) for tag in open_clip.list_pretrained_tags_by_model(name)] or [{}]
+    return _Architecture(name, config, first if all(other == first for other in others) else {}, by)
+
+
+def _model_in_params(file: Path) -> str:
+    """Return the model in the parameters of open_clip's training, which lie one folder above its checkpoints."""
+    for folder in (file.parent, file.parent.parent):
+        with suppress(OSError, ValueError):
+            text = (folder / PARAMS).read_text(encoding="utf-8")[:100_000]
+            told = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+            suffix = "-quickgelu" if told.get("force_quick_gelu", "").strip() == "True" else ""
+            return told.get("model", "").strip().replace("/", "-").removesuffix(suffix) + suffix
+    return ""
+
+
+def _model_in_name(run: object) -> str:
+    match = RUN_NAME.search(run) if isinstance(run, str) else None
+    return match[1] if match else ""
+
+
+def _of_transformers(name: str, config: Config, file: Path) -> _Architecture:
+    """Complete a configuration by what transformers' files say; what they leave out are its defaults."""
+    told, pictures = read_beside(file, CONFIG_JSON), read_beside(file, PREPROCESSOR)
+    config = {**config, "vision_cfg": dict(config["vision_cfg"]), "text_cfg": dict(config["text_cfg"])}
+    if told and "timm_model_name" not in config["vision_cfg"]:
+        vision, text = (
+            part if isinstance(part := told.get(f"{side}_config"), dict) else {} for side in ("vision", "text")
+        )
+        config["vision_cfg"]["head_width"] = config["vision_cfg"]["width"] // int(
+            vision.get("num_attention_heads", 12)
+        )
+        config["text_cfg"]["heads"] = int(text.get("num_attention_heads", 8))
+        config["quick_gelu"] = vision.get("hidden_act", "quick_gelu") == "quick_gelu"
+    siglip = "timm_model_name" in config["vision_cfg"]
+    preprocess: Config = {"resize_mode": "squash", "mean": [0.5] * 3, "std": [0.5] * 3} if siglip else {}
+    if pictures.get("image_mean") and pictures.get("image_std"):
+        preprocess |= {"mean": pictures["image_mean"], "std": pictures["image_std"]}
+    if how := RESAMPLINGS.get(pictures.get("resample", 0)):
+        preprocess["interpolation"] = how
+    return _Architecture(name, config, preprocess, CONFIG_JSON if told else "", guess=not told and not siglip)
 
 
 def _tokenizer(text_cfg: Config, file: Path, models: Catalog) -> Any:
@@ -267,30 +314,40 @@ def _names_tokenizer(folder: Path, text_cfg: Config) -> bool:
     return False
 
 
-def _filled(model_cfg: Config, preprocess_cfg: Config, weights: Mapping[str, "Tensor"], file: Path) -> Any:
+def _filled(architecture: _Architecture, weights: Mapping[str, "Tensor"], file: Path) -> Any:
     """Build the model with the weights: first without memory, to compare shapes."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
+    model, weights, misfits = _compared(architecture, weights)
+    if misfits:
+        raise CheckpointError(f"{file.name} does not fit the model ({misfits}). Name another one.")
+    supported = (torch.float16, torch.float32, torch.int64)
+    weights = {name: (t if t.dtype in supported else t.float()).clone() for name, t in weights.items()}
+    check_finite(weights, file)
+    model.load_state_dict(weights, assign=True)
+    return model
+
+
+def _compared(architecture: _Architecture, weights: Mapping[str, "Tensor"]) -> tuple[Any, Mapping[str, "Tensor"], str]:
+    """Return a model without memory, weights by its own names, and in what they do not fit it."""
+    import torch  # noqa: PLC0415  the page is up before torch is
+
     with torch.device("meta"):
-        model = build_model(model_cfg, preprocess_cfg, "meta")
+        model = build_model(architecture.model_cfg, architecture.preprocess_cfg, "meta")
     expected: dict[str, Tensor] = model.state_dict()
     if "text.token_embedding.weight" in expected:
         elsewhere = ("visual.", *SHARED)
         weights = {name if name.startswith(elsewhere) else f"text.{name}": tensor for name, tensor in weights.items()}
     counters = {name: torch.zeros((), dtype=torch.long) for name in expected if name.endswith("num_batches_tracked")}
     weights = {**counters, **weights}  # embeddings do not depend on them, and some files lack them
+    for name in SHARED:
+        if name in expected and name in weights and weights[name].numel() == 1:
+            weights[name] = weights[name].reshape(expected[name].shape)
     wrong = {
         "missing": [name for name in expected if name not in weights],
         "unexpected": [name for name in weights if name not in expected],
         "of a different shape": [
-            n for n, tensor in weights.items() if n in expected and tensor.shape != expected[n].shape
+            n for n, each in weights.items() if n in expected and each.shape != expected[n].shape
         ],
     }
-    if any(wrong.values()):
-        reasons = "; ".join(f"{how}: {some_of(names)}" for how, names in wrong.items() if names)
-        raise CheckpointError(f"{file.name} does not fit the architecture ({reasons}). Name another one.")
-    supported = (torch.float16, torch.float32, torch.int64)
-    weights = {name: (t if t.dtype in supported else t.float()).clone() for name, t in weights.items()}
-    check_finite(weights, file)
-    model.load_state_dict(weights, assign=True)
-    return model
+    return model, weights, "; ".join(f"{how}: {some_of(names)}" for how, names in wrong.items() if names)

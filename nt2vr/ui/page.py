@@ -20,7 +20,7 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from nt2vr.models.downloads import download_all
+from nt2vr.models.download import download_all
 from nt2vr.services import Services
 from nt2vr.settings import ASSETS, Settings, code_address, is_loopback
 from nt2vr.ui.evaluate.tab import EvaluateTab

@@ -21,7 +21,7 @@ def test_a_checkpoint_is_imported_into_the_data_folder_under_a_name_that_is_free
     flags = [
         "--name",
         "mine",
-        "--architecture",
+        "--model",
         "there",
         "--frames",
         "2",

@@ -21,10 +21,10 @@ from safetensors.torch import save
 
 from nt2vr.cli import main
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError
-from nt2vr.hub import client, verify
-from nt2vr.hub.models import LOCK, pull, push
+from nt2vr.models import hub as hub_module
 from nt2vr.models.card import CARD, CONFIG, read_card, write_card
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint
+from nt2vr.models.hub import pull, push
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
 from nt2vr.progress import Progress
 from tests.families import write_family
@@ -52,7 +52,7 @@ def hub(hub_with_child: HubServer, monkeypatch: pytest.MonkeyPatch) -> HubServer
             patch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)  # the trial sets it
             return here(function, *arguments, progress=progress)
 
-    monkeypatch.setattr(verify, "run_limited", run)
+    monkeypatch.setattr(hub_module, "run_limited", run)
     return hub_with_child
 
 
@@ -61,8 +61,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def models_in(folder: Path) -> list[str]:
-    """List everything in a folder of models but the lock."""
-    return sorted(path.name for path in folder.iterdir() if path.name != LOCK)
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
 NESTED = b"[" * 100_000
@@ -135,8 +134,8 @@ def test_the_readme_says_what_the_card_says(tmp_path: Path, hub: HubServer) -> N
     fields = yaml.safe_load(front_matter)
     assert (fields["library_name"], fields["license"]) == ("open_clip", "cc-by-4.0")
     assert "# mine / &lt;b>" in body
-    assert "| composed/MIR | 0.4322 |" in body
-    assert "- Below CLIP on “not”." in body
+    assert "| test/composed/MIR | 0.4322 |" in body
+    assert "- Notes: Below CLIP on “not”." in body
     assert "toy" in body
     assert 'create_model_from_pretrained("hf-hub:tester/mine")' in body
 
@@ -177,61 +176,6 @@ def test_a_tokenizer_of_clips_own_is_not_pulled(tmp_path: Path, hub: HubServer) 
     hub.put("a/b", {**contents(tmp_path / "mine"), TOKENIZER: b"{}", TOKENIZER_CONFIG: b"{}"})
     pull("a/b", tmp_path / "models", any_name)
     assert contents(tmp_path / "models" / "a--b") == contents(tmp_path / "mine")
-
-
-def replacing(pattern: Any, content: str) -> Callable[[bytes], bytes]:
-    step = {"type": "Replace", "pattern": pattern, "content": content}
-    return lambda data: json.dumps(
-        {**json.loads(data), "normalizer": {"type": "Sequence", "normalizers": [step]}}
-    ).encode()
-
-
-def template(*pieces: str, expanded: int = 1) -> Callable[[bytes], bytes]:
-    """A template of "$" for the text, and of a special token that becomes as many ids as `expanded`."""
-    text, end = {"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "</s>", "type_id": 0}}
-    single = [text if piece == "$" else end for piece in pieces]
-    special = {"</s>": {"id": "</s>", "ids": [1] * expanded, "tokens": ["</s>"] * expanded}}
-    part = {"type": "TemplateProcessing", "single": single, "pair": [], "special_tokens": special}
-    return lambda data: json.dumps(
-        {**json.loads(data), "post_processor": {"type": "Sequence", "processors": [part]}}
-    ).encode()
-
-
-HOSTILE_TOKENIZERS: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
-    "an expression that backtracks": (TOKENIZER, replacing({"Regex": "(a+)+$"}, " "), "not supported"),
-    "a text that grows": (TOKENIZER, replacing({"String": "a"}, "aa"), "not supported"),
-    "endless steps": (
-        TOKENIZER,
-        lambda data: json.dumps(
-            {**json.loads(data), "pre_tokenizer": {"pretokenizers": [{"type": "Whitespace"}] * 99}}
-        ).encode(),
-        "not supported",
-    ),
-    "a template that repeats the text": (TOKENIZER, template(*"$$$$$"), "not supported"),
-    "a token of a million characters": (
-        TOKENIZER,
-        lambda data: json.dumps(
-            {**json.loads(data), "added_tokens": [{"id": 0, "content": "x" * 1_000_000}]}
-        ).encode(),
-        "not supported",
-    ),
-    "a template of many special tokens": (TOKENIZER, template("$", *"s" * 9), "not supported"),
-    "a special token of many ids": (TOKENIZER, template("$", "s", expanded=9), "not supported"),
-    "deep JSON": (TOKENIZER, NESTED, "nested too deeply"),
-    "a list": (TOKENIZER, b"[]", "is not a tokenizer's"),
-    "code elsewhere": (
-        TOKENIZER_CONFIG,
-        b'{"auto_map": {"AutoTokenizer": "evil/model--x.Y"}}',
-        "is not a tokenizer's",
-    ),
-    "another tokenizer": (TOKENIZER_CONFIG, b'{"pad_token": "<unk>"}', "do not match its card"),
-}
-
-
-@pytest.mark.parametrize("what", HOSTILE_TOKENIZERS)
-def test_a_hostile_tokenizer_gets_one_sentence_and_leaves_nothing(tmp_path: Path, hub: HubServer, what: str) -> None:
-    write_family(tmp_path / "mine", "SigLIP")
-    pull_hostile(tmp_path, hub, *HOSTILE_TOKENIZERS[what])
 
 
 @pytest.mark.parametrize(
@@ -284,9 +228,7 @@ def test_the_commands_push_and_pull(tmp_path: Path, hub: HubServer, capsys: pyte
     assert models_in(data / "models") == ["mine", "tester--mine"]
 
 
-@pytest.mark.parametrize(
-    ("token", "message"), [(None, "needs a Hugging Face token"), ("hf_bad", "not accept the token")]
-)
+@pytest.mark.parametrize(("token", "message"), [(None, "needs a Hugging Face token"), ("hf_bad", "answered 401")])
 def test_a_missing_or_wrong_token_is_one_sentence(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch, token: str | None, message: str
 ) -> None:
@@ -299,11 +241,11 @@ def test_a_missing_or_wrong_token_is_one_sentence(
 
 def test_the_hub_s_refusals_are_one_sentence_each(tmp_path: Path, hub: HubServer) -> None:
     write_tiny(tmp_path / "mine")
-    with pytest.raises(DownloadError, match="may not do this with other/mine"):
+    with pytest.raises(DownloadError, match="answered 403 Forbidden for other/mine"):
         push(tmp_path / "mine", "other/mine")
-    with pytest.raises(DownloadError, match="has no tester/none, or the token may not read it"):
+    with pytest.raises(DownloadError, match=r"answered 40[14] .* for tester/none"):
         pull("tester/none", tmp_path / "models", any_name)
-    for status, message in ((429, "limits the rate"), (500, "error 500")):
+    for status, message in ((429, "answered 429"), (500, "answered 500")):
         hub.status = status
         with pytest.raises(DownloadError, match=message):
             pull("tester/none", tmp_path / "models", any_name)
@@ -325,9 +267,9 @@ def test_an_unreachable_hub_is_said_within_ten_seconds(
     def hang(*_: object, **__: object) -> None:
         time.sleep(30)
 
-    assert client.DEADLINE_S <= 9
-    monkeypatch.setattr(client, "DEADLINE_S", 2)
-    monkeypatch.setattr("nt2vr.hub.models.REQUEST_S", 30)  # or it would end before the ten seconds without a deadline
+    assert hub_module.DEADLINE_S <= 9
+    monkeypatch.setattr(hub_module, "DEADLINE_S", 2)
+    monkeypatch.setattr("nt2vr.models.hub.REQUEST_S", 30)  # or it would end before the ten seconds without a deadline
     with socket.create_server(("127.0.0.1", 0)) as server:  # accepts, and never answers
         port = server.getsockname()[1]
         if what == "refuses":
@@ -366,26 +308,6 @@ def test_a_transfer_that_is_lost_leaves_nothing(
     with pytest.raises(DownloadError, match="broke off"):
         pull("a/b", tmp_path / "models", any_name)
     assert models_in(tmp_path / "models") == []
-
-
-def test_leftovers_of_a_killed_pull_are_removed_and_two_pulls_do_not_meet(tmp_path: Path, hub: HubServer) -> None:
-    write_tiny(tmp_path / "mine")
-    hub.put("a/b", contents(tmp_path / "mine"))
-    home = tmp_path / "models"
-    (home / ".a--b.download" / ".cache").mkdir(parents=True)
-    (home / ".a--b.download" / "left").write_bytes(b"x")
-    errors: list[str] = []
-
-    def again(*_: object) -> None:
-        if not errors:
-            try:
-                pull("a/b", home, any_name)
-            except CheckpointError as error:
-                errors.append(str(error))
-
-    pull("a/b", home, any_name, progress=again)
-    assert errors == ["Another pull is running. Wait for it."]
-    assert contents(home / "a--b") == contents(tmp_path / "mine")
 
 
 def test_a_full_disk_is_said_before_and_during_a_pull(
@@ -458,8 +380,12 @@ HOSTILE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
     "a deep card": (CARD, NESTED, "a/b has an nt2vr.json that cannot be read"),
     "frames without end": (CARD, card_with(frames=10**9), "values that cannot be used"),
     "another image size": (CARD, card_with(image_size=10**6), "values that cannot be used"),
-    "metrics that are text": (CARD, card_with(metrics={"test/MIR": "<script>"}), "values that cannot be used"),
-    "metrics that are no numbers": (CARD, card_with(metrics={"test/MIR": float("nan")}), "values that cannot be used"),
+    "metrics that are text": (CARD, card_with(metrics={"test/MIR": "<script>"}), "an nt2vr.json that cannot be read"),
+    "metrics that are no numbers": (
+        CARD,
+        card_with(metrics={"test/MIR": float("nan")}),
+        "measures that are no numbers",
+    ),
     "a name that is a list": (CARD, card_with(name=["x"]), "a/b has an nt2vr.json that cannot be read"),
     "a foreign pooling": (CARD, card_with(pooling="__import__"), "only mean, raw_mean, .* are supported"),
     "a head that is missing": (CARD, card_with(pooling="seqTransf"), r"has no head\.safetensors"),
@@ -485,7 +411,7 @@ LARGE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
 def test_a_repository_that_would_fill_the_memory_is_tried_in_a_child(
     tmp_path: Path, hub_with_child: HubServer, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setattr(verify, "BASE_S", 60 if what != "endless layers" else 20)
+    monkeypatch.setattr(hub_module, "TRIAL_S", 60 if what != "endless layers" else 20)
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     pull_hostile(tmp_path, hub_with_child, *LARGE[what])
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(used, 3 << 20)  # KB; of any child so far

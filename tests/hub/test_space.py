@@ -13,7 +13,7 @@ from packaging.specifiers import SpecifierSet
 
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
-from nt2vr.hub.space import APP, PYTHON, checked_out, space_files, write_space
+from nt2vr.models.space import APP, PYTHON, checked_out, space_files, write_space
 from tests.hub_server import Repository, serve_hub, use_hub
 from tests.paths import ROOT
 
@@ -175,5 +175,5 @@ def test_a_space_of_somebody_else_is_refused(
         assert main(["publish", "space", "elsewhere/nt2vr"]) == 1
     assert capsys.readouterr().err.splitlines() == [
         "'../x' is not a repository on the Hub. Write OWNER/NAME.",
-        "The token may not do this with elsewhere/nt2vr. Use one with write access to it.",
+        "The Hub answered 403 Forbidden for elsewhere/nt2vr. Check its name, and that HF_TOKEN may use it.",
     ]

@@ -16,7 +16,7 @@ from zipfile import ZipFile
 import pytest
 from packaging.requirements import Requirement
 
-from nt2vr.hub.space import space_files
+from nt2vr.models.space import space_files
 from tests.paths import ROOT
 
 SOURCES = ("pyproject.toml", "requirements.txt", "README.md", "LICENSE", "nt2vr", "trainer", "assets", "docs")

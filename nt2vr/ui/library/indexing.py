@@ -15,7 +15,7 @@ from nt2vr.library.update import IndexJob, Updated, update_library
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.device import gflops_per_second
-from nt2vr.models.recommended import BANDWIDTH, OFFERED, RECOMMENDED
+from nt2vr.models.download import BANDWIDTH, OFFERED, RECOMMENDED
 from nt2vr.progress import Progress, Runner, duration_text
 from nt2vr.search.answers import Answer
 from nt2vr.search.systems import System

@@ -10,10 +10,9 @@ import gradio as gr
 
 from nt2vr.errors import MAX_QUOTED, ConfigError
 from nt2vr.files import expanded
-from nt2vr.models.downloads import available, can_download
+from nt2vr.models.download import OFFERED, RECOMMENDED, Recommended, available, can_download
 from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, import_checkpoint
 from nt2vr.models.foreign_file import SUFFIXES
-from nt2vr.models.recommended import OFFERED, RECOMMENDED, Recommended
 from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
@@ -100,7 +99,7 @@ class MoreModels:
             )
             architecture = gr.Textbox(
                 label="Architecture",
-                placeholder="default: detected; or ViT-B-32, or the name of a model here",
+                placeholder="default: told by files beside it, or guessed; or ViT-B-32, or a model here",
                 elem_id="import-architecture",
                 max_lines=1,
                 scale=4,

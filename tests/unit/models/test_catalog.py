@@ -12,8 +12,7 @@ from nt2vr.files import write_json
 from nt2vr.models.card import CARD, Card, read_card, write_card
 from nt2vr.models.catalog import BEST, Catalog, CatalogEntry
 from nt2vr.models.checkpoint import WEIGHTS
-from nt2vr.models.downloads import available
-from nt2vr.models.recommended import RECOMMENDED
+from nt2vr.models.download import RECOMMENDED, available
 from tests.tiny import write_tiny
 from trainer.config import TrainConfig
 

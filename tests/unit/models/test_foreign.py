@@ -1,15 +1,13 @@
-"""Imports of foreign checkpoints: every way to save a CLIP, and files that are not one."""
+"""Imports of foreign checkpoints: every form of a CLIP embeds as its plain weights do; others are one sentence."""
 
 import argparse
+import json
 import os
 import shutil
-import signal
 import time
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,18 +16,21 @@ import numpy as np
 import open_clip
 import pytest
 import safetensors.torch
+import timm
 import torch
+from timm.models import VisionTransformer
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
 from nt2vr.models import foreign
-from nt2vr.models.card import CONFIG
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import build_model, read_checkpoint, read_configs
+from nt2vr.models.checkpoint import build_model, unchecked_folder
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.foreign import Imported, ImportOptions
+from nt2vr.models.foreign_file import files_of_model
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
-from nt2vr.models.temporal import SequenceTransformer
-from nt2vr.progress import Progress, silent
+from nt2vr.models.pooling import SequenceTransformer
+from nt2vr.progress import silent
+from tests.families import FAMILIES, write_tokenizer
 from tests.killed import import_half
 from tests.tiny import SMALL_VIT, tiny_model, write_tiny
 
@@ -39,22 +40,11 @@ TOKENIZER = open_clip.SimpleTokenizer(context_length=16)
 FRAMES = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
 
 
-def import_checkpoint(
-    file: Path,
-    models: Catalog,
-    name: str = "",
-    architecture: str = "",
-    frames: int | None = None,
-    activation: str = "",
-    pooling: str = "",
-    positions: str = "",
-    progress: Progress = silent,
-) -> Imported:
+def import_checkpoint(path: Path, models: Catalog, name: str = "", **options: Any) -> Imported:
     """Import in this process, which takes a tenth of the time."""
-    hidden = models.home / ".unchecked"
-    options = ImportOptions(name, architecture, frames, activation, pooling, positions)
-    options = replace(options, name=foreign._checked(file, models, options))
-    return foreign._import(file, models, hidden, options, progress)
+    told = ImportOptions(foreign.checked_name(name or path.stem, models), **options)
+    with unchecked_folder(models.home) as hidden:
+        return foreign._import(files_of_model(path), models, hidden, told, silent)
 
 
 def weights_of(seed: int) -> Weights:
@@ -66,31 +56,93 @@ def prefixed(prefix: str, weights: Weights) -> Weights:
     return {prefix + name: tensor for name, tensor in weights.items()}
 
 
+def vit(seed: int = 0) -> Any:
+    """Build a model whose shapes alone tell what it is, but for the activation."""
+    torch.manual_seed(seed)
+    return build_model(SMALL_VIT, {})
+
+
+def as_transformers(weights: Weights) -> Weights:
+    """Name tensors as transformers' CLIPModel does: q, k and v apart, both projections transposed."""
+    found = {"logit_scale": weights["logit_scale"], "text_model.embeddings.position_ids": torch.arange(77)[None]}
+    names = {
+        "token_embedding.weight": "text_model.embeddings.token_embedding.weight",
+        "positional_embedding": "text_model.embeddings.position_embedding.weight",
+        "visual.class_embedding": "vision_model.embeddings.class_embedding",
+        "visual.conv1.weight": "vision_model.embeddings.patch_embedding.weight",
+        "visual.positional_embedding": "vision_model.embeddings.position_embedding.weight",
+    }
+    starts = {
+        "visual.ln_pre": "vision_model.pre_layrnorm",
+        "visual.ln_post": "vision_model.post_layernorm",
+        "ln_final": "text_model.final_layer_norm",
+        "visual.transformer.resblocks": "vision_model.encoder.layers",
+        "transformer.resblocks": "text_model.encoder.layers",
+    }
+    parts = {".ln_1.": ".layer_norm1.", ".ln_2.": ".layer_norm2.", ".c_fc.": ".fc1.", ".c_proj.": ".fc2."}
+    parts[".attn.out_proj."] = ".self_attn.out_proj."
+    for name, tensor in weights.items():
+        theirs = names.get(name, name)
+        start = next((each for each in starts if theirs.startswith(f"{each}.")), None)
+        theirs = f"{starts[start]}{theirs.removeprefix(start)}" if start else theirs
+        for ours, part in parts.items():
+            theirs = theirs.replace(ours, part)
+        if ".attn.in_proj_" in theirs:
+            layer, kind = theirs.split(".attn.in_proj_")
+            for letter, third in zip("qkv", tensor.chunk(3), strict=True):
+                found[f"{layer}.self_attn.{letter}_proj.{kind}"] = third.clone()
+        elif name in ("visual.proj", "text_projection"):
+            found[f"{name.replace('.proj', '_projection')}.weight"] = tensor.T.contiguous()
+        else:
+            found[theirs] = tensor
+    return found
+
+
+def as_gmp(weights: Weights) -> Weights:
+    """Store direction and length of each row of the MLPs, as fine-tuning by geometric parametrisation does."""
+    found = dict(weights)
+    for name in [name for name in weights if ".mlp." in name and name.endswith(".weight")]:
+        rows, base = found.pop(name), name.removesuffix("weight")
+        found |= {
+            f"{base}r": rows.norm(dim=1, keepdim=True),
+            f"{base}theta": torch.nn.functional.normalize(rows, dim=1),
+        }
+    return found
+
+
 def text_apart(weights: Weights) -> Weights:
     """Name tensors as open_clip does in models with a text tower of its own class."""
     both = ("visual.", "logit_scale")
     return {name if name.startswith(both) else f"text.{name}": tensor for name, tensor in weights.items()}
 
 
-def with_openais_numbers(weights: Weights) -> Weights:
-    numbers = {"input_resolution": 64, "context_length": 16, "vocab_size": 49408}
-    counted = {name: tensor for name, tensor in weights.items() if not name.endswith("num_batches_tracked")}
-    return {**counted, **{name: torch.tensor(number) for name, number in numbers.items()}}
+def renamed(old: str, new: str) -> Callable[[Weights], Weights]:
+    return lambda weights: {name.replace(old, new, 1): tensor for name, tensor in weights.items()}
 
 
 FORMS: dict[str, Callable[[Weights], Any]] = {
     "a state dict": lambda w: w,
-    "state_dict, module.": lambda w: {
+    "open_clip's training": lambda w: {
         "epoch": 3,
+        "name": "2024_01_01-model_ViT-B-32-lr_1e-5",  # whose shapes are others
         "state_dict": prefixed("module.", w),
         "optimizer": {"state": {0: {"exp_avg": w["logit_scale"]}}},
     },
-    "model, clip.": lambda w: {"model": prefixed("clip.", w), "args": {"lr": 1e-5}},
-    "model_state_dict, module.model.": lambda w: {"model_state_dict": prefixed("module.model.", w), "loss": 0.3},
+    "Lightning": lambda w: {"hyper_parameters": argparse.Namespace(lr=1), "state_dict": prefixed("model.", w)},
     "deeper": lambda w: {"checkpoint": {"net": {"clip_model": w}}},
     "a text tower apart": text_apart,
-    "OpenAI's numbers": with_openais_numbers,
+    "a compiled tower": renamed("visual.", "visual._orig_mod."),
+    "checkpointed activations": renamed("resblocks.0.", "resblocks.0._checkpoint_wrapped_module."),
+    "FSDP": renamed("visual.", "_fsdp_wrapped_module.visual._fsdp_wrapped_module."),
+    "GmP": as_gmp,
+    "transformers": as_transformers,
+    "a whole module": lambda w: filled(vit(), w),
 }
+
+
+def filled(model: Any, weights: Weights) -> Any:
+    model.load_state_dict(weights)
+    return model
 
 
 @pytest.fixture
@@ -108,13 +160,18 @@ def assert_is_of_seed(encoder: Encoder, seed: int, tolerance: float = 1e-6) -> N
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_clip_is_read_from_every_wrapper(models: Catalog, tmp_path: Path, form: str) -> None:
-    torch.save(FORMS[form](weights_of(7)), tmp_path / "mine.pt")
-    imported = import_checkpoint(tmp_path / "mine.pt", models, frames=3)
-    assert imported.name == "mine" and models.names() == ["CLIP", "mine"]
-    card = models.card("mine")
-    assert (card.base, card.frames, card.image_size) == ("imported from mine.pt", 3, 64)
-    assert_is_of_seed(models.read(models.home / "mine"), 7)
+def test_a_clip_in_any_form_embeds_as_its_plain_weights_do(tmp_path: Path, form: str) -> None:
+    model, models = vit(7).eval(), Catalog([tmp_path / "models"])
+    torch.save(FORMS[form](model.state_dict()), tmp_path / "mine.ckpt")
+    imported = import_checkpoint(tmp_path / "mine.ckpt", models, frames=3)
+    assert imported.remark.startswith("A guess from the tensors' shapes: a CLIP of its own shape")
+    assert "with GELU." in imported.remark and "--activation QuickGELU" in imported.remark
+    card, encoder = models.card("mine"), models.load("mine")
+    assert (card.base, card.frames, card.image_size) == ("imported from mine.ckpt", 3, 224)
+    expected = OpenClipEncoder(model, open_clip.SimpleTokenizer(), card)
+    frames = np.random.default_rng(0).integers(0, 256, (2, 224, 224, 3), np.uint8)
+    np.testing.assert_allclose(encoder.encode_text(TEXTS), expected.encode_text(TEXTS), atol=1e-5)
+    np.testing.assert_allclose(encoder.encode_frames(frames), expected.encode_frames(frames), atol=1e-5)
 
 
 @pytest.mark.parametrize("file", ["mine.safetensors", "old.pth", "half.bin"])
@@ -126,7 +183,7 @@ def test_a_clip_is_read_from_every_kind_of_file(models: Catalog, tmp_path: Path,
         torch.save(weights, tmp_path / file, _use_new_zipfile_serialization=False)
     else:
         torch.save({name: w.half() if w.is_floating_point() else w for name, w in weights.items()}, tmp_path / file)
-    import_checkpoint(tmp_path / file, models, "Mine, epoch 3!")
+    import_checkpoint(tmp_path / file, models, "Mine, epoch 3!", model="CLIP")
     (folder,) = models.find("Mine, epoch 3!").folders
     assert folder.parent == models.home and folder.name == "Mine-epoch-3"
     assert_is_of_seed(models.read(folder), 7, 2e-3 if file == "half.bin" else 1e-6)
@@ -134,42 +191,156 @@ def test_a_clip_is_read_from_every_kind_of_file(models: Catalog, tmp_path: Path,
     assert (torch.float16 in in_file) == (file == "half.bin")  # half precision stays half, and full precision full
 
 
-def test_broken_models_here_are_passed_over(models: Catalog, tmp_path: Path) -> None:
-    for name, config in (("cut off", "{"), ("of another kind", "[]"), ("without", None)):
-        write_tiny(models.home / name, name)
-        (models.home / name / "tokenizer.json").write_text("{}")
-        (models.home / name / CONFIG).unlink() if config is None else (models.home / name / CONFIG).write_text(config)
-    torch.save(weights_of(7), tmp_path / "mine.pt")
-    assert "Read as CLIP" in import_checkpoint(tmp_path / "mine.pt", models).remark
-    with pytest.raises(ConfigError, match="needs the tokenizer 'x'"):
-        foreign._tokenizer({"hf_tokenizer_name": "x"}, tmp_path / "mine.pt", models)
+def test_transformers_files_beside_the_weights_tell_heads_activation_and_pictures(tmp_path: Path) -> None:
+    """In a folder of two parts, one of which alone is named for what it is."""
+    weights, folder = as_transformers(vit(7).state_dict()), tmp_path / "theirs"
+    folder.mkdir()
+    names = sorted(weights)
+    for part, own in (("1", names[:20]), ("2", names[20:])):
+        safetensors.torch.save_file(
+            {name: weights[name] for name in own}, folder / f"model-0000{part}-of-00002.safetensors"
+        )
+    side = {"num_attention_heads": 2, "hidden_act": "quick_gelu"}
+    (folder / "config.json").write_text(json.dumps({"vision_config": side, "text_config": side}))
+    pictures = {"image_mean": [0.5, 0.5, 0.5], "image_std": [0.25, 0.25, 0.25], "resample": 2}
+    (folder / "preprocessor_config.json").write_text(json.dumps(pictures))
+    models = Catalog([tmp_path / "models"])
+    assert "by config.json, with QuickGELU." in import_checkpoint(folder, models).remark
+    model_cfg, preprocess_cfg = foreign.read_configs(models.folder("theirs"))
+    assert (model_cfg["text_cfg"]["heads"], model_cfg["vision_cfg"]["head_width"]) == (2, 32)
+    assert preprocess_cfg == {"mean": [0.5] * 3, "std": [0.25] * 3, "interpolation": "bilinear"}
+    with pytest.raises(CheckpointError, match="is one of 2 parts of a model"):
+        import_checkpoint(folder / "model-00001-of-00002.safetensors", models)
+    (folder / "model-00002-of-00002.safetensors").unlink()
+    with pytest.raises(CheckpointError, match="has 1 of the 2 parts"):
+        import_checkpoint(folder, models, "half")
 
 
-def test_the_remark_names_the_architecture_and_ignored_tensors(models: Catalog, tmp_path: Path) -> None:
+def test_transformers_siglip_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its mapping is undone by hand: open_clip's model is renamed, imported, and embeds as before."""
+
+    def tiny_siglip(num_classes: int, global_pool: Any, **_: Any) -> VisionTransformer:
+        shape: dict[str, Any] = {"img_size": 32, "patch_size": 16, "embed_dim": 64, "depth": 2, "num_heads": 2}
+        return VisionTransformer(**shape, num_classes=num_classes, global_pool=global_pool, class_token=False)
+
+    entrypoints = timm.models._registry._model_entrypoints
+    monkeypatch.setitem(entrypoints, "vit_tiny_patch16_siglip_32", tiny_siglip)
+    family = FAMILIES["SigLIP"]
+    config = family.model_cfg
+    config["vision_cfg"] |= {"timm_model_name": "vit_tiny_patch16_siglip_32", "image_size": 32}
+    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "ViT-tiny-SigLIP", config)
+    torch.manual_seed(0)
+    model = build_model(config, {}).eval()
+    theirs: Weights = {}
+    weights = model.state_dict()
+    for ours, start in (("visual.trunk.blocks", "vision_model"), ("text.transformer.resblocks", "text_model")):
+        for name in [name for name in weights if name.startswith(f"{ours}.")]:
+            tail, tensor = name.removeprefix(f"{ours}."), weights.pop(name)
+            layer = f"{start}.encoder.layers.{tail.split('.')[0]}"
+            kind = "weight" if name.endswith("weight") else "bias"
+            if "qkv" in name or "in_proj" in name:
+                for letter, third in zip("qkv", tensor.chunk(3), strict=True):
+                    theirs[f"{layer}.self_attn.{letter}_proj.{kind}"] = third.clone()
+                continue
+            part = next(
+                new
+                for old, new in (
+                    *(("attn", "self_attn.out_proj"), ("norm1", "layer_norm1"), ("norm2", "layer_norm2")),
+                    *(("ln_1", "layer_norm1"), ("ln_2", "layer_norm2")),
+                    *(("c_fc", "mlp.fc1"), ("c_proj", "mlp.fc2"), ("fc1", "mlp.fc1"), ("fc2", "mlp.fc2")),
+                )
+                if old in tail
+            )
+            theirs[f"{layer}.{part}.{kind}"] = tensor
+    pool, head = "visual.trunk.attn_pool.", "vision_model.head."
+    for kind in ("weight", "bias"):
+        q_kv = weights.pop(f"{pool}q.{kind}"), weights.pop(f"{pool}kv.{kind}")
+        theirs[f"{head}attention.in_proj_{kind}"] = torch.cat(q_kv)
+    names = {
+        "visual.trunk.patch_embed.proj": "vision_model.embeddings.patch_embedding",
+        "visual.trunk.norm": "vision_model.post_layernorm",
+        f"{pool}latent": f"{head}probe",
+        f"{pool}proj": f"{head}attention.out_proj",
+        f"{pool}norm": f"{head}layernorm",
+        f"{pool}mlp": f"{head}mlp",
+        "text.token_embedding": "text_model.embeddings.token_embedding",
+        "text.ln_final": "text_model.final_layer_norm",
+        "text.text_projection": "text_model.head",
+        "logit_": "logit_",
+    }
+    theirs["vision_model.embeddings.position_embedding.weight"] = weights.pop("visual.trunk.pos_embed")[0]
+    theirs["text_model.embeddings.position_embedding.weight"] = weights.pop("text.positional_embedding")
+    for name, tensor in weights.items():
+        start = next(each for each in names if name.startswith(each))
+        theirs[names[start] + name.removeprefix(start)] = tensor[None] if name.startswith("logit_") else tensor
+    write_tokenizer(tmp_path / "theirs", family)
+    safetensors.torch.save_file(theirs, tmp_path / "theirs" / "model.safetensors")
+
+    models = Catalog([tmp_path / "models"])
+    assert import_checkpoint(tmp_path / "theirs", models).remark.startswith("Read as ViT-tiny-SigLIP, with GELU.")
+    encoder = models.load("theirs")
+    assert isinstance(encoder, OpenClipEncoder)
+    expected = OpenClipEncoder(model, encoder._tokenizer, encoder.card)
+    expected._preprocess = encoder._preprocess
+    frames = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 3), np.uint8)
+    np.testing.assert_allclose(encoder.encode_text(TEXTS), expected.encode_text(TEXTS), atol=1e-5)
+    np.testing.assert_allclose(encoder.encode_frames(frames), expected.encode_frames(frames), atol=1e-5)
+
+
+def test_the_notes_of_open_clips_training_tell_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, quick in (("ViT-B-32", {}), ("ViT-B-32-quickgelu", {"quick_gelu": True})):
+        monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, name, SMALL_VIT | quick)
+    run = tmp_path / "run"
+    (run / "checkpoints").mkdir(parents=True)
+    file, models = run / "checkpoints" / "epoch_1.pt", Catalog([tmp_path / "models"])
+    torch.save({"state_dict": vit().state_dict(), "name": "2024-model_ViT-B-32-lr_1e-5-b_8"}, file)
+    assert import_checkpoint(file, models, "a").remark == "Read as ViT-B-32 by the run's name, with GELU."
+    for told, expected in (
+        ("model: ViT-B-32-quickgelu\nlr: 0.1\n", "Read as ViT-B-32-quickgelu by params.txt, with QuickGELU."),
+        ("force_quick_gelu: True\nmodel: ViT-B-32\n", "Read as ViT-B-32-quickgelu by params.txt, with QuickGELU."),
+    ):
+        (run / "params.txt").write_text(told)
+        assert import_checkpoint(file, models, f"b{len(told)}").remark == expected
+    torch.save(vit().state_dict(), tmp_path / "plain.pt")
+    guess = import_checkpoint(tmp_path / "plain.pt", models).remark  # whatever was imported before
+    assert guess.startswith("A guess from the tensors' shapes: ViT-B-32, with GELU.")
+    openais = {**vit().state_dict(), "input_resolution": torch.tensor(224), "vocab_size": torch.tensor(49408)}
+    torch.save(openais, tmp_path / "openai.pt")
+    remark = import_checkpoint(tmp_path / "openai.pt", models).remark
+    assert remark == "Read as ViT-B-32 by its shapes, with QuickGELU."
+
+
+def test_one_of_several_models_is_named_by_its_key(models: Catalog, tmp_path: Path) -> None:
+    torch.save({"state_dict": weights_of(1), "state_dict_ema": weights_of(2)}, tmp_path / "ema.pt")
+    with pytest.raises(CheckpointError, match=r"several models .*such as --key state_dict_ema"):
+        import_checkpoint(tmp_path / "ema.pt", models)
+    import_checkpoint(tmp_path / "ema.pt", models, model="CLIP", key="state_dict_ema")
+    assert_is_of_seed(models.load("ema"), 2)
+    with pytest.raises(CheckpointError, match="no tensors under 'other'; its keys are state_dict, state_dict_ema"):
+        import_checkpoint(tmp_path / "ema.pt", models, "other", key="other")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_torchscript_is_read_without_running_it(tmp_path: Path) -> None:
+    model, models = vit(7).eval(), Catalog([tmp_path / "models"])
+    inputs = torch.zeros(1, 3, 224, 224), torch.ones(1, 77, dtype=torch.long)
+    script = torch.jit.trace(model, inputs, check_trace=False)  # type: ignore[no-untyped-call]
+    torch.jit.save(script, tmp_path / "ViT-B-32.pt")  # type: ignore[no-untyped-call]
+    import_checkpoint(tmp_path / "ViT-B-32.pt", models)
+    expected = OpenClipEncoder(model, open_clip.SimpleTokenizer(), models.card("ViT-B-32"))
+    np.testing.assert_allclose(models.load("ViT-B-32").encode_text(TEXTS), expected.encode_text(TEXTS), atol=1e-5)
+
+
+def test_the_remark_names_the_model_and_ignored_tensors(models: Catalog, tmp_path: Path) -> None:
     head = {"head.weight": torch.zeros(3), "head.bias": torch.zeros(3)}
     torch.save(
         {"model": {**prefixed("clip.", weights_of(7)), **head}, "ema": {"decay": torch.ones(1)}}, tmp_path / "a.pt"
     )
-    remark = import_checkpoint(tmp_path / "a.pt", models).remark
-    assert remark == "Read as CLIP, with GELU. Ignored, as not part of a CLIP: model.head.weight, model.head.bias."
-    remark = import_checkpoint(tmp_path / "a.pt", models, "b", "CLIP", activation="QuickGELU").remark
-    assert remark.startswith("Read as CLIP, with QuickGELU.")
-    assert read_configs(models.home / "b")[0]["quick_gelu"] is True
-
-
-def test_a_clip_of_openais_own_shape_gets_openais_activation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "ViT-B-32", SMALL_VIT)
-    torch.manual_seed(0)
-    model = open_clip.create_model("ViT-B-32", force_quick_gelu=True).half().float().eval()
-    state = {f"module.{name}": w.half() for name, w in model.state_dict().items()}
-    torch.save({"state_dict": state}, tmp_path / "con-clip.pt")
-    models = Catalog([tmp_path / "models"])
-    remark = import_checkpoint(tmp_path / "con-clip.pt", models).remark
-    assert remark == "Read as ViT-B-32, with QuickGELU."
-    encoder = read_checkpoint(models.home / "con-clip")
-    with torch.inference_mode():
-        expected = model.encode_text(open_clip.get_tokenizer("ViT-B-32")(TEXTS), normalize=True)
-    np.testing.assert_allclose(encoder.encode_text(TEXTS), expected, atol=1e-5)
+    remark = import_checkpoint(tmp_path / "a.pt", models, model="CLIP", activation="QuickGELU").remark
+    assert remark == (
+        "Read as CLIP, with QuickGELU. Ignored, as not part of a CLIP: model.head.weight, model.head.bias."
+    )
+    assert foreign.read_configs(models.home / "a")[0]["quick_gelu"] is True
 
 
 class Malicious:
@@ -237,10 +408,10 @@ def con_clip_file(weights: Weights, folder: Path) -> dict[str, Any]:
     return {"model": weights, "optimizer": {"state": {}}, "args": options}
 
 
-AUTHORS: dict[str, tuple[Callable[[Weights, Path], Any], int, str, str, str]] = {
-    "model_best.pth.tar": (nt2vr_file, 8, "raw_mean", "ends", "config, opt"),
-    "ckpt_5_conclip.pt": (con_clip_file, 8, "mean", "centres", "args"),
-    "pytorch_model.bin.4": (lambda weights, _: prefixed("clip.", weights), 12, "mean", "ends", ""),
+AUTHORS: dict[str, tuple[Callable[[Weights, Path], Any], int, str, str]] = {
+    "model_best.pth.tar": (nt2vr_file, 8, "raw_mean", "ends"),
+    "ckpt_5_conclip.pt": (con_clip_file, 8, "mean", "centres"),
+    "pytorch_model.bin.4": (lambda weights, _: prefixed("clip.", weights), 12, "mean", "ends"),
 }
 
 
@@ -249,18 +420,18 @@ AUTHORS: dict[str, tuple[Callable[[Weights, Path], Any], int, str, str, str]] = 
 def test_a_papers_checkpoint_is_read_as_its_authors_use_it(
     models: Catalog, tmp_path: Path, file: str, is_zip: bool
 ) -> None:
-    form, frames, pooling, positions, objects = AUTHORS[file]
+    form, frames, pooling, positions = AUTHORS[file]
     path = tmp_path / (file if not file.endswith(".4") else "pytorch_model.bin")
     content = form(weights_of(7), tmp_path / "it ran")
     torch.save(content, path, _use_new_zipfile_serialization=is_zip)
-    remark = import_checkpoint(path, models, "theirs").remark
+    remark = import_checkpoint(path, models, "theirs", model="CLIP").remark
     assert not (tmp_path / "it ran").exists()
     card = models.card("theirs")
     assert (card.frames, card.pooling, card.positions) == (frames, pooling, positions)
     assert "Recognised as a file of" in remark and f"{frames} frames, {pooling}, {positions}" in remark
-    assert ("neither tensors nor plain values" in remark) == bool(objects) and f"{objects}." in remark
     torch.save(weights_of(7), tmp_path / "plain.pt")
-    import_checkpoint(tmp_path / "plain.pt", models, "plain", frames=frames, pooling=pooling, positions=positions)
+    how: dict[str, Any] = {"frames": frames, "pooling": pooling, "positions": positions}
+    import_checkpoint(tmp_path / "plain.pt", models, "plain", model="CLIP", **how)
     theirs, plain = (models.read(models.find(name).folders[0]) for name in ("theirs", "plain"))
     np.testing.assert_array_equal(theirs.encode_text(TEXTS), plain.encode_text(TEXTS))
     np.testing.assert_array_equal(theirs.encode_frames(FRAMES), plain.encode_frames(FRAMES))
@@ -269,7 +440,7 @@ def test_a_papers_checkpoint_is_read_as_its_authors_use_it(
 
 def test_what_a_person_says_of_an_authors_checkpoint_counts(models: Catalog, tmp_path: Path) -> None:
     torch.save(nt2vr_file(weights_of(7), tmp_path / "it ran"), tmp_path / "a.pth.tar")
-    import_checkpoint(tmp_path / "a.pth.tar", models, "a", frames=3, pooling="mean", positions="centres")
+    import_checkpoint(tmp_path / "a.pth.tar", models, "a", model="CLIP", frames=3, pooling="mean", positions="centres")
     assert (models.card("a").frames, models.card("a").pooling, models.card("a").positions) == (3, "mean", "centres")
 
 
@@ -292,23 +463,15 @@ def test_clip4clips_seqtransf_is_read_with_its_head(models: Catalog, tmp_path: P
     named["frame_position_embeddings.weight"] = head.positions.detach()
     weights = {name: w.half() if w.is_floating_point() else w for name, w in weights_of(7).items()}
     torch.save(prefixed(wrapper, {**prefixed("clip.", weights), **named}), tmp_path / "pytorch_model.bin")
-    remark = import_checkpoint(tmp_path / "pytorch_model.bin", models, "theirs").remark
+    remark = import_checkpoint(tmp_path / "pytorch_model.bin", models, "theirs", model="CLIP").remark
     assert "CLIP4Clip with seqTransf: 12 frames, seqTransf, ends." in remark and "Ignored" not in remark
     encoder = models.read(models.folder("theirs"))
     frames = encoder.encode_frames(FRAMES)
     with torch.no_grad():
         expected = head.float()(torch.from_numpy(frames)).numpy()
     np.testing.assert_allclose(encoder.pool(frames), expected, atol=1e-6)
-    remark = import_checkpoint(tmp_path / "pytorch_model.bin", models, "mean", pooling="mean").remark
+    remark = import_checkpoint(tmp_path / "pytorch_model.bin", models, "mean", model="CLIP", pooling="mean").remark
     assert "Ignored, as not part of a CLIP: resblocks.0" in remark and models.card("mean").pooling == "mean"
-
-
-def _script(path: Path) -> None:
-    class Twice(torch.nn.Module):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return 2 * x
-
-    torch.jit.save(torch.jit.trace(Twice(), torch.zeros(1)), str(path))  # type: ignore[no-untyped-call]
 
 
 def _save(change: Callable[[Weights], object]) -> Callable[[Path], None]:
@@ -348,8 +511,12 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "a text": (lambda path: path.write_text("not weights"), "cannot be read"),
     "cut off": (lambda path: (_save(dict)(path), path.write_bytes(path.read_bytes()[:-5000])), "cannot be read"),
     "a folder": (lambda path: path.mkdir(), "There is no file"),
-    "code": (_script, "TorchScript archive"),
-    "only an object": (_save(lambda w: {"args": argparse.Namespace(model=w)}), r"more than tensors \(args\)"),
+    "a Git LFS pointer": (
+        lambda path: path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 605156676\n"),
+        "is a Git LFS pointer.*git lfs pull",
+    ),
+    "a web page": (lambda path: path.write_text("<!DOCTYPE html><html><title>Warning</title>"), "is a web page"),
+    "LoRA": (_save(lambda w: w.update({"visual.x.lora_A.default.weight": torch.zeros(1)})), "LoRA adapters .*Merge"),
     "a list of its own class": (_save(lambda w: {"model": w, "args": Many([1])}), r"tensors \(a dict, list or module"),
     "a dict of its own class": (
         _save(lambda w: {"model": w, "args": defaultdict(list, a=[1])}),
@@ -410,7 +577,7 @@ def test_a_file_that_is_not_a_clip_is_one_sentence_and_leaves_nothing(
     write, message = BAD[bad]
     write(tmp_path / "bad.pt")
     with pytest.raises(Nt2vrError, match=message) as caught:
-        import_checkpoint(tmp_path / "bad.pt", models)
+        import_checkpoint(tmp_path / "bad.pt", models, model="" if bad == "an odd model" else "CLIP")
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
     assert [path.name for path in models.home.iterdir()] == ["clip"]
@@ -422,10 +589,9 @@ def test_a_file_that_is_not_a_clip_is_one_sentence_and_leaves_nothing(
         ({"name": "clip"}, "There is already a model 'clip'"),
         ({"name": "a|b"}, r"without \|"),
         ({"name": "x" * 61}, "choose 1 to 60 characters"),
-        ({"frames": 0}, "cannot take 0 frames"),
-        ({"architecture": "ViT-B-33"}, r"Unknown architecture 'ViT-B-33'. Try .*ViT-B-32"),
-        ({"architecture": "roberta-ViT-B-32"}, "Hugging Face"),
-        ({"architecture": "RN50"}, r"does not fit the architecture \(missing: visual.layer1.1"),
+        ({"model": "ViT-B-33"}, r"Unknown model 'ViT-B-33'. Try .*ViT-B-32"),
+        ({"model": "roberta-ViT-B-32"}, "Hugging Face"),
+        ({"model": "RN50"}, r"does not fit the model \(missing: visual.layer1.1"),
     ],
 )
 def test_an_invalid_choice_is_one_sentence(
@@ -446,7 +612,7 @@ def test_a_model_that_cannot_encode_a_sentence_is_refused(models: Catalog, tmp_p
     model = build_model({**SMALL_VIT, "text_cfg": {**SMALL_VIT["text_cfg"], "vocab_size": 100}}, {})
     torch.save(model.state_dict(), tmp_path / "few.pt")
     with pytest.raises(CheckpointError, match=r"few\.pt cannot encode a sentence"):
-        import_checkpoint(tmp_path / "few.pt", models)
+        import_checkpoint(tmp_path / "few.pt", models, activation="GELU")
     assert [path.name for path in models.home.iterdir()] == ["clip"]
 
 
@@ -464,7 +630,7 @@ def test_the_messages_of_libraries_do_not_name_their_parts(models: Catalog, tmp_
     for place in (30, len(content) // 2, len(content) - 40):
         (tmp_path / "bad.pt").write_bytes(content[:place] + bytes(30) + content[place + 30 :])
         try:
-            import_checkpoint(tmp_path / "bad.pt", models, f"at {place}")
+            import_checkpoint(tmp_path / "bad.pt", models, f"at {place}", model="CLIP")
         except CheckpointError as error:
             told.append(str(error))
     assert told and not [each for each in told if "miniz" in each or "Pytorch" in each]
@@ -477,18 +643,21 @@ def test_imports_run_in_a_child_of_limited_memory_and_time(
     torch.save(weights_of(7), tmp_path / "mine.pt")
     stages: list[str] = []
     foreign.import_checkpoint(
-        tmp_path / "mine.pt", models, ImportOptions("mine"), progress=lambda done, total, doing: stages.append(doing)
+        tmp_path / "mine.pt",
+        models,
+        ImportOptions("mine", "CLIP"),
+        progress=lambda done, total, doing: stages.append(doing),
     )
     assert stages[0] == "reading mine.pt" and "mine" in models.names()
     with pytest.raises(ConfigError, match="already a model 'mine'"):
         foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("mine"))
     monkeypatch.setattr(foreign, "TIMEOUT_S", 0.1)
     with pytest.raises(CheckpointError, match="takes longer"):
-        foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("late"))
+        foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("late", "CLIP"))
     monkeypatch.setattr(foreign, "TIMEOUT_S", 60.0)
     monkeypatch.setattr(foreign, "MEMORY_BYTES", 100 << 20)
     with pytest.raises(CheckpointError, match=r"too much memory|cannot be"):
-        foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("large"))
+        foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("large", "CLIP"))
     assert sorted(path.name for path in models.home.iterdir()) == ["clip", "mine"]
 
 
@@ -507,37 +676,23 @@ def test_a_mistake_is_told_without_a_child_that_imports_torch_first(
             foreign.import_checkpoint(tmp_path / file, models, ImportOptions(name))
 
 
-def die(*_: Any) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def import_until(part: str, *arguments: Any) -> Imported:
-    """Import in a child that is killed in a part of the work."""
-    setattr(foreign if part == "_try_out" else safetensors.torch, part, die)
-    return foreign._import(*arguments)
-
-
-SLOW = [pytest.param(partial(import_until, part), marks=pytest.mark.slow) for part in ("save_file", "_try_out")]
-
-
-@pytest.mark.parametrize("work", [import_half, *SLOW])
 def test_an_import_whose_child_is_killed_leaves_nothing_and_another_one_alone(
-    models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, work: Callable[..., Any]
+    models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch.save(weights_of(7), tmp_path / "mine.pt")
     (models.home / ".another.unchecked").mkdir()
-    monkeypatch.setattr(foreign, "_import", work)
+    monkeypatch.setattr(foreign, "_import", import_half)
     with pytest.raises(CheckpointError, match=r"mine\.pt takes too much memory"):
         foreign.import_checkpoint(tmp_path / "mine.pt", models)
     assert sorted(path.name for path in models.home.iterdir()) == [".another.unchecked", "clip"]
 
 
-def test_what_a_killed_app_left_of_an_import_is_removed_by_the_next_one(models: Catalog, tmp_path: Path) -> None:
+def test_what_a_killed_app_left_of_an_import_is_removed_by_the_next_one(models: Catalog) -> None:
     for name, age_s in ((".a.7.unchecked", 3700), ("..a.7.unchecked.7.partial", 3700), (".b.unchecked", 500)):
         (models.home / name / "model").mkdir(parents=True)
         os.utime(models.home / name, (time.time() - age_s,) * 2)
-    with pytest.raises(ConfigError, match="cannot take 0 frames"):
-        foreign.import_checkpoint(tmp_path / "none.pt", models, ImportOptions(frames=0))
+    with unchecked_folder(models.home) as hidden:
+        (hidden / "half").mkdir(parents=True)
     assert sorted(path.name for path in models.home.iterdir()) == [".b.unchecked", "clip"]
 
 

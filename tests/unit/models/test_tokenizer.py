@@ -16,7 +16,7 @@ from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint, read_model
-from nt2vr.models.downloads import pretrained
+from nt2vr.models.download import pretrained
 from nt2vr.models.foreign import ImportOptions, import_checkpoint
 from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.models.tokenizer import MAX_WORD_CHARS, TOKENIZER, TOKENIZER_CONFIG, FileTokenizer, load_tokenizer

@@ -7,8 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from nt2vr.errors import ConfigError
 from nt2vr.files import check_writable
-from nt2vr.hub.client import check_repository, first_answer, open_hub
-from nt2vr.models.hub_errors import hub_errors
+from nt2vr.models.hub import check_repository, first_answer, hub_errors, open_hub
 from nt2vr.settings import ASSETS, DOCS, PACKAGE, project_version
 
 APP = '''"""Start the app from a checkout: `python app.py` is `nt2vr serve`."""

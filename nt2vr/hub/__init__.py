@@ -1,1 +1,0 @@
-"""Hugging Face Hub: pushes and pulls models, publishes the app as a Space. Used only on request."""

@@ -1,0 +1,208 @@
+"""Downloads of open_clip's pre-trained models as checkpoint folders, on request only; and those that are recommended.
+
+Importing this imports neither torch nor huggingface_hub.
+"""
+
+import logging
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, quoted
+from nt2vr.files import check_free
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import build_model, check_text_tower, load_weights, write_checkpoint
+from nt2vr.models.hub import SPARE_BYTES, RemoteFile, remote_files, transfer
+from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer, needs_file
+from nt2vr.progress import Progress
+
+logger = logging.getLogger(__name__)
+Announce = Callable[[str], None]
+Speed = Literal["fast", "medium", "slow"]
+WEIGHT_FILES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")  # on the Hub, the first is preferred
+PREPROCESS = ("mean", "std", "interpolation", "resize_mode", "fill_color")
+WEIGHT_BYTES = 4  # of a weight in float32, as which a model is written
+PE_README = "apps/pe/README.md of github.com/facebookresearch/perception_models, VTT-T2V"
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """A pre-trained model of open_clip's."""
+
+    name: str  # "architecture/tag"
+    size_mb: int  # of the checkpoint folder, in float32, without a tokenizer
+    gflops: float  # of one frame, measured with PyTorch's FlopCounterMode
+    msrvtt: float | None = None  # zero-shot text-to-video R@1 on MSR-VTT in percent, if its authors give one
+    source: str = ""  # where they do
+    remark: str = ""
+
+    @property
+    def catalog_name(self) -> str:
+        """Its name once it is downloaded."""
+        return self.name.replace("/", " / ")
+
+    @property
+    def speed(self) -> Speed:
+        """Class of the time that a frame takes: fast is ViT-B/32's, slow ViT-L/14's and more."""
+        return "fast" if self.gflops < 20 else "medium" if self.gflops < 100 else "slow"
+
+    @property
+    def download_s(self) -> float:
+        """Seconds that its download takes at BANDWIDTH."""
+        return self.size_mb * 8 / BANDWIDTH
+
+
+BANDWIDTH = 100  # Mbit/s, for which the page states how long a download takes
+RECOMMENDED: Sequence[Recommended] = (
+    Recommended("MobileCLIP2-S2/dfndr2b", 379, 15.7, remark="small and fast"),
+    Recommended("ViT-B-32/openai", 577, 8.8, remark="the base of the paper's models"),
+    Recommended("ViT-B-16-SigLIP2/webli", 1431, 35.4, remark="many languages"),
+    Recommended("PE-Core-B-16/meta", 1708, 35.6, 47.6, PE_README, remark="trained with videos"),
+    Recommended("ViT-L-14/openai", 1631, 162.0),
+    Recommended("PE-Core-L-14-336/meta", 2560, 384.4, 50.3, PE_README, remark="trained with videos"),
+    Recommended("ViT-SO400M-14-SigLIP2/webli", 4332, 220.4, remark="many languages"),
+    Recommended("ViT-H-14-worldwide-quickgelu/metaclip2_worldwide", 7091, 334.6, remark="MetaCLIP 2: many languages"),
+)
+OFFERED = next(model for model in RECOMMENDED if model.name == "ViT-B-32/openai")  # to those who know only drawings
+
+
+def pretrained(name: str) -> tuple[str, str]:
+    """Split "architecture/tag"; refuse models that open_clip lacks, or that need transformers."""
+    import open_clip  # noqa: PLC0415  takes seconds, and is needed for a download only
+
+    architecture, _, tag = (part.strip() for part in name.partition("/"))
+    known = {f"{a}/{t}": (a, t) for a, t in open_clip.list_pretrained()}
+    if f"{architecture}/{tag}" not in known:
+        near = [key for key in known if key.startswith(f"{architecture}/")] or ["ViT-B-32/openai"]
+        raise ConfigError(f"open_clip has no pre-trained model {quoted(name)}. Try {', '.join(near[:5])}.")
+    check_text_tower(open_clip.get_model_config(architecture), name)
+    return known[f"{architecture}/{tag}"]
+
+
+def available() -> list[str]:
+    """List open_clip's pre-trained models that can be downloaded, as "architecture/tag"."""
+    import open_clip  # noqa: PLC0415  see `pretrained`
+
+    names = []
+    for architecture, tag in open_clip.list_pretrained():
+        with suppress(ConfigError):
+            check_text_tower(open_clip.get_model_config(architecture), architecture)
+            names.append(f"{architecture}/{tag}")
+    return names
+
+
+def can_download(name: str) -> bool:
+    """Ask the Hub, for a few seconds at most, whether it has the weights of one of open_clip's pre-trained models."""
+    import open_clip  # noqa: PLC0415  see `pretrained`
+
+    try:
+        return _weights(open_clip.get_pretrained_cfg(*pretrained(name))["hf_hub"]) is not None
+    except Nt2vrError:
+        return False
+
+
+def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
+    """Return open_clip's preprocessing configuration of a pre-trained model."""
+    import open_clip  # noqa: PLC0415  see `pretrained`
+
+    config = open_clip.get_pretrained_cfg(architecture, tag)
+    return {key: config[key] for key in PREPROCESS if key in config}
+
+
+def fetch(folder: Path, architecture: str, tag: str, progress: Progress, announce: Announce) -> None:
+    """Download weights and write them as a checkpoint folder.
+
+    A transfer that breaks off is resumed next time; one that is cancelled, or brings damaged weights, leaves nothing.
+    """
+    import open_clip  # noqa: PLC0415  see `pretrained`
+
+    name = f"{architecture} / {tag}"
+    config = open_clip.get_pretrained_cfg(architecture, tag)
+    model_cfg, preprocess_cfg = open_clip.get_model_config(architecture), preprocessing(architecture, tag)
+    if "quick_gelu" in config:  # the activation is the weights' choice, not the architecture's
+        model_cfg["quick_gelu"] = config["quick_gelu"]
+    weights = _weights(config["hf_hub"])
+    if weights is None:
+        raise DownloadError(f"{name} has no weights that can be read. Choose another model.")
+    files = [weights, *_tokenizer_files(model_cfg["text_cfg"], weights.repository, name)]
+    _check_space(name, sum(file.size for file in files), model_cfg, preprocess_cfg, folder.parent, announce)
+    partial = folder.with_name(f".{folder.name}.download")
+
+    def report(done: int, total: int) -> None:
+        progress(done, total, f"downloading {name}")
+
+    try:
+        for file in files[1:]:
+            transfer(file, partial, report)
+        path = weights.cached or transfer(weights, partial, report)
+        tokenizer = load_tokenizer(partial, model_cfg["text_cfg"])
+        model = build_model(model_cfg, preprocess_cfg)
+        load_weights(model, path)
+        card = Card(name=name, objective="contrastive", data=f"{tag}, by open_clip")
+        write_checkpoint(folder, model, model_cfg, preprocess_cfg, card, fp16=False, tokenizer=tokenizer)
+    except CheckpointError as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise CheckpointError(f"{name} was downloaded, but: {error}") from error
+    except (KeyboardInterrupt, InterruptedError):
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    shutil.rmtree(partial, ignore_errors=True)
+
+
+def download_all(names: Sequence[str], download: Callable[[str], str]) -> None:
+    """Download models one after another; failures are logged and do not stop the others."""
+    for name in names:
+        try:
+            logger.info("%s is here.", download(name))
+        except (Nt2vrError, OSError) as error:
+            logger.warning("NT2VR_MODELS: %s", error)
+
+
+def _weights(hub_name: str) -> RemoteFile | None:
+    """Find weights, "owner/repository/FILE" or without FILE."""
+    repository, _, named = hub_name.rpartition("/")
+    return _find(repository, (named,) if named else WEIGHT_FILES)
+
+
+def _tokenizer_files(text_cfg: dict[str, Any], repository: str, asked: str) -> list[RemoteFile]:
+    """Find the files of a tokenizer other than CLIP's own, where open_clip says, or with the weights."""
+    if not needs_file(text_cfg):
+        return []
+    for place in dict.fromkeys((text_cfg["hf_tokenizer_name"], repository)):
+        if tokenizer := _find(place, (TOKENIZER,)):
+            config = _find(place, (TOKENIZER_CONFIG,))
+            return [tokenizer, *([config] if config else [])]
+    raise DownloadError(f"{asked} has no {TOKENIZER}, in {repository}. Choose another model.")
+
+
+def _find(repository: str, names: Sequence[str]) -> RemoteFile | None:
+    """Return the first of these files in the Hub's cache on this machine, or on the Hub."""
+    import huggingface_hub as hub  # noqa: PLC0415  a quarter of a second, and needed for a download only
+
+    for name in names:
+        if isinstance(cached := hub.try_to_load_from_cache(repository, name), str):
+            return RemoteFile(repository, name, 0, cached=Path(cached))
+    there = remote_files(repository)
+    return next((there[name] for name in names if name in there), None)
+
+
+def _check_space(
+    name: str,
+    transferred: int,
+    model_cfg: dict[str, Any],
+    preprocess_cfg: dict[str, Any],
+    home: Path,
+    announce: Announce,
+) -> None:
+    """Announce the size of a download and of the model written from it; refuse it if the disk is too small."""
+    import torch  # noqa: PLC0415  the page is up before torch is
+
+    with torch.device("meta"):
+        tensors = build_model(model_cfg, preprocess_cfg, "meta").state_dict().values()
+    model = sum(tensor.numel() for tensor in tensors) * WEIGHT_BYTES
+    takes = f"{transferred >> 20:,} MB to download, and {transferred + model >> 20:,} MB of disk while it is converted"
+    announce(f"{name}: {takes}; {model >> 20:,} MB stay.")
+    check_free(home, transferred + model + SPARE_BYTES, f"Downloading {name}")

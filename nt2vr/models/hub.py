@@ -1,0 +1,352 @@
+"""Hugging Face Hub: pushes and pulls models. Used only on request.
+
+`huggingface_hub` reads HF_ENDPOINT and HF_TOKEN itself; it is imported when the first command needs it.
+"""
+
+import math
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pebble import concurrent
+from tqdm import tqdm
+
+from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, causes, quoted, reason_of
+from nt2vr.files import check_free, check_writable, is_disk_full, parse_json
+from nt2vr.models.card import (
+    CARD,
+    CONFIG,
+    DRAWINGS,
+    FUSION,
+    HEAD,
+    MAX_FRAMES,
+    MAX_HEAD,
+    WORDS,
+    Card,
+    read_card,
+    write_card,
+)
+from nt2vr.models.checkpoint import (
+    WEIGHTS,
+    identified,
+    read_checkpoint,
+    read_configs,
+    read_model,
+    try_out,
+    unchecked_folder,
+)
+from nt2vr.models.spawn import run_limited
+from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, needs_file
+from nt2vr.models.weights import UNUSABLE
+from nt2vr.progress import Progress, silent
+
+T = TypeVar("T")
+
+NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")  # owner or repository, by the Hub's own rules
+LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]{0,40}")  # the Hub's identifiers: "mit", "cc-by-4.0"
+REQUEST_S = 5.0  # for one answer; open_clip itself would try for 50 s
+DEADLINE_S = 8.0  # for the first answer, name resolution included: the Hub counts as unreachable after that
+SPARE_BYTES = 200 << 20  # left free on the disk
+SMALL_BYTES = 1 << 20
+LIMITS = {  # bytes of the files of a checkpoint, in the order in which they are pulled
+    CARD: SMALL_BYTES,
+    CONFIG: SMALL_BYTES,
+    TOKENIZER_CONFIG: SMALL_BYTES,
+    TOKENIZER: 128 << 20,  # 34 MB for 256,000 tokens
+    FUSION: 256 << 20,  # 80 MB for two layers of 2,048 units at 4,096 dimensions
+    HEAD: MAX_HEAD,
+    WORDS: MAX_HEAD,
+    WEIGHTS: 8 << 30,
+}
+MAX_IMAGE_SIZE = 1024  # pixels
+TRIAL_BYTES, TRIAL_FACTOR = 2 << 30, 6  # memory of a trial: for the libraries, and for each byte of weights
+TRIAL_S, TRIAL_BYTES_PER_S = 180, 10_000_000  # its time: to import torch, and then by size
+TIMM_NAME = re.compile(r"[\w.]+")  # of timm's own: a name with ":" or "/" would be fetched from the Hub
+
+
+def check_repository(name: str) -> None:
+    """Refuse a name that is not OWNER/NAME."""
+    parts = name.split("/")
+    fits = all(NAME.fullmatch(part) and not re.search(r"\.\.|--", part) for part in parts)
+    if len(parts) != 2 or not fits or name.endswith(".git"):
+        raise ConfigError(f"{quoted(name)} is not a repository on the Hub. Write OWNER/NAME.")
+
+
+def open_hub(write: bool = False) -> Any:
+    """Return huggingface_hub's client; to `write`, a token is required."""
+    import huggingface_hub  # noqa: PLC0415  a quarter of a second, and needed for the Hub only
+
+    if write and not huggingface_hub.get_token():
+        raise ConfigError("Publishing needs a Hugging Face token. Set HF_TOKEN, or run `hf auth login`.")
+    return huggingface_hub.HfApi()
+
+
+def first_answer(call: Callable[[], T]) -> T:
+    """Return what the first request returns, or raise a DownloadError after DEADLINE_S, as a resolver may hang."""
+    try:
+        answer: T = concurrent.thread(call)().result(DEADLINE_S)
+    except TimeoutError:
+        raise DownloadError("The Hub cannot be reached (no answer). Check the network and try again.") from None
+    return answer
+
+
+@contextmanager
+def hub_errors(repository: str) -> Iterator[None]:
+    """Turn failures of huggingface_hub, and a full disk, into a DownloadError of one sentence."""
+    try:
+        yield
+    except (Nt2vrError, InterruptedError):
+        raise
+    except Exception as error:  # each version of huggingface_hub has the exceptions of another HTTP library
+        answers = (getattr(each, "response", None) for each in causes(error))
+        if (answer := next((each for each in answers if each is not None), None)) is not None:
+            status = answer.status_code
+            is_passing = status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            advice = "Try again later." if is_passing else "Check its name, and that HF_TOKEN may use it."
+            message = f"The Hub answered {status} {HTTPStatus(status).phrase} for {repository}. {advice}"
+        elif is_disk_full(error):
+            message = "The disk is full. Free some space and try again."
+        else:
+            reason = type(error).__name__
+            message = f"The Hub cannot be reached, or broke off ({reason}). Check the network and try again."
+        raise DownloadError(message) from error
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file on the Hub, or in the Hub's cache on this machine; its size is that of the transfer, in bytes."""
+
+    repository: str
+    name: str
+    size: int
+    revision: str = ""
+    cached: Path | None = None
+
+
+def remote_files(repository: str) -> dict[str, RemoteFile]:
+    """List the files of a model's repository by their names."""
+    with hub_errors(repository):
+        hub = open_hub()
+        info = first_answer(lambda: hub.model_info(repository, files_metadata=True, timeout=REQUEST_S))
+    files = (RemoteFile(repository, each.rfilename, each.size or 0, str(info.sha)) for each in info.siblings or ())
+    return {file.name: file for file in files}
+
+
+def transfer(file: RemoteFile, folder: Path, report: Callable[[int, int], None]) -> Path:
+    """Download a file into a folder; more bytes than were announced break the transfer off.
+
+    Args:
+        report: gets the bytes transferred and in total.
+    """
+    import huggingface_hub as hub  # noqa: PLC0415  see `open_hub`
+
+    if file.cached is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copy(file.cached, folder / file.name))
+
+    class Bar(tqdm):  # type: ignore[misc]
+        """Reports the bytes; draws nothing."""
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **{**options, "disable": True})
+
+        def update(self, n: float | None = 1) -> None:
+            self.n += n or 0  # a disabled tqdm does not count
+            if self.n > file.size:
+                raise CheckpointError(f"{file.repository} sends more of {file.name} than it announced.")
+            report(int(self.n), file.size)
+
+    with hub_errors(file.repository):
+        path = Path(
+            hub.hf_hub_download(file.repository, file.name, revision=file.revision, local_dir=folder, tqdm_class=Bar)
+        )
+    if path.stat().st_size != file.size:
+        raise CheckpointError(f"{file.name} of {file.repository} is not of the size that was announced. Try again.")
+    return path
+
+
+def push(folder: Path, repository: str, private: bool = True, licence: str = "") -> str:
+    """Upload a checkpoint folder, with a README made from its card; return the address of the repository."""
+    check_repository(repository)
+    hub = open_hub(write=True)
+    card = read_checkpoint(folder, verify=True).card
+    files: dict[str, Path | bytes] = {file: folder / file for file in LIMITS if (folder / file).is_file()}
+    files["README.md"] = readme_of(card, repository, licence).encode()
+    with hub_errors(repository):
+        from huggingface_hub import CommitOperationAdd  # noqa: PLC0415  see `open_hub`
+
+        first_answer(hub.whoami)
+        address = hub.create_repo(repository, private=private, exist_ok=True)
+        operations = [CommitOperationAdd(name, file) for name, file in files.items()]
+        hub.create_commit(repository, operations, commit_message=f"Push {card.name}")
+    return str(address)
+
+
+def readme_of(card: Card, repository: str, licence: str = "") -> str:
+    """Write the README of a model: what its card says, and how to load it."""
+    if licence and not LICENCE.fullmatch(licence):
+        raise ConfigError(f"{licence[:40]!r} is not a licence on the Hub. Write an identifier such as mit.")
+    facts = {
+        "Objective": card.objective,
+        "Started from": card.base or "random weights",
+        "Training data": card.data,
+        "Input": f"{card.frames} frames per video, {card.image_size} pixels wide and high, {card.pooling} pooling",
+        "Notes": card.notes,
+    }
+    if DRAWINGS in card.data or DRAWINGS in card.base:
+        facts["Limits"] = "the built-in world is a toy of drawn clips; its numbers say nothing about real footage"
+    rows = [f"| {_plain(name)} | {value:.4g} |" for name, value in card.metrics.items()]
+    measures = ["| Measure | Value |", "|:--|--:|", *rows] if rows else ["None were recorded."]
+    return f"""---
+library_name: open_clip
+pipeline_tag: zero-shot-image-classification
+{f"license: {licence}" if licence else "tags:"}
+{"tags:" if licence else "- clip"}
+- open_clip
+- nt2vr
+- text-to-video-retrieval
+- negation
+---
+
+# {_plain(card.name)}
+
+A CLIP for text-to-video retrieval, trained and measured by nT2VR, which compares how well models understand what a
+query does *not* want.
+
+{chr(10).join(f"- {fact}: {_plain(value)}" for fact, value in facts.items() if value)}
+
+## Loading
+
+```python
+import open_clip
+
+model, preprocess = open_clip.create_model_from_pretrained("hf-hub:{repository}")
+tokenizer = open_clip.get_tokenizer("hf-hub:{repository}")
+```
+
+With nT2VR, which then offers it in its page:
+
+```
+nt2vr pull {repository}
+```
+
+## Measures
+
+R@k and hard pairs in percent, MIR and AUC from 0 to 1, as the run that wrote the checkpoint recorded them. A high
+score does not show that negation is understood: compare with `drop`, the control that ignores the negated clause.
+
+{chr(10).join(measures)}
+"""
+
+
+def _plain(text: str) -> str:
+    """Return a card's text as one line that cannot end a table's cell or begin HTML."""
+    return " ".join(text.split()).replace("|", "/").replace("<", "&lt;").replace("`", "'")
+
+
+def pull(
+    repository: str, home: Path, checked: Callable[[str], str], name: str = "", progress: Progress = silent
+) -> str:
+    """Download a checkpoint folder into `home`, where it appears once it has passed the trial; return its name.
+
+    Args:
+        repository: OWNER/NAME; its nt2vr.json may be missing.
+        checked: returns the name under which a model can be added, or raises.
+        name: empty takes its card's, or the repository's.
+    """
+    check_repository(repository)
+    check_writable(home)
+    name = checked(name) if name else ""
+    folder = home / repository.replace("/", "--")
+    if folder.exists():
+        raise CheckpointError(f"{folder} is there already. Delete it to pull it again.")
+    files = remote_files(repository)
+    for file in (CONFIG, WEIGHTS):
+        if file not in files:
+            raise CheckpointError(f"{repository} has no {file}. Choose one in open_clip's safetensors format.")
+    wanted = [files[file] for file in LIMITS if file in files]
+    for remote in wanted:
+        if remote.size > LIMITS[remote.name]:
+            limit = f"At most {LIMITS[remote.name] >> 20:,} fit."
+            raise CheckpointError(f"{remote.name} of {repository} has {remote.size >> 20:,} MB. {limit}")
+    check_free(home, sum(remote.size for remote in wanted) + SPARE_BYTES, f"Pulling {repository}")
+    with unchecked_folder(home) as hidden:
+        for remote in wanted:
+            if remote.name in (TOKENIZER, TOKENIZER_CONFIG) and not _has_own_tokenizer(hidden):
+                continue  # CLIP's own, which open_clip brings along
+            if remote.name == WEIGHTS:  # the large one, and the last
+                name = name or checked(_name_in(hidden, repository))
+            doing = f"downloading {remote.name}"
+            transfer(remote, hidden, lambda done, total, doing=doing: progress(done, total, doing))  # type: ignore[misc]
+        shutil.rmtree(hidden / ".cache", ignore_errors=True)
+        _verify(hidden, name)
+        hidden.rename(folder)
+    return name
+
+
+def _has_own_tokenizer(folder: Path) -> bool:
+    """Whether an untrusted configuration names a tokenizer; the trial refuses one that cannot be read."""
+    try:
+        return needs_file(read_configs(folder)[0]["text_cfg"])
+    except UNUSABLE:
+        return False
+
+
+def _name_in(folder: Path, repository: str) -> str:
+    """Return the name on an untrusted card; without a card, the repository's."""
+    if not (folder / CARD).exists():
+        return repository.partition("/")[2]
+    try:
+        return read_card(folder).name
+    except CheckpointError:
+        raise CheckpointError(f"{repository} has an {CARD} that cannot be read. Choose another repository.") from None
+
+
+def _verify(folder: Path, name: str) -> None:
+    """Try an untrusted folder in a limited child, and write its card if it has none or another name."""
+    size = (folder / WEIGHTS).stat().st_size
+    limits: dict[str, Any] = {
+        "memory_bytes": TRIAL_BYTES + TRIAL_FACTOR * size,
+        "timeout_s": TRIAL_S + size / TRIAL_BYTES_PER_S,
+    }
+    try:
+        card: Card = run_limited(_try_pulled, folder.absolute(), **limits, progress=silent)
+    except (MemoryError, TimeoutError):
+        raise CheckpointError(
+            "The checkpoint cannot be used: loading it takes too much memory or time. Choose another."
+        ) from None
+    except Nt2vrError as error:
+        place = str(folder.absolute())
+        raise CheckpointError(str(error).replace(f"{place}/", "").replace(place, "The checkpoint")) from None
+    except Exception as error:  # hostile files fail in more ways than can be listed
+        raise CheckpointError(f"The checkpoint cannot be used ({reason_of(error)}). Choose another.") from None
+    if card.name != name:
+        write_card(folder, replace(card, name=name))
+
+
+def _try_pulled(folder: Path, _: Progress) -> Card:
+    """Load a folder in this process, compare it with its card, encode; return the card."""
+    import huggingface_hub.constants  # noqa: PLC0415  see below
+
+    huggingface_hub.constants.HF_HUB_OFFLINE = True  # nothing in a configuration may fetch more
+    model = parse_json((folder / CONFIG).read_text(encoding="utf-8"))["model_cfg"]
+    timm = model["vision_cfg"].get("timm_model_name", "timm")
+    if not TIMM_NAME.fullmatch(timm) or "bpe_path" in model["text_cfg"].get("tokenizer_kwargs", {}):
+        raise CheckpointError(f"{CONFIG} names files outside the repository. Choose another repository.")
+    if not (folder / CARD).exists():
+        write_card(folder, Card("unnamed", objective="contrastive"))
+        untold, tokenizer, card = read_model(folder)
+        write_card(folder, identified(card, untold, tokenizer))
+    encoder = read_checkpoint(folder, verify=True)
+    card = read_card(folder)
+    if not all(map(math.isfinite, card.metrics.values())):
+        raise CheckpointError(f"{CARD} has measures that are no numbers. Choose another repository.")
+    if card.frames > MAX_FRAMES or card.image_size != encoder.image_size or card.image_size > MAX_IMAGE_SIZE:
+        raise CheckpointError(f"{CARD} has values that cannot be used. Choose another repository.")
+    try_out(encoder, "The checkpoint")
+    return encoder.card
