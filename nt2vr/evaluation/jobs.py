@@ -10,9 +10,8 @@ from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.covr import covr_report, write_submission
 from nt2vr.evaluation.covr_data import CovrData, benchmark_for
-from nt2vr.evaluation.protocol import evaluate, with_controls
+from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.sources import FRAMES, GALLERY, LIBRARY, Data, load_benchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries

@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike
 
 from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows, cue_of, row_array
-from nt2vr.evaluation.choices import choice_values
 from nt2vr.evaluation.intervals import Interval, Units, intervals_of, units_of
 from nt2vr.evaluation.measures import Measured, Values, averages_of, metric_values
+from nt2vr.evaluation.questions import choice_values
 from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
 from nt2vr.settings import project_version
 

@@ -9,10 +9,17 @@ from nt2vr.datasets.features import Features, read_features
 from nt2vr.datasets.load import kind_and_path, load_dataset
 from nt2vr.errors import ConfigError, DatasetError, quoted
 from nt2vr.evaluation.benchmark import Benchmark
-from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
+from nt2vr.evaluation.built_in import (
+    NUM_CLIPS,
+    SEED,
+    gallery_benchmark,
+    moment_benchmark,
+    order_benchmark,
+    shown_benchmark,
+    world_benchmark,
+)
 from nt2vr.evaluation.captioned import captioned_benchmark
 from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
-from nt2vr.evaluation.timing import moment_benchmark, order_benchmark
 from nt2vr.evaluation.words import ONE_CAPTION, in_words, read_words, words_benchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries

@@ -9,11 +9,11 @@ from statistics import fmean
 from defusedcsv import csv
 
 from nt2vr.errors import counted
+from nt2vr.evaluation.built_in import AS_FILMED, SHUFFLED
 from nt2vr.evaluation.covr import ALL, CIRR_MEAN, FIRST, KS
 from nt2vr.evaluation.covr_data import SEEN, UNSEEN
 from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.timing import AS_FILMED, SHUFFLED
 from nt2vr.world.edits import EDIT_KINDS
 
 EMPTY = "–"

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from nt2vr.evaluation.archive import Entry
+from nt2vr.evaluation.built_in import AS_FILMED
 from nt2vr.evaluation.comparison import Figure, Group, break_down
 from nt2vr.evaluation.covr import CEILING
 from nt2vr.evaluation.intervals import LEVEL
@@ -23,7 +24,6 @@ from nt2vr.evaluation.tables import (
     table_of,
     tables_of,
 )
-from nt2vr.evaluation.timing import AS_FILMED
 from nt2vr.progress import Job
 from nt2vr.ui.job_view import job_view
 

@@ -10,11 +10,9 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import shown_benchmark
-from nt2vr.evaluation.choices import choice_values
-from nt2vr.evaluation.classes import KINETICS_VERB, Prompts, class_files, class_questions
 from nt2vr.evaluation.measures import Measured, averages_of
-from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.scoring import ask_systems
+from nt2vr.evaluation.protocol import ask_systems, evaluate
+from nt2vr.evaluation.questions import KINETICS_VERB, Prompts, choice_values, class_files, class_questions
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.tables import markdown
 from nt2vr.evaluation.tasks import class_benchmark, task_benchmark

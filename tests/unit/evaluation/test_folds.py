@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
-from nt2vr.evaluation.built_in import captions_of, world_benchmark
-from nt2vr.evaluation.folds import FOLDS, fold_questions, one_change
+from nt2vr.evaluation.built_in import FOLDS, captions_of, fold_questions, one_change, world_benchmark
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.tables import csv_table, markdown
 from nt2vr.search.systems import System

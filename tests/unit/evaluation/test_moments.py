@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.evaluation.built_in import moment_benchmark, moments
 from nt2vr.evaluation.measures import measure_block, summarise
-from nt2vr.evaluation.timing import moment_benchmark, moments
 from nt2vr.models.card import Card
 from nt2vr.progress import silent
 from nt2vr.world.scenes import problems

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.evaluation.built_in import order_benchmark, ordered_pairs
 from nt2vr.evaluation.measures import measure_block, summarise
-from nt2vr.evaluation.timing import order_benchmark, ordered_pairs
 from nt2vr.models.card import Card
 from nt2vr.progress import silent
 from nt2vr.world.claims import Act, Claim, Order, Who

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
-from nt2vr.evaluation.scoring import ask_systems
+from nt2vr.evaluation.protocol import ask_systems
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.systems import System

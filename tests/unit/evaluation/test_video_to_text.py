@@ -5,8 +5,7 @@ import pytest
 
 from nt2vr.evaluation import video_to_text
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
-from nt2vr.evaluation.measures import Measured, averages_of, metric_values
-from nt2vr.evaluation.video_to_text import caption_ranks
+from nt2vr.evaluation.measures import Measured, averages_of, caption_ranks, metric_values
 from tests.unit.evaluation.words import SYSTEMS, report_of
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.measures import losses, measure_block
-from nt2vr.evaluation.scoring import ask_systems
+from nt2vr.evaluation.protocol import ask_systems
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
 from nt2vr.negation.parse.query import Query

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.built_in import world_benchmark
-from nt2vr.evaluation.choices import measure_choices
-from nt2vr.evaluation.measures import measure_block
+from nt2vr.evaluation.measures import caption_ranks, measure_block
 from nt2vr.evaluation.protocol import ask
-from nt2vr.evaluation.video_to_text import caption_ranks
+from nt2vr.evaluation.questions import measure_choices
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video

@@ -7,9 +7,9 @@ import pytest
 
 from nt2vr.evaluation.archive import Entry
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
+from nt2vr.evaluation.built_in import AS_FILMED, SHUFFLED
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.timing import AS_FILMED, SHUFFLED
 from nt2vr.progress import Job
 from nt2vr.search.systems import System
 from nt2vr.ui.evaluate.report_view import (

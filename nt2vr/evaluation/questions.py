@@ -1,9 +1,10 @@
-"""Zero-shot classification: which of some classes a picture or video shows, asked by prompts with their names.
+"""Questions that rank texts for a picture or video: multiple choice, captions and foils, classes.
 
 Every class is asked for as it is and denied, as CoN-CLIP does. Of several prompts, the normalised mean of their
 embeddings is used, as CLIP does.
 
-Source: Singh et al., "Learn 'No' to Say 'Yes' Better: Improving Vision-Language Models via Negations", WACV 2025.
+Sources: Alhamoud et al., "Vision-Language Models Do Not Understand Negation", CVPR 2025; Singh et al., "Learn 'No' to
+Say 'Yes' Better: Improving Vision-Language Models via Negations", WACV 2025.
 """
 
 import random
@@ -18,8 +19,9 @@ from numpy.typing import NDArray
 
 from nt2vr.datasets.files import VIDEO_SUFFIXES, files_below
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.benchmark import JudgedQuery, Rows, cue_of, row_array
-from nt2vr.evaluation.measures import Measured, Values, members
+from nt2vr.evaluation.benchmark import JudgedQuery, Rows, Vectors, cue_of, row_array
+from nt2vr.evaluation.measures import FIRST_PAGE, Exclusions, Measured, Values, losses, members, score_table
+from nt2vr.evaluation.ranks import inner_products
 from nt2vr.files import expanded
 from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.settings import ASSETS
@@ -194,3 +196,66 @@ def mean_of_groups(pairs: NDArray[np.float64]) -> float:
 
 def _within(ranks: NDArray[np.int32], first: int) -> NDArray[np.float64]:
     return np.where(ranks <= first, 100.0, 0.0)
+
+
+def choices_of(questions: Sequence[JudgedQuery], texts: Sequence[str]) -> tuple[list[JudgedQuery], Rows]:
+    """Return the wrong answers of some questions as queries, and their positions among all texts.
+
+    They deny nothing where the parts of the question are known and it has no cue.
+    """
+    plain = {place for each in questions if each.wanted is not None and not each.cue for place in each.others.tolist()}
+    places = np.unique(np.concatenate([row_array(()), *(question.others for question in questions)]))
+    known = [texts[place] if place in plain else None for place in places.tolist()]
+    wrong = [
+        JudgedQuery("choice", texts[place], row_array(()), wanted=wanted)
+        for place, wanted in zip(places, known, strict=True)
+    ]
+    return wrong, places.astype(np.int32)
+
+
+def measure_choices(
+    vectors: Vectors, videos: Vectors, questions: Sequence[JudgedQuery], places: Rows, exclusions: Exclusions = ()
+) -> Measured:
+    """Rank each question's correct answer among its answers; ties count against the model.
+
+    Args:
+        questions: Q, each about its one `relevant` video.
+        vectors: (Q + T, D), the Q correct answers, then the T wrong ones of `places`.
+        places: (T,), ascending positions of the wrong answers among the benchmark's texts.
+        exclusions: one per vector, or none at all.
+    """
+    shown = videos[[question.relevant[0] for question in questions]]  # (Q, D), or (Q, F, D)
+    if shown.ndim > 2:  # frames, which each answer weighs
+        scores = score_table(vectors, shown, exclusions, videos).T
+    else:
+        scores = inner_products(shown, vectors) - np.transpose(losses(exclusions, shown, videos))  # (Q, Q + T)
+    right, scores = scores.diagonal(), scores[:, len(questions) :]
+    ranks = np.ones(len(questions), np.int32)
+    for row, question in enumerate(questions):
+        wrong = scores[row, np.searchsorted(places, question.others)]
+        ahead = wrong > right[row] if question.kind == LENIENT else ~(wrong < right[row])
+        ranks[row] += ahead.sum()
+    nothing = np.full(len(questions), np.nan, np.float32)
+    pages = np.full((len(questions), FIRST_PAGE), -1, np.int32)
+    return Measured(ranks, nothing, nothing, nothing, pages)
+
+
+def choice_values(questions: Sequence[JudgedQuery], measured: Measured) -> dict[str, Values]:
+    """Return the per-question values of accuracies in percent.
+
+    Returns:
+        "choice/accuracy", and "choice/accuracy NAME" per template of NegBench or type of NExT-QA; "pair/accuracy" for
+        a caption and its foils, likewise; and those of `class_values`.
+    """
+    kinds = np.array([question.kind for question in questions])
+    found: dict[str, Values] = {}
+
+    def right(places: NDArray[np.int64]) -> Values:
+        return Values(places, 100.0 * (measured.ranks[places] == 1))
+
+    for kind in ("choice", "pair"):
+        if len(chosen := np.flatnonzero(kinds == kind)):
+            found[f"{kind}/accuracy"] = right(chosen)
+            parts = members(questions, chosen)
+            found |= {f"{kind}/accuracy {group}": right(places) for group, places in parts.items()}
+    return found | dict(class_values(questions, measured))
