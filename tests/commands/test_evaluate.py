@@ -52,9 +52,12 @@ def test_a_task_is_evaluated_on_its_files(
     data = ["--data", str(tmp_path / "task.csv"), "--data-dir", str(data_dir)]
     assert main(["evaluate", *data, "--systems", "tiny", "--out", str(tmp_path / "out")]) == 0
     report = load_report(tmp_path / "out")
-    assert report.row(2).ranks["tiny"] == 3  # what cannot be read is found last
+    assert report.video_ids == ("dark.avi", "light.avi")
     assert sorted(report.row(place).ranks["tiny"] for place in (0, 1))[0] == 1
-    assert capsys.readouterr().out.startswith("|  | NegBench retrieval R@1 |")
+    shown = capsys.readouterr()
+    assert shown.err.startswith("1 of 3 videos cannot be read: damaged.avi (")
+    assert shown.err.endswith("They are left out, and so are 1 of 3 queries.\n")
+    assert shown.out.startswith("|  | NegBench retrieval R@1 |") and shown.out.endswith("\n2 queries, 2 videos.\n")
 
 
 def test_captions_alone_are_evaluated_with_an_open_clip_model(

@@ -75,7 +75,7 @@ def test_pairs_stand_beside_hard_pairs_in_one_report() -> None:
     assert metrics.pop("pair/accuracy") == 50 and metrics.pop("pair/accuracy verb") == 100
     assert metrics.pop("pair/accuracy negated") == 0  # "not" is in no video: a tie
     assert metrics == apart.metrics["words"]
-    last = markdown(report).split("\n\n")[-1].splitlines()[0]
+    last = markdown(report).split("\n\n")[-2].splitlines()[0]
     heads = ("A and not B hard pairs", *(f"Caption and foil {name}" for name in ("accuracy", "negated", "verb")))
     assert last == f"|  | {' | '.join(heads)} |"
     assert csv_table(report).splitlines()[0].count("composed/hard_pairs,") == 1
