@@ -154,7 +154,7 @@ class Benchmark:
         more = f", and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
         remark = (
             f"{len(named):,} of {len(self.video_ids):,} videos cannot be read: {', '.join(named[:NAMED])}{more}. They "
-            f"are left out, and so are {len(self.queries) - len(queries):,} of {len(self.queries):,} queries."
+            f"are left out, and {len(self.queries) - len(queries):,} of {len(self.queries):,} queries with them."
         )
         return replace(
             self,

@@ -43,7 +43,7 @@ NOTES = {  # of pictures plus texts, by strategy
     "fusion": "trained",
     CEILING: "ceiling: the full caption",
 }
-X, Y = "Composed MIR: finds the wanted part", "Hard pairs, %: respects the negated part"  # axes of the plot
+X, Y = "Composed MIR", "Hard pairs, %"  # how well the wanted part is found, and the negated part respected
 MARGINS = (
     "± is half of a figure's 95 % interval over queries. To see whether two systems differ, use the breakdown below, "
     "which compares them query by query: intervals of single figures may overlap although one is clearly better."

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation import foils, tasks
+from nt2vr.evaluation import tasks
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.tables import csv_table, markdown
@@ -147,8 +147,8 @@ def write_cc_neg(path: Path) -> None:
 def test_cc_negs_own_file_is_read_by_comma_cue_and_number_of_pairs(
     read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(foils, "run_limited", here)
-    monkeypatch.setattr(foils, "CC_NEG_TEST", 2)
+    monkeypatch.setattr(tasks, "run_limited", here)
+    monkeypatch.setattr(tasks, "CC_NEG_TEST", 2)
     write_cc_neg(tmp_path / "ccneg_preprocessed.pt")
     benchmark = read(tmp_path / "ccneg_preprocessed.pt")
     assert not (tmp_path / "it ran").exists()

@@ -58,8 +58,8 @@ def test_videos_that_cannot_be_read_are_left_out_of_gallery_and_queries_and_name
     kept = [query for query in kept if query.original is None or QUERIES[query.original] in kept]
     assert [query.text for query in report.queries] == [query.text for query in kept]
     assert report.source["remarks"] == [
-        f"1 of 4 videos cannot be read: {lost} (It is cut off. Export it again). They are left out, and so are "
-        f"{len(QUERIES) - len(kept)} of 5 queries."
+        f"1 of 4 videos cannot be read: {lost} (It is cut off. Export it again). They are left out, and "
+        f"{len(QUERIES) - len(kept)} of 5 queries with them."
     ]
     for query, before in zip(report.queries, kept, strict=True):
         assert [VIDEOS[1:][row] for row in query.relevant] == [VIDEOS[row] for row in before.relevant if row]
