@@ -17,9 +17,9 @@ from urllib.request import urlopen
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, load_gallery
+from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import ASSETS, PACKAGE, Settings, prepare_environment

@@ -23,9 +23,9 @@ import numpy as np
 from benchmarks.harness import arguments
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
+from nt2vr.media.store import Cache
 from nt2vr.media.video import sample_windows
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog

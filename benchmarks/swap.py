@@ -16,8 +16,8 @@ import numpy as np
 import torch
 
 from benchmarks.harness import arguments, built_in_gallery, write_head, write_row
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.models.card import UNIT_SEQUENCE
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_configs, read_model, write_checkpoint

@@ -6,9 +6,9 @@ from functools import cached_property
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.library.galleries import Galleries
 from nt2vr.library.libraries import Libraries
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
+from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.index import Milvus, is_address
 from nt2vr.settings import ASSETS, Settings

@@ -19,7 +19,7 @@ from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.evaluation.report import QUERIES, REPORT, UNREADABLE, Report, load_report, read_single_file
 from nt2vr.evaluation.tables import FORMS, write_tables
 from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
-from nt2vr.media.stored import LIMITS, bytes_in
+from nt2vr.media.store import LIMITS, bytes_in
 
 logger = logging.getLogger(__name__)
 

@@ -25,9 +25,9 @@ from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, cue_of, 
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.evaluation.questions import shown_questions
 from nt2vr.evaluation.ranks import KS
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
+from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.negation.generate.denials import Denial

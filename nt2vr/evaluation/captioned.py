@@ -8,8 +8,8 @@ from nt2vr.datasets.base import Dataset
 from nt2vr.datasets.features import Features
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_features, embed_files
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.negation.generate.absences import AbsenceQuery
 from nt2vr.negation.generate.composer import ComposedQuery
 from nt2vr.negation.generate.query_sets import Caption, QuerySets

@@ -16,9 +16,9 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.covr import CovrBenchmark, CovrQuery, EmbeddedMedia
 from nt2vr.evaluation.media import embed_files
 from nt2vr.files import expanded
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
+from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder, as_scored
 from nt2vr.models.precomputed import PrecomputedEncoder

@@ -15,8 +15,8 @@ from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.sources import FRAMES, GALLERY, LIBRARY, Data, load_benchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Job, Progress, Runner, silent

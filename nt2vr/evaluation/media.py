@@ -9,9 +9,9 @@ import numpy as np
 from nt2vr.datasets.features import Features
 from nt2vr.errors import DatasetError, MediaError, quoted
 from nt2vr.evaluation.benchmark import Embed, Vectors
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.store import Cache
 from nt2vr.models.card import QUERY_SCORED
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent, tracked

@@ -18,7 +18,7 @@ from nt2vr.evaluation.measures import Measured, caption_ranks, joined, measure_b
 from nt2vr.evaluation.questions import choices_of, measure_choices
 from nt2vr.evaluation.report import Report, Result
 from nt2vr.files import atomic_write
-from nt2vr.media.stored import LIMITS, evict, mark_used, read_cached
+from nt2vr.media.store import LIMITS, evict, mark_used, read_cached
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder

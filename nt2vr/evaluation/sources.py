@@ -23,9 +23,9 @@ from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
 from nt2vr.evaluation.words import ONE_CAPTION, in_words, read_words, words_benchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
+from nt2vr.media.store import Cache
 from nt2vr.negation.generate.build import cached_query_sets
 from nt2vr.negation.generate.query_sets import CaptionedVideos, QuerySets
 from nt2vr.negation.parse.corrections import did_you_mean

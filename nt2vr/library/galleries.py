@@ -5,14 +5,14 @@ from functools import partial
 from threading import Lock
 
 from nt2vr.library.libraries import BUILT_IN, Libraries
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
+from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.answers import Judge
 from nt2vr.search.by_captions import judge_by_captions
-from nt2vr.search.embedding_folders import tower_folder
+from nt2vr.search.embed_clips import tower_folder
 from nt2vr.search.index import Milvus
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.reading import Synonyms

@@ -1,7 +1,4 @@
-"""Update of a library: scan, probe, embed, then posters and previews.
-
-Processes or machines may share the embedding out by content hash, each with a `Shard` of its own.
-"""
+"""Update of a library: scan, probe, embed, then posters and previews."""
 
 import time
 from collections.abc import Sequence
@@ -9,30 +6,25 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from filelock import FileLock
-
-from nt2vr.datasets.base import Split
-from nt2vr.errors import ConfigError, MediaError, quoted
-from nt2vr.library.info import Changes, Kind, Source
+from nt2vr.errors import MediaError
+from nt2vr.library.info import Changes, Source
 from nt2vr.library.inventory import Inventory, LibraryFile, compared
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.sources import list_files
 from nt2vr.library.windows import windows
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import CLOSED, Decoder, ahead
 from nt2vr.media.gallery import Gallery
+from nt2vr.media.store import Cache
 from nt2vr.media.video import Probe
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Job, Progress, silent
-from nt2vr.search.embed_clips import Encode, embed_gallery
+from nt2vr.search.embed_clips import Encode, drop_unused, embed_gallery
 from nt2vr.search.embedded import EmbeddedGallery
-from nt2vr.search.embedding_folders import drop_unused
 from nt2vr.search.index import Milvus
 
 PROBES_PER_CHILD = 8  # files under way
 COMMIT_S = 1.0  # what is read is stored at least so often
-MOST_SHARDS = 10_000  # that share the work out
 
 
 @dataclass(frozen=True)
@@ -47,28 +39,6 @@ class Updated:
 
 
 IndexJob = Job[Updated]
-
-
-@dataclass(frozen=True)
-class Shard:
-    """Share `number` of `count`, from 1."""
-
-    number: int
-    count: int
-
-    @classmethod
-    def named(cls, text: str) -> "Shard":
-        """Read "2/8"."""
-        number, slash, count = text.partition("/")
-        if slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count) <= MOST_SHARDS:
-            return cls(int(number), int(count))
-        raise ConfigError(
-            f"{quoted(text)} is no share of the work. Write 1/4 to 4/4 for the shares of four processes."
-        )
-
-    def has(self, content: str) -> bool:
-        """Whether a file with this hash, in hexadecimal digits, is of this share."""
-        return int(content[:8], 16) % self.count == self.number - 1
 
 
 def update_library(
@@ -102,8 +72,10 @@ def update_library(
         gallery = libraries.gallery(source.id)
         embedded, notice = 0, ""
         if encoder is not None and gallery.videos:
-            view = _embed(gallery, inventory, encoder, decoder, cache, progress, milvus, encode=encode)
+            view = embed_gallery(gallery, encoder, decoder, cache, progress, False, milvus, encode)
             embedded, notice = len(view.gallery.videos), view.notice
+            if not isinstance(encoder, PrecomputedEncoder):  # which lacks clips for other reasons
+                _note_skipped(gallery, view, inventory)
             gallery = libraries.gallery(source.id)
         made = libraries.previews(source.id, decoder)
         if previews:
@@ -112,43 +84,6 @@ def update_library(
         with suppress(OSError):  # a full disk: the next update tries again
             drop_unused(gallery, cache)
         return Updated(changes, len(gallery.videos), embedded, inventory.counts().num_skipped, notice)
-
-
-def shared_library(
-    libraries: Libraries, name: str, kind: Kind, path: str, split: Split, window_s: float | None
-) -> str:
-    """Return the id of the library that several processes add: the first does, and the others find it.
-
-    A ConfigError refuses the name of a library of another place.
-    """
-    libraries.folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(libraries.folder / ".adding.lock"):
-        known = next((info for info in libraries.infos() if info.name.casefold() == name.strip().casefold()), None)
-        if known is None or known.source.path != Path(path).expanduser().resolve():
-            return libraries.add(name, kind, path, split, window_s).id  # or says that the name is taken
-    return known.id
-
-
-def update_shard(
-    libraries: Libraries,
-    library_id: str,
-    shard: Shard,
-    encoder: Encoder,
-    decoder: Decoder,
-    cache: Cache,
-    progress: Progress = silent,
-) -> Updated:
-    """Read all new files, one process at a time, then embed those of a share; it can be killed and started again.
-
-    Previews, an approximate index and the embeddings of files that are gone are left to a later `update_library`.
-    """
-    with libraries.updating(library_id, progress) as source:
-        inventory = libraries.inventory(source.id)
-        changes = _scan(source, inventory, decoder, progress)
-    gallery = libraries.gallery(source.id)
-    own = replace(gallery, videos=tuple(video for video in gallery.videos if shard.has(video.content)))
-    embedded = _embed(own, inventory, encoder, decoder, cache, progress, is_part=True).gallery
-    return Updated(changes, len(own.videos), len(embedded.videos), inventory.counts().num_skipped)
 
 
 def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Progress) -> Changes:
@@ -203,23 +138,9 @@ def _probe(
     progress(len(files), len(files), "reading files")
 
 
-def _embed(
-    gallery: Gallery,
-    inventory: Inventory,
-    encoder: Encoder,
-    decoder: Decoder,
-    cache: Cache,
-    progress: Progress,
-    milvus: Milvus | None = None,
-    is_part: bool = False,
-    encode: Encode | None = None,
-) -> EmbeddedGallery:
-    """Embed the clips, and note those that cannot be decoded; the last two arguments are as for `embed_gallery`."""
-    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, False, milvus, is_part, encode)
-    if isinstance(encoder, PrecomputedEncoder):
-        return embedded  # it lacks clips for other reasons
+def _note_skipped(gallery: Gallery, embedded: EmbeddedGallery, inventory: Inventory) -> None:
+    """Note the clips that cannot be decoded."""
     if any(reason.endswith(CLOSED) for _, reason in embedded.skipped):
         raise InterruptedError
     videos = {video.video_id: video for video in gallery.videos}
     inventory.skip_clips((name, videos[name].film or name, reason) for name, reason in embedded.skipped)
-    return embedded

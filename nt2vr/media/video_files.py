@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError, MediaError
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder, Decoding
-from nt2vr.media.frame_store import FrameStore, StoredClips
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import write_jpeg
+from nt2vr.media.store import Cache, Frames, StoredClips
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, tracked
 
@@ -54,7 +53,7 @@ def decode_files(
     framing: Framing,
     decoder: Decoder,
     failed: dict[str, str],
-    store: FrameStore | None = None,
+    store: Frames | None = None,
 ) -> Iterator[tuple[VideoFile, NDArray[np.uint8]]]:
     """Yield (F, S, S, 3) frames in the order of the files, decoded ahead by the decoder's children.
 
@@ -150,7 +149,7 @@ class _Job(NamedTuple):
 
 
 def _started(
-    files: list[VideoFile], num_frames: int, framing: Framing, decoder: Decoder, store: FrameStore | None
+    files: list[VideoFile], num_frames: int, framing: Framing, decoder: Decoder, store: Frames | None
 ) -> _Job:
     stored = [store.get(file.key) if store is not None else None for file in files]
     known = [frames for frames in stored if frames is not None]

@@ -1,35 +1,39 @@
 """Embed the clips of a gallery by one model, and open those that are stored, with their index."""
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from hashlib import blake2b
 from itertools import groupby, islice
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import CheckpointError, ConfigError, reason_of
+from nt2vr.errors import CheckpointError, ConfigError, NotIndexedError, counted, reason_of
 from nt2vr.files import is_disk_full
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
-from nt2vr.media.stored import mark_used
+from nt2vr.media.store import LIMITS, SAMPLING, Cache, Embeddings, evict, mark_used
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
+from nt2vr.models.card import Card
+from nt2vr.models.device import PRECISIONS
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
-from nt2vr.progress import Progress, silent, tracked
+from nt2vr.progress import Progress, duration_text, silent, tracked
 from nt2vr.search.embedded import EmbeddedGallery
-from nt2vr.search.embedding_file import EmbeddingFile
-from nt2vr.search.embedding_folders import make_room, tower_folder
 from nt2vr.search.exclusion import unit
 from nt2vr.search.gallery_index import with_index
 from nt2vr.search.index import ExactIndex, Milvus
+from nt2vr.search.shipped import shipped_embeddings
 
 logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
+SHARED = "shared"  # folder of galleries without a key
 _Decoded = tuple[VideoFile, NDArray[np.uint8]]  # frames are (F, S, S, 3)
 # embeds clips elsewhere: some, and their (B, F, D), at a time; the dictionary gets ids and reasons of those that fail;
 # the function is called now and then, and stops the work as `Progress` does
@@ -37,6 +41,47 @@ Encode = Callable[
     [Sequence[VideoFile], dict[str, str], Callable[[], None]],
     Iterator[tuple[Sequence[VideoFile], NDArray[np.float32]]],
 ]
+_seconds_per_clip: dict[str, float] = {}  # by `Card.video_key`
+
+
+def tower_folder(gallery: Gallery, card: Card, cache: Cache) -> Path:
+    """Return the folder of a gallery's embeddings under a visual tower; models that pool differently share it."""
+    tower = blake2b(f"{SAMPLING} {card.visual_key} {card.frames}".encode(), digest_size=8)
+    return cache.galleries / (gallery.key or SHARED) / tower.hexdigest()
+
+
+def towers(folder: Path) -> list[Path]:
+    """List the folders of all visual towers of a gallery."""
+    return [tower for tower in folder.iterdir() if tower.is_dir()] if folder.is_dir() else []
+
+
+def drop_unused(gallery: Gallery, cache: Cache) -> None:
+    """Drop the embeddings of clips that the gallery has no longer, under every visual tower; an OSError drops none."""
+    unreadable: dict[str, str] = {}
+    keys = [file.key for file in hash_files(gallery.videos, cache, unreadable)]
+    if gallery.key and not unreadable:  # otherwise others use the rows, or it is not known which are unused
+        for folder in towers(cache.galleries / gallery.key):
+            Embeddings(folder).retain(keys)
+
+
+def prefetch_frames(gallery: Gallery, card: Card, decoder: Decoder, cache: Cache) -> None:
+    """Decode and store the frames that `embed_gallery` will need, while a model is still loading.
+
+    Only the loaded model knows its precision, so clips with embeddings in any precision are left out.
+    """
+    if gallery.key or card.queries:
+        return
+    failed: dict[str, str] = {}  # embed_gallery will fail on the same files, and report them
+    folders = [tower_folder(gallery, replace(card, precision=precision), cache) for precision in PRECISIONS]
+    known, shipped = [Embeddings(folder) for folder in folders], shipped_embeddings(card)
+    missing = (
+        file
+        for file in hash_files(gallery.videos, cache, failed)
+        if file.key not in shipped and all(each.find([file.key])[0] < 0 for each in known)
+    )
+    with cache.frames(card.frames, card.framing) as store:
+        for _ in decode_files(missing, card.frames, card.framing, decoder, failed, store):
+            pass
 
 
 def embed_gallery(
@@ -47,7 +92,6 @@ def embed_gallery(
     progress: Progress = silent,
     in_memory: bool = True,
     milvus: Milvus | None = None,
-    is_part: bool = False,
     encode: Encode | None = None,
 ) -> EmbeddedGallery:
     """Embed the clips that have no stored embeddings, and open all; each batch is stored as soon as it is embedded.
@@ -56,7 +100,6 @@ def embed_gallery(
         gallery: the clips; equal content is embedded once.
         in_memory: whether to go on without storing embeddings if their folder cannot be written to.
         milvus: indexes a library.
-        is_part: whether the clips are some of a gallery's, so that no index is built of them.
         encode: decodes and embeds the clips elsewhere; None does it here.
 
     Raises:
@@ -85,7 +128,7 @@ def embed_gallery(
         report(some[-1].video.video_id)
     reasons = {file.key: failed[file.video.video_id] for file in missing if file.video.video_id in failed}
     skipped |= {file.video.video_id: reasons[file.key] for file in files if file.key in reasons}
-    return store.opened(files, skipped, may_build=not is_part, progress=progress)
+    return store.opened(files, skipped, may_build=True, progress=progress)
 
 
 def _batches(decoded: Iterator[_Decoded], size: int, by_file: bool) -> Iterator[list[_Decoded]]:
@@ -114,6 +157,30 @@ def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvu
     return _Store(gallery, encoder, cache, milvus=milvus).opened(files, skipped)
 
 
+def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:
+    """Open the indexed part of a library without decoding or encoding; a NotIndexedError if it is empty."""
+    opened, num_clips = open_gallery(gallery, encoder, cache, milvus), len(gallery.videos)
+    if not num_clips:
+        raise NotIndexedError(f"{gallery.name} has no clips yet. Update it in the Library tab.", encoder.name)
+    if not opened.gallery.videos:
+        takes = f"about {duration_text(num_clips * seconds_per_clip(encoder))}"
+        work = f"{counted(num_clips, 'clip')}, {takes} of computing on this machine"
+        text = f"{gallery.name} is not indexed by {encoder.name} yet: {work}."
+        raise NotIndexedError(text, encoder.name, tower=encoder.card.video_key)
+    return opened
+
+
+def seconds_per_clip(encoder: Encoder) -> float:
+    """Measure once per visual tower how long encoding a clip's frames takes, the largest part of indexing."""
+    if (key := encoder.card.video_key) not in _seconds_per_clip:
+        side = encoder.image_size
+        frames = np.zeros((encoder.num_frames, side, side, 3), np.uint8)
+        began = time.perf_counter()
+        encoder.encode_frames(frames)
+        _seconds_per_clip[key] = time.perf_counter() - began
+    return _seconds_per_clip[key]
+
+
 class _Store:
     """A gallery's stored embeddings under one model, and those that could not be stored."""
 
@@ -130,8 +197,8 @@ class _Store:
         self._folder = tower_folder(gallery, encoder.card, cache)
         mark_used(self._folder)
         width = getattr(encoder, "frame_dim", encoder.embed_dim)  # of frames; not every `Encoder` tells it apart
-        self._file = EmbeddingFile(self._folder, (encoder.num_frames, width))
-        self._pooled = self._pool()  # notices damaged rows, too
+        self._file = Embeddings(self._folder, (encoder.num_frames, width))
+        self._pooled = self._pool()
         self._pooled_at = self._file.state
         self._unwritten: dict[str, NDArray[np.float32]] = {}
 
@@ -157,15 +224,21 @@ class _Store:
         encode: Encode | None,
     ) -> Iterator[Sequence[VideoFile]]:
         """Embed files and store their embeddings; yield those that are done, some at a time."""
+        shipped = shipped_embeddings(self._encoder.card)
+        if known := [file for file in missing if file.key in shipped]:
+            self._add(known, np.stack([shipped[file.key] for file in known]))
+            yield known
+            missing = [file for file in missing if file.key not in shipped]
         if encode is not None:
             for some, embeddings in encode(missing, failed, report):
                 self._add(some, embeddings)
                 yield some
             return
-        num_frames, framing, is_library = self._encoder.num_frames, self._encoder.card.framing, bool(self._gallery.key)
-        with cache.frames(num_frames, framing, grows=not is_library) as frames:  # a library's clips are embedded once
+        num_frames, framing = self._encoder.num_frames, self._encoder.card.framing
+        with cache.frames(num_frames, framing) as frames:
             decoded = decode_files(missing, num_frames, framing, decoder, failed, frames)
-            for batch in _batches(decoded, max(1, BATCH_FRAMES // num_frames), by_file=is_library):
+            by_file = bool(self._gallery.key)
+            for batch in _batches(decoded, max(1, BATCH_FRAMES // num_frames), by_file):
                 self._embed(batch)
                 yield [file for file, _ in batch]
 
@@ -180,7 +253,8 @@ class _Store:
         if not np.isfinite(embeddings).all():
             name = self._encoder.card.name
             raise CheckpointError(f"The embeddings of {name} are not finite. Choose another checkpoint.")
-        make_room(self._folder)
+        if not self._folder.exists():  # a new tower: those opened least recently go
+            evict(towers(self._folder.parent), replace(LIMITS["towers"], count=LIMITS["towers"].count - 1))
         keys = [file.key for file in files]
         if not self._unwritten:
             try:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.media.gallery import Gallery
-from nt2vr.search.embedding_file import Pool
+from nt2vr.media.store import Pool
 from nt2vr.search.exclusion import CHUNK, Exclusion, Vectors, focused, scores_of
 from nt2vr.search.index import Index, best_rows
 

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
 from nt2vr.files import parse_json, write_json
-from nt2vr.media.stored import LIMITS, delete, evict, read_cached
+from nt2vr.media.store import LIMITS, delete, digest, evict, read_cached
 from nt2vr.media.video_files import VideoFile
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.forms import forms
 from nt2vr.progress import Progress, silent
 from nt2vr.search.embedded import EmbeddedGallery
-from nt2vr.search.embedding_file import content_id
 from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex
 from nt2vr.search.index.milvus import Row
 
@@ -32,6 +31,11 @@ MILVUS_FACTS = ".milvus.json"  # after the name of the pooling
 MIN_RECALL = 0.95  # an approximate index that finds less is not used
 MAX_ADDED = 0.1  # share of new clips up to which a stored index is brought up to date when it is opened
 SAMPLE = 200  # captions with which the recall is measured
+
+
+def content_id(key: str) -> int:
+    """Return a number for a clip key, of 63 bits: a million have a chance of one in 20 million to share one."""
+    return int.from_bytes(digest(key)[:8]) >> 1
 
 
 def with_index(
@@ -171,7 +175,7 @@ def open_served(
             new = ~np.isin(ids, known)
             index.remove(np.setdiff1d(known, ids))
             index.add(ids[new], embeddings[places[new]], progress)
-            index.measure(sample(), progress)
+            index.measure(sample())
         except ConnectionError:  # logged; the next update goes on from here
             return (
                 None,

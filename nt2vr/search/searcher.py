@@ -10,9 +10,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError, counted, quoted
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog, CatalogEntry
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query, check_query, understand
@@ -20,13 +20,11 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, no_verdict
 from nt2vr.search.by_captions import judge_by_captions
-from nt2vr.search.embed_clips import embed_gallery
+from nt2vr.search.embed_clips import embed_gallery, open_indexed, prefetch_frames
 from nt2vr.search.embed_query import embed_query
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import INDEXES, Milvus
-from nt2vr.search.indexed import open_indexed
 from nt2vr.search.live import LiveModels, LoadedModel
-from nt2vr.search.prefetch import prefetch_frames
 from nt2vr.search.reading import NOTHING_KNOWN, Asking, Known, Read, Synonyms, read_query
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.rewording import REWORDED, reworded

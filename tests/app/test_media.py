@@ -12,8 +12,8 @@ import pytest
 
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.ui.library.media import content_key
 from tests.conftest import RunningApp
 

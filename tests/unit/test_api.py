@@ -17,8 +17,8 @@ from nt2vr.errors import ConfigError, NotIndexedError, QueryError
 from nt2vr.evaluation.sources import Data
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from tests.paths import ROOT
 from tests.tiny import write_tiny
 

@@ -11,9 +11,9 @@ import nt2vr
 from nt2vr.evaluation.archive import Archive, Remark
 from nt2vr.evaluation.sources import Data
 from nt2vr.library.libraries import Libraries
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
+from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing

@@ -15,9 +15,8 @@ from nt2vr.datasets.features import find_features, read_features
 from nt2vr.datasets.files import Files
 from nt2vr.datasets.load import kind_and_path, load_dataset, sample
 from nt2vr.errors import ConfigError
-from nt2vr.media.cache import Cache
-from nt2vr.media.frame_store import StoredClips
 from nt2vr.media.gallery import Video
+from nt2vr.media.store import Cache, StoredClips
 from nt2vr.media.video_files import decode_videos
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing

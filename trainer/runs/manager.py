@@ -20,7 +20,7 @@ from pathlib import Path
 import trainer
 from nt2vr.errors import ConfigError, Nt2vrError, RunError
 from nt2vr.files import check_free
-from nt2vr.media.stored import used_s
+from nt2vr.media.store import used_s
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.registry import pick
 from nt2vr.settings import training_devices, training_environment

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from nt2vr.errors import RunError
-from nt2vr.media.stored import LIMITS, Limit, bytes_in, evict
+from nt2vr.media.store import LIMITS, Limit, bytes_in, evict
 
 
 class Trash:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.files import atomic_write, parse_json, write_json
-from nt2vr.media.stored import read_cached
+from nt2vr.media.store import read_cached
 from nt2vr.search.index.exact import ExactIndex, best_ids, recall_of
 
 AIM = 0.98  # recall on the sample from which no more clusters are looked at

@@ -25,30 +25,14 @@ T = TypeVar("T")
 PREFIX = "nt2vr_"  # of our collections
 TIMEOUT_S = 10.0  # of one request; until then, a dropped connection is tried again
 WRITE_TIMEOUT_S = 600.0  # of a step of an update: one batch, one page of ids
-BUILD_TIMEOUT_S = 3_600.0  # of the index: a server on two cores took 21 minutes for 10⁶ vectors
 SILENT_S = 30.0  # after a failure, for which nothing is asked
 MOST = 16_384  # hits of one search, and rows of one page: limits of Milvus
 BATCH_BYTES = 4 << 20  # of vectors per request
 # The client pings every 10 s; a server ends a connection that pings more than once in five minutes without data
 # ("too many pings"), as happened while an index was built on a busy machine.
 RARE_PINGS = {"grpc.keepalive_time_ms": 330_000, "grpc.keepalive_permit_without_calls": False}
-LITE_LACKS = ("diskann",)
-
-
-class Kind(NamedTuple):
-    """A kind of index, and its settings when it is built and searched."""
-
-    name: str
-    build: Mapping[str, int]
-    search: Callable[[int], Mapping[str, int]]  # of the number of hits
-
-
-KINDS = {
-    "hnsw": Kind("HNSW", {"M": 16, "efConstruction": 200}, lambda k: {"ef": max(128, k)}),
-    "flat": Kind("FLAT", {}, lambda _: {}),
-    "ivf": Kind("IVF_FLAT", {"nlist": 1024}, lambda _: {"nprobe": 64}),
-    "diskann": Kind("DISKANN", {}, lambda k: {"search_list": max(100, k)}),
-}
+BUILD = {"M": 16, "efConstruction": 200}  # of HNSW, the kind of index
+BREADTH = 128  # of a search in it, at least
 
 
 class Row(NamedTuple):
@@ -61,8 +45,7 @@ class Row(NamedTuple):
 
 def is_address(index: str) -> bool:
     """Whether an index is named by the address of a server, or a file of Milvus Lite."""
-    place = index.partition(",")[0]
-    return place.startswith(("http://", "https://")) or place.endswith(".db")
+    return index.startswith(("http://", "https://")) or index.endswith(".db")
 
 
 class Milvus:
@@ -71,28 +54,22 @@ class Milvus:
     Every failure is a ConnectionError of one sentence. For SILENT_S after one, requests fail at once.
 
     Args:
-        address: "http://host:19530", or the path of a file that ends in ".db"; a kind of index may follow, as in
-            "milvus.db,flat".
+        address: "http://host:19530", or the path of a file that ends in ".db".
         token: "user:password", or an API key; empty for a server that asks for none.
 
     Raises:
-        ConfigError: if there is no such kind, Milvus Lite lacks it, or the client is not installed.
+        ConfigError: if the client is not installed.
     """
 
     def __init__(self, address: str, token: str = "") -> None:
-        self.place, _, kind = address.partition(",")
-        self.kind = kind or "hnsw"
-        is_file = self.place.endswith(".db")
-        if self.kind not in KINDS or (is_file and self.kind in LITE_LACKS):
-            kinds = ", ".join(name for name in KINDS if not (is_file and name in LITE_LACKS))
-            raise ConfigError(f"{'Milvus Lite' if is_file else 'Milvus'} has no {quoted(self.kind)}: choose {kinds}.")
+        self.place = address
         try:
             self._package = import_module("pymilvus")
         except ImportError:
             raise ConfigError("Milvus needs its client. Install it: pip install 'nt2vr[milvus]'.") from None
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs tracebacks of what is answered for here
         logging.getLogger("milvus_lite").setLevel(logging.CRITICAL)
-        if is_file:
+        if address.endswith(".db"):
             self.place = str(Path(self.place).expanduser().absolute())
         self._token, self._client, self._changing = token, None, RLock()
         self._failed_s, self._failure = -SILENT_S, ""
@@ -151,34 +128,12 @@ class Milvus:
             if dim is None:
                 return False
             self._create(collection, dim)
-        kind, field, built = KINDS[self.kind], "vector", None
-        if field in self.ask("list_indexes", collection):
-            built = self.ask("describe_index", collection, field)["index_type"]
-            if built != kind.name and dim is not None:
-                self.ask("release_collection", collection)
-                self.ask("drop_index", collection, field)
-                built = None
-        if built is None:
+        if "vector" not in self.ask("list_indexes", collection):
             indexed = self._package.MilvusClient.prepare_index_params()
-            indexed.add_index(field, index_type=kind.name, index_name=field, metric_type="IP", params=dict(kind.build))
+            indexed.add_index("vector", index_type="HNSW", index_name="vector", metric_type="IP", params=dict(BUILD))
             self.ask("create_index", collection, indexed, timeout=WRITE_TIMEOUT_S)
         self.ask("load_collection", collection, timeout=WRITE_TIMEOUT_S)
         return True
-
-    def wait_until_built(self, collection: str, progress: Progress = silent) -> None:
-        """Wait, for BUILD_TIMEOUT_S at most, until the index has all flushed rows; Lite builds it while it flushes.
-
-        Until then a server answers from a makeshift index, with a recall of its own.
-        """
-        deadline_s = time.monotonic() + BUILD_TIMEOUT_S
-        while time.monotonic() < deadline_s:
-            rows = self.ask("describe_index", collection, "vector")
-            built, total = rows.get("indexed_rows", 0), rows.get("total_rows", 0)
-            if built >= total:
-                return
-            progress(built, total, "building the index")
-            time.sleep(1)
-        logger.warning("Milvus at %s has still not built the index of %s.", self.place, collection)
 
     def _create(self, collection: str, dim: int) -> None:
         """Make a collection. `library` is no partition key: with one, server 2.3.5 lost rows of upserts to filters."""
@@ -213,12 +168,11 @@ class MilvusIndex:
 
     @property
     def place(self) -> str:
-        """Where the vectors are, and in which kind of index."""
-        return f"{self._milvus.place},{self._milvus.kind}"
+        """Where the vectors are."""
+        return self._milvus.place
 
-    def measure(self, queries: NDArray[np.float32], progress: Progress = silent) -> None:
-        """Measure the recall on (Q, D) queries, once the index is built."""
-        self._milvus.wait_until_built(self._collection, progress)
+    def measure(self, queries: NDArray[np.float32]) -> None:
+        """Measure the recall on (Q, D) queries."""
         self.recall = recall_of(self, queries, best_ids(self._local, queries))
 
     def ids(self) -> NDArray[np.int64]:
@@ -259,7 +213,7 @@ class MilvusIndex:
         k = min(k, len(self))
         if not 0 < k <= MOST:
             return self._local.search(queries, k)
-        settings = {"metric_type": "IP", "params": dict(KINDS[self._milvus.kind].search(k))}
+        settings = {"metric_type": "IP", "params": {"ef": max(BREADTH, k)}}
         try:
             hits = self._milvus.ask(
                 "search",

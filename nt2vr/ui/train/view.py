@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.media.picture import write_jpeg
-from nt2vr.media.stored import LIMITS
+from nt2vr.media.store import LIMITS
 from nt2vr.progress import duration_text, percent_text
 from nt2vr.ui.train.curves import Rows, loss_charts, validation_charts
 from trainer.runs.manager import Run

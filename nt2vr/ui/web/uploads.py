@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gradio.utils import get_upload_folder
 
-from nt2vr.media.stored import DAY_S, LIMITS, evict
+from nt2vr.media.store import DAY_S, LIMITS, evict
 from nt2vr.settings import store_uploads_in
 
 MB = 1_000_000

@@ -9,8 +9,8 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.sources import Data, load_benchmark
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.progress import silent
 from tests.paths import ROOT
 

@@ -15,8 +15,8 @@ from nt2vr.evaluation.questions import choice_values, choices_of, measure_choice
 from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.tables import markdown
 from nt2vr.evaluation.tasks import task_benchmark
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import WordModels, embedded
 

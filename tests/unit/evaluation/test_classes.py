@@ -16,8 +16,8 @@ from nt2vr.evaluation.questions import KINETICS_VERB, Prompts, choice_values, cl
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.tables import markdown
 from nt2vr.evaluation.tasks import class_benchmark, task_benchmark
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.search.systems import System
 from nt2vr.settings import ASSETS
 from nt2vr.world.altered import shown_classes

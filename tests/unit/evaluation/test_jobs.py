@@ -13,8 +13,8 @@ from nt2vr.evaluation import jobs
 from nt2vr.evaluation.covr_data import CovrData
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.sources import Data
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.progress import Progress, Runner
 from tests.tiny import write_tiny

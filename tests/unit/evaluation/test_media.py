@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.media import embed_files
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
+from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
 from nt2vr.progress import silent
 from tests.pooling import pool_by_mean

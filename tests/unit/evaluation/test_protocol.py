@@ -13,7 +13,7 @@ from nt2vr.evaluation import protocol
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.measures import Measured, measure_block
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
-from nt2vr.media.stored import LIMITS, Limit
+from nt2vr.media.store import LIMITS, Limit
 from nt2vr.models.card import Card
 from nt2vr.progress import silent, stoppable
 from nt2vr.search.systems import System

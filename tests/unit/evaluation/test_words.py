@@ -16,8 +16,8 @@ from nt2vr.evaluation.protocol import ask, evaluate
 from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.words import in_words, key_of, read_words
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import STRATEGIES

@@ -12,16 +12,15 @@ import pytest
 from nt2vr.errors import ConfigError, NotIndexedError
 from nt2vr.library import galleries as galleries_module
 from nt2vr.library.galleries import Galleries
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.negation.parse.query import Query
 from nt2vr.search import searcher as searcher_module
 from nt2vr.search.answers import no_verdict
-from nt2vr.search.embed_clips import embed_gallery
+from nt2vr.search.embed_clips import embed_gallery, open_indexed
 from nt2vr.search.embedded import EmbeddedGallery
-from nt2vr.search.indexed import open_indexed
 from tests.tiny import write_tiny
 
 QUERY = Query("a man sings", ("a man sings",))

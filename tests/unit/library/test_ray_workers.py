@@ -21,8 +21,8 @@ from nt2vr.library import ray_workers
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.ray_workers import AT_ONCE, plan
 from nt2vr.library.update import update_library
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.search.embed_clips import open_gallery
 from tests.paths import ROOT
 from tests.unit.library.brightness import BrightnessEncoder

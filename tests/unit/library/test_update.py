@@ -22,8 +22,8 @@ from nt2vr.errors import ConfigError, GalleryError, MediaError, Nt2vrError
 from nt2vr.library.info import Changes
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import CLOSED, Decoder, Decoding
+from nt2vr.media.store import Cache
 from nt2vr.media.video_files import VideoFile, decode_files
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, stoppable
@@ -432,7 +432,7 @@ import sys
 from pathlib import Path
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
-from nt2vr.media.cache import Cache
+from nt2vr.media.store import Cache
 from nt2vr.media.decode import Decoder
 from tests.unit.library.brightness import BrightnessEncoder
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import MediaError
-from nt2vr.media import cache as cache_module
-from nt2vr.media.cache import Cache
+from nt2vr.media import store as cache_module
+from nt2vr.media.store import Cache
 from nt2vr.models.framing import Framing
 from tests.disks import mounted
 from tests.paths import ROOT
@@ -39,6 +39,17 @@ def test_the_hash_is_of_the_content_and_follows_changes(tmp_path: Path) -> None:
         first.write_bytes(b"two")
         os.utime(first, ns=(1, 1))
         assert cache.content_hash(first) != cache.content_hash(second)
+
+
+def test_the_hash_is_of_all_bytes(tmp_path: Path) -> None:
+    content = bytearray(3 << 20)
+    with Cache(tmp_path / "cache") as cache:
+        hashes = set()
+        for number, place in enumerate((0, 1 << 20, 2 << 20, len(content) - 1)):
+            content[place] = 1
+            (tmp_path / f"{number}.mp4").write_bytes(content)
+            hashes.add(cache.content_hash(tmp_path / f"{number}.mp4"))
+    assert len(hashes) == 4
 
 
 def test_files_of_equal_size_and_time_at_different_paths_have_their_own_hashes(tmp_path: Path) -> None:
@@ -104,7 +115,7 @@ def test_a_damaged_database_is_made_again(tmp_path: Path, clip: Path, warnings: 
     for _ in range(2):
         with Cache(tmp_path / "cache") as cache:
             assert is_cached(cache, clip)
-        (tmp_path / "cache" / "embeddings" / "cache.db").write_bytes(b"not a database" * 100)
+        (tmp_path / "cache" / "hashes" / "cache.db").write_bytes(b"not a database" * 100)
     with Cache(tmp_path / "cache") as cache:
         assert is_cached(cache, clip)
     assert len(warnings.records) == 1
@@ -117,7 +128,7 @@ def test_a_database_damaged_while_it_is_open_is_made_again(
         for number in range(500):
             cache._hashes.set(str(number), "a" * 100)
     with Cache(tmp_path / "cache") as cache:
-        database = tmp_path / "cache" / "embeddings" / "cache.db"
+        database = tmp_path / "cache" / "hashes" / "cache.db"
         with database.open("r+b") as file:
             file.seek(4096)
             file.write(b"\xff" * (database.stat().st_size - 4096))
@@ -130,7 +141,7 @@ def test_a_database_damaged_while_it_is_open_is_made_again(
 def test_a_folder_that_cannot_be_used_costs_only_time(
     tmp_path: Path, clip: Path, warnings: pytest.LogCaptureFixture
 ) -> None:
-    (tmp_path / "embeddings").write_text("a file")
+    (tmp_path / "hashes").write_text("a file")
     with Cache(tmp_path) as cache:
         assert cache.content_hash(clip) and not is_cached(cache, clip)
     assert len(warnings.records) == 1
@@ -158,7 +169,7 @@ def test_a_pickle_in_the_database_is_not_loaded(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from nt2vr.media.cache import Cache
+from nt2vr.media.store import Cache
 
 cache = Cache(Path(sys.argv[1]))
 print("ready", flush=True)

@@ -15,9 +15,9 @@ from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.captioned import judged_queries
 from nt2vr.evaluation.media import embed_files
 from nt2vr.evaluation.protocol import evaluate, with_controls
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.store import Cache
 from nt2vr.models import precomputed
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.precomputed import EMBEDDINGS, read_embeddings, write_embeddings

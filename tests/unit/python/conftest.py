@@ -7,8 +7,8 @@ from PIL import Image
 
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from tests.colours import ColourModel
 
 PICTURES = {"<i>red.png": (255, 0, 0), "blue.png": (0, 0, 255), "green.png": (0, 255, 0), "yellow.png": (255, 255, 0)}

@@ -13,8 +13,8 @@ import nt2vr
 from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.search.answers import Answer
 from nt2vr.search.strategies import STRATEGIES, Parts
 from tests.colours import ColourModel

@@ -15,15 +15,13 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, ConfigError, GalleryError
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video, load_gallery
+from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
 from nt2vr.search import gallery_index
-from nt2vr.search.embed_clips import embed_gallery, open_gallery
-from nt2vr.search.embedding_folders import drop_unused, tower_folder
+from nt2vr.search.embed_clips import drop_unused, embed_gallery, open_gallery, prefetch_frames, tower_folder
 from nt2vr.search.index import ExactIndex, FaissIndex
-from nt2vr.search.prefetch import prefetch_frames
 from tests.counting import CountingDecoder
 from tests.disks import mounted
 from tests.paths import ROOT
@@ -433,7 +431,7 @@ if __name__ == "__main__":  # the decoder's child imports this script too
     import os, sys
     from pathlib import Path
     import numpy as np
-    from nt2vr.media.cache import Cache
+    from nt2vr.media.store import Cache
     from nt2vr.media.decode import Decoder
     from nt2vr.media.gallery import Gallery, Video
     from nt2vr.models.card import Card

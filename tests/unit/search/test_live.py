@@ -20,10 +20,10 @@ import safetensors.torch
 import torch
 
 from nt2vr.errors import CheckpointError, ConfigError
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.preview import FPS, OPTIONS, write_webm
+from nt2vr.media.store import Cache
 from nt2vr.models.card import CARD, CONFIG, Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint

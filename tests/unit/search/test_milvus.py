@@ -14,8 +14,8 @@ from PIL import Image
 from nt2vr.errors import ConfigError
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
 from nt2vr.search import gallery_index
 from nt2vr.search.embed_clips import open_gallery

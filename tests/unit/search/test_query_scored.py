@@ -13,7 +13,7 @@ from nt2vr.evaluation.built_in import world_benchmark
 from nt2vr.evaluation.measures import caption_ranks, measure_block
 from nt2vr.evaluation.protocol import ask
 from nt2vr.evaluation.questions import measure_choices
-from nt2vr.media.cache import Cache
+from nt2vr.media.store import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.preview import FPS, OPTIONS, write_webm

@@ -19,10 +19,10 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, QueryError
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.preview import FPS, OPTIONS, write_webm
+from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog, CatalogEntry
 from nt2vr.negation.parse.query import Query

@@ -17,9 +17,9 @@ from nt2vr.errors import CheckpointError, ConfigError, DatasetError
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.files import parse_json
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.store import Cache
 from nt2vr.models.card import CARD, HEAD, read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint

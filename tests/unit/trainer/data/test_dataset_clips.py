@@ -16,15 +16,15 @@ from PIL import Image
 from nt2vr.datasets.load import load_dataset
 from nt2vr.errors import CheckpointError, ConfigError, DatasetError, MediaError
 from nt2vr.evaluation.media import embed_files
-from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.store import Cache
 from nt2vr.media.video_files import decode_videos
 from nt2vr.models.card import Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.progress import silent, stoppable
-from nt2vr.search.prefetch import prefetch_frames
+from nt2vr.search.embed_clips import prefetch_frames
 from tests.disks import mounted
 from tests.tiny import TINY
 from tests.training import run_training
@@ -331,4 +331,4 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_decoded(
     status = failed.status()
     assert status is not None and status.error is not None
     assert status.error.startswith(reason)
-    assert not list(tmp_path.rglob("frames.u8"))
+    assert not list(tmp_path.rglob("rows-*"))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.media.stored import LIMITS, Limit
+from nt2vr.media.store import LIMITS, Limit
 from nt2vr.models.card import Card
 from nt2vr.models.framing import Framing
 from nt2vr.progress import silent, stoppable

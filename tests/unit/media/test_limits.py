@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.media.stored import LIMITS, Limit, bytes_in, evict, mark_used, read_cached
+from nt2vr.media.store import LIMITS, Limit, bytes_in, evict, mark_used, read_cached
 from tests.paths import ROOT
 
 DAY_S = 24 * 3600

@@ -1,4 +1,4 @@
-"""The file of embeddings: damage, full disks, compaction; readers keep what they opened. Kills: `test_row_file`."""
+"""The file of embeddings: damage, full disks, compaction; readers keep what they opened. Kills: `test_rows`."""
 
 import logging
 import os
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.search.embedding_file import EmbeddingFile
+from nt2vr.media.store import Embeddings
 from tests.disks import mounted
 from tests.pooling import pool_by_mean
 
@@ -27,22 +27,22 @@ def keys(*numbers: int) -> list[str]:
     return [f"clip {number}" for number in numbers]
 
 
-def write(folder: Path, *numbers: int) -> EmbeddingFile:
-    file = EmbeddingFile(folder, SHAPE)
+def write(folder: Path, *numbers: int) -> Embeddings:
+    file = Embeddings(folder, SHAPE)
     file.append(keys(*numbers), rows(*numbers))
     return file
 
 
 def content(folder: Path, *numbers: int) -> list[float | None]:
     """Return what the file has of clips, checking that all values of a row agree."""
-    file = EmbeddingFile(folder, SHAPE)
+    file = Embeddings(folder, SHAPE)
     frames, found = file.rows(), file.find(keys(*numbers)).tolist()
     assert all(len(np.unique(frames[row])) == 1 for row in found if row >= 0)
     return [frames[row, 0, 0] - 1 if row >= 0 else None for row in found]
 
 
 def only(folder: Path, name: str) -> Path:
-    (path,) = folder.glob(f"*/{name}")
+    (path,) = folder.glob(name if name == "keys" else f"{name}-*")
     return path
 
 
@@ -53,7 +53,7 @@ def test_rows_are_found_by_key_and_equal_keys_are_stored_once(tmp_path: Path) ->
 
 
 def test_nothing_is_written_by_reading(tmp_path: Path) -> None:
-    file = EmbeddingFile(tmp_path / "gone", SHAPE)
+    file = Embeddings(tmp_path / "gone", SHAPE)
     assert (len(file), file.find(["a"]).tolist(), file.rows().shape) == (0, [-1], (0, *SHAPE))
     assert file.pooled("mean", pool_by_mean).shape == (0, 8) and not (tmp_path / "gone").exists()
 
@@ -64,10 +64,7 @@ def test_pooled_rows_may_be_wider_than_frames(tmp_path: Path) -> None:
 
     write(tmp_path, 0, 1).pooled("wide", widened, 24)
     assert write(tmp_path, 2).pooled("wide", widened, 24).tolist() == [[row] * 24 for row in (1, 2, 3)]
-    file = only(tmp_path, "wide.f32")
-    file.write_bytes(bytes(file.stat().st_size))  # as a crash may leave it
-    assert EmbeddingFile(tmp_path, SHAPE).pooled("wide", widened, 24).shape == (3, 24)
-    assert EmbeddingFile(tmp_path / "gone", SHAPE).pooled("wide", widened, 24).shape == (0, 24)
+    assert Embeddings(tmp_path / "gone", SHAPE).pooled("wide", widened, 24).shape == (0, 24)
 
 
 def test_pooled_rows_follow_the_frames_under_every_pooling(tmp_path: Path) -> None:
@@ -81,7 +78,7 @@ def test_pooled_rows_follow_the_frames_under_every_pooling(tmp_path: Path) -> No
 
     assert file.pooled("first", pool)[:, 0].tolist() == [1, 2, 3]
     np.testing.assert_allclose(file.pooled("mean", pool_by_mean), np.full((3, 8), 8**-0.5), atol=1e-6)
-    assert EmbeddingFile(tmp_path, SHAPE).pooled("first", pool)[:, 0].tolist() == [1, 2, 3]
+    assert Embeddings(tmp_path, SHAPE).pooled("first", pool)[:, 0].tolist() == [1, 2, 3]
     assert pooled == [3]  # stored
     with pytest.raises(ValueError, match="name of a file"):
         file.pooled("../first", pool)
@@ -99,7 +96,7 @@ def test_a_reader_keeps_its_rows_while_others_append_and_compact(tmp_path: Path)
     assert writer.pooled("first", lambda frames: frames[:, 0])[:, 0].tolist() == [1, 12, 13]
     reader.append(keys(13), rows(13))  # finds the compacted file
     assert content(tmp_path, 0, 11, 12, 13) == [0, 11, 12, 13]
-    assert len(list(tmp_path.glob("*/ids"))) == 1  # the old one is gone
+    assert len(list(tmp_path.glob("rows-*"))) == 1  # the old one is gone
 
 
 def test_pooled_rows_that_another_reader_stored_are_not_cut(tmp_path: Path) -> None:
@@ -109,12 +106,12 @@ def test_pooled_rows_that_another_reader_stored_are_not_cut(tmp_path: Path) -> N
 
     def pool(frames: NDArray[np.float32]) -> NDArray[np.float32]:
         if not done:
-            done.append(EmbeddingFile(tmp_path, SHAPE).pooled("first", lambda frames: frames[:, 0]))
+            done.append(Embeddings(tmp_path, SHAPE).pooled("first", lambda frames: frames[:, 0]))
         return frames[:, 0]
 
     assert reader.pooled("first", pool)[:, 0].tolist() == [1, 2]
     assert done[0][:, 0].tolist() == [1, 2, 3, 4]
-    assert only(tmp_path, "first.f32").stat().st_size == 4 * 8 * 4
+    assert only(tmp_path, "first").stat().st_size == 4 * 8 * 4
 
 
 def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
@@ -129,7 +126,7 @@ def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
     thread.start()
     try:
         for _ in range(50):
-            file = EmbeddingFile(tmp_path, SHAPE)
+            file = Embeddings(tmp_path, SHAPE)
             pooled, found = file.pooled("first", lambda frames: frames[:, 0]), file.find(keys(*range(10)))
             assert file.rows()[found, 0, 0].tolist() == pooled[found, 0].tolist() == list(range(1, 11))
     finally:
@@ -137,32 +134,17 @@ def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
         thread.join()
 
 
-def test_a_compaction_between_two_looks_at_the_folder_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path, *range(10))
-    newest = EmbeddingFile._newest
-
-    def then_compacted(file: EmbeddingFile) -> Path | None:
-        monkeypatch.undo()
-        found = newest(file)
-        EmbeddingFile(tmp_path, SHAPE).retain(keys(0))
-        return found
-
-    monkeypatch.setattr(EmbeddingFile, "_newest", then_compacted)
-    assert content(tmp_path, 0, 9) == [0, None]
-
-
 def test_few_unused_rows_stay_and_what_a_killed_compaction_left_does_not(tmp_path: Path) -> None:
     file = write(tmp_path, *range(10))
-    (tmp_path / "7").mkdir()
-    (tmp_path / "7" / "frames.f32").write_bytes(bytes(1000))
+    (tmp_path / "rows-7").write_bytes(bytes(1000))
     assert content(tmp_path, 9) == [9]
     file.retain(keys(*range(9)))
-    assert content(tmp_path, 9) == [9] and not (tmp_path / "7").exists()
+    assert content(tmp_path, 9) == [9]
+    file.retain(keys(1))
+    assert content(tmp_path, 1, 9) == [1, None] and not (tmp_path / "rows-7").exists()
 
 
-@pytest.mark.parametrize("name", ["frames.f32", "ids", "first.f32"])
+@pytest.mark.parametrize("name", ["rows", "keys", "first"])
 @pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.95])
 def test_a_file_cut_off_is_never_wrong_and_written_again(tmp_path: Path, name: str, kept: float) -> None:
     write(tmp_path, *range(20)).pooled("first", lambda frames: frames[:, 0])
@@ -178,49 +160,30 @@ def test_a_file_cut_off_is_never_wrong_and_written_again(tmp_path: Path, name: s
 @pytest.mark.parametrize("position", [0, 8, 12, 20])
 def test_a_file_with_a_damaged_header_is_replaced(tmp_path: Path, position: int) -> None:
     write(tmp_path, *range(5))
-    damaged = bytearray(only(tmp_path, "ids").read_bytes())
+    damaged = bytearray(only(tmp_path, "keys").read_bytes())
     damaged[position] ^= 255
-    only(tmp_path, "ids").write_bytes(damaged)
+    only(tmp_path, "keys").write_bytes(damaged)
     assert content(tmp_path, 0) == [None]
     write(tmp_path, 7)
-    assert content(tmp_path, 0, 7) == [None, 7] and len(list(tmp_path.glob("*/ids"))) == 1
+    assert content(tmp_path, 0, 7) == [None, 7] and len(list(tmp_path.glob("rows-*"))) == 1
 
 
 def test_a_file_of_another_shape_is_replaced(tmp_path: Path) -> None:
-    EmbeddingFile(tmp_path, (2, 2)).append(["clip 0"], np.ones((1, 2, 2), np.float32))
+    Embeddings(tmp_path, (2, 2)).append(["clip 0"], np.ones((1, 2, 2), np.float32))
     write(tmp_path, 1)
     assert content(tmp_path, 0, 1) == [None, 1]
-
-
-def test_rows_that_are_not_finite_are_deleted_and_stored_again(tmp_path: Path) -> None:
-    write(tmp_path, 0, 1, 2)
-    with only(tmp_path, "frames.f32").open("r+b") as file:
-        file.write(np.full(8, np.nan, np.float32).tobytes())
-    file_ = EmbeddingFile(tmp_path, SHAPE)
-    assert file_.pooled("mean", pool_by_mean).shape == (0, 8) and file_.find(keys(0, 2)).tolist() == [-1, -1]
-    file_.append(keys(0, 2), rows(0, 2))
-    assert file_.pooled("mean", pool_by_mean).shape == (2, 8) and content(tmp_path, 0, 1, 2) == [0, None, 2]
-
-
-def test_pooled_rows_lost_by_a_crash_of_the_machine_are_made_again(tmp_path: Path) -> None:
-    write(tmp_path, 0, 1, 2).pooled("first", lambda frames: frames[:, 0])
-    with only(tmp_path, "first.f32").open("r+b") as file:
-        file.seek(32)
-        file.write(bytes(32))
-    again = EmbeddingFile(tmp_path, SHAPE).pooled("first", lambda frames: frames[:, 0])
-    assert again[:, 0].tolist() == [1, 2, 3]
 
 
 def test_a_full_disk_is_an_error_and_leaves_the_rows(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     with mounted(tmp_path / "disk", "size=100k"):
-        file, number = EmbeddingFile(tmp_path / "disk", SHAPE), 0
+        file, number = Embeddings(tmp_path / "disk", SHAPE), 0
         with pytest.raises(OSError, match="No space left"):
             for number in range(0, 10_000, 100):
                 file.append(keys(*range(number, number + 100)), rows(*range(number, number + 100)))
         assert content(tmp_path / "disk", *range(number)) == list(range(number)) and number >= 300
-        assert only(tmp_path / "disk", "frames.f32").stat().st_size == number * 128
-        pooled = EmbeddingFile(tmp_path / "disk", SHAPE).pooled("first", lambda frames: frames[:, 0])
+        assert only(tmp_path / "disk", "rows").stat().st_size == number * 128
+        pooled = Embeddings(tmp_path / "disk", SHAPE).pooled("first", lambda frames: frames[:, 0])
         assert pooled[:, 0].tolist() == list(range(1, number + 1))
 
 
@@ -230,11 +193,11 @@ def test_a_read_only_folder_can_be_read_and_not_written_to(tmp_path: Path, caplo
     with mounted(disk, "size=1m"):
         write(disk / "tower", 0, 1)
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-        file, start_s = EmbeddingFile(disk / "tower", SHAPE), time.monotonic()
+        file, start_s = Embeddings(disk / "tower", SHAPE), time.monotonic()
         assert file.pooled("first", lambda frames: frames[:, 0])[:, 0].tolist() == [1, 2]
         for folder in (disk / "tower", disk / "other"):
             with pytest.raises(OSError, match="Read-only"):
-                EmbeddingFile(folder, SHAPE).append(keys(2), rows(2))
+                Embeddings(folder, SHAPE).append(keys(2), rows(2))
         assert content(disk / "tower", 0, 1, 2) == [0, 1, None] and time.monotonic() - start_s < 5
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
@@ -242,10 +205,10 @@ def test_a_read_only_folder_can_be_read_and_not_written_to(tmp_path: Path, caplo
 def test_the_rows_of_the_latest_poolings_are_kept_and_the_frames_always(tmp_path: Path) -> None:
     write(tmp_path, 0, 1)
     for number in range(12):
-        file = EmbeddingFile(tmp_path, SHAPE)
+        file = Embeddings(tmp_path, SHAPE)
         for name in ("mean", f"head_{number}"):
             pooled = file.pooled(name, pool_by_mean)
-            os.utime(only(tmp_path, f"{name}.f32"), (number + 1, number + 1))
-    kept = {path.stem for path in tmp_path.glob("*/*.f32")}
-    assert kept == {"frames", "mean", *(f"head_{number}" for number in range(5, 12))}
+            os.utime(only(tmp_path, name), (number + 1, number + 1))
+    kept = {path.name.partition("-")[0] for path in tmp_path.glob("*-1")}
+    assert kept == {"rows", "mean", *(f"head_{number}" for number in range(5, 12))}
     np.testing.assert_allclose(pooled, np.full((2, 8), 8**-0.5), atol=1e-6)

@@ -1,4 +1,4 @@
-"""Rows of any type and shape survive kills and other writers; damage and full disks are `test_embedding_file`'s."""
+"""Rows of any type and shape survive kills and other writers; damage and full disks are `test_embeddings`'s."""
 
 import math
 import os
@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from filelock import FileLock, Timeout
 
-from nt2vr.media import row_file
-from nt2vr.media.row_file import LOCK, RowFile
+from nt2vr.media import store
+from nt2vr.media.store import LOCK, Rows
 from tests.paths import ROOT
 
 EMBEDDINGS = ("float32", (4, 8))
@@ -26,10 +26,10 @@ Kind = tuple[str, tuple[int, ...]]
 WRITE = """
 import sys, numpy as np
 from pathlib import Path
-from nt2vr.media.row_file import RowFile
+from nt2vr.media.store import Rows
 folder, first, last, dtype, *shape = sys.argv[1:]
 shape = tuple(map(int, shape))
-file = RowFile(Path(folder), "rows", np.dtype(dtype).type, len(shape), shape)
+file = Rows(Path(folder), np.dtype(dtype).type, shape)
 print("ready", flush=True)
 for number in range(int(first), int(last)):
     batch = range(number, number + 3)  # overlapping batches
@@ -38,9 +38,9 @@ for number in range(int(first), int(last)):
 """
 
 
-def opened(folder: Path, kind: Kind) -> RowFile[Any]:
+def opened(folder: Path, kind: Kind) -> Rows[Any]:
     dtype, shape = kind
-    return RowFile(folder, "rows", np.dtype(dtype).type, len(shape), shape)
+    return Rows(folder, np.dtype(dtype).type, shape)
 
 
 def is_right(folder: Path, kind: Kind, count: int) -> bool:
@@ -85,30 +85,15 @@ def test_two_writers_store_each_row_once(tmp_path: Path, kind: Kind) -> None:
     assert (file.rows()[rows].reshape(122, -1) == np.arange(1, 123)[:, None]).all()
 
 
-@KINDS
-def test_cleared_rows_are_gone_and_those_added_later_are_not(tmp_path: Path, kind: Kind) -> None:
-    dtype, shape = kind
-    for number in (1, 2):
-        opened(tmp_path, kind).append([f"clip {number}"], np.full((1, *shape), number, dtype))
-    reader = opened(tmp_path, kind)
-    rows = reader.rows()
-    opened(tmp_path, kind).clear()
-    assert (len(opened(tmp_path, kind)), list(tmp_path.glob("*/rows"))) == (0, [])
-    assert rows[1].min() == 2  # readers keep what they have mapped
-    reader.append(["clip 3"], np.full((1, *shape), 3, dtype))
-    assert opened(tmp_path, kind).find(["clip 1", "clip 3"]).tolist() == [-1, 0]
-
-
 def test_nothing_is_written_while_another_writer_holds_the_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_file, "LOCK_S", 0.05)
+    monkeypatch.setattr(store, "LOCK_S", 0.05)
     file = opened(tmp_path, EMBEDDINGS)
     file.append(["a"], np.ones((1, 4, 8), np.float32))
     writes: list[Callable[[], None]] = [
         lambda: file.append(["b"], np.ones((1, 4, 8), np.float32)),
         lambda: file.retain([]),
-        file.clear,
     ]
     with FileLock(tmp_path / LOCK):
         for write in writes:
