@@ -9,7 +9,6 @@ import json
 import os
 import re
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
-from nt2vr.errors import ConfigError, Nt2vrError, counted
+from nt2vr.errors import ConfigError, Nt2vrError, counted, printable
 from nt2vr.files import check_writable, expanded
 from nt2vr.progress import progress_bar, tracked
 
@@ -162,13 +161,7 @@ def _prepare() -> None:
 
 def _say(*lines: str, to: Any = None) -> None:
     """Print lines, in which names of files can neither move the cursor nor turn the text round."""
-    (to or sys.stdout).writelines(f"{''.join(map(_printable, line))}\n" for line in lines)
-
-
-def _printable(character: str) -> str:
-    is_control = unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")
-    joins = character in "\t\u200c\u200d"  # the latter two shape letters and emoji
-    return character.encode("unicode_escape").decode() if is_control and not joins else character
+    (to or sys.stdout).writelines(f"{printable(line)}\n" for line in lines)
 
 
 def _json(value: object, indent: int | None = 2) -> None:

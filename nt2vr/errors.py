@@ -1,5 +1,7 @@
 """Errors that users can cause; each message is one clear sentence for the page, never a traceback."""
 
+import unicodedata
+
 MAX_QUOTED = 100  # characters of outside text in a message
 MAX_REASON = 200  # characters of a third-party error in a message
 INTERNAL = ("miniz", "PytorchStreamReader", "Traceback")  # words in errors of libraries that help nobody
@@ -7,6 +9,10 @@ INTERNAL = ("miniz", "PytorchStreamReader", "Traceback")  # words in errors of l
 
 class Nt2vrError(Exception):
     """Base class; the message says what went wrong, with the value, then what to do."""
+
+    def __str__(self) -> str:
+        """Return the message, in which names of files are `printable`."""
+        return printable(super().__str__())
 
 
 class ConfigError(Nt2vrError):
@@ -95,3 +101,16 @@ def reason_of(error: Exception) -> str:
     if any(word in text for word in INTERNAL):
         return "it is damaged or incomplete"
     return text.splitlines()[0][:MAX_REASON] if text else type(error).__name__
+
+
+def printable(text: str) -> str:
+    """Escape what would move the cursor, turn the line round or break it, such as in names of files."""
+    if text.isprintable():
+        return text
+    return "".join(map(_escaped, text))
+
+
+def _escaped(character: str) -> str:
+    is_control = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    joins = character in "\t\u200c\u200d"  # the latter two shape letters and emoji
+    return character.encode("unicode_escape").decode() if is_control and not joins else character

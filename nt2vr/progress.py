@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from threading import Event, Lock, Thread
 from typing import Any, Generic, Literal, TypeVar
 
-from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.errors import ConfigError, Nt2vrError, printable
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ def progress_bar(also: Progress = silent) -> Iterator[Progress]:
     with tqdm(disable=None) as bar:
 
         def show(done: int, total: int, doing: str) -> None:
-            bar.set_description(doing, refresh=False)
+            bar.set_description(printable(doing), refresh=False)
             bar.total, bar.n = total or None, done
             bar.refresh()
             also(done, total, doing)

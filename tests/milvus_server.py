@@ -73,7 +73,7 @@ def in_milvus(milvus: Milvus, ids: NDArray[np.int64], vectors: NDArray[np.float3
     local = ExactIndex(vectors.shape[1])
     local.add(ids, vectors)
     rows = dict.fromkeys(ids.tolist(), Row("content", 0.0, 0.0))
-    return MilvusIndex(milvus, f"{milvus.kind}_{vectors.shape[1]}", library or uuid4().hex, local, rows)
+    return MilvusIndex(milvus, f"hnsw_{vectors.shape[1]}", library or uuid4().hex, local, rows)
 
 
 def need(package: str, named: str) -> Any:

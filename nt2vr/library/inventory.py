@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 
 BUSY_S = 30.0  # wait for another writer; transactions are short
 CLOSED_FOLDER = "closed folder"  # kind of a folder that cannot be opened
+NOTE = "note"  # kind of an entry that says how many files are left out
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS files (
@@ -204,11 +205,12 @@ def compared(
     pending = [file for file in found if not _is_known(file, known)]
     captioned = [file for file in found if file.id in known and known[file.id].captions != file.captions]
     renamed = _renamed([known[name] for name in gone], [file for file in pending if file.id not in known])
+    files = [file for file in pending if file.kind != NOTE]
     changes = Changes(
-        tuple(file.id for file in pending if file.id not in known and file.id not in renamed.values()),
-        tuple(file.id for file in pending if file.id in known and known[file.id].state != "new"),
+        tuple(file.id for file in files if file.id not in known and file.id not in renamed.values()),
+        tuple(file.id for file in files if file.id in known and known[file.id].state != "new"),
         renamed,
-        tuple(name for name in gone if name not in renamed),
+        tuple(name for name in gone if name not in renamed and known[name].kind != NOTE),
     )
     return changes, pending, captioned
 

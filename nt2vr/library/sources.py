@@ -3,19 +3,28 @@
 import json
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from nt2vr.datasets.files import VIDEO_SUFFIXES
 from nt2vr.datasets.load import load_dataset
-from nt2vr.errors import AccessError, ConfigError, GalleryError, quoted, reason_of
+from nt2vr.errors import AccessError, ConfigError, GalleryError, counted, quoted, reason_of
 from nt2vr.library.info import Source
-from nt2vr.library.inventory import CLOSED_FOLDER, LibraryFile
+from nt2vr.library.inventory import CLOSED_FOLDER, NOTE, LibraryFile
 from nt2vr.media.gallery import Video, load_gallery
 from nt2vr.media.picture import PICTURE_SUFFIXES
 
 SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES | {".m2ts", ".mts", ".vob"}
 OUTSIDE = "It is a link that leads out of the library's folder. Copy the file into the folder."
+BROKEN = "It is a broken link: the file that it names is not there."
+SYSTEM_FOLDERS = {"system volume information"} | set(  # of NAS systems and computers: thumbnails, what was deleted
+    "@eadir @recycle @recently-snapshot @sharebin #recycle #snapshot $recycle.bin lost+found recycler".split()
+)
+UNREAD = frozenset(  # pictures and videos in formats that are not read
+    ".3fr .arw .bpg .cr2 .cr3 .dng .erf .exr .f4v .fits .hdr .jp2 .jxl .mxf .nef .nrw .orf .pef .psd .raf .raw "
+    ".rm .rmvb .rw2 .sr2 .srw .svg .tga .x3f .xcf".split()
+)
 NOT_A_FILE = "It is not a file, but a folder, pipe or device."
 
 
@@ -75,8 +84,12 @@ def _described(source: Source) -> Iterable[Video]:
 
 
 def _in_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:
-    """Walk through a folder; links to folders are not followed, and hidden names are left out."""
-    waiting = [""]
+    """Walk through a folder; links to folders are not followed, and hidden names are left out.
+
+    Names of a system's own folders, and formats that are not read, are one entry each that says how many files are
+    left out.
+    """
+    waiting, systems, unread = [""], Counter[str](), Counter[str]()
     while waiting:
         folder = waiting.pop()
         try:
@@ -92,12 +105,23 @@ def _in_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:
             if entry.name.startswith("."):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                below.append(name)
+                if entry.name.lower() in SYSTEM_FOLDERS:
+                    systems[entry.name] += sum(len(files) for _, _, files in os.walk(entry.path))
+                else:
+                    below.append(name)
             elif entry.is_symlink():
                 yield from _link(root, name, entry, every_suffix)
             elif every_suffix or _has_suffix(entry.name):
                 yield _checked(name, entry.path)
+            elif (suffix := os.path.splitext(entry.name)[1].lower()) in UNREAD:
+                unread[suffix] += 1
         waiting += reversed(below)
+    for name, count in sorted(systems.items()):
+        reason = f"A folder of the system's own, for thumbnails or deleted files: {counted(count, 'file')} left out."
+        yield LibraryFile(_printable(name), _printable(str(root / name)), reason=reason, kind=NOTE)
+    for suffix, count in sorted(unread.items()):
+        reason = f"{counted(count, 'file')} in a format that is not read. Convert them to JPEG, PNG or MP4."
+        yield LibraryFile(f"*{suffix}", str(root / f"*{suffix}"), reason=reason, kind=NOTE)
 
 
 def _link(root: Path, name: str, entry: "os.DirEntry[str]", every_suffix: bool) -> Iterator[LibraryFile]:
@@ -108,7 +132,10 @@ def _link(root: Path, name: str, entry: "os.DirEntry[str]", every_suffix: bool) 
         reason = f"It is a link that cannot be followed ({error.strerror})."
         yield LibraryFile(_printable(name), _printable(entry.path), reason=reason)
         return
-    if not _is_inside(entry.path, root):
+    if not os.path.exists(entry.path):
+        if every_suffix or _has_suffix(name):
+            yield LibraryFile(_printable(name), _printable(entry.path), reason=BROKEN)
+    elif not _is_inside(entry.path, root):
         if every_suffix or _has_suffix(name) or is_dir:
             yield LibraryFile(_printable(name), _printable(entry.path), reason=OUTSIDE)
     elif not is_dir and (every_suffix or _has_suffix(name)):

@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nt2vr.errors import MediaError
+from nt2vr.errors import MediaError, counted
 from nt2vr.library.info import Changes, Source
-from nt2vr.library.inventory import Inventory, LibraryFile, compared
+from nt2vr.library.inventory import NOTE, Inventory, LibraryFile, compared
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.sources import list_files
 from nt2vr.library.windows import windows
@@ -93,8 +93,12 @@ def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Prog
     known = inventory.files()
     changes, pending, captioned = compared(known, found)
     gone = sorted([*changes.renamed, *changes.removed])
-    inventory.apply(pending, captioned, gone)
-    _probe([file for file in pending if not file.reason], source, inventory, decoder, progress)
+    there = {file.id for file in found}
+    notes = [name for name, file in known.items() if file.kind == NOTE and name not in there]
+    inventory.apply(pending, captioned, gone + notes)
+    to_read = [file for file in pending if not file.reason]
+    progress(0, len(to_read), f"reading files: starting {counted(decoder.num_workers, 'process', 'processes')}")
+    _probe(to_read, source, inventory, decoder, progress)
     if source.kind in ("folder", "uploads"):  # a dataset's videos keep their own captions
         inventory.mark_duplicates()
     now = inventory.files()

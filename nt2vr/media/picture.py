@@ -19,12 +19,13 @@ from PIL import Image
 from nt2vr.errors import MediaError
 from nt2vr.models.framing import BICUBIC, BILINEAR, LONGEST, SQUASH, Framing
 
-PICTURE_SUFFIXES = frozenset(".apng .avif .bmp .jpeg .jpg .png .tif .tiff .webp".split())  # a video of one frame
+PICTURE_SUFFIXES = frozenset(".apng .avif .bmp .heic .heif .jpeg .jpg .png .tif .tiff .webp".split())
 MAX_PIXELS = Image.MAX_IMAGE_PIXELS or 89_478_485  # Pillow's own limit against decompression bombs: 0.27 GB of RGB
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")  # no EPS: Pillow would start Ghostscript on it
 MAX_UNPACKED = 50_000_000  # pixels of a picture that cannot be decoded at reduced scale
 MAX_BUFFERED = 16_000_000  # pixels in formats whose decoders hold several copies
 BUFFERED = ("AVIF", "GIF", "WEBP")
+HEIC = (".heic", ".heif")  # what iPhones take
 LARGE = 8_000_000  # pixels above which only one query picture is decoded at a time
 ENOUGH = 1_000_000  # pixels to which larger pictures are reduced, by a whole number
 SHORTEST = 448  # side that reducing keeps, at least
@@ -127,11 +128,17 @@ def to_rgb(image: Image.Image) -> NDArray[np.uint8]:
 def opened_picture(path: Path) -> Iterator[Image.Image]:
     """Open a picture file of an acceptable size, and turn Pillow's errors into MediaErrors of one sentence."""
     Image.init()  # registers AVIF, TIFF and WebP, which Pillow loads lazily
+    formats = FORMATS
+    if path.suffix.lower() in HEIC:
+        from pillow_heif import register_heif_opener  # noqa: PLC0415  it takes half a second
+
+        register_heif_opener()
+        formats = ("HEIF",)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of damaged metadata
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with _regular(path) as file, Image.open(file, formats=FORMATS) as image:
+            with _regular(path) as file, Image.open(file, formats=formats) as image:
                 _check_size(image, path)
                 yield image
     except MediaError:

@@ -9,11 +9,15 @@ import pytest
 from PIL import Image
 
 from nt2vr.datasets.load import load_dataset
-from nt2vr.errors import ConfigError, DatasetError, GalleryError
+from nt2vr.errors import ConfigError, DatasetError, GalleryError, MediaError, printable
 from nt2vr.files import expanded
 from nt2vr.library.info import Source
+from nt2vr.library.libraries import Libraries
 from nt2vr.library.sources import is_available, list_files
+from nt2vr.library.update import update_library
+from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
+from nt2vr.media.store import Cache
 from nt2vr.settings import Settings
 
 GOOD = '{"video_id": "a", "path": "a.png", "captions": ["a dog"]}'
@@ -49,6 +53,41 @@ def test_a_link_that_cannot_be_followed_is_skipped_alone(folder: Path) -> None:
     assert found.pop("a.png") == ""
     assert found.keys() == {"self.mp4", "long.mp4", "one", "two"}
     assert all(reason.startswith("It is a link that cannot be followed (") for reason in found.values())
+
+
+def test_a_broken_link_is_called_that(folder: Path) -> None:
+    (folder / "b.mp4").symlink_to("gone.mp4")
+    (folder / "c.mp4").symlink_to("/gone/c.mp4")
+    found = reasons(folder)
+    assert found["b.mp4"] == found["c.mp4"] == "It is a broken link: the file that it names is not there."
+
+
+def test_folders_of_a_nas_and_unread_formats_are_counted_and_not_indexed(folder: Path) -> None:
+    for name in ("@eaDir/a.png", "films/@eaDir/b.png", "$RECYCLE.BIN/c.mp4", "d.nef", "films/e.NEF", "notes.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    found = reasons(folder)
+    assert found.keys() == {"a.png", "@eaDir", "$RECYCLE.BIN", "*.nef"}
+    assert "2 files left out" in found["@eaDir"] and "1 file left out" in found["$RECYCLE.BIN"]
+    assert found["*.nef"].startswith("2 files in a format that is not read")
+
+
+def test_notes_on_what_is_left_out_are_no_changes_and_follow_the_folder(folder: Path, tmp_path: Path) -> None:
+    (folder / "b.nef").touch()
+    libraries = Libraries(tmp_path / "libraries")
+    library = libraries.add("mine", "folder", folder).id
+    with Cache(tmp_path / "cache") as cache, Decoder(1) as decoder:
+        assert update_library(libraries, library, None, decoder, cache, previews=False).changes.new == ("a.png",)
+        assert [each.id for each in libraries.skipped(library)] == ["*.nef"]
+        (folder / "b.nef").unlink()
+        assert not libraries.check(library)
+        assert not update_library(libraries, library, None, decoder, cache, previews=False).changes
+        assert libraries.skipped(library) == []
+
+
+def test_names_of_files_cannot_move_the_cursor_or_turn_a_line_round() -> None:
+    assert printable("a\nb\x1b[2Jc\u202ed 🧑‍🚀é") == "a\\nb\\x1b[2Jc\\u202ed 🧑‍🚀é"
+    assert str(MediaError("a\nb.mp4 is empty.")) == "a\\nb.mp4 is empty."
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")

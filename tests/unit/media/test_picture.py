@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import open_clip
+import pillow_heif
 import pytest
 from numpy.typing import NDArray
 from open_clip.transform import image_transform
@@ -214,3 +215,13 @@ def test_a_pixel_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
             MediaError, match=r"^bomb.png is too large: the limit for this kind of picture is (50|89) million pixels"
         ):
             read_picture(tmp_path / "bomb.png")
+
+
+def test_a_picture_of_an_iphone_is_read(tmp_path: Path) -> None:
+    Image.new("RGB", (64, 48), "red").save(tmp_path / "a.jpg")
+    pillow_heif.from_pillow(Image.new("RGB", (64, 48), "red")).save(tmp_path / "a.HEIC")
+    heic = read_picture(tmp_path / "a.HEIC")
+    assert heic.shape == (48, 64, 3) and np.abs(heic.astype(int) - RED).max() < 8
+    (tmp_path / "b.heic").write_bytes((tmp_path / "a.jpg").read_bytes())
+    with pytest.raises(MediaError, match=r"^b\.heic is not a picture that can be read"):
+        read_picture(tmp_path / "b.heic")

@@ -26,28 +26,15 @@ from nt2vr.search.index import milvus as milvus_module
 from tests.colours import ColourModel
 from tests.milvus_server import PLACES, Server, in_milvus
 from tests.paths import ROOT
-from tests.unit.search.test_index import DIM, Contract, Fill, Ids, Vectors, clustered, recall, some_ids
+from tests.unit.search.test_index import DIM, Contract, Fill, Ids, Vectors, clustered
 
 COLOURS = {"red.png": (255, 0, 0), "blue.png": (0, 0, 255), "green.png": (0, 255, 0)}
 RED = ColourModel().encode_text(["red"])[0]
 
 
-@pytest.mark.parametrize("name", ["http://db:19530", "https://db", "http://db:19530,flat", "~/milvus.db"])
+@pytest.mark.parametrize("name", ["http://db:19530", "https://db", "~/milvus.db"])
 def test_an_address_is_none_of_the_names_of_indexes(name: str) -> None:
     assert is_address(name) and not any(map(is_address, ("exact", "faiss", "mine", "", "db")))
-
-
-@pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("milvus.db,diskann", "Milvus Lite has no 'diskann': choose hnsw, flat, ivf."),
-        ("http://db:19530,annoy", "Milvus has no 'annoy': choose hnsw, flat, ivf, diskann."),
-    ],
-)
-def test_what_a_place_lacks_is_refused_by_name(address: str, message: str) -> None:
-    with pytest.raises(ConfigError) as refused:
-        Milvus(address)
-    assert str(refused.value) == message
 
 
 def test_without_the_client_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,21 +69,6 @@ def test_where_no_server_answers_searches_are_exact_and_say_so(
     assert caplog.messages == [f"{message} Searches compare every clip here instead."]
     with pytest.raises(ConnectionError, match="does not answer"):
         index.add(np.arange(4), vectors)
-
-
-def test_building_is_told_and_can_be_cancelled(asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    milvus, built, told = Milvus("http://db:19530"), iter((3, 7, 8)), list[tuple[int, int]]()
-    monkeypatch.setattr(milvus, "ask", lambda *_: {"indexed_rows": next(built), "total_rows": 8})
-    monkeypatch.setattr("time.sleep", lambda _: None)
-    milvus.wait_until_built("films", lambda done, total, _: told.append((done, total)))
-    assert told == [(3, 8), (7, 8)]
-
-    def cancelled(*_: object) -> None:
-        raise InterruptedError
-
-    monkeypatch.setattr(milvus, "ask", lambda *_: {"indexed_rows": 3, "total_rows": 8})
-    with pytest.raises(InterruptedError):
-        milvus.wait_until_built("films", cancelled)
 
 
 class Room:
@@ -237,18 +209,6 @@ def fill(request: pytest.FixtureRequest) -> Fill:
 @pytest.mark.slow
 class TestContract(Contract):
     pass
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["flat", "ivf"])  # not "diskann", which the wheel's server cannot build
-@pytest.mark.parametrize("place", PLACES)
-def test_every_kind_of_milvus_finds_most(place: str, kind: str, request: pytest.FixtureRequest) -> None:
-    ids, vectors, queries = some_ids(3000), clustered(3000), clustered(30, seed=5)
-    index = in_milvus(Milvus(f"{request.getfixturevalue(place)},{kind}"), ids, vectors)
-    index.add(ids, vectors)
-    index.measure(queries)
-    found = recall(index, ids, vectors, queries)
-    assert found >= (1 if kind == "flat" else 0.95) and index.recall == pytest.approx(found, abs=0.01)
 
 
 def many(count: int = 20_000) -> tuple[Ids, Vectors]:
