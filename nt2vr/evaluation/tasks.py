@@ -28,9 +28,9 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.evaluation.questions import ClassTask, Prompts, class_files, class_questions
-from nt2vr.media.store import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
+from nt2vr.media.store import Cache
 from nt2vr.models.foreign_file import read_tensors
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress, silent

@@ -13,8 +13,8 @@ from nt2vr.datasets.covr import CovrSample, is_negated, load_covr
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.covr import embed_queries, outcomes_of, summarise
 from nt2vr.evaluation.covr_data import covr_files
-from nt2vr.media.store import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.models.checkpoint import read_checkpoint
 from tests.tiny import write_tiny
 

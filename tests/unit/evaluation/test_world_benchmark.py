@@ -13,9 +13,9 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import JudgedQuery
 from nt2vr.evaluation.built_in import captions_of, gallery_benchmark, oracle_metrics, world_benchmark, world_queries
 from nt2vr.evaluation.covr_data import covr_world
-from nt2vr.media.store import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.store import Cache
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.claims import Claim, Who
 from nt2vr.world.edits import COPIES, EDIT_KINDS

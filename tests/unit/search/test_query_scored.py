@@ -13,10 +13,10 @@ from nt2vr.evaluation.built_in import world_benchmark
 from nt2vr.evaluation.measures import caption_ranks, measure_block
 from nt2vr.evaluation.protocol import ask
 from nt2vr.evaluation.questions import measure_choices
-from nt2vr.media.store import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.preview import FPS, OPTIONS, write_webm
+from nt2vr.media.store import Cache
 from nt2vr.models.card import QUERY_SCORED, read_card, write_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
