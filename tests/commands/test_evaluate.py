@@ -78,26 +78,6 @@ def test_captions_alone_are_evaluated_with_an_open_clip_model(
     assert "| tiny boolean | – |" in shown.out
 
 
-def test_a_folder_of_captioned_videos_is_evaluated(
-    data_dir: Path, tmp_path: Path, write_video: Callable[..., Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_video("own/dark.avi", [0, 0])
-    write_video("own/light.avi", [255, 255])
-    (tmp_path / "own" / "captions.csv").write_text("video_id,caption\ndark,a man sings\nlight,a dog runs\n")
-    data = ["--data", str(tmp_path / "own"), "--split", "all", "--data-dir", str(data_dir)]
-    assert main(["evaluate", *data, "--systems", "tiny boolean", "--out", str(tmp_path / "out")]) == 0
-    report = load_report(tmp_path / "out")
-    assert [row.query.kind for row in map(report.row, range(4))] == ["original"] * 2 + ["negated"] * 2
-    assert report.row(3).relevant == ("light",) and set(report.row(3).ranks.values()) <= {1, 2}
-    assert capsys.readouterr().out.startswith("|  | Original R@1 |")
-
-
-def test_a_mistake_is_one_sentence(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate(data_dir, tmp_path / "out", "tiny,huge") == 1
-    assert capsys.readouterr().err.startswith("Unknown model 'huge'. Choose one of: ")
-    assert not (tmp_path / "out").exists()
-
-
 def test_an_output_folder_that_cannot_be_made_is_refused_before_anything_is_measured(
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,17 +85,6 @@ def test_an_output_folder_that_cannot_be_made_is_refused_before_anything_is_meas
     assert evaluate(data_dir, tmp_path / "file" / "out", "tiny") == 1
     assert capsys.readouterr().err == f"{tmp_path}/file/out cannot be written to. Name another folder.\n"
     assert not (data_dir / "evaluation").exists()
-
-
-def test_no_clips_are_refused(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", "--clips", "0", "--data-dir", str(data_dir)]) == 1
-    assert capsys.readouterr().err == "Cannot evaluate on 0 clips. Choose at least 1.\n"
-
-
-def test_the_table_is_printed_without_an_output_folder(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    flags = ["--systems", "tiny", "--clips", "30", "--data-dir", str(data_dir)]
-    assert main(["evaluate", *flags]) == 0
-    assert "| tiny drop |" in capsys.readouterr().out
 
 
 def test_the_measures_are_printed_as_json(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,17 +4,15 @@ import json
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from PIL import Image
 
-from nt2vr.cli import _ranking_lines, main
+from nt2vr.cli import main
 from nt2vr.negation.parse.query import Query
-from nt2vr.python.searcher import GallerySearcher
-from nt2vr.search.answers import Answer, Hit, Ranking
+from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.systems import System
-from nt2vr.ui.search.column_view import NO_GOOD_MATCH, NOTHING_LEFT
 
 
 def search(data_dir: Path, *arguments: str) -> int:
@@ -35,15 +33,6 @@ def test_the_answer_is_a_table_per_system_below_the_query_as_understood(
         assert [row[0] for row in rows] == ["1", "2", "3"]
         assert {row[2] for row in rows} <= {"right", "violation", "miss"}
         assert [float(row[1]) for row in rows] == sorted((float(row[1]) for row in rows), reverse=True)
-
-
-@pytest.mark.parametrize(("verdict", "is_said"), [("miss", False), (None, True)])
-def test_a_low_score_is_said_only_where_there_are_no_verdicts(verdict: Any, is_said: bool) -> None:
-    ranking = Ranking(System("CLIP"), (Hit("a", 1, 0.1, verdict),), low=True)
-    answer = SimpleNamespace(judged_by="", as_typed=lambda _: ())
-    searcher = SimpleNamespace(video=lambda _: SimpleNamespace(captions=("a dog",)))
-    lines = list(_ranking_lines(ranking, cast(Answer, answer), cast(GallerySearcher, searcher)))
-    assert (f"  {NO_GOOD_MATCH}" in lines) is is_said
 
 
 def test_json_has_the_shape_of_the_api(gallery_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,13 +73,6 @@ def test_a_picture_alone_is_a_query(gallery_data: Path, tmp_path: Path, capsys: 
     assert "  1  " in capsys.readouterr().out
 
 
-def test_a_strategy_with_nothing_left_to_search_for_says_so(
-    gallery_data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert search(gallery_data, "not dancing", "--systems", "CLIP drop") == 0
-    assert capsys.readouterr().out == f"wanted:    –\nunwanted:  dancing\n\nCLIP drop\n  {NOTHING_LEFT}\n"
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -114,12 +96,6 @@ def test_a_mistake_is_one_sentence(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert message in printed.err and printed.err.count("\n") == 1 and printed.err.endswith(".\n")
-
-
-def test_a_data_folder_that_cannot_be_made_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "file").touch()
-    assert search(tmp_path / "file" / "data", "a dog") == 1
-    assert "cannot be made. Name another: --data-dir." in capsys.readouterr().err
 
 
 def test_a_query_may_begin_with_a_minus(gallery_data: Path, capsys: pytest.CaptureFixture[str]) -> None:

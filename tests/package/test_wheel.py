@@ -123,7 +123,7 @@ def test_the_installed_commands_work_from_an_empty_folder(empty: Path) -> None:
     (empty / "config.json").write_text(json.dumps(RUN))
     run("train", "run", "--config", "config.json")
     assert (empty / "run" / "checkpoints" / "epoch_001" / "nt2vr.json").is_file()
-    assert "usage: nt2vr import" in run("import", "--help")
+    assert "Usage: nt2vr import" in run("import", "--help")
     run("publish", "space", "--folder", "space")
     written = {path.relative_to("space").as_posix() for path in Path("space").rglob("*") if path.is_file()}
     checked_out = {name for name in space_files() if name != "trainer/LOG.md"}

@@ -1,7 +1,8 @@
-"""Permissions: who may train, import, download, delete, name paths of this machine, and annotate reports.
+"""Owner or visitor, and what a visitor may.
 
-Each is granted to nobody, the owner or everyone. By default, users of this machine may do everything, and from
-elsewhere only the owner may. Handlers check permissions themselves; a disabled button is no check.
+At this machine everyone is the owner; elsewhere the owner has a token, or on a Space its account. The rest is the
+owner's: to train, import, download, delete, name paths of this machine and annotate reports; the environment may open
+an action to everyone, or switch it off. Handlers check permissions themselves; a disabled button is no check.
 """
 
 import hashlib
@@ -47,7 +48,7 @@ class Permissions:
     """Decides what a visitor may do."""
 
     token: str = field(repr=False)  # proves that a visitor is the owner
-    # "nobody", "owner" or "everyone" per action; actions without a rule have the default
+    # "nobody", "owner" (as without a rule) or "everyone" per action
     rules: Mapping[str, str] = field(default_factory=dict)
     bound_to_loopback: bool = False  # whether the app accepts connections from this machine only
     space_owner: str = ""  # user who owns the Hugging Face Space; empty elsewhere
@@ -65,11 +66,8 @@ class Permissions:
 
     def may(self, action: str, visitor: Visitor) -> bool:
         """Whether a visitor may perform an action; None is a stranger."""
-        connection = _connection(visitor)
-        rule = self.rules.get(action)
-        if rule is None:
-            rule = "everyone" if self._is_local(connection) else "owner"
-        return rule == "everyone" or (rule == "owner" and self._is_owner(connection))
+        connection, rule = _connection(visitor), self.rules.get(action, "owner")
+        return rule == "everyone" or (rule == "owner" and (self._is_local(connection) or self._is_owner(connection)))
 
     def refusal(self, visitor: Visitor, *actions: str) -> str:
         """Say which of these actions a visitor may not perform, and why; empty if all are allowed."""

@@ -7,23 +7,19 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import NotIndexedError
-from nt2vr.library.info import Changes, LibraryInfo, Skipped, Source
-from nt2vr.library.update import IndexJob, Updated
+from nt2vr.library.info import LibraryInfo, Skipped, Source
+from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Hit, Moment, Ranking, Seen
 from nt2vr.search.systems import System
 from nt2vr.ui.library.indexing import index_view
 from nt2vr.ui.library.view import (
-    MOST_SKIPPED,
-    POSTERS,
-    changes_text,
     info_view,
     list_view,
-    posters_view,
     skipped_view,
 )
-from nt2vr.ui.search.clip_view import clock, detail_view, film_view, times_text
+from nt2vr.ui.search.clip_view import detail_view, film_view
 from nt2vr.ui.search.column_view import columns_view
 from nt2vr.ui.web.permissions import Permissions
 
@@ -51,23 +47,6 @@ def test_only_those_who_may_name_paths_see_where_a_library_lies() -> None:
     assert (facts["Clips"], facts["Duration"]) == ("120, in windows of 10 s", "1:02:03")
 
 
-def test_posters_are_spread_over_the_library() -> None:
-    videos = [Video(str(number), Path(f"{number}.mp4"), content="c") for number in range(1000)]
-    view = posters_view(INFO, videos, lambda key, video: {"poster": f"{key}/{video.video_id}"})
-    shown = [int(poster["text"]) for poster in view["posters"]]
-    assert (len(shown), view["link"]) == (POSTERS, "?gallery=1")
-    assert shown[0] == 0 and shown[-1] > 900 and view["posters"][0]["src"] == "1/0"
-    assert posters_view(INFO, [], lambda key, video: {})["posters"] == []
-
-
-def test_skipped_files_are_listed_up_to_a_limit() -> None:
-    view = skipped_view([Skipped(f"{number}.mp4", "It is empty.") for number in range(MOST_SKIPPED + 3)])
-    assert (len(view["rows"]), view["count"], view["more"]) == (MOST_SKIPPED, "203 skipped", "and 3 more")
-    mixed = skipped_view([Skipped("a.mp4", "It is empty."), Skipped("b.mp4", "It is a copy of c.mp4.", "c.mp4")])
-    assert mixed["count"] == "1 skipped, 1 copy"
-    assert skipped_view([Skipped("b.mp4", "It is a copy.", "c.mp4")] * 2)["count"] == "2 copies"
-
-
 GONE = "/home/me/my films is not there: is its drive mounted? See /var/lib/x/files.db, 1/2 of it."
 
 
@@ -89,31 +68,6 @@ def test_the_search_tab_tells_a_stranger_no_path_of_a_failed_update() -> None:
     view = index_view(None, None, failed, tell=stranger.teller(None))
     assert view["job"]["error"] == "films is not there: see https://example.org/a/b."
     assert index_view(None, None, failed, tell=here.teller(None))["job"]["error"] == failed.error
-
-
-def test_copies_are_files_and_are_named_as_copies() -> None:
-    updated = Updated(Changes(tuple("abcdefghij"), copies=("j",)), 9, 9, 0)
-    view = info_view(
-        replace(INFO, num_files=9, num_copies=1), replace(RUNNING, state="finished", result=updated), "", True
-    )
-    assert {"name": "Files", "value": "10, 1 of them a copy"} in view["facts"]
-    assert view["remark"] == "The last update: 10 new, 1 of them a copy."
-    several = info_view(replace(INFO, num_files=1000, num_copies=1200), None, "", True)
-    assert {"name": "Files", "value": "2,200, 1,200 of them copies"} in several["facts"]
-
-
-def test_changes_are_counted_by_kind() -> None:
-    assert changes_text(Changes(("a", "b"), (), {"c": "d"})) == "Since the last update: 2 new, 1 renamed."
-    assert changes_text(Changes(("a", "b", "c"), copies=("c",))) == "Since the last update: 3 new, 1 of them a copy."
-    assert changes_text(Changes()) == "Nothing has changed since the last update."
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "text"), [(0, 10, "0:00–0:10"), (65.4, 75, "1:05–1:15"), (3600, None, "1:00:00–end")]
-)
-def test_a_window_is_written_as_players_do(start: float, end: float | None, text: str) -> None:
-    assert times_text(start, end) == text
-    assert clock(59.6) == "1:00"
 
 
 def film(count: int) -> list[Video]:
@@ -172,31 +126,6 @@ def test_only_those_who_may_name_paths_see_where_a_clip_lies_and_all_see_when() 
         Video("b", Path("/app/b.webm")), [], "", {"src": "clips/b.webm", "poster": ""}, names_paths=True
     )
     assert built_in["file"] == ""
-
-
-def test_a_warning_stands_above_what_is_found_but_not_while_a_better_model_is_on_its_way() -> None:
-    warning = {"text": "CLIP knows only drawings.", "do": "Get another"}
-    assert index_view(found(1), None, None, drawings=warning) == {"drawings": warning}
-    assert "drawings" not in index_view(found(1), None, RUNNING, drawings=warning)
-    failed = index_view(None, None, replace(RUNNING, state="failed", error="No network."), drawings=warning)
-    assert failed["drawings"] == warning and failed["job"]["error"] == "No network."
-    problem = index_view(None, NotIndexedError("Not indexed.", "CLIP"), None, drawings=warning)
-    assert (problem["models"], problem["drawings"]) == ("CLIP", warning)
-
-
-def test_verdicts_by_captions_are_labelled_in_badge_and_legend() -> None:
-    hits = tuple(Hit(name, rank, 0.5, verdict) for rank, (name, verdict) in enumerate(VERDICTS, 1))
-    answer = Answer(Query("a, no b", ("a",), ("b",)), (Ranking(System("CLIP"), hits),), "captions", "1")
-    view = columns_view(answer, lambda name: Video(name, Path(name)), lambda video: {"src": "", "poster": ""})
-    badge = view["columns"][0]["badge"]
-    assert (badge["text"], badge["more"], badge["kind"]) == ("1 of 3 right by captions", "1 violate", "bad")
-    assert "by captions" in view["by_captions"]
-    unjudged = Answer(answer.query, (Ranking(System("CLIP"), (Hit("c", 1, 0.5, None),)),), "captions", "1")
-    view = columns_view(unjudged, lambda name: Video(name, Path(name)), lambda video: {"src": "", "poster": ""})
-    assert (view["columns"][0]["badge"], view["by_captions"]) == ({}, "")
-
-
-VERDICTS: tuple[Any, ...] = (("a", "right"), ("b", "violation"), ("c", None))
 
 
 def test_what_is_not_indexed_is_offered_to_be_indexed_unless_that_is_refused_or_under_way() -> None:
