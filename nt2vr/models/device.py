@@ -1,18 +1,33 @@
-"""Devices that models run on, and their precision of encoding. Importing it does not import torch."""
+"""Devices that models run on, their precision of encoding, and the GPU that a Space lends for the time of a call.
 
+Importing it does not import torch.
+"""
+
+import logging
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, wraps
+from itertools import count
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.models.encoder import Encoder
 from nt2vr.settings import on_zero_gpu
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+logger = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+GPU = "cuda"
+DURATION_S = 15  # of a call, the transfer of the model included; short ones wait less
 AUTO = "auto"
 FLOAT32, BF16 = PRECISIONS = ("", "bf16")
 PRODUCTS = 10  # of matrices, by which a device is measured
@@ -76,3 +91,41 @@ def gflops_per_second(device: str) -> float:
         float((tokens @ weights)[0, 0])  # waits for the device
         took_s.append(time.perf_counter() - began)
     return 2e-9 * tokens.numel() * weights.shape[1] / min(took_s)
+
+
+def on_gpu(function: Callable[Concatenate[Encoder, P], R]) -> Callable[Concatenate[Encoder, P], R]:
+    """Run a function of an encoder on the GPU that a Space borrows; outside ZeroGPU, return the function itself.
+
+    Without a GPU, because a visitor's quota is used up or the borrowed process is older than the model, it runs here.
+    `spaces` calls the function in a forked process and pickles its arguments; the model is inherited, under a number.
+    Decorate at the top of a module: `spaces` must be imported before torch, and know its functions at the start.
+    """
+    if not on_zero_gpu():
+        return function
+    import spaces  # type: ignore[import-not-found]  # noqa: PLC0415  in a Space's own requirements only
+
+    encoders: WeakValueDictionary[int, Any] = WeakValueDictionary()
+    numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+    next_number = count()
+
+    def borrowed(number: int, arguments: Any, options: Any) -> tuple[R] | None:
+        encoder = encoders.get(number)
+        if encoder is None:
+            return None
+        encoder.move_to(GPU)
+        return (function(encoder, *arguments, **options),)
+
+    lent = spaces.GPU(duration=DURATION_S)(borrowed)
+
+    @wraps(function)
+    def wrapped(encoder: Encoder, /, *arguments: P.args, **options: P.kwargs) -> R:
+        number = numbers.setdefault(encoder, next(next_number))
+        encoders[number] = encoder  # before the fork
+        try:
+            result = lent(number, arguments, options)
+        except Exception as error:  # quota, queue or worker: ZeroGPU raises errors of Gradio's for all
+            logger.warning("No GPU could be borrowed (%s).", error)
+            result = None
+        return function(encoder, *arguments, **options) if result is None else result[0]
+
+    return wrapped

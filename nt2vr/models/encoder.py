@@ -46,7 +46,10 @@ class Encoder(Protocol):
 
 
 METHODS = ("encode_text", "encode_frames", "pool", "unseen_words")
-_PROBE = "a dog"
+IDENTITY = {  # what an encoder and its card both say: embeddings are stored under it
+    **{name: name for name in ("name", "visual_fingerprint", "text_fingerprint", "image_size")},
+    "num_frames": "frames",
+}
 
 
 def check_encoder(model: Any) -> Encoder:
@@ -56,23 +59,17 @@ def check_encoder(model: Any) -> Encoder:
     lacking += [name for name in METHODS if not callable(getattr(model, name, None))]
     if lacking or not isinstance(card, Card):
         raise ConfigError(f"{kind} is no model: it lacks {', '.join(lacking) or 'an nt2vr.Card'}. See nt2vr.Encoder.")
-    for name in ("name", "visual_fingerprint", "text_fingerprint"):
-        value = getattr(model, name)
-        if not (isinstance(value, str) and value and value == getattr(card, name)):
+    for own, on_card in IDENTITY.items():
+        value, told = getattr(model, own), getattr(card, on_card)
+        if value != told or not value:
             raise ConfigError(
-                f"The {name} of {kind} is {quoted(value)}, on its card {quoted(getattr(card, name))}. Give both the "
-                "same text, for a fingerprint one that changes with the weights: embeddings are stored under it."
+                f"The {own} of {kind} is {quoted(value)}, on its card {quoted(told)}. Give both the same."
             )
-    if (model.num_frames, model.image_size) != (card.frames, card.image_size):
-        raise ConfigError(f"{model.name} has other num_frames or image_size than its card. Give both the same.")
     if card.queries:  # of which nobody knows one here
         return cast(Encoder, model)
-    found = model.encode_text([_PROBE])
-    if not (isinstance(found, np.ndarray) and found.dtype == np.float32 and found.shape == (1, model.embed_dim)):
-        raise ConfigError(
-            f"encode_text of {model.name} returns {getattr(found, 'dtype', type(found).__name__)} "
-            f"{tuple(getattr(found, 'shape', ()))} for one text. Return a float32 array (1, {model.embed_dim})."
-        )
+    found = model.encode_text(["a dog"])
+    if getattr(found, "dtype", None) != np.float32 or np.shape(found) != (1, model.embed_dim):
+        raise ConfigError(f"encode_text of {model.name} must return float32 (1, {model.embed_dim}) for one text.")
     if not abs(float(np.linalg.norm(found)) - 1) < 1e-3:  # neither NaN
         raise ConfigError(f"encode_text of {model.name} returns vectors that are not of length 1. Normalise them.")
     return cast(Encoder, model)

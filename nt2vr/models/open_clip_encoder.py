@@ -94,8 +94,7 @@ class OpenClipEncoder:
 
         A pooling without weights may be left out; `folded` is what `_fold_batch_norms` returned, if known.
         """
-        from nt2vr.models.pooling import fixed_pooling  # noqa: PLC0415  imports torch
-        from nt2vr.models.temporal import Projection  # noqa: PLC0415  imports torch
+        from nt2vr.models.pooling import Projection, fixed_pooling  # noqa: PLC0415  imports torch
 
         self._model = model.eval()
         self._visual = _fold_batch_norms(model.visual) if folded is None else folded

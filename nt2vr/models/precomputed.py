@@ -2,7 +2,7 @@
 
     video_ids (N,) text · videos (N, D) · queries (M,) sentences, or ids of queries · texts (M, D)
 
-It is untrusted: nothing in it is unpickled, and a limited child imports it. Importing this does not import torch.
+It is untrusted: nothing in it is unpickled, and its headers bound its size. Importing this does not import torch.
 """
 
 import zipfile
@@ -19,15 +19,11 @@ from numpy.typing import NDArray
 from nt2vr.errors import CheckpointError, ConfigError, QueryError, quoted, reason_of
 from nt2vr.files import atomic_folder
 from nt2vr.models.card import Card, read_card, write_card
-from nt2vr.models.spawn import run_limited
-from nt2vr.progress import Progress, silent
 
 EMBEDDINGS = "embeddings.npz"
 KEYS = (("video_ids", "videos"), ("queries", "texts"))
 MAX_BYTES = 8 << 30  # unpacked: two million embeddings of 1,024 dimensions
 SMALL_BYTES, UNPACKED = 64 << 20, 4  # an import may unpack to this, and this many times its size: numbers hardly pack
-BASE_BYTES, COPIES = 256 << 20, 5  # memory of an import: for the libraries, and for what it unpacks to
-TIMEOUT_S = 600.0
 SAME = 0.999  # cosine from which a sentence that is there twice has one embedding: half precision leaves .9999
 Arrays = dict[str, NDArray[Any]]
 
@@ -77,24 +73,9 @@ class PrecomputedEncoder:
 
 
 def write_embeddings(file: Path, folder: Path, name: str) -> Card:
-    """Check a file of embeddings and write it as a folder, atomically, in a child of limited memory and time."""
+    """Check a file of embeddings and write it as a folder, atomically."""
     size = file.stat().st_size if file.is_file() else 0
-    largest = min(MAX_BYTES, SMALL_BYTES + UNPACKED * size)
-    limits: dict[str, Any] = {"memory_bytes": BASE_BYTES + COPIES * largest, "timeout_s": TIMEOUT_S}
-    try:
-        with atomic_folder(folder) as partial:
-            card: Card = run_limited(_write, file, partial, name, largest, **limits, progress=silent)
-    except MemoryError:
-        raise CheckpointError(f"{file.name} takes too much memory to read. Import fewer videos.") from None
-    except TimeoutError:
-        raise CheckpointError(f"{file.name} takes longer than {TIMEOUT_S / 60:.0f} minutes to read.") from None
-    except OSError as error:
-        raise CheckpointError(f"{folder} cannot be written ({error.strerror}). Free some space.") from error
-    return card
-
-
-def _write(file: Path, partial: Path, name: str, largest: int, _: Progress) -> Card:
-    arrays = read_embeddings(file, largest)
+    arrays = read_embeddings(file, min(MAX_BYTES, SMALL_BYTES + UNPACKED * size))
     videos, texts = (_digest(arrays[ids], arrays[rows]) for ids, rows in KEYS)
     card = Card(
         name,
@@ -105,8 +86,12 @@ def _write(file: Path, partial: Path, name: str, largest: int, _: Progress) -> C
         text_fingerprint=texts,
         queries=len(arrays["queries"]),
     )
-    np.savez(partial / EMBEDDINGS, allow_pickle=False, **arrays)
-    write_card(partial, card)
+    try:
+        with atomic_folder(folder) as partial:
+            np.savez(partial / EMBEDDINGS, allow_pickle=False, **arrays)
+            write_card(partial, card)
+    except OSError as error:
+        raise CheckpointError(f"{folder} cannot be written ({error.strerror}). Free some space.") from error
     return card
 
 

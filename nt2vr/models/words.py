@@ -18,7 +18,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 
 from nt2vr.errors import CheckpointError
 from nt2vr.models.card import WORDS, Card
-from nt2vr.models.temporal import Space, joined
+from nt2vr.models.pooling import Space, joined
 from nt2vr.models.weights import filled, hash_into, loading
 from nt2vr.negation.parse.wordlists import listed
 

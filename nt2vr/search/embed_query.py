@@ -9,8 +9,8 @@ import numpy as np
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.media.picture import fit
+from nt2vr.models.device import on_gpu
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.zero_gpu import on_gpu
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.references import CovrVectors, Reference, Weights, attends, combine, fusion_of, merge_references

@@ -11,8 +11,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, read_configs, read_model
 from nt2vr.models.open_clip_encoder import embed_dim_of
-from nt2vr.models.pooling import new_pooling, read_pooling
-from nt2vr.models.temporal import SequenceTransformer
+from nt2vr.models.pooling import SequenceTransformer, new_pooling, read_pooling
 from nt2vr.models.tokenizer import load_tokenizer
 from trainer import distributed
 from trainer.config import TrainConfig, deeper

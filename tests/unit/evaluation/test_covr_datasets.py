@@ -13,16 +13,9 @@ from nt2vr.api import evaluate_covr, submit_covr
 from nt2vr.errors import ConfigError, DatasetError, Nt2vrError
 from nt2vr.evaluation.covr_data import CovrData
 from nt2vr.evaluation.tables import markdown
-from nt2vr.models import precomputed
 from nt2vr.models.precomputed import write_embeddings
-from tests.run import here
 
 Scores = Mapping[str, Sequence[float]]  # of each query, by its id, with all media
-
-
-@pytest.fixture(autouse=True)
-def _imports_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precomputed, "run_limited", here)
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from nt2vr.models.pooling import Mean
-from nt2vr.models.temporal import AttentionPooling, SequenceTransformer
+from nt2vr.models.pooling import AttentionPooling, Mean, SequenceTransformer
 from tests.papers import papers_reference
 from tests.tiny import tiny_model
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from nt2vr.errors import CheckpointError
 from nt2vr.models.card import CARD, HEAD, WORDS, Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
-from nt2vr.models.temporal import Projection, joined
+from nt2vr.models.pooling import Projection, joined
 from nt2vr.models.words import Vocabulary, Words, content_of, words_of
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.reading import read_query

@@ -11,9 +11,9 @@ from typing import Any, cast
 
 import pytest
 
-from nt2vr.models import zero_gpu
+from nt2vr.models import device
+from nt2vr.models.device import on_gpu
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.zero_gpu import on_gpu
 from tests.paths import ROOT
 
 
@@ -75,7 +75,7 @@ def spaces(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSpaces]:
     fake = FakeSpaces()
     monkeypatch.setitem(sys.modules, "spaces", cast(Any, SimpleNamespace(GPU=fake.GPU)))
     monkeypatch.setenv("SPACES_ZERO_GPU", "true")
-    monkeypatch.setattr(zero_gpu, "GPU", "borrowed")
+    monkeypatch.setattr(device, "GPU", "borrowed")
     yield fake
     if fake.process is not None:
         fake.process.kill()  # it holds copies of this process's pipes, also of that which ends the browser's driver

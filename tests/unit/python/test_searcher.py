@@ -208,7 +208,7 @@ class Double(ColourModel):
     [
         (ColourModel("Colours", ""), "visual_fingerprint of ColourModel is ''"),
         (Long(), "not of length 1"),
-        (Double(), r"returns float64 \(1, 4\)"),
+        (Double(), r"must return float32 \(1, 4\)"),
         (Lacking(), "lacks pool"),
         (ColourModel("Colours drop"), "cannot be called"),
     ],

@@ -16,7 +16,7 @@ from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import HEAD, Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
-from nt2vr.models.temporal import SequenceTransformer
+from nt2vr.models.pooling import SequenceTransformer
 from tests.papers import papers_reference
 from tests.tiny import TINY, write_tiny
 from trainer.config import TrainConfig

@@ -14,7 +14,7 @@ from torch import Tensor
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import HEAD, WORDS, Card
 from nt2vr.models.checkpoint import write_checkpoint
-from nt2vr.models.temporal import joined
+from nt2vr.models.pooling import joined
 from tests.papers import papers_reference
 from tests.tiny import TINY, tiny_model
 from trainer.config import TrainConfig
