@@ -28,7 +28,8 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import VERB_TAGS, Tagger
+from nt2vr.negation.parse.tagger import Tagger
+from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.settings import PACKAGE, Settings, prepare_environment
 from nt2vr.world.claims import Act, Claim, SceneTable, Who, seen_in
 from nt2vr.world.drawn.clips import ClipFile

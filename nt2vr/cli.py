@@ -621,8 +621,7 @@ def mine_triplets(
         raise ConfigError(f"--limit is {limit}: choose at least 1.")
     from nt2vr.api import load_model
     from nt2vr.negation.generate.query_sets import read_captioned_videos
-    from nt2vr.negation.generate.triplets.files import WriteText, mine_pairs, write_triplets
-    from nt2vr.negation.generate.triplets.modification import Modifier, write_by_template
+    from nt2vr.negation.generate.triplets import Modifier, WriteText, mine_pairs, write_by_template, write_triplets
     from nt2vr.negation.parse.tagger import load_tagger
 
     write: WriteText = write_by_template if texts == "templates" else Modifier(load_tagger()).write
@@ -648,8 +647,7 @@ def change_verbs(
         seed: draws verbs
     """
     from nt2vr.negation.generate.query_sets import read_captioned_videos
-    from nt2vr.negation.generate.verb_changes import VerbChanges
-    from nt2vr.negation.generate.verb_files import write_verbs
+    from nt2vr.negation.generate.verb_changes import VerbChanges, write_verbs
 
     check_writable(out.parent)
     given = [some for some in read_captioned_videos(captions).captions.values() if some]

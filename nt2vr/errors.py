@@ -1,7 +1,10 @@
 """Errors that users can cause; each message is one clear sentence for the page, never a traceback."""
 
 import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
 
+CLOSE = 0.8  # of two names, from 0 to 1: "serch" is close to "search", "CLAP" not to "CLIP"
 MAX_QUOTED = 100  # characters of outside text in a message
 MAX_REASON = 200  # characters of a third-party error in a message
 INTERNAL = ("miniz", "PytorchStreamReader", "Traceback")  # words in errors of libraries that help nobody
@@ -114,3 +117,10 @@ def _escaped(character: str) -> str:
     is_control = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
     joins = character in "\t\u200c\u200d"  # the latter two shape letters and emoji
     return character.encode("unicode_escape").decode() if is_control and not joins else character
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Suggest the closest of the names, ignoring case, as a sentence that follows another; empty if none is close."""
+    by_key = {each.casefold(): each for each in names}
+    near = get_close_matches(name.casefold(), by_key, n=1, cutoff=CLOSE)
+    return f" Did you mean {by_key[near[0]]!r}?" if near else ""

@@ -10,11 +10,10 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from nt2vr.datasets.load import kind_and_path
-from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
+from nt2vr.errors import MAX_QUOTED, ConfigError, did_you_mean, quoted
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
 from nt2vr.models.catalog import Catalog
 from nt2vr.negation.generate.verb_changes import Rule
-from nt2vr.negation.parse.corrections import did_you_mean
 from nt2vr.settings import Settings, resolve_path
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from nt2vr.errors import ConfigError, quoted
-from nt2vr.negation.parse.corrections import did_you_mean
+from nt2vr.errors import ConfigError, did_you_mean, quoted
 
 PRESETS = Path(__file__).parent / "configs"
 SWEEPS = PRESETS / "sweeps"

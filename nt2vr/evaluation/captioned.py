@@ -12,8 +12,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.negation.generate.absences import AbsenceQuery
 from nt2vr.negation.generate.composer import ComposedQuery
-from nt2vr.negation.generate.query_sets import Caption, QuerySets
-from nt2vr.negation.generate.released import split_as_code
+from nt2vr.negation.generate.query_sets import Caption, QuerySets, split_as_code
 from nt2vr.progress import Progress
 
 LOST = {  # why queries are left out

@@ -13,7 +13,7 @@ from nt2vr.evaluation.intervals import Interval, intervals_of_means, sign_flip_p
 from nt2vr.evaluation.measures import FIRST_PAGE
 from nt2vr.evaluation.report import Report
 from nt2vr.models.card import DRAWINGS
-from nt2vr.negation.generate.related import derived_from, related
+from nt2vr.negation.generate.content import derived_from, related
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import words

@@ -7,7 +7,7 @@ from pathlib import Path
 from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.features import Features, read_features
 from nt2vr.datasets.load import kind_and_path, load_dataset
-from nt2vr.errors import ConfigError, DatasetError, quoted
+from nt2vr.errors import ConfigError, DatasetError, did_you_mean, quoted
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import (
     NUM_CLIPS,
@@ -28,7 +28,6 @@ from nt2vr.media.gallery import load_gallery
 from nt2vr.media.store import Cache
 from nt2vr.negation.generate.build import cached_query_sets
 from nt2vr.negation.generate.query_sets import CaptionedVideos, QuerySets
-from nt2vr.negation.parse.corrections import did_you_mean
 from nt2vr.progress import Progress
 from nt2vr.settings import ASSETS
 from nt2vr.world import WORLD

@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 
 from nt2vr.datasets.base import Split
 from nt2vr.datasets.load import DATASETS, kind_and_path
-from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted
+from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, did_you_mean, quoted
 from nt2vr.files import check_free, check_writable, parse_json, with_schema, without_schema, write_json
 from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, Kind, LibraryInfo, Skipped, Source
 from nt2vr.library.inventory import Counts, Inventory, compared
@@ -23,7 +23,6 @@ from nt2vr.library.sources import allowed_path, is_available, list_files
 from nt2vr.library.windows import clips_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
-from nt2vr.negation.parse.corrections import did_you_mean
 from nt2vr.progress import Progress, silent
 from nt2vr.registry import pick
 from nt2vr.search.gallery_index import served_recalls

@@ -4,12 +4,12 @@ from functools import lru_cache
 
 from nt2vr.errors import QueryError
 from nt2vr.media.gallery import Video
-from nt2vr.negation.generate.negator import caption_tagger
-from nt2vr.negation.generate.related import derived_from, related
+from nt2vr.negation.generate.content import derived_from, related
 from nt2vr.negation.parse.inflect import verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import MAX_QUERY_CHARS, Query, understand
-from nt2vr.negation.parse.tagger import VERB_TAGS
+from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import words
 from nt2vr.search.answers import Verdict
 
@@ -46,10 +46,10 @@ def judge_by_captions(query: Query, video: Video, reference: Video | None = None
 def _content_of(text: str) -> frozenset[str]:
     """Return the lemmas of the content words that a text says are there, and none that it denies."""
     try:
-        affirmed = " ".join(understand(text[:MAX_QUERY_CHARS], caption_tagger()).wanted)
+        affirmed = " ".join(understand(text[:MAX_QUERY_CHARS], load_tagger()).wanted)
     except QueryError:  # not valid Unicode
         return frozenset()
-    tokens = Phrases(caption_tagger().tag(affirmed)).tokens
+    tokens = Phrases(load_tagger().tag(affirmed)).tokens
     lemmas = {token.lemma for token in tokens if token.tag in _CONTENT}
     verbs = {verb_of(token.text.lower()) for token in tokens if token.tag in VERB_TAGS}
     return frozenset(lemmas | verbs) - _EMPTY

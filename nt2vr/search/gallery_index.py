@@ -18,7 +18,7 @@ from nt2vr.media.store import LIMITS, delete, digest, evict, read_cached
 from nt2vr.media.video_files import VideoFile
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
-from nt2vr.negation.parse.forms import forms
+from nt2vr.negation.parse.cues import forms
 from nt2vr.progress import Progress, silent
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex

@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nt2vr.errors import ConfigError, quoted
+from nt2vr.errors import ConfigError, did_you_mean, quoted
 from nt2vr.models.card import Card
-from nt2vr.negation.parse.corrections import did_you_mean
 from nt2vr.registry import pick
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS
 

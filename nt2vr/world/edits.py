@@ -11,7 +11,7 @@ from itertools import chain, islice, product
 from types import MappingProxyType
 
 from nt2vr.media.gallery import Video
-from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind, Modification, modify
+from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, Modification, modify
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Verdict
 from nt2vr.world.claims import Act, Claim, Who

@@ -16,13 +16,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.negation.generate.actions import Subject
+from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN
+from nt2vr.negation.generate.content import Thing as NamedThing
 from nt2vr.negation.generate.denials import Denial
-from nt2vr.negation.generate.idioms import draw_idiom
-from nt2vr.negation.generate.templates import WITH_PRONOUN, WITHOUT_PRONOUN
-from nt2vr.negation.generate.things import Thing as NamedThing
-from nt2vr.negation.generate.wordings import word
+from nt2vr.negation.generate.wordings import draw_idiom, word
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.negation.parse.subjects import Subject
 from nt2vr.world.captions import SceneCaption, describe, joined
 from nt2vr.world.claims import Act, Claim, Order, SceneTable, Who, seen_in
 from nt2vr.world.lexicon import DAY, NIGHT

@@ -14,14 +14,13 @@ from nt2vr.datasets.covr import covr_name
 from nt2vr.datasets.features import find_features, read_features
 from nt2vr.datasets.files import Files
 from nt2vr.datasets.load import kind_and_path, load_dataset, sample
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, did_you_mean
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache, StoredClips
 from nt2vr.media.video_files import decode_videos
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.negation.generate.denials import CaptionDenials
-from nt2vr.negation.parse.corrections import did_you_mean
 from nt2vr.progress import Progress, progress_bar, silent, tracked
 from nt2vr.settings import process_rank, resolve_path
 from nt2vr.world import NAME, WORLD

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.negation.generate.actions import actions
-from nt2vr.negation.generate.negator import caption_tagger
-from nt2vr.negation.generate.things import things
+from nt2vr.negation.generate.content import things
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import split_query
+from nt2vr.negation.parse.tagger import load_tagger
 
 CACHED = 100_000  # negated captions, whose parsing takes about 2 ms
 BLOCK = 65_536  # clips of the pool that are scored at a time
@@ -36,9 +36,9 @@ def subject_and_object(caption: str, negated: str) -> tuple[str, str] | None:
 
     "a guy flies a kite on the beach", "a guy does not fly a kite on the beach": "a man", "fly a kite".
     """
-    phrases = Phrases(caption_tagger().tag(caption))
+    phrases = Phrases(load_tagger().tag(caption))
     named = [*(acting.subject.text for acting in actions(phrases)), *(thing.text for thing in things(phrases))]
-    query = split_query(negated, Phrases(caption_tagger().tag(negated)))
+    query = split_query(negated, Phrases(load_tagger().tag(negated)))
     return (named[0], query.unwanted[0]) if named and query.unwanted else None
 
 

@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from typing import get_args
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.negation.generate.calibration import calibrated, imbalances, in_turns
-from nt2vr.negation.generate.verb_changes import Rule, VerbChanges, VerbLine
-from nt2vr.negation.generate.verb_files import read_verbs
+from nt2vr.negation.generate.verb_changes import (
+    Rule,
+    VerbChanges,
+    VerbLine,
+    calibrated,
+    imbalances,
+    in_turns,
+    read_verbs,
+)
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.settings import resolve_path
 from trainer.config import TrainConfig

@@ -16,7 +16,7 @@ from nt2vr.evaluation.covr_data import covr_files, covr_world
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
-from nt2vr.negation.generate.modifications import Modification
+from nt2vr.negation.generate.wordings import Modification
 from nt2vr.progress import Progress, silent
 from nt2vr.settings import resolve_path
 from nt2vr.world import NAME, WORLD

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.composer import ComposedQuery
-from nt2vr.negation.generate.content import ContentIndex, Key, VideoContent
+from nt2vr.negation.generate.content import ContentIndex, Key, Thing, VideoContent
 from nt2vr.negation.generate.denials import lacking, templates_for
-from nt2vr.negation.generate.things import Thing
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.negation.parse.subjects import Subject
 
 MIN_VIDEOS = 3  # that show B, for "not B"
 

@@ -1,18 +1,262 @@
-"""(Subject, verb phrase) pairs of captions, by the paper's Algorithm 1.
+"""Subjects and verb phrases of captions, by the paper's Algorithm 1, and what of them is self-contained.
 
-Pairs are compared by lemmas: "a young man plays his guitar" and "a guy playing a guitar" are both man: play guitar.
+Actions are compared by lemmas: "a young man plays his guitar" and "a guy playing a guitar" are both man: play guitar.
+Verb phrases are built for precision, not recall: those that are cut off, passive, vague or meaningless without their
+caption are rejected.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from nt2vr.negation.generate.verb_phrases import VerbPhrase, verb_phrases
-from nt2vr.negation.parse.chunks import Chunk, chunks_of
+from nltk import RegexpParser, Tree
+
+from nt2vr.negation.parse.inflect import inflect, verb_of
 from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.subjects import PEOPLE, Subject, named
-from nt2vr.negation.parse.tagger import FINITE_TAGS
-from nt2vr.negation.parse.wordlists import listed
+from nt2vr.negation.parse.tokens import FINITE_TAGS
+from nt2vr.negation.parse.wordlists import listed, renamed, words
+
+GRAMMAR = r"""
+    NP: {<DET|NUM|ADJ|POS|NOUN>*<NOUN>}                          # a noun-phrase chunk
+    PP: {<ADP>+<NP|PRON>}                                        # a prepositional-phrase chunk
+    VP: {<V.*><ADV>*<NP|PRON>?<ADV>*<ADP>?<PP>*<ADV>?}           # a verb-phrase chunk
+"""
+
+_NAMELESS = frozenset({"someone", "somebody"})  # pronouns as informative as "a person"
+
+
+class Chunk(NamedTuple):
+    """Words `start` to `end` (exclusive): an "NP", "PP" or "VP", or a single other word with its tag as `kind`."""
+
+    kind: str
+    start: int
+    end: int
+    last_noun: tuple[int, int] | None = None  # start and end of the last noun phrase inside
+    places: tuple[int, ...] = ()  # first words of its prepositional phrases, except "of" phrases
+
+
+@cache
+def _parser() -> Any:
+    return RegexpParser(GRAMMAR)
+
+
+def chunks_of(phrases: Phrases) -> Sequence[Chunk]:
+    """Split a sentence into chunks, in order."""
+    if not phrases.tokens:
+        return []
+    tags = ("NOUN" if word in _NAMELESS else phrases.tag(i) for i, word in enumerate(phrases.words))
+    tree = _parser().parse(list(enumerate(tags)))
+    return [_chunk(node, phrases) for node in tree]
+
+
+def _chunk(node: Any, phrases: Phrases) -> Chunk:
+    if not isinstance(node, Tree):
+        i, tag = node
+        return Chunk(tag, i, i + 1)
+    leaves = node.leaves()
+    nouns = list(node.subtrees(lambda tree: tree.label() == "NP"))
+    last = nouns[-1].leaves() if nouns else None
+    prepositions = [child.leaves()[0][0] for child in node if isinstance(child, Tree) and child.label() == "PP"]
+    return Chunk(
+        kind=node.label(),
+        start=leaves[0][0],
+        end=leaves[-1][0] + 1,
+        last_noun=(last[0][0], last[-1][0] + 1) if last else None,
+        places=tuple(i for i in prepositions if phrases.word(i) != "of"),
+    )
+
+
+Pronoun = Literal["he", "she", "they", ""]
+
+PLURALS = words("people men women children kids guys police everyone they we you i these those both many some")
+_HE = words("man boy father husband king prince actor policeman fisherman businessman")
+_SHE = words("woman girl mother wife queen princess actress bride")
+_SYNONYMS = renamed(
+    "man=guy,gentleman,male,men woman=lady,female,women person=someone,somebody,people mother=mom father=dad "
+    "child=kid dog=puppy cat=kitten"
+)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Subject of a verb; `text` is its name in a query ("a man", "children"), `is_human` covers every person."""
+
+    text: str
+    pronoun: Pronoun
+    is_plural: bool
+    is_human: bool
+
+    @property
+    def generic(self) -> "Subject":
+        """The less specific subject: a person or people; animals and vehicles stay as they are."""
+        if not self.is_human:
+            return self
+        return PEOPLE if self.is_plural else PERSON
+
+    def may_be(self, other: "Subject") -> bool:
+        """Return whether two captions of a video may mean the same one: "a man" may be "a person", but no "woman"."""
+        return self.generic == other.generic and {self.pronoun, other.pronoun} != {"he", "she"}
+
+
+PERSON = Subject("a person", "", is_plural=False, is_human=True)
+PEOPLE = Subject("people", "they", is_plural=True, is_human=True)
+
+
+def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) -> Subject | None:
+    """Parse words `start` to `end` (exclusive) as a subject ("the young men": "men"); None if they cannot act."""
+    head = end - 1
+    lemma = phrases.lemma(head)
+    is_plural = is_plural or is_plural_noun(phrases.word(head), lemma)
+    lemma = _SYNONYMS.get(lemma, lemma)
+    if lemma not in listed("actors", "roles") or phrases.tag(head - 1) == "POS":
+        return None
+    modifiers = [phrases.word(i) for i in range(start, head) if phrases.tag(i) == "NOUN"]
+    if is_plural:
+        text = " ".join([*modifiers, "people" if lemma == "person" else inflect(lemma, "NNS")])
+    else:
+        name = " ".join([*modifiers, lemma])
+        text = f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    pronoun: Pronoun = "they" if is_plural else "he" if lemma in _HE else "she" if lemma in _SHE else ""
+    return Subject(text, pronoun, is_plural, lemma in _HE | _SHE | listed("he_or_she"))
+
+
+def also_called(lemma: str) -> frozenset[str]:
+    """Return a noun with its hypernyms: a "guy" is a "man" and a "person"."""
+    name = _SYNONYMS.get(lemma, lemma)
+    return frozenset((lemma, name, "person") if name in _HE | _SHE | listed("he_or_she") else (lemma, name))
+
+
+def is_plural_noun(word: str, lemma: str) -> bool:
+    """Return whether a noun is in the plural: "dogs" of "dog"."""
+    return word in PLURALS or (word != lemma and (word.endswith("s") or word == inflect(lemma, "NNS")))
+
+
+def is_third_person(phrases: Phrases, verb: int) -> bool:
+    """Return whether a base form has a third-person singular subject, as in "a man play guitar"; False if in doubt."""
+    head = None
+    for j in range(verb - 1, -1, -1):
+        tag, word = phrases.tag(j), phrases.word(j)
+        if tag in {"WH", "PUNCT", "CONJ"} and head is not None:
+            return word != "and"
+        if tag in {"PRON", "NOUN"}:
+            if word in PLURALS or phrases.lemma(j) in listed("collectives") or is_plural_noun(word, phrases.lemma(j)):
+                return False
+            head = j
+        elif tag not in {"DET", "ADJ", "ADV", "NUM", "POS", "ADP", "OTHER"}:
+            return head is not None
+        elif tag == "NUM" and word != "one":
+            return False
+    return head is not None
+
+
+_PARTICLES = words("up down off out around away over along together back outside upside")
+_COMPOUND_NOUNS = frozenset({"food coloring", "food colouring", "zip lining", "beat boxing"})  # no deeds
+_MOST_WORDS = 8  # longer phrases read badly in a template
+
+
+@dataclass(frozen=True)
+class VerbPhrase:
+    """An action without its subject."""
+
+    text: str  # with its verb as a lemma: "play the guitar on a stage"
+    key: tuple[str, ...]  # lemmas without articles, for phrase-level retrieval: ("play", "guitar", "on", "stage")
+    content: frozenset[str]  # content lemmas, for word-level retrieval: {"play", "guitar", "stage"}
+    is_bare: bool  # a noun lacks its article, as in "take interview"
+    is_shortened: bool  # words at its end, or its adjectives, were left out
+
+
+def verb_phrases(phrases: Phrases, chunk: Chunk, after: str) -> Iterator[VerbPhrase]:
+    """Yield the verb phrases in a chunk: complete, and without adjectives or places ("sing on a big stage": "sing").
+
+    `after` is the kind of the next chunk, "" at the end of the sentence.
+    """
+    if not is_complete(phrases, chunk, after):
+        return
+    adverb = (chunk.end - 1,) if phrases.tag(chunk.end - 1) == "ADV" else ()
+    for end in dict.fromkeys((*chunk.places, *adverb, chunk.end)):
+        for adjectives in (True, False):
+            phrase = _verb_phrase(phrases, chunk.start, end, adjectives=adjectives, is_shortened=end < chunk.end)
+            if phrase:
+                yield phrase
+
+
+def needs_object(verb: str) -> bool:
+    """Return whether a verb requires an object: "a man holds" says nothing."""
+    return verb in listed("transitive_verbs", "light_verbs") and verb != "perform"
+
+
+def is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
+    """Return whether a chunk is a verb phrase that is not cut off, passive or an infinitive."""
+    start, end = chunk.start, chunk.end
+    if phrases.tag(start) in {"VBN", "MD"} or phrases.is_auxiliary(start):
+        return False
+    if phrases.tag(start - 1) in {"TO", "MD", "ADP"} or phrases.word(start - 1) in {"being", "beat"}:
+        return False
+    if any(f"{phrases.word(i - 1)} {phrases.word(i)}" in _COMPOUND_NOUNS for i in (start, end)):
+        return False  # the end: adds food | coloring
+    if after not in {"", "CONJ", "PUNCT", "VP"} and not (after in {"WH", "ADP", "TO"} and end - start > 1):
+        return False
+    ends_open = phrases.tag(end - 1) == "ADP" and (phrases.word(end - 1) not in _PARTICLES or after == "VP")
+    return not ends_open  # talking about | cooking
+
+
+def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is_shortened: bool) -> VerbPhrase | None:
+    """Parse words as a verb phrase; None if it says too little, or nothing without its caption ("holds it")."""
+    verb = verb_of(phrases.word(start))
+    rest = [i for i in range(start + 1, end) if adjectives or not _describes_noun(phrases, i)]
+    if end - start > _MOST_WORDS or _is_vague(phrases, verb, rest):
+        return None
+    compared = [i for i in rest if phrases.tag(i) not in {"DET", "POS"}]
+    content = {phrases.lemma(i) for i in compared if phrases.tag(i) in {"NOUN", "ADJ", "NUM"}} - listed("no_content")
+    if verb not in listed("light_verbs"):
+        content |= {verb}
+    if not content:
+        return None
+    text = verb + "".join("'s" if phrases.tag(i) == "POS" else f" {phrases.word(i)}" for i in rest)
+    if not adjectives:
+        if len(rest) == end - start - 1:
+            return None
+        is_shortened = True
+        text = re.sub(r"\ban? (?=\w)(?=([aeiou])?)", lambda match: "an " if match[1] else "a ", text)
+    key = (verb, *(phrases.lemma(i) for i in compared))
+    is_bare = any(is_bare_noun(phrases, start, i) for i in rest)
+    return VerbPhrase(text, key, frozenset(content), is_bare, is_shortened)
+
+
+def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
+    """Return whether a verb with the words `rest` after it means little without its caption."""
+    if not verb or verb in listed("unseen_verbs"):
+        return True
+    if not rest:
+        return needs_object(verb) or verb in listed("weak_alone")
+    if phrases.tag(rest[0]) == "ADP" and needs_object(verb):
+        return True
+    if phrases.tag(rest[0]) in {"DET", "ADJ", "NUM", "NOUN"} and verb in listed("intransitive_verbs"):
+        return True
+    return any(phrases.tag(i) in {"PRON", "OTHER"} or phrases.word(i) in listed("empty_words") for i in rest)
+
+
+def _describes_noun(phrases: Phrases, i: int) -> bool:
+    """Return whether word i is an adjective before a noun."""
+    j = i
+    while phrases.tag(j) == "ADJ":
+        j += 1
+    return j > i and phrases.tag(j) == "NOUN"
+
+
+def is_bare_noun(phrases: Phrases, start: int, i: int) -> bool:
+    """Return whether word i heads a singular count noun phrase without an article."""
+    if phrases.tag(i) != "NOUN" or phrases.tag(i + 1) == "NOUN" or phrases.lemma(i) in listed("mass_nouns"):
+        return False
+    if is_plural_noun(phrases.word(i), phrases.lemma(i)) or phrases.word(i).endswith("ing"):
+        return False
+    first = i
+    while first - 1 > start and phrases.tag(first - 1) in {"NOUN", "ADJ", "POS", "VBG", "VBN"}:
+        first -= 1
+    return phrases.tag(first - 1) not in {"DET", "NUM"}
 
 
 class Action(NamedTuple):

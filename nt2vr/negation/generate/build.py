@@ -19,14 +19,14 @@ from nt2vr.files import parse_json, write_json
 from nt2vr.negation.generate.absences import AbsenceQuery, Absences
 from nt2vr.negation.generate.actions import actions
 from nt2vr.negation.generate.composer import ComposedQuery, Composer
-from nt2vr.negation.generate.content import VideoContent
-from nt2vr.negation.generate.negator import caption_tagger, negations
+from nt2vr.negation.generate.content import VideoContent, things
+from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.query_sets import Caption, CaptionedVideos, QuerySets, read_captioned_videos
-from nt2vr.negation.generate.things import things
 from nt2vr.negation.parse.inflect import verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import Query, understand
-from nt2vr.negation.parse.tagger import VERB_TAGS, load_tagger
+from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
@@ -127,7 +127,7 @@ def read_contents(videos: CaptionedVideos, progress: Progress = silent) -> dict[
 
 def read_content(captions: Iterable[str]) -> VideoContent:
     """Parse the captions of one video."""
-    sentences = [Phrases(caption_tagger().tag(caption)) for caption in captions]
+    sentences = [Phrases(load_tagger().tag(caption)) for caption in captions]
     tokens = [token for sentence in sentences for token in sentence.tokens]
     verbs = {verb_of(token.text.lower()) for token in tokens if token.tag in VERB_TAGS}
     return VideoContent(

@@ -14,22 +14,17 @@ from dataclasses import dataclass, replace
 from sys import intern
 from typing import Literal, NamedTuple
 
-from nt2vr.negation.generate.actions import actions
-from nt2vr.negation.generate.affirmer import affirm
+from nt2vr.negation.generate.actions import Subject, VerbPhrase, actions, also_called, is_plural_noun
 from nt2vr.negation.generate.composer import fill_template
-from nt2vr.negation.generate.content import Key, Usage, agrees
-from nt2vr.negation.generate.idioms import TRAINED, UNSEEN, Wordings, draw_idiom
-from nt2vr.negation.generate.negator import caption_tagger, denials
-from nt2vr.negation.generate.things import Thing, things
-from nt2vr.negation.generate.verb_phrases import VerbPhrase
-from nt2vr.negation.generate.wordings import ask, bare, word
-from nt2vr.negation.generate.written import wordings_in
+from nt2vr.negation.generate.content import Key, Thing, Usage, agrees, things
+from nt2vr.negation.generate.negator import affirm, denials
+from nt2vr.negation.generate.wordings import TRAINED, UNSEEN, Wordings, ask, bare, draw_idiom, word
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import Span, split_query
-from nt2vr.negation.parse.subjects import Subject, also_called, is_plural_noun
-from nt2vr.negation.parse.tagger import FINITE_TAGS, VERB_TAGS
-from nt2vr.negation.parse.wordlists import listed
+from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
+from nt2vr.negation.parse.wordlists import listed, wordings_in
 
 DenialKind = Literal["negated", "composed", "without", "not", "fragment", "typed", "idiom"]
 
@@ -96,7 +91,7 @@ class CaptionDenials:
         said: list[dict[tuple[Subject, Key], VerbPhrase]] = []
         for number, caption in enumerate(captions):
             text = " ".join(caption.split()).rstrip(" .,;:!?")
-            phrases = Phrases(caption_tagger().tag(text))
+            phrases = Phrases(load_tagger().tag(text))
             found = actions(phrases)
             for action in found:
                 usage.add(str(number), action)

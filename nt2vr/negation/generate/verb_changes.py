@@ -2,24 +2,29 @@
 
 Another verb comes from other captions, where it has the same object, so that the rules know few words. Nobody has
 checked that a changed caption is false of its video.
+
+A training reads them from a file, whoever wrote it, with one JSON object per line: {"caption", "phrases": […],
+"changed": […]}. Calibration keeps a verb phrase from being a negative more often than it is a positive.
 """
 
+import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Literal, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
-from nt2vr.negation.generate.negator import TAKEN_FOR_VERBS, caption_tagger
-from nt2vr.negation.generate.related import related
-from nt2vr.negation.generate.verb_phrases import is_bare_noun, is_complete, needs_object
-from nt2vr.negation.generate.written import groups_in
-from nt2vr.negation.parse.chunks import Chunk, chunks_of
+from nt2vr.errors import ConfigError
+from nt2vr.negation.generate.actions import Chunk, chunks_of, is_bare_noun, is_complete, named, needs_object
+from nt2vr.negation.generate.content import related
+from nt2vr.negation.generate.negator import TAKEN_FOR_VERBS
+from nt2vr.negation.generate.query_sets import objects_of, write_lines
 from nt2vr.negation.parse.inflect import Form, inflect, is_noun, verb_of
 from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.subjects import named
+from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
-from nt2vr.negation.parse.wordlists import listed, words
+from nt2vr.negation.parse.wordlists import groups_in, listed, words
 
 Rule = Literal["rules", "antonym", "random"]
 MOST = 10  # changed captions per caption
@@ -77,7 +82,7 @@ class VerbLine(NamedTuple):
 
 def frames_of(caption: str) -> list[Frame]:
     """Return the verbs of a caption whose phrases are complete, in order."""
-    phrases = Phrases(caption_tagger().tag(caption))
+    phrases = Phrases(load_tagger().tag(caption))
     chunks = chunks_of(phrases)
     pairs = zip_longest(chunks, chunks[1:])
     return [frame for chunk, after in pairs if chunk.kind == "VP" and (frame := _frame(phrases, chunk, after))]
@@ -250,3 +255,103 @@ class VerbChanges:
 def _alike(verb: str) -> frozenset[str]:
     """Return a verb, its synonyms and what captions may say instead."""
     return related(verb).union(*(group for group in groups_in("verb_synonyms.txt") if verb in group))
+
+
+def line_of(caption: str, phrases: Sequence[str], changed: Sequence[str]) -> VerbLine:
+    """Add the keys of verb phrases to texts."""
+    keyed = tuple(Changed(text, _keys(text)) for text in changed)
+    return VerbLine(caption, _keys(caption), tuple(phrases), keyed)
+
+
+def _keys(text: str) -> tuple[str, ...]:
+    return tuple(frame.key for frame in frames_of(text))
+
+
+def write_verbs(path: Path, lines: Iterable[VerbLine]) -> int:
+    """Write captions that have a changed version or a verb phrase; return their number."""
+    rows = [
+        {"caption": line.caption, "phrases": line.phrases, "changed": [each.text for each in line.changed]}
+        for line in lines
+        if line.phrases or line.changed
+    ]
+    write_lines(path, (json.dumps(row, ensure_ascii=False) for row in rows))
+    return len(rows)
+
+
+def read_verbs(path: Path) -> dict[str, VerbLine]:
+    """Read a file of `write_verbs`, by caption; parses each text."""
+    return {line.caption: line for line in (_line(path, number, row) for number, row in objects_of(path))}
+
+
+def _line(path: Path, number: int, row: dict[str, Any]) -> VerbLine:
+    caption, phrases, changed = row.get("caption"), row.get("phrases", []), row.get("changed", [])
+    lists = [some for some in (phrases, changed) if isinstance(some, list) and all(isinstance(x, str) for x in some)]
+    if not isinstance(caption, str) or len(lists) < 2:
+        raise ConfigError(f"Line {number} of {path} lacks a caption, or lists of phrases and changed. Add them.")
+    return line_of(caption, phrases, changed)
+
+
+Keys = Sequence[str]  # verb phrases of one caption
+
+
+def calibrated(originals: Iterable[Keys], generated: Sequence[Keys], order: Iterable[int] | None = None) -> list[int]:
+    """Return the generated captions to keep, by number, in ascending order.
+
+    One is kept if each of its verb phrases has been kept less often (G) than it occurs in original captions (S). So
+    none is kept with a phrase that no original caption has, and G is at most S for all.
+
+    Args:
+        order: in which they are looked at; as they come if None.
+    """
+    left, kept = Counter(key for keys in originals for key in keys), []
+    for number in range(len(generated)) if order is None else order:
+        asked = Counter(generated[number])
+        if all(left[key] >= count for key, count in asked.items()):
+            left.subtract(asked)
+            kept.append(number)
+    return sorted(kept)
+
+
+def in_turns(owners: Sequence[int], seed: int) -> list[int]:
+    """Order generated captions at random, one of each video, then another one of each, and so on.
+
+    Args:
+        owners: the video of each.
+    """
+    rng = random.Random(seed)
+    by_owner: dict[int, list[int]] = {}
+    for number, owner in enumerate(owners):
+        by_owner.setdefault(owner, []).append(number)
+    queues = list(by_owner.values())
+    for queue in queues:
+        rng.shuffle(queue)
+    rng.shuffle(queues)
+    return [number for turn in zip_longest(*queues) for number in turn if number is not None]
+
+
+class Imbalance(NamedTuple):
+    """How often a verb phrase is a negative for each time that it is a positive, R; none are generated for B - 1."""
+
+    key: str
+    shared: float  # if the generated captions of all videos of a batch are negatives of each
+    own: float  # if a video has its own only
+    calibrated: float  # of these, with the kept ones
+
+
+def imbalances(
+    originals: Iterable[Keys], generated: Sequence[Keys], kept: Iterable[int], batch_size: int
+) -> list[Imbalance]:
+    """Compute R of the verb phrases of original captions, the most shifted first.
+
+    R = ((B - 1) · S + B · G) / S if shared, and ((B - 1) · S + G) / S otherwise. A phrase counts as often
+    as it occurs.
+    """
+    seen = Counter(key for keys in originals for key in keys)
+    made = Counter(key for keys in generated for key in keys)
+    left = Counter(key for number in kept for key in generated[number])
+    others = batch_size - 1
+    rows = [
+        Imbalance(key, others + batch_size * made[key] / count, others + made[key] / count, others + left[key] / count)
+        for key, count in seen.items()
+    ]
+    return sorted(rows, key=lambda row: (-row.own, row.key))

@@ -1,14 +1,21 @@
-"""Exclusions as people type them: operators, swapped orders, lists, exceptions, requests, preferences, typos.
+"""Sentences in the words of people, from the files of `assets/wordings`: exclusions, idioms, modifications.
 
-The parts are drawn elsewhere; the words are those of `assets/wordings/typed.json`, whose families are equally likely.
-There, {A} is wanted, {C} without "is", {k} its content words, {U} unwanted, {u} without its article, {q} as a search
-term; {V}, {v} and {r} are another thing or deed in the same forms. A test reads the sentences back.
+Exclusions are typed with operators, swapped orders, lists, exceptions, requests, preferences and typos; a test reads
+them back. Idioms have a negation word that denies nothing, like "can't stop singing", and an affirmative paraphrase: a
+model that reads "not" as a reversal pushes them away from the videos they describe. Some wordings are for training and
+others only for measuring, in the same families. Modifications are typed next to a reference.
 """
 
 import random
 import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-from nt2vr.negation.generate.written import wordings_in
+from nt2vr.negation.generate.actions import Subject
+from nt2vr.negation.generate.content import Thing
+from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.wordlists import wordings_in
 
 _SLIP_SHARE = 0.15
 _LOWER_SHARE = 0.3
@@ -58,3 +65,115 @@ def bare(phrase: str) -> str:
 def _term(phrase: str) -> str:
     words = _SAYS_LITTLE.sub("", phrase)
     return f'"{words}"' if " " in words else words
+
+
+class Wording(NamedTuple):
+    """A sentence and its affirmative paraphrase.
+
+    {A} is a caption, {S} the subject of one of its actions, {B_ing} the action, {B2_ing} another one of the same
+    subject, {is_}, {does} and {s} agree with the subject, {N} and {M} are things.
+    """
+
+    text: str
+    meaning: str
+
+
+Wordings = Literal["trained", "unseen"]  # uses of `assets/wordings/idioms.json`
+TRAINED: Wordings = "trained"
+UNSEEN: Wordings = "unseen"
+
+
+def draw_idiom(
+    caption: str,
+    deeds: Sequence[tuple[Subject, str]],
+    things: Sequence[Thing],
+    rng: random.Random,
+    wordings: Wordings = TRAINED,
+) -> Wording | None:
+    """Fill a random wording that a caption has the parts for; None if it has none. Families are equally likely.
+
+    Args:
+        deeds: the caption's actions, each with the verb as a lemma: (a man, "play the guitar").
+    """
+    fields = _fields(caption, deeds, things, rng)
+    fitting = {
+        family: fit
+        for family, some in wordings_in("idioms.json")[wordings].items()
+        if (fit := [each for each in some if _fits(each, fields)])
+    }
+    if not fitting:
+        return None
+    found = rng.choice(fitting[rng.choice(list(fitting))])
+    return Wording(*(part.format(**fields) for part in found))
+
+
+def _fields(
+    caption: str, deeds: Sequence[tuple[Subject, str]], things: Sequence[Thing], rng: random.Random
+) -> dict[str, str]:
+    fields = {"A": caption} if caption else {}
+    if deeds:
+        subject, deed = rng.choice(deeds)
+        others = [other for who, other in deeds if who == subject and other != deed]
+        plural = subject.is_plural
+        fields |= {"S": subject.text, "is_": "are" if plural else "is", "s": "" if plural else "s"}
+        fields |= {"does": "do" if plural else "does", "B_ing": inflect_phrase(deed, "VBG")}
+        if others:
+            fields["B2_ing"] = inflect_phrase(rng.choice(others), "VBG")
+    named = list(dict.fromkeys(thing.text for thing in things))
+    rng.shuffle(named)
+    return fields | dict(zip(("N", "M"), named, strict=False))
+
+
+def _fits(wording: Sequence[str], fields: Mapping[str, str]) -> bool:
+    try:
+        return all(part.format(**fields) for part in wording)
+    except KeyError:
+        return False
+
+
+ChangeKind = Literal[
+    "replace subject",
+    "replace activity",
+    "replace place",
+    "add actor",
+    "add prop",
+    "add accessory",
+    "remove actor",
+    "remove activity",
+    "remove prop",
+    "remove accessory",
+]
+CHANGE_KINDS: tuple[ChangeKind, ...] = ChangeKind.__args__  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Modification:
+    """A text that asks for changes, with the phrases to show and not to show."""
+
+    text: str
+    wanted: tuple[str, ...]
+    unwanted: tuple[str, ...]
+
+    @property
+    def wanted_text(self) -> str:
+        """The wanted phrases as one; empty if there is none."""
+        return " and ".join(self.wanted)
+
+
+JOINTS, UNSEEN_JOINTS = (", ", " and "), (", but ", "; ")
+
+
+def modify(
+    changes: Iterable[tuple[ChangeKind, Mapping[str, str]]], rng: random.Random, unseen: bool = False
+) -> Modification:
+    """Write a text that asks for one or two changes, in wordings of training or in unseen ones."""
+    wordings = wordings_in("modifications.json")["unseen" if unseen else "seen"]
+    parts = [[*(part.format(**fields) for part in rng.choice(wordings[kind])), ""][:3] for kind, fields in changes]
+    texts = [text for text, _, _ in parts]
+    if len(texts) > 1:
+        texts = [texts[0].removesuffix(" instead"), texts[1].removeprefix("but ").removeprefix("and ")]
+    return Modification(
+        rng.choice(UNSEEN_JOINTS if unseen else JOINTS).join(texts),
+        tuple(wanted for _, wanted, _ in parts if wanted),
+        tuple(unwanted for _, _, unwanted in parts if unwanted),
+    )

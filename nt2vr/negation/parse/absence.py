@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from nt2vr.negation.parse.forms import LESS, CueKind
+from nt2vr.negation.parse.cues import LESS
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.presence import Presence
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
-from nt2vr.negation.parse.wanted import Negation
+from nt2vr.negation.parse.wanted import CueKind, Negation, Presence
 from nt2vr.negation.parse.wordlists import listed, words
 
 _LINKING = words("be remain seem appear stay stand")  # a cat remains absent

@@ -1,14 +1,140 @@
-"""Cues of negation in one sentence: which words deny something, by their form and their place."""
+"""Cues of negation: which words deny something, by their form and their place, and which only look like it.
+
+The table `assets/language/forms.tsv` has the forms of negation in English with an example of each, which the tests
+check; a form without cues of its own is another form's cue with certain words after it. Idioms that deny nothing are
+in `assets/language/idioms.txt`: per line words that begin some, and after a colon what may follow each of them, or
+complete idioms; "can't" is tokenized as "ca n't".
+"""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
 
-from nt2vr.negation.parse.forms import CueKind, cue_runs, cues
-from nt2vr.negation.parse.idioms import length_of_name, length_of_sign, length_of_work, no_negation
 from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.presence import Presence
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
-from nt2vr.negation.parse.wanted import Negation
-from nt2vr.negation.parse.wordlists import listed, words
+from nt2vr.negation.parse.wanted import CueKind, Negation, Presence
+from nt2vr.negation.parse.wordlists import Runs, lines_of, listed, renamed, words
+
+
+class Form(NamedTuple):
+    """One form of negation: an example with its wanted and unwanted parts, and the form's cues.
+
+    Parts and cues of the table are separated by commas. In its first rows the cue precedes what it denies, then it
+    follows that, and in the last ones it is part of a word.
+    """
+
+    name: str
+    kind: CueKind
+    example: str
+    wanted: str
+    unwanted: tuple[str, ...]
+    cues: tuple[str, ...]
+
+
+# Words that name what is not there. Not here: those whose ending denies nothing to be seen (stainless, wireless), and
+# looks that captions name as such (shirtless, sleeveless, leafless, an unoccupied bench).
+LESS: Mapping[str, str] = renamed(
+    "beard=beardless branches=branchless car=carless children=childless clouds=cloudless coat=coatless "
+    "collar=collarless door=doorless driver=driverless hat=hatless helmet=helmetless jacket=jacketless mask=maskless "
+    "moon=moonless people=peopleless rider=riderless shoes=shoeless roof=roofless snow=snowless socks=sockless "
+    "trees=treeless wheels=wheelless windows=windowless"
+)
+
+
+@cache
+def forms() -> tuple[Form, ...]:
+    """Read the table."""
+    head, *rows = (line.split("\t") for line in lines_of("language/forms.tsv"))
+    return tuple(_form(dict(zip(head, row, strict=True))) for row in rows)
+
+
+def _form(row: dict[str, Any]) -> Form:
+    lists = {name: tuple(filter(None, row[name].split(", "))) for name in ("unwanted", "cues")}
+    return Form(**row | lists)
+
+
+@cache
+def cues() -> Mapping[str, CueKind]:
+    return {**{cue: form.kind for form in forms() for cue in form.cues}, **dict.fromkeys(LESS, "less")}
+
+
+@cache
+def cue_runs() -> Runs:
+    return Runs(cues())
+
+
+@cache
+def denied_by_nobody() -> Mapping[str, str]:
+    """Return what is unwanted by each cue of the kind "nobody": "people" or, for "nothing", "anything"."""
+    of_nobody = (cue for cue, kind in cues().items() if kind == "nobody")
+    return {cue: "anything" if "thing" in cue else "people" for cue in of_nobody}
+
+
+_SIGNS = words("sign signs signpost poster sticker symbol label signboard notice tape banner mat doormat fence")
+_ZONES = words("zone zones area section lane")
+_DENIES_SIGN = words("with has have having is are 's")  # a street with | no parking signs
+_MAX_SIGN_WORDS = 4
+_ASKING = words("show include want give have play find use like need see care")
+_WORKS = words("trailer lyrics karaoke remix soundtrack movie film song cover challenge meme theme parody")
+_OPENING = words("never do ca wo nobody nothing ai")  # titles that are clauses: never let me go trailer
+_SMALL = words("a an the of to in for and on at")
+_MIN_NAME = 2  # capitalised words after the cue
+
+
+@cache
+def no_negation() -> Runs:
+    """Return the idioms."""
+    lines = (line.rpartition(": ") for line in lines_of("language/idioms.txt"))
+    pairs = ((start, end) for starts, _, ends in lines for start in starts.split(", ") for end in ends.split(", "))
+    return Runs(f"{start} {end}".strip() for start, end in pairs)
+
+
+def length_of_sign(phrases: Phrases, i: int) -> int:
+    """Return the number of words of "no smoking sign", "do not disturb sign" at word i; 0 if there is none."""
+    order = phrases.word(i) == "do" and phrases.word(i + 1) in {"not", "n't"}
+    if not order and (phrases.word(i) != "no" or phrases.word(i - 1) in _DENIES_SIGN):
+        return 0
+    start = i + 2 if order else i + 1
+    fits = order or phrases.word(start).endswith("ing") or phrases.word(start) in listed("on_signs")
+    for j in range(start + 1, start + 1 + _MAX_SIGN_WORDS):
+        if phrases.word(j) in _SIGNS or (phrases.word(j) in _ZONES and not order):
+            return j + 1 - i if fits else 0
+    return 0
+
+
+def length_of_work(phrases: Phrases, i: int) -> int:
+    """Return the length of a title that is the query: "never let me go trailer"; 0 if word i starts none."""
+    start = i - (phrases.word(i) in {"not", "n't"})
+    start -= phrases.tag(start - 1) == "PRON"  # we | don't talk about bruno karaoke
+    opens = start == 0 and not _OPENING.isdisjoint(phrases.words[: i + 1])
+    if not opens or phrases.words[-1] not in _WORKS or phrases.word(i + 1) in _ASKING:
+        return 0
+    return len(phrases.words) - i if phrases.tag(i + 1) in VERB_TAGS and len(phrases.words) > i + 2 else 0
+
+
+def length_of_name(phrases: Phrases, i: int) -> int:
+    """Return the number of words of a capitalised title from the cue at word i on: "No Way Home"; 0 if none."""
+    texts = [token.text for token in phrases.tokens]
+    start = i - 1 if phrases.word(i) == "n't" else i
+    if not texts[start][0].isupper() or (texts[start].isupper() and len(texts[start]) > 1):
+        return 0
+    end = i + 1
+    while end < len(texts) and (texts[end][0].isupper() or (texts[end] in _SMALL and texts[end + 1 : end + 2])):
+        end += 1
+    while end > i + 1 and not texts[end - 1][0].isupper():
+        end -= 1
+    if texts[i + 1 : i + 2] and phrases.word(i + 1) in _ASKING:
+        return 0  # Don't Show Me cats
+    capitalised = sum(text[0].isupper() for text in texts[i + 1 : end])
+    in_sentence = start > 0 and phrases.tag(start - 1) != "PUNCT" and any(text[0].islower() for text in texts[:start])
+    others = texts[:start] + texts[end:]
+    if in_sentence:
+        return end - i if capitalised else 0
+    least = _MIN_NAME + (phrases.word(i) in {"no", "without"})
+    if phrases.word(end) in _WORKS or phrases.word(end) == "by":
+        least = 1  # Nowhere Boy trailer, Without Me by Eminem
+    return end - i if capitalised >= least and any(text[0].islower() for text in others) else 0
+
 
 _UNITS = words("degree percent second minute hour euro dollar point mph kmh g %")
 _CONTRASTING = words("rather other else different")  # no other pets than dogs

@@ -7,8 +7,7 @@ is a reference: elsewhere "add" and "change" are words like others.
 from collections.abc import Iterator
 
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.presence import Presence
-from nt2vr.negation.parse.wanted import Negation
+from nt2vr.negation.parse.wanted import Negation, Presence
 from nt2vr.negation.parse.wordlists import listed_runs, words
 
 _EXCHANGES = {  # verb -> words before what comes instead, the surest first

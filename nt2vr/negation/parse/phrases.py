@@ -6,8 +6,7 @@ A full parse is unnecessary: queries are short, and a negation only needs the ph
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nt2vr.negation.parse.repairs import HELPERS
-from nt2vr.negation.parse.tokens import VERB_TAGS, Token, normalised
+from nt2vr.negation.parse.tokens import HELPERS, VERB_TAGS, Token, normalised
 from nt2vr.negation.parse.wordlists import listed, words
 
 SETTINGS = words("in at near inside outside behind beside under along during across beneath below above")

@@ -6,17 +6,16 @@ The rules are in `nt2vr.negation.parse.scope`; this module turns their word posi
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from nt2vr.errors import QueryError
 from nt2vr.negation.parse.foreign import notice_of
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.scope import Negation, ScopeFinder, Stretch
+from nt2vr.negation.parse.requests import Span as Span
+from nt2vr.negation.parse.requests import read_typed
+from nt2vr.negation.parse.scope import ScopeFinder
 from nt2vr.negation.parse.tagger import Tagger
-from nt2vr.negation.parse.typed import Span as Span
-from nt2vr.negation.parse.typed import read_typed
+from nt2vr.negation.parse.wanted import Negation, Stretch
 from nt2vr.negation.parse.wordlists import listed, words
-from nt2vr.notebook import data_frame, parts_html
 
 MAX_QUERY_CHARS = 1000
 MAX_PART_CHARS = 2 * MAX_QUERY_CHARS
@@ -62,14 +61,6 @@ class Query:
         """The query without its negation: what it excludes is wanted, too."""
         wanted = (*self.wanted, *self.unwanted)
         return Query(" and ".join(wanted), wanted)
-
-    def to_pandas(self) -> Any:
-        """Return a `pandas.DataFrame` with one row per part."""
-        parts = [("wanted", text) for text in self.wanted] + [("unwanted", text) for text in self.unwanted]
-        return data_frame(parts, ("part", "text"))
-
-    def _repr_html_(self) -> str:
-        return parts_html(self.text, self.wanted, self.unwanted)
 
 
 def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:

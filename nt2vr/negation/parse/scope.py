@@ -1,6 +1,6 @@
 """Negation cues of a sentence and their scopes, as word positions.
 
-The cues are in `forms`. Rules, applied to tagged words and phrases (`phrases`):
+Rules, applied to tagged words and phrases (`phrases`):
 
 1. A cue ("not", "without", "instead of" …) negates the phrase after it: a verb with its objects, a noun, a place or a
    quality. Cues with nothing after them are ignored, and so are those in idioms ("not only").
@@ -13,7 +13,7 @@ The cues are in `forms`. Rules, applied to tagged words and phrases (`phrases`):
    beach without people swimming", but "a woman without a hat dancing", "a horse without a rider jumping".
 5. A cue that only says "not in the picture" denies the thing before it (`nt2vr.negation.parse.absence`).
 
-6. An exception from a denial is wanted, and the denial is taken back (`nt2vr.negation.parse.exceptions`).
+6. An exception from a denial is wanted, and the denial is taken back.
 7. What is denied after a comma or a conjunction reaches to the next one: "a river, no boats passing under a bridge". A
    deed after "and not" is of both: "a man and not a woman playing".
 
@@ -22,21 +22,455 @@ The cues are in `forms`. Rules, applied to tagged words and phrases (`phrases`):
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from nt2vr.negation.parse.absence import Absence
-from nt2vr.negation.parse.cues import Cues
-from nt2vr.negation.parse.denied import DeniedAfter
+from nt2vr.negation.parse.cues import Cues, cues, denied_by_nobody
 from nt2vr.negation.parse.editing import Editing
-from nt2vr.negation.parse.exceptions import Exceptions
-from nt2vr.negation.parse.forms import CueKind, cues, denied_by_nobody
-from nt2vr.negation.parse.lists import Lists
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.presence import Presence
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
-from nt2vr.negation.parse.wanted import Negation, Stretch, WantedFinder
+from nt2vr.negation.parse.wanted import CueKind, Negation, Presence, Stretch, WantedFinder
 from nt2vr.negation.parse.wordlists import listed, words
 
-__all__ = ["Negation", "ScopeFinder", "Stretch"]
+
+class Lists:
+    """Finds the further items of a negated list in one sentence."""
+
+    def __init__(self, phrases: Phrases, presence: Presence) -> None:
+        self.phrases, self.presence = phrases, presence
+
+    def items(self, first: Phrase, kind: CueKind, wanted_before: bool) -> list[Phrase]:
+        """Return the list items that share the cue of `first`, the first one."""
+        items, pending, j = [first], list[Phrase](), first.end
+        while True:
+            k = j + (self.phrases.word(j) == ",")
+            conjunction = self.phrases.word(k) if self.phrases.word(k) in {"and", "or"} else ""
+            k += bool(conjunction)
+            item = self._next_item(first, k) if k > j and self.phrases.word(k) != "no" else None
+            if pending and item and self._starts_clause(item):
+                return items  # in the absence of a dog, | a choir and a band play
+            if item is None or not self._shares(first, item, conjunction, kind):
+                break
+            pending.append(item)
+            j = item.end
+            if conjunction:
+                items, pending = items + pending, []
+        closes = self.phrases.tag(j) in {"", "PUNCT", "CONJ", "ADP"}  # not: without snow, farmers | plough
+        short = closes and all(item.end - item.start == 1 for item in pending)
+        if wanted_before and first.kind == "noun" and short and not self._repeats(first):
+            items += pending  # a beach, no dogs, cats
+        return items
+
+    def _next_item(self, first: Phrase, i: int) -> Phrase | None:
+        phrases = self.phrases
+        noun = phrases.noun_phrase(i)
+        if first.kind == "noun" and phrases.tag(i) == "VBG" and phrases.word(i - 1) == "or" and noun and noun.head > i:
+            return noun  # without a guitar or | marching band
+        if first.kind == "noun" and phrases.tag(i) in {"VBG", "VBZ"}:  # tags of "filling" and "sprinkles"
+            return Phrase("noun", i, i + 1, i + 1, i) if self._is_listed(i) else None
+        finders = {"verb": phrases.verb_phrase, "noun": phrases.noun_phrase, "place": phrases.place_phrase}
+        item = finders.get(first.kind, phrases.quality)(i)
+        if item is None and (first.object is not None or first.end == first.start + 1):
+            item = phrases.noun_phrase(i)  # playing the guitar or | the piano; without icing or | sprinkles
+        return item
+
+    def _repeats(self, first: Phrase) -> bool:
+        """Return whether every item has its own cue, so that one without is wanted: "no dogs, no kids, | waves"."""
+        words = self.phrases.words
+        return words[first.start - 2 : first.start - 1] == [","] and words[first.start - 1] in words[: first.start - 2]
+
+    def _starts_clause(self, item: Phrase) -> bool:
+        return self.phrases.tag(item.end) in FINITE_TAGS and self.presence.after_tail(item.end) == item.end
+
+    def _is_listed(self, i: int) -> bool:
+        """Return whether word i is a noun by its place: "icing, | sprinkles, or | filling"."""
+        phrases = self.phrases
+        if phrases.tag(i) == "VBG":
+            return phrases.tag(i + 1) in {"", "PUNCT"} and phrases.word(i - 1) == "or"
+        return phrases.word(i - 1) == "," and "or" in phrases.words[i + 1 : i + 3]
+
+    def _shares(self, first: Phrase, item: Phrase, conjunction: str, kind: CueKind) -> bool:
+        phrases = self.phrases
+        if item.kind == "verb":
+            bare = first.end - first.start == 1 == item.end - item.start
+            return phrases.tag(first.head) == phrases.tag(item.head) and (conjunction != "and" or bare)
+        if not conjunction and phrases.is_actor(item) and phrases.tag(item.end) == "VBG":
+            return False  # a party without balloons, | people dancing
+        if phrases.tag(item.start) == "NUM" != phrases.tag(first.start):
+            return False  # no clouds, | two dogs
+        if phrases.tag(item.start) == "PRON" or (
+            phrases.tag(item.end) in FINITE_TAGS and (phrases.tag(item.start) == "DET" or phrases.is_actor(item))
+        ):  # a new clause
+            return False
+        if conjunction == "and" and phrases.word(item.end) in {"with", "without"}:
+            return False  # without horns and | a bull with horns
+        if conjunction == "and" and phrases.word(item.start) == "the" != phrases.word(first.start):
+            return False  # without a hat and | the dog
+        things = kind in {"no", "without"} and first.kind == item.kind == "noun"
+        if things and conjunction == "and" and phrases.tag(item.start) == "ADJ" != phrases.tag(first.start):
+            return False  # with no beard and | blue eyes
+        if conjunction == "and" and phrases.tag(item.start) == "DET":
+            return kind != "no" and phrases.is_actor(item) == (first.kind == "noun" and phrases.is_actor(first))
+        return True
+
+
+Status = Literal["unwanted", "wanted", "none"]
+
+_ENTITIES = words("anything anyone anybody any")  # universal, but under a denial they are part of it
+_KINDS = _ENTITIES | words(
+    "animals people vehicles instruments colours colors sound sounds noise light lights food clothes furniture "
+    "company objects things tools plants pets sports"
+)
+_BARE = words("empty bare clear quiet deserted blank vacant abandoned naked alone plain desolate unoccupied lifeless")
+_DENIALS = words("not no n't never nobody none nothing neither nor noone without")  # all | but nothing with skis
+_DENYING = _DENIALS | words("lacks lacking zero hardly") | _BARE
+_WEAK = words("but bar save besides different")  # exceptions only after "all" and the like
+_NAMING = words("bar save all")
+_MAX_NOUN = 5  # words between "all" and "but"
+
+
+class Exceptions:
+    """Reads the exceptions of one sentence."""
+
+    def __init__(self, phrases: Phrases) -> None:
+        self.phrases = phrases
+
+    def status(self, cue: int, after_cue: int, found: Sequence[Negation]) -> Status:
+        """Return whether the thing after the cue is unwanted, wanted, or the cue is no exception at all."""
+        phrases = self.phrases
+        if phrases.tag(after_cue) in {"", "PUNCT"} or phrases.word(after_cue) in _DENIALS:
+            return "none"
+        if (
+            phrases.word(after_cue - 1) == "but"
+            and phrases.tag(after_cue) == "NUM"
+            and phrases.tag(after_cue + 1) != "NOUN"
+        ):
+            return "none"  # all but one; not: everyone but one boy
+        if phrases.word(cue) in _NAMING and phrases.noun_phrase(after_cue) is None:
+            return "none"  # every bar in town, all but forgotten
+        clause = self._clause_start(cue)
+        before = phrases.words[clause:cue]
+        if listed("universal").intersection(phrases.words[cue:after_cue]):  # anything but
+            return "wanted" if self._denial(cue, clause, found) else "unwanted"
+        if clause == cue:  # except for dogs, …
+            first = phrases.noun_phrase(after_cue)
+            besides = phrases.word(cue) == "besides" and first is not None and phrases.word(first.end) == ","
+            if phrases.word(cue) in _WEAK and not besides:
+                return "none"
+            return "wanted" if self._denies_later(after_cue) else "unwanted"
+        universal = next((i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in listed("universal")), None)
+        denied = self._denial(cue, clause, found) is not None
+        if phrases.word(cue) in _WEAK and after_cue == cue + 1:
+            near = universal is not None and self._names_only(universal + 1, cue)
+            if not near and not self._leaves_out(universal, cue) and not (denied and self._is_excepted(cue, found)):
+                return "none"
+        if universal is not None and phrases.word(universal) not in _ENTITIES:
+            return "unwanted"
+        noun = phrases.noun_phrase(after_cue)
+        enclosed = noun is not None and phrases.word(cue - 1) == phrases.word(noun.end) == ","
+        if enclosed and noun and self._denies_later(noun.end):
+            return "wanted"  # a clip in which, apart from a boat, there is nothing
+        return "wanted" if denied or not _BARE.isdisjoint(before) else "unwanted"
+
+    def wanted(self, cue: int, after_cue: int, found: list[Negation]) -> list[Negation]:
+        """Return the negations without the denial from which the exception is made: "no pets except | a dog"."""
+        phrases = self.phrases
+        denial = self._denial(cue, self._clause_start(cue), found)
+        if denial is None:
+            link = " with " if phrases.word(cue - 1) == "with" else ", "
+            rest = () if self._denies_later(after_cue) else ("anything",)  # an empty room except for a chair
+            return [*found, Negation("except", cue, after_cue, (), cue, after_cue, link=link, others=rest)]
+        item, last = denial.items[0], denial.items[-1]
+        taken = replace(denial, items=(), verb=None, others=self._named(denial, cue))
+        link = " with " if denial.kind == "without" or phrases.word(denial.cue - 1) == "with" else " "
+        if item.kind == "verb":  # doesn't | wear | anything except | a hat
+            start = item.object if item.object is not None and item.object < cue else cue
+            taken = replace(taken, end=max(item.start, denial.after_cue), link=link)
+            return [*found[:-1], taken, Negation("except", cue, after_cue, (), start, after_cue, link=" ")]
+        taken = replace(taken, end=max(min(last.core, cue), denial.after_cue), link="")
+        return [*found[:-1], taken, Negation("except", cue, after_cue, (), cue, after_cue, link=link)]
+
+    def take_back(self, negation: Negation, found: Sequence[Negation]) -> Negation:
+        """Return "nobody" without its thing after an exception in front: "except for the dog, | nobody is there"."""
+        front = found[-1] if found else None
+        if front is None or front.kind != "except" or not negation.thing or len(negation.items) != 1:
+            return negation
+        end = max(negation.after_cue, negation.items[0].core)
+        return replace(negation, items=(), thing="", end=end, others=(negation.thing,))
+
+    def _named(self, denial: Negation, end: int) -> tuple[str, ...]:
+        """Return what a denial names before word `end`: "animals", "people"."""
+        words = [" ".join(self.phrases.words[max(i.start, denial.after_cue) : min(i.core, end)]) for i in denial.items]
+        return tuple(filter(None, (denial.thing, *words)))
+
+    def _denial(self, cue: int, clause: int, found: Sequence[Negation]) -> Negation | None:
+        """Return the denial that word `cue` makes an exception from."""
+        last = found[-1] if found else None
+        if last is None or last.cue < clause or last.kind not in {"no", "not", "without", "nobody"}:
+            return None
+        return last if last.items and last.after_cue <= cue else None
+
+    def _is_excepted(self, cue: int, found: Sequence[Negation]) -> bool:
+        """Return whether "but" after a denial makes an exception: "no one on it but", and not "no dog but"."""
+        last, phrases = found[-1], self.phrases
+        if phrases.word(cue) != "but":
+            return phrases.word(cue) == "besides"
+        if last.kind == "nobody" and last.after_cue == cue:
+            return True
+        follows = phrases.noun_phrase(cue + 1) or phrases.quality(cue + 1)
+        generic = last.kind == "nobody" or any(phrases.word(i) in _KINDS for i in range(last.after_cue, cue))
+        return (
+            generic
+            and follows is not None
+            and phrases.tag(follows.end) in {"", "PUNCT", "ADP"}
+            and phrases.word(cue - 1) != ","
+        )
+
+    def _leaves_out(self, universal: int | None, cue: int) -> bool:
+        """Return whether "save" or "bar" ends a whole clause about everybody: "everyone dances | save the groom"."""
+        phrases = self.phrases
+        if universal is None or phrases.word(cue) not in {"save", "bar"} or phrases.tag(cue + 1) not in {"DET", "NUM"}:
+            return False
+        acts = any(phrases.tag(i) in VERB_TAGS for i in range(universal + 1, cue))
+        return acts and phrases.tag(cue - 1) not in {"TO", "MD", "CONJ", "PRON", "NEG", "DET", "ADP"}
+
+    def _names_only(self, start: int, end: int) -> bool:
+        """Return whether words `start` to `end` are at most a noun phrase: "every animal | but"."""
+        inner = range(start, end)
+        return len(inner) <= _MAX_NOUN and not any(
+            self.phrases.tag(i) in VERB_TAGS - {"VBG", "VBN"} or self.phrases.tag(i) == "PUNCT" for i in inner
+        )
+
+    def _denies_later(self, i: int) -> bool:
+        return any(word in _DENYING for word in self.phrases.words[i:])
+
+    def _clause_start(self, cue: int) -> int:
+        """Return the first word of the clause; a comma right before the exception is inside."""
+        i = cue - (self.phrases.word(cue - 1) == ",")
+        while i > 0 and self.phrases.tag(i - 1) != "PUNCT":
+            i -= 1
+        return cue if i == cue - 1 and self.phrases.word(i) == "," else i
+
+
+_DEPICTING = words("show feature include contain depict display portray")
+_SHOWN = words("shown seen depicted pictured captured portrayed")
+_MISTAGGED = frozenset({"VB", "VBP", "VBZ", "VBD", "VBN", "ADJ"})  # no swing | set, without a lug | wrench
+_POSTURES = words("sit stand lie lay kneel crouch rest sleep hang wait")
+_WATCHING, _US = words("see watch hear"), words("me us")  # don't want to see, don't show me
+_TIMES = words("after before during")
+_SCENES = words("on at in by near after before during around over under behind")
+_ANYTHING = words("anything everything anyone anybody everyone everybody stuff")
+_VAGUE = words("a an any the single visible clear slightest")
+
+
+class DeniedAfter:
+    """Finds the first phrase that a cue denies, in one sentence."""
+
+    def __init__(self, phrases: Phrases, presence: Presence) -> None:
+        self.phrases, self.presence = phrases, presence
+
+    def first(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Phrase | None:
+        """Return the phrase that a cue denies; it is the cue itself for "nobody" without a verb."""
+        phrases = self.phrases
+        if kind == "minus":
+            return Phrase("noun", after_cue, after_cue + 1, after_cue + 1, after_cue)
+        clause = self._after_frame(after_cue) if kind == "nobody" else after_cue
+        i = self._skip_helpers(kind, cue, clause)
+        if (
+            phrases.word(cue) == "nothing"
+            and self.presence.after_tail(i) == i
+            and (quality := phrases.quality(i))
+            and phrases.tag(quality.end) in {"", "PUNCT", "CONJ", "ADP"}
+        ):
+            return quality  # nothing modern
+        is_quality = phrases.tag(i) in {"ADJ", "VBN"} and self.presence.after_tail(i) == i
+        if phrases.word(cue) == "none" and is_quality and (quality := phrases.quality(i)):
+            return quality  # eggs, none broken
+        if phrases.word(cue) == "none" and phrases.word(after_cue) == "of" and not phrases.verb_phrase(i):
+            return phrases.noun_phrase(after_cue + 1)  # knocks none of the hurdles over
+        if kind == "nobody" and not (
+            (phrases.verb_phrase(i) and self.presence.after_tail(clause) == clause)
+            or (phrases.word(cue) == "none" and phrases.place_phrase(i))
+        ):
+            return Phrase("noun", cue, after_cue, after_cue, cue)
+        i = self._after_sign(i)
+        i += kind == "not" and phrases.word(i) in _SHOWN and phrases.tag(i + 1) == "VBG"  # not shown | eating
+        noun = (phrases.gerund_phrase(i) or phrases.noun_phrase(i)) if kind in {"no", "order"} else None
+        found = noun or phrases.any_phrase(i)
+        number = i + (phrases.tag(i) == "DET")
+        if found is None and phrases.tag(number) == "NUM":
+            found = Phrase("noun", i, number + 1, number + 1, number)  # one dog, not three; not the first
+        if found and found.kind == "noun" and kind in {"no", "without", "order"}:
+            found = self._without_predicate(found)
+            found = self._whole_noun(found, attaches=wanted_before and self._attaches(kind, cue))
+        return self._specified(found) if found and kind != "nobody" else found
+
+    def _specified(self, found: Phrase) -> Phrase:
+        """Add the quality to something vague: "leave out anything | indoors", "don't give me anything | animated"."""
+        is_vague = self.phrases.word(found.end - 1) in _ANYTHING and self.presence.after_tail(found.end) == found.end
+        quality = self.phrases.quality(found.end) if is_vague else None
+        return replace(found, end=quality.end, core=quality.end) if quality else found
+
+    def shown(self, verb: Phrase, cue: int) -> Phrase:
+        """Return what is denied to be shown: "does not include | a dog"; any other phrase as it is."""
+        phrases = self.phrases
+        depicts = verb.kind == "verb" and phrases.lemma(verb.head) in _DEPICTING and verb.end == verb.head + 1
+        asks = verb.kind == "verb" and (phrases.lemma(verb.end - 1) in _WATCHING or phrases.word(verb.end - 1) in _US)
+        if (depicts or asks) and phrases.tag(verb.end) == "VBG" and (deed := phrases.verb_phrase(verb.end)):
+            return deed  # does not feature | frying, don't want to see | playing
+        if verb.kind != "verb" or verb.object is None or phrases.word(verb.head) not in listed("showing"):
+            return verb
+        clause = cue
+        while clause > 0 and phrases.tag(clause - 1) not in {"PUNCT", "CONJ"}:
+            clause -= 1
+        noun = phrases.noun_phrase(verb.object + (phrases.word(verb.object) in _US))
+        means_picture = phrases.lemma(verb.head) in _DEPICTING or self.presence.says_nothing(clause, cue)
+        names = noun is not None and (
+            phrases.tag(noun.start) != "PRON" or phrases.word(noun.start) in listed("actors")
+        )
+        return self._specified(noun) if noun and names and means_picture else verb
+
+    def _after_frame(self, i: int) -> int:
+        """Return the end of "in this clip" at word i, if a clause goes on: "nobody in this clip | is smoking"."""
+        end = self.presence.after_frame(i)
+        return end if self.phrases.tag(end) in FINITE_TAGS and self.presence.after_tail(end) == end else i
+
+    def _after_sign(self, i: int) -> int:
+        """Skip "any sign of", "the need for" at word i."""
+        j = i
+        while self.phrases.word(j) in _VAGUE:
+            j += 1
+        return j + 2 if self.phrases.word(j) in listed("signs") and self.phrases.word(j + 1) in {"of", "for"} else i
+
+    def _attaches(self, kind: CueKind, cue: int) -> bool:
+        """Return whether what follows may belong to somebody before the cue: "a man with no hair singing"."""
+        phrases = self.phrases
+        if kind != "without" and phrases.word(cue - 1) != "with":
+            return False
+        nouns = (i for i in range(cue) if phrases.tag(i) == "NOUN")
+        return any({phrases.word(i), phrases.lemma(i)} & listed("actors") for i in nouns)
+
+    def _without_predicate(self, noun: Phrase) -> Phrase:
+        """Cut off a "present" or "visible" that was taken for the noun: "no person | present"."""
+        last = noun.end - 1
+        if noun.start < last and self.presence.after_predicate(last) > last:
+            return replace(noun, end=last, core=last, head=last - 1)
+        return noun
+
+    def _whole_noun(self, noun: Phrase, *, attaches: bool) -> Phrase:
+        """Add the words that the tagger took for verbs: "ice | skating"."""
+        end = noun.end
+        while self._continues(noun, end, attaches=attaches):
+            end += 1
+        return replace(noun, end=end, core=end, head=end - 1) if end > noun.end else noun
+
+    def _continues(self, noun: Phrase, i: int, *, attaches: bool) -> bool:
+        phrases = self.phrases
+        closes = phrases.tag(i + 1) in {"", "PUNCT", "CONJ", "WH"}
+        if self.presence.after_tail(i) > i:
+            return False  # no handbag | visible
+        may_be_noun = phrases.tag(i) == "VBG" or (
+            i == noun.head + 1 and phrases.tag(i) in _MISTAGGED and phrases.word(i)[-1] != "s"
+        )
+        return may_be_noun and closes and not attaches and not phrases.is_actor(noun)
+
+    def _skip_helpers(self, kind: CueKind, cue: int, i: int) -> int:
+        """Skip the words between a cue and what it negates, from word i on."""
+        phrases = self.phrases
+        subject = phrases.noun_phrase(i + 1) if phrases.word(cue) in {"nor", "never"} else None
+        if subject and phrases.lemma(i) in {"do", "be", "have"} and phrases.tag(subject.end) in VERB_TAGS:
+            i = subject.end  # nor does the man | sing
+        if phrases.word(i) == "of" and (group := phrases.noun_phrase(i + 1)):  # none of them
+            i = group.end
+        while (
+            (kind == "nobody" and phrases.tag(i) == "WH")
+            or (phrases.is_auxiliary(i) and not phrases.verb_phrase(i))
+            or phrases.word(i) in {"gonna", "wanna"}
+            or (phrases.word(i) in {"really", "actually", "exactly", "quite"} and phrases.tag(i + 1) == "DET")
+        ):
+            i += 1
+        return i
+
+    def with_modifiers(self, noun: Phrase, kind: CueKind, wanted_before: bool) -> Phrase:
+        """Rule 4: extend a noun that can act by the verbs, places and relative clauses after it."""
+        phrases = self.phrases
+        generic = phrases.tag(noun.start) != "DET" or phrases.word(noun.start) == "any"
+        denies_all = kind in {"no", "without"} or self._is_denied_as_such(noun.start)
+        acts = kind == "nobody" or (denies_all and generic and phrases.is_actor(noun))
+        takes_clause = acts or not wanted_before
+        relative = phrases.tag(noun.start - 2) == "WH" and phrases.is_auxiliary(noun.end)  # where no planes | land
+        takes_finite = kind == "no" and (relative or not wanted_before or self._opens_clause(noun))
+        vague = phrases.word(noun.head) in _ANYTHING  # everything shot | at night
+        end, core = noun.end, None
+        while True:
+            other = cues().get(phrases.word(end)) == "without"  # w/o people | w/o huts
+            if other or self.presence.after_tail(end) > end or (kind == "order" and phrases.word(end) == "from"):
+                return replace(noun, end=end, core=core or end)
+            if phrases.word(end) == "as" and (as_phrase := phrases.noun_phrase(end + 1)):
+                end = as_phrase.end
+            elif not (takes_clause or takes_finite or self._refers_back(end)):
+                return replace(noun, end=end, core=end)
+            elif (place := phrases.place_phrase(end)) and self.after_filler(end) == end:
+                core = end if core is None and not vague and self.sets_scene(place, kind) else core
+                end = place.end
+            elif verb := self._modifying_verb(end, takes_finite):
+                core = core or (verb.core if verb.core < verb.end and not vague else None)
+                end = verb.end
+            else:
+                return replace(noun, end=end, core=core or end)
+
+    def _refers_back(self, i: int) -> bool:
+        """Return whether a deed at word i is done to what was named before: "pizza without a person | eating it"."""
+        deed = self.phrases.verb_phrase(i) if self.phrases.tag(i) == "VBG" else None
+        return deed is not None and self.phrases.words[i + 1 : deed.end] in (["it"], ["them"])
+
+    def _opens_clause(self, noun: Phrase) -> bool:
+        """Return whether a denied noun is the subject of a clause: "a band plays and no fans | are cheering"."""
+        phrases = self.phrases
+        joined = phrases.tag(noun.start - 2) in {"CONJ", "PUNCT"} or phrases.word(noun.start - 2) in {"yet", "so"}
+        return joined and phrases.is_auxiliary(noun.end)
+
+    def _is_denied_as_such(self, i: int) -> bool:
+        """Return whether somebody at word i is all that is denied: "except | kids singing", "don't show | kids"."""
+        before = self.phrases.words[max(0, i - 3) : i]
+        excepts = any(cues().get(" ".join(before[first:])) == "except" for first in range(len(before)))
+        return excepts or before[:1] == ["there"] or not (listed("showing") | _US).isdisjoint(before[-1:])
+
+    def sets_scene(self, place: Phrase, kind: CueKind) -> bool:
+        """Return whether a place may be wanted though what is there is not: "nobody sits on | the bench"."""
+        phrases = self.phrases
+        if phrases.is_setting(place):
+            return True
+        definite = place.object is not None and phrases.word(place.object) in {"the", "a", "an", "this"}
+        return kind in {"no", "nobody"} and definite and phrases.word(place.start) in _SCENES
+
+    def scene_of(self, item: Phrase, kind: CueKind) -> Phrase:
+        """Return "sits on the bench" of "nobody sits on the bench" with its place as its setting."""
+        if kind != "nobody" or item.kind != "verb" or item.core < item.end:
+            return item
+        stays = self.phrases.lemma(item.head) in _POSTURES
+        for i in range(item.head + 1, item.end):
+            place = self.phrases.place_phrase(i)
+            if place and (stays or self.phrases.word(i) in _TIMES) and self.sets_scene(place, kind):
+                return replace(item, core=i)
+        return item
+
+    def _modifying_verb(self, i: int, takes_finite: bool) -> Phrase | None:
+        """Return "swimming", "dressed in red" or "who swim" at word i, and "swim" if `takes_finite`."""
+        phrases = self.phrases
+        clause = i + 1 if phrases.tag(i) == "WH" else i
+        is_finite = phrases.tag(clause) in FINITE_TAGS
+        if phrases.tag(clause) in {"VBG", "VBN"} or (is_finite and (clause > i or takes_finite)):
+            return phrases.verb_phrase(clause)
+        return None
+
+    def after_filler(self, i: int) -> int:
+        """Return the end of "in sight", "is visible in this image" or the "on" of "no shirt on" at word i."""
+        ends_on = self.phrases.word(i) == "on" and (
+            self.phrases.tag(i + 1) == "VBG" or not self.phrases.place_phrase(i)
+        )
+        return max(self.presence.after_tail(i), i + ends_on)
+
 
 _FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
 _HELD = words("wear hold carry eat drink use play")  # "wearing no hat": the verb is unwanted too; so "eats nothing"

@@ -1,14 +1,112 @@
-"""Wanted part of a sentence: the text outside its negations, without dangling words."""
+"""Negations, and the wanted part of a sentence: the text outside of them, without dangling words."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from nt2vr.negation.parse.forms import CueKind
 from nt2vr.negation.parse.phrases import HELPING_WORDS, NEW_START, Phrase, Phrases
-from nt2vr.negation.parse.presence import Presence
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
-from nt2vr.negation.parse.wordlists import listed, words
+from nt2vr.negation.parse.wordlists import Runs, listed, listed_runs, words
+
+CueKind = Literal[
+    "not", "no", "without", "nobody", "except", "minus", "order", "absent", "free", "less", "out", "double", "edit"
+]
+"""What a cue denies:
+
+not: the verb, noun, place or quality after it; the thing before it, if the words after it only mean "in the picture".
+no, without: the thing after it; for "without" also what somebody does.
+order: the thing after it, at the start of a clause only.
+nobody: people, or what nobody does.
+except: the thing after it, unless it is an exception from a denial: then nothing is denied, and the thing is wanted.
+minus: the next word, to which it is attached.
+absent: the thing before it, or after it if the order is inverted.
+free: the noun to which it is attached.
+less: the thing that its word names, in LESS.
+out: the thing between it and "out".
+double: nothing, since two negations affirm.
+edit: what is replaced or removed, or nothing: see `nt2vr.negation.parse.editing`.
+"""
+
+
+_ABOUT = words("in from within on of throughout across inside")
+_POINTING = words("the this that these any its our a an given entire whole current same")
+
+
+class Presence:
+    """Finds such words in one sentence."""
+
+    def __init__(self, phrases: Phrases) -> None:
+        self.phrases, self.num_words = phrases, len(phrases.tokens)
+
+    def longest(self, runs: Runs, i: int) -> int:
+        """Return the length in words of the longest of `runs` that starts at word i; 0 if none does."""
+        first = self.phrases.word(i)
+        if first not in runs.openers:
+            return 0
+        if (first, self.phrases.word(i + 1)) not in runs.pairs:
+            return int(first in runs)
+        words = self.phrases.words[i : i + runs.longest]
+        return next((n for n in range(len(words), 0, -1) if " ".join(words[:n]) in runs), 0)
+
+    def after_frame(self, i: int) -> int:
+        """Return the end of "in this image", "in sight", "anywhere in the picture" at word i; i without one."""
+        while (end := i + self.longest(listed_runs("fillers"), i)) > i or (end := self._after_medium(i)) > i:
+            i = end
+        return i
+
+    def _after_medium(self, i: int) -> int:
+        phrases, j = self.phrases, i + 1
+        if phrases.word(i) not in _ABOUT:
+            return i
+        while phrases.word(j) in _POINTING:
+            j += 1
+        is_last = phrases.tag(j + 1) not in {"NOUN", "POS"} and phrases.word(j + 1) != "of"
+        return j + 1 if phrases.word(j) in listed("frames") and is_last else i
+
+    def after_predicate(self, i: int) -> int:
+        """Return the end of "visible", "to be seen here", "part of this scene" at word i; i without one."""
+        phrases, j, there = self.phrases, i, listed("present", "appearing")
+        while (phrases.word(j) in listed("helping") and phrases.word(j + 1)) or self._is_remark(j):
+            j += 1
+        if phrases.word(j) in there:
+            j += 1
+        elif j == i or phrases.word(j - 1) not in there:
+            frame = self.after_frame(j)
+            if frame == j:
+                return i
+            j = frame
+        end = self.after_frame(j)
+        return end if self._closes(end) else i
+
+    def after_tail(self, i: int) -> int:
+        """Return the end of "is visible in this image", "in sight" or "present" at word i; i without one."""
+        phrases, j = self.phrases, i
+        while phrases.is_auxiliary(j) or (self._is_remark(j) and phrases.is_auxiliary(j + 1)):
+            j += 1
+        return max(self.after_predicate(j) if self.after_predicate(j) > j else i, self.after_frame(i))
+
+    def says_nothing(self, start: int, end: int) -> bool:
+        """Return whether words `start` to `end` name nothing to be seen: "in this image there is"."""
+        return all(self._is_empty(i) for i in range(start, end))
+
+    def _is_empty(self, i: int) -> bool:
+        phrases = self.phrases
+        return (
+            phrases.tag(i) in {"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"}
+            or phrases.word(i) in listed("frames", "present", "appearing", "showing", "helping", "small_words")
+            or phrases.is_auxiliary(i)
+        )
+
+    def _is_remark(self, i: int) -> bool:
+        is_other = self.phrases.tag(i) == "ADV" and self.phrases.word(i) not in listed("present")
+        return is_other and not self.longest(listed_runs("fillers"), i)
+
+    def _closes(self, i: int) -> bool:
+        """Return whether a predicate may end before word i: "not visible | on a table", but not "not shown eating"."""
+        if self.phrases.word(i) in {"as", "which"}:  # begins a clause
+            return True
+        return self.phrases.tag(i) not in {"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS}
+
 
 _LEADING = words("just only also instead then rather simply but and or while please")
 _SUBJECTS, _PERSONS = words("i we you it there"), words("he she they")

@@ -9,7 +9,7 @@ from typing import Any
 from nt2vr.errors import counted
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.negation.generate.changed import changed
+from nt2vr.negation.generate.changes import changed
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.web.permissions import Visitor, told
 from nt2vr.world.offers import story_queries

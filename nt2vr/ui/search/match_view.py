@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from nt2vr.media.gallery import Video
-from nt2vr.negation.generate.changed import CHANGES, changed
+from nt2vr.negation.generate.changes import CHANGES, changed
 from nt2vr.registry import pick
 from nt2vr.search.match import MIN_LINES, Match
 from nt2vr.search.searcher import Searcher

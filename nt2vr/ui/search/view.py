@@ -15,7 +15,7 @@ from defusedcsv import csv
 
 from nt2vr.errors import listed
 from nt2vr.media.gallery import Video
-from nt2vr.negation.parse.forms import denied_by_nobody
+from nt2vr.negation.parse.cues import denied_by_nobody
 from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer, Verdict
 from nt2vr.search.reading import with_words

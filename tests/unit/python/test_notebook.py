@@ -35,7 +35,7 @@ def answer(video_id: str = "a", hits: int = 3) -> Answer:
 
 def test_text_from_outside_is_no_markup() -> None:
     shown = answer(EVIL).with_thumbnails(lambda _: b"jpeg")
-    for html in (shown._repr_html_(), shown.rankings[1]._repr_html_(), shown.query._repr_html_()):
+    for html in (shown._repr_html_(), shown.rankings[1]._repr_html_()):
         tags = Tags(html)
         assert {tag for tag, _ in tags.tags} <= {*"div p b span table caption thead tbody tr th td img".split()}
         assert not any(name.startswith("on") for _, attributes in tags.tags for name in attributes)
@@ -61,10 +61,8 @@ def test_an_answer_stays_small() -> None:
     assert "<img" not in ShownRanking("CLIP", hits[:2], lambda _: None).html()
 
 
-def test_tables_for_pandas_have_a_row_per_hit_and_part() -> None:
+def test_tables_for_pandas_have_a_row_per_hit() -> None:
     frame = answer().to_pandas()
     assert frame.shape == (6, 7) and frame["system"].tolist() == ["CLIP"] * 3 + [EVIL] * 3
     assert frame["video_id"].tolist()[:3] == ["a0", "a1", "a2"] and frame["rank"].tolist()[:3] == [1, 2, 3]
     assert answer(hits=0).rankings[0].to_pandas().columns.tolist()[:3] == ["system", "rank", "video_id"]
-    parts = nt2vr.Query("a, not b", ("a",), ("b",)).to_pandas()
-    assert parts.to_dict("list") == {"part": ["wanted", "unwanted"], "text": ["a", "b"]}

@@ -220,7 +220,6 @@ UPSERT = """
 import sys
 from nt2vr.search.index import milvus
 from tests.milvus_server import in_milvus
-from tests.unit.search.test_milvus import many
 milvus.BATCH_BYTES = 64 * 4 * 200
 ask = milvus.Milvus.ask
 def told(self, action, *arguments, **options):

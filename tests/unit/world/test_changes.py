@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from nt2vr.negation.generate.modifications import CHANGE_KINDS, ChangeKind
+from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.parse.query import Query
 from nt2vr.world.edits import Change, Wish, changed, changes_of, judge_edit, possible, training_families, two_changes
 from nt2vr.world.sampling import sample_scenes

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from nt2vr.negation.generate.templates import WITH_PRONOUN, WITHOUT_PRONOUN
+from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.claims import Act, Claim, Who

@@ -4,8 +4,8 @@ import pytest
 
 from nt2vr.api import understand
 from nt2vr.negation.parse.query import Query
+from nt2vr.negation.parse.requests import read_typed
 from nt2vr.negation.parse.tokens import NO_EMOJI
-from nt2vr.negation.parse.typed import read_typed
 from nt2vr.world.claims import Claim
 from nt2vr.world.lexicon import Meaning, longest, synonyms
 from nt2vr.world.offers import FEW, Offers, offered_words

@@ -7,7 +7,7 @@ import pytest
 
 from nt2vr.negation.generate.build import read_content
 from nt2vr.negation.generate.composer import ComposedQuery, Composer
-from nt2vr.negation.generate.related import derived_from, related
+from nt2vr.negation.generate.content import derived_from, related
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import Tagger
 from tests.paths import SHARED
@@ -49,10 +49,6 @@ def test_who_does_the_unwanted_may_have_another_name_but_no_other_sex() -> None:
     assert set(query.violating_ids) == {"both", "bike"}
 
 
-def test_a_query_without_relevant_videos_is_dropped() -> None:
-    assert compose({name: captions for name, captions in VIDEOS.items() if name != "guitar"}) == []
-
-
 def test_an_unwanted_word_must_occur_in_two_videos() -> None:
     """A word of a single video is a name or a typo; two videos are enough."""
     videos = {"both": ["a man plays the guitar", "a man rides a zebra"], "guitar": ["a man plays the guitar"]}
@@ -60,19 +56,6 @@ def test_an_unwanted_word_must_occur_in_two_videos() -> None:
     (query,) = compose({**videos, "zebra": ["a woman rides a zebra"]})
     assert (query.video_ids, query.violating_ids) == (("guitar",), ("both",))
     assert "zebra" in query.unwanted
-
-
-def test_a_verb_with_several_lemmas_is_still_one_verb() -> None:
-    soldiers = {
-        "both": ["a soldier is lying in snow", "a soldier is dying"],
-        "dies": ["a soldier is lying in snow", "he is dying"],
-    }
-    assert [query for query in compose(soldiers) if "dying" in query.unwanted or "die" in query.unwanted] == []
-
-
-def test_the_seed_selects_the_templates() -> None:
-    assert compose(VIDEOS, 1) == compose(VIDEOS, 1)
-    assert len({compose(VIDEOS, seed)[0].caption for seed in range(40)}) > 6
 
 
 @pytest.mark.parametrize(
@@ -90,17 +73,6 @@ def test_the_seed_selects_the_templates() -> None:
             },
         ),
         (
-            "kids",
-            {
-                "children ride a horse and they don't sing",
-                "children don't sing and they ride a horse",
-                "children riding a horse and not singing",
-                "children not singing and they are riding a horse",
-                "children are riding a horse and not singing",
-                "children aren't singing and they are riding a horse",
-            },
-        ),
-        (
             "dog",
             {
                 "a dog rides a horse and doesn't sing",
@@ -115,10 +87,9 @@ def test_the_seed_selects_the_templates() -> None:
 )
 def test_all_templates_agree_with_the_subject(actor: str, sentences: set[str]) -> None:
     """Appendix A.1 of the paper, two corrected, with "don't" for "do not"."""
-    one = "" if actor == "kids" else "a "
     videos = {
-        "both": [f"{one}{actor} riding a horse", f"{one}{actor} singing"],
-        "horse": [f"{one}{actor} riding a horse"],
+        "both": [f"a {actor} riding a horse", f"a {actor} singing"],
+        "horse": [f"a {actor} riding a horse"],
         "song": ["people singing"],
     }
     composer = Composer({name: read_content(captions) for name, captions in videos.items()})

@@ -45,14 +45,6 @@ def test_the_unwanted_part_of_composed_sentences_comes_from_another_caption() ->
     }
 
 
-def test_actions_of_the_same_subject_are_drawn_more_often() -> None:
-    others = ["a dog runs", "a cow barks", "a cat jumps", "a horse swims", "a woman dances", "a man cooks"]
-    denials = CaptionDenials(["a man sings", *others])
-    unwanted = [denials.draw(0, "composed", random.Random(seed)) for seed in range(400)]
-    share = sum(denial is not None and denial.unwanted == "cooking" for denial in unwanted) / 400
-    assert 0.45 < share < 0.75  # a half, and a sixth of the other half
-
-
 @pytest.mark.parametrize(
     ("captions", "kind"),
     [
@@ -84,15 +76,6 @@ def test_content_of_the_caption_is_not_denied(captions: list[str], kind: DenialK
                 "a boy without a hat kicks a ball": ("a boy kicks a ball", "a hat"),
                 "a boy with a hat does not kick a ball": ("a boy with a hat", "kicking a ball"),
                 "a boy with a hat doesn't kick a ball": ("a boy with a hat", "kicking a ball"),
-            },
-        ),
-        (
-            "a man sings while a woman dances",
-            {
-                "a man does not sing while a woman dances": ("a man while a woman dances", "singing"),
-                "a man doesn't sing while a woman dances": ("a man while a woman dances", "singing"),
-                "a man sings while a woman does not dance": ("a man sings while a woman", "dancing"),
-                "a man sings while a woman doesn't dance": ("a man sings while a woman", "dancing"),
             },
         ),
         (
@@ -167,12 +150,6 @@ def test_negated_and_empty_captions_are_neither_denied_nor_used() -> None:
         assert denials.draw(0, kind, random.Random(0)) is denials.draw(1, kind, random.Random(0)) is None
     found = [denials.draw(2, kind, random.Random(seed)) for kind in KINDS for seed in range(50)]
     assert all(denial is None or "run" in denial.unwanted for denial in found)  # there is nothing else to deny
-
-
-def test_long_captions_are_not_extended() -> None:
-    captions = ["a man sings " + "in a big old house " * 6, "a dog sings"]
-    assert drawn(captions, "fragment") == {}
-    assert {len(wanted.split()) < 10 for wanted, _ in drawn(captions, "without").values()} == {True}
 
 
 @pytest.mark.parametrize("source", ["the built-in world", "Flickr8k"])

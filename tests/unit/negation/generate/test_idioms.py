@@ -6,8 +6,8 @@ import pytest
 
 from nt2vr.evaluation.benchmark import cue_of
 from nt2vr.negation.generate.denials import CaptionDenials
-from nt2vr.negation.generate.idioms import TRAINED, UNSEEN, Wordings, draw_idiom
-from nt2vr.negation.generate.written import wordings_in
+from nt2vr.negation.generate.wordings import TRAINED, UNSEEN, Wordings
+from nt2vr.negation.parse.wordlists import wordings_in
 
 CAPTIONS = ("a man is playing the guitar and singing a song with a dog", "two girls are riding bikes on a beach")
 
@@ -48,8 +48,3 @@ def test_no_wording_is_both_trained_on_and_measured() -> None:
     seen, unseen = ({text for some in wordings.values() for text, _ in some} for wordings in (trained, measured))
     assert not seen & unseen and trained.keys() == measured.keys()
     assert not {name for caption in CAPTIONS for name in drawn(caption)} & drawn(CAPTIONS[0], unseen=True).keys()
-
-
-def test_a_caption_without_parts_gives_no_idiom() -> None:
-    assert draw_idiom("", (), (), random.Random(0)) is None
-    assert CaptionDenials(["a man is not singing"]).draw(0, "idiom", random.Random(0)) is None

@@ -12,16 +12,8 @@ from nt2vr.negation.generate.negator import negations
             "Some guys are driving a car and met an accident in a road",
             "Some guys are driving a car and did not meet an accident in a road",
         ),
-        (
-            "A cartoon alien character finds another character",
-            "A cartoon alien character does not find another character",
-        ),
         ("A man is running around and playing a guitar", "A man is not running around and playing a guitar"),
         ("A man is running around and playing a guitar", "A man isn't running around and playing a guitar"),
-        (
-            "A father and son are playing with each others' hair",
-            "A father and son aren't playing with each others' hair",
-        ),
         ("A live concert with a woman as the lead singer", "A live concert without a woman as the lead singer"),
         ("while dancing with many other people", "while not dancing with many other people"),
         ("there is a fight at a basketball game", "there is not a fight at a basketball game"),
@@ -35,7 +27,6 @@ def test_the_papers_examples_are_among_the_candidates(caption: str, negated: str
     ("caption", "expected"),
     [
         ("a man rides a bike", ["a man does not ride a bike", "a man doesn't ride a bike"]),
-        ("people watch a game", ["people do not watch a game", "people don't watch a game"]),
         ("a man kick a ball", ["a man does not kick a ball", "a man doesn't kick a ball"]),
         ("a group of people dance", ["a group of people do not dance", "a group of people don't dance"]),
         ("a man and a woman dance", ["a man and a woman do not dance", "a man and a woman don't dance"]),
@@ -43,10 +34,8 @@ def test_the_papers_examples_are_among_the_candidates(caption: str, negated: str
         ("a dog has a ball", ["a dog does not have a ball", "a dog doesn't have a ball"]),
         ("a girl quickly runs", ["a girl does not quickly run", "a girl doesn't quickly run"]),
         ("a man can swim", ["a man can not swim", "a man can't swim"]),
-        ("a car will crash", ["a car will not crash", "a car won't crash"]),
         ("it s raining", ["it s not raining"]),
         ("a car is being driven", ["a car is not being driven", "a car isn't being driven"]),
-        ("a man has eaten", ["a man has not eaten", "a man hasn't eaten"]),
         ("two men ice skating", ["two men not ice skating"]),
         (
             "a man starts running",
@@ -69,11 +58,6 @@ def test_a_verb_is_denied_in_agreement_with_its_form(caption: str, expected: lis
         ("a man in black playing badminton", "a man in black not playing badminton"),
         ("a man in black stands in a garden", "a man in black does not stand in a garden"),
         ("a football player scores a touchdown", "a football player does not score a touchdown"),
-        ("a french video gamer chases his friend", "a french video gamer does not chase his friend"),
-        (
-            "a cartoon announcer talks in front of an audience",
-            "a cartoon announcer does not talk in front of an audience",
-        ),
         ("goldfish chase each other", "goldfish do not chase each other"),
         ("a group of young people kick balls into a goal", "a group of young people do not kick balls into a goal"),
         ("a woman being interviewed", "a woman not being interviewed"),
@@ -94,14 +78,6 @@ def test_a_plain_verb_that_is_tagged_as_a_noun_is_denied_where_there_is_no_other
 )
 def test_nouns_that_could_be_verbs_are_not_denied(caption: str) -> None:
     assert negations(caption) == ()
-
-
-def test_a_name_after_a_participle_is_not_denied_as_a_verb() -> None:
-    assert negations("a person is checking twitter") == (
-        "a person is not checking twitter",
-        "a person isn't checking twitter",
-    )
-    assert "checking do not twitter" not in negations("checking twitter")
 
 
 def test_every_verb_and_with_is_a_candidate_and_other_words_stay() -> None:

@@ -11,7 +11,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.search.view import understood_view
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "data" / "families.jsonl"
 
 
 @pytest.mark.parametrize(
@@ -20,27 +20,15 @@ DATA = Path(__file__).parent / "data"
         "kein Hund am Strand",
         "un homme sans chapeau",
         "no hay perros en la playa",
-        "um homem sem chapéu",
-        "uomo senza cappello",
-        "een man zonder hoed",
         "pies bez smyczy na plaży",
         "köpek olmayan bir adam",
         "собака без поводка",
         "ni perros ni gatos",
-        "alle außer der Braut",
         "pas de chat",
-        "sans musique",
-        "sin lluvia en la calle",
-        "pigen danser ikke",
-        "ranta ilman ihmisiä",
-        "muž bez klobouku",
-        "fără câini",
         "tidak ada anjing",
         "không có chó",
         "żadnych psów",
-        "kutya nélkül",
         "dog aber keine cat",
-        "walang aso",
         "犬が海辺を走る",
     ],
 )
@@ -53,34 +41,23 @@ def test_a_query_in_another_language_gets_a_notice(text: str) -> None:
     [
         "",
         "🐶",
-        "dog",
         "beach sans people",
         "a beach in Rio de Janeiro",
-        "Las Vegas at night",
         "La La Land",
-        "Das Boot",
         "Leonardo da Vinci",
-        "Ludwig van Beethoven",
-        "Tour de France",
         "pas de deux ballet",
-        "Cirque du Soleil",
         "crème brûlée",
-        "paso doble",
         "a sin city poster",
-        "a man in a bar",
-        "El Clásico",
         "José González playing guitar",
         "horse eating hay",
-        "MIT robot",
     ],
 )
 def test_names_and_loan_words_get_none(text: str) -> None:
     assert notice_of(text) == ""
 
 
-@pytest.mark.parametrize("name", ["typed_queries", "queries_of_every_kind"])
-def test_no_english_test_query_gets_one(name: str) -> None:
-    texts = [json.loads(line)["text"] for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+def test_no_english_test_query_gets_one() -> None:
+    texts = [json.loads(line)["text"] for line in DATA.read_text(encoding="utf-8").splitlines()]
     assert [text for text in texts if notice_of(text)] == []
 
 

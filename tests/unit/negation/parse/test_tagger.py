@@ -1,65 +1,17 @@
-"""Both taggers share one tagset and tokenization; NLTK's is used only if its data is installed."""
+"""Words, tags and lemmas of captions and queries; the faster tagger's tags are HanTa's."""
 
-import os
-from collections.abc import Iterator
+import json
 from pathlib import Path
 
-import nltk
 import pytest
+from HanTa.HanoverTagger import HanoverTagger
+from nltk.tokenize import NLTKWordTokenizer
 
-from nt2vr.negation.generate.negator import caption_tagger
-from nt2vr.negation.parse.tagger import VERB_TAGS, NltkTagger, Tagger, load_tagger
-from tests.paths import SHARED
+from nt2vr.negation.parse.tagger import QuickHanta, load_tagger
+from nt2vr.negation.parse.tokens import VERB_TAGS, as_tagged, word_spans
 
-TAGSET = {
-    "NOUN",
-    "PRON",
-    "DET",
-    "ADJ",
-    "ADV",
-    "NUM",
-    "ADP",
-    "CONJ",
-    "WH",
-    "NEG",
-    "TO",
-    "POS",
-    "PUNCT",
-    "OTHER",
-    *VERB_TAGS,
-}
-NLTK_FOLDERS = (SHARED / "nltk_data", Path(os.environ.get("NLTK_DATA", "nltk_data")))
-
-
-@pytest.fixture(scope="module")
-def nltk_data() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nltk.data, "path", [*map(str, NLTK_FOLDERS), *nltk.data.path])
-        try:
-            nltk.data.find("taggers/averaged_perceptron_tagger_eng")
-        except LookupError:
-            pytest.skip("NLTK's tagger data is not installed")
-        yield
-
-
-@pytest.fixture(scope="module", params=["HanTa", "NLTK"])
-def tagger(request: pytest.FixtureRequest) -> Tagger:
-    if request.param == "HanTa":
-        return Tagger()
-    request.getfixturevalue("nltk_data")
-    return NltkTagger()
-
-
-def test_without_data_hanta_is_loaded_and_nothing_is_downloaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nltk.data, "path", [])
-    monkeypatch.setattr(nltk, "download", lambda *_, **__: pytest.fail("tried to download"))
-    assert type(load_tagger.__wrapped__()) is Tagger
-
-
-@pytest.mark.usefixtures("nltk_data")
-def test_with_data_nltk_is_loaded_but_not_for_captions() -> None:
-    assert type(load_tagger.__wrapped__()) is NltkTagger  # not the one that this process uses
-    assert type(caption_tagger.__wrapped__()) is Tagger
+TAGSET = {*"NOUN PRON DET ADJ ADV NUM ADP CONJ WH NEG TO POS PUNCT OTHER".split(), *VERB_TAGS}
+LINES = (Path(__file__).parent / "data" / "families.jsonl").read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize(
@@ -78,49 +30,57 @@ def test_with_data_nltk_is_loaded_but_not_for_captions() -> None:
         ("a man sings. no guitar", "DET NOUN VBZ PUNCT DET NOUN"),
         ("beach -man", "NOUN PUNCT NOUN"),
         ("a guy doesn t move", "DET NOUN VBZ NEG VB"),  # datasets drop apostrophes
-        ("a man s hat", "DET NOUN POS NOUN"),
-        ("a man loads a gun", "DET NOUN VBZ DET NOUN"),
-        ("a dog show on tv", "DET NOUN NOUN ADP NOUN"),
-        ("dogs run across a road", "NOUN VBP ADP DET NOUN"),
-    ],
-)
-def test_words_of_captions_are_tagged(tagger: Tagger, text: str, tags: str) -> None:
-    assert " ".join(token.tag for token in tagger.tag(text)) == tags
-
-
-@pytest.mark.parametrize(
-    ("text", "tags"),
-    [
         ("it s raining", "PRON VBZ VBG"),
-        ("a dog thats barking", "DET NOUN WH VBZ VBG"),
+        ("a man loads a gun", "DET NOUN VBZ DET NOUN"),
         ("people dance on stage", "NOUN VBP ADP NOUN"),  # the verb of a caption that seems to have none
-        ("a grey haired man interviews a girl", "DET ADJ VBP NOUN VBZ DET NOUN"),
-    ],
-)
-def test_the_caption_tagger_handles_spellings_of_datasets(text: str, tags: str) -> None:
-    assert " ".join(token.tag for token in Tagger().tag(text)) == tags
-
-
-@pytest.mark.parametrize(
-    ("text", "tags"),
-    [
-        ("dogs chasing nothing", "NOUN VBG PRON"),  # not: nobody | dances
         ("cats and nobody", "NOUN CONJ PRON"),
         ("shows a trick to avoid", "VBZ DET NOUN TO VB"),  # not: avoid | shows
-        ("shows them play", "VBZ PRON VB"),  # not: play | shows
     ],
 )
-def test_the_last_word_says_nothing_of_the_first(text: str, tags: str) -> None:
-    assert " ".join(token.tag for token in Tagger().tag(text)) == tags
+def test_words_of_captions_are_tagged(text: str, tags: str) -> None:
+    assert " ".join(token.tag for token in load_tagger().tag(text)) == tags
 
 
-def test_lemmas_of_verbs_and_nouns(tagger: Tagger) -> None:
-    lemmas = [token.lemma for token in tagger.tag("two dogs were riding bikes and it isn't barking")]
+def test_lemmas_of_verbs_and_nouns() -> None:
+    lemmas = [token.lemma for token in load_tagger().tag("two dogs were riding bikes and it isn't barking")]
     assert lemmas == ["two", "dog", "be", "ride", "bike", "and", "it", "be", "not", "bark"]
 
 
 @pytest.mark.parametrize("text", ["", '🐶 犬, t-shirt "quoted" \'\'mixed" don’t', "a" * 900, "İİİ nt n't"])  # noqa: RUF001
-def test_tokens_match_their_positions_and_the_tagset(tagger: Tagger, text: str) -> None:
-    tokens = tagger.tag(text)
+def test_tokens_match_their_positions_and_the_tagset(text: str) -> None:
+    tokens = load_tagger().tag(text)
     assert all(token.text == text[token.start : token.end] and token.text and token.tag in TAGSET for token in tokens)
     assert [token.start for token in tokens] == sorted(token.start for token in tokens)
+
+
+def test_sentences_have_hantas_tags() -> None:
+    texts = [json.loads(line)["text"] for line in LINES[::4]]
+    sentences = [[as_tagged(text[start:end]) for start, end in word_spans(text)] for text in texts]
+    short = [words for words in sentences if not any("-" in word for word in words)]  # long compounds differ
+    quick, hanta = QuickHanta(), HanoverTagger("morphmodel_en.pgz")
+    assert [quick.tag_sent(words, taglevel=0) for words in short] == [
+        hanta.tag_sent(words, taglevel=0) for words in short
+    ]
+
+
+def test_a_long_compound_is_an_adjective_or_what_its_last_part_is() -> None:
+    assert QuickHanta().tag_sent(["a", "chocolate-topped", "donut"], taglevel=0)[1] == "AJ0"
+
+
+def test_plain_text_is_split_as_by_nltk() -> None:
+    texts = ["It's 10,000 dogs, isn't it? (yes)", "a-b c/d e_f; the girl's hats... wait -- no!", "we'll, I'm; 3:1"]
+    assert [word_spans(text) for text in texts] == [[*NLTKWordTokenizer().span_tokenize(text)] for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("dont don t isnt", ["do", "nt", "do", "n t", "is", "nt"]),
+        ("a car-free street", ["a", "car", "-free", "street"]),
+        ('pasta -"tomato sauce"', ["pasta", '-"', "tomato sauce"]),
+        ("Mr. Bean sings. no hat.", ["Mr.", "Bean", "sings", ".", "no", "hat", "."]),
+        ("a 'no parking' sign", ["a", "'", "no", "parking", "'", "sign"]),
+    ],
+)
+def test_further_splits(text: str, words: list[str]) -> None:
+    assert [text[start:end] for start, end in word_spans(text)] == words

@@ -2,11 +2,10 @@
 
 import ast
 import tomllib
-from collections import Counter
 
 import pytest
 
-from nt2vr.negation.parse.wordlists import listed, listed_runs, text_of
+from nt2vr.negation.parse.wordlists import listed, text_of
 from tests.paths import ROOT
 
 TABLE = tomllib.loads(text_of("language/words.toml"))
@@ -28,17 +27,3 @@ def named(function: str) -> set[str]:
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_code_names_exactly_the_lists_that_there_are(function: str) -> None:
     assert named(function) == TABLE[FUNCTIONS[function]].keys()
-
-
-def test_no_list_has_an_entry_twice() -> None:
-    entries = {name: text.split() for name, text in TABLE["lists"].items()}
-    entries |= {name: " ".join(text.split()).split(", ") for name, text in TABLE["runs"].items()}
-    assert {name: [word for word, count in Counter(some).items() if count > 1] for name, some in entries.items()} == {
-        name: [] for name in entries
-    }
-
-
-def test_lists_are_joined_and_entries_may_have_several_words() -> None:
-    assert listed("present", "appearing") == listed("present") | listed("appearing") >= {"visible", "exists"}
-    assert "to be found" in listed_runs("fillers")  # on two lines
-    assert all(entry == " ".join(entry.split()) for name in TABLE["runs"] for entry in listed_runs(name))

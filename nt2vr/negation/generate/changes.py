@@ -8,13 +8,12 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from nt2vr.negation.generate.actions import actions
-from nt2vr.negation.generate.negator import caption_tagger, negations
-from nt2vr.negation.generate.things import things
-from nt2vr.negation.parse.chunks import chunks_of
+from nt2vr.negation.generate.actions import actions, also_called, chunks_of, is_plural_noun
+from nt2vr.negation.generate.content import things
+from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.parse.inflect import Form, inflect_phrase
 from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.subjects import also_called, is_plural_noun
+from nt2vr.negation.parse.tagger import load_tagger
 
 OTHERS = 60  # captions that are parsed for something to take: a tenth of a second's work
 FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD"}  # of a verb that another one can stand for
@@ -90,8 +89,8 @@ def changed(caption: str, change: str, others: Sequence[str], seed: str = "") ->
     """
     rng = random.Random(f"{seed} {change} {caption}")
     taken = rng.sample(list(others), min(OTHERS, len(others))) if change != "negate" else []
-    parsed = [Phrases(caption_tagger().tag(other)) for other in taken]
-    found = list(dict.fromkeys(CHANGES[change](Phrases(caption_tagger().tag(caption)), caption, parsed)))
+    parsed = [Phrases(load_tagger().tag(other)) for other in taken]
+    found = list(dict.fromkeys(CHANGES[change](Phrases(load_tagger().tag(caption)), caption, parsed)))
     found = [text for text in found if text != caption]
     return rng.choice(found) if found else ""
 

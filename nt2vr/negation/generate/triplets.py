@@ -1,0 +1,274 @@
+"""Triplets of composed video retrieval, mined from captions one word apart.
+
+Source: Ventura et al., "CoVR: Learning Composed Video Retrieval from Web Video Captions", AAAI 2024, section 3.1.
+"""
+
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations, islice, product
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.negation.generate.query_sets import CaptionedVideos
+from nt2vr.negation.parse.inflect import inflect_phrase, is_known
+from nt2vr.negation.parse.phrases import Phrase, Phrases
+from nt2vr.negation.parse.tagger import Tagger
+from nt2vr.negation.parse.tokens import VERB_TAGS
+from nt2vr.negation.parse.wordlists import listed, wordings_in
+from nt2vr.progress import Progress, silent, tracked
+
+Words = tuple[str, ...]
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+LEAST, MOST = 0.60, 0.96  # similarity of two captions, exclusive
+MAX_VIDEO_PAIRS = 10  # per pair of captions
+TEMPLATES = ("abstract of", "concept of", "flag of")  # over-represented captions
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+
+
+@dataclass(frozen=True, order=True)
+class NearCaptions:
+    """Two captions that differ in one word, after the first `place` words."""
+
+    one: Words
+    other: Words
+    place: int
+
+    @property
+    def swapped(self) -> "NearCaptions":
+        """The same pair in the other direction."""
+        return NearCaptions(self.other, self.one, self.place)
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """The word that differs in each; empty for the caption that lacks it."""
+        return self._word(self.one), self._word(self.other)
+
+    def _word(self, words: Words) -> str:
+        return words[self.place] if len(words) == max(len(self.one), len(self.other)) else ""
+
+
+def words_of(caption: str) -> Words:
+    """Return the words of a caption in lower case, without punctuation."""
+    return tuple(_WORD.findall(caption.lower()))
+
+
+def caption_pairs(captions: Iterable[Words]) -> Iterator[NearCaptions]:
+    """Yield all pairs of distinct captions that differ by one replaced, added or removed word.
+
+    Captions are compared by what they have in common: each is filed under itself with one word left out, in every way,
+    and under itself with a gap between words. Pairs that are filed together several times are yielded once.
+    """
+    filed: defaultdict[int, list[tuple[Words, int]]] = defaultdict(list)
+    for words in dict.fromkeys(captions):
+        for place in range(len(words)):
+            filed[hash((place, words[:place], words[place + 1 :]))].append((words, place))
+        for place in range(len(words) + 1):
+            filed[hash((place, words[:place], words[place:]))].append((words, place))
+    seen: set[tuple[Words, Words]] = set()
+    for members in filed.values():
+        for (a, place), (b, _) in combinations(members, 2) if len(members) > 1 else ():
+            one, other = min(a, b), max(a, b)
+            if one != other and (one, other) not in seen and _one_apart(one, other, place):
+                seen.add((one, other))
+                yield NearCaptions(one, other, _first_difference(one, other))
+
+
+def _one_apart(one: Words, other: Words, place: int) -> bool:
+    """Check a pair that was filed together, to exclude hash collisions."""
+    rests = one[place + (len(one) >= len(other)) :], other[place + (len(other) >= len(one)) :]
+    return one[:place] == other[:place] and rests[0] == rests[1]
+
+
+def _first_difference(one: Words, other: Words) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def is_plain(pair: NearCaptions) -> bool:
+    """Return whether a pair differs in a dictionary word without digits, and neither caption is a template.
+
+    Pairs that differ in function words alone, "his mouth" and "its mouth", look the same in a video.
+    """
+    captions = (" ".join(words) for words in (pair.one, pair.other))
+    templated = any(template in caption for caption in captions for template in TEMPLATES)
+    named = any(word and word not in listed("function_words") for word in pair.words)
+    return not templated and named and all(not word or is_known(word) for word in pair.words)
+
+
+def similar_pairs(pairs: Sequence[NearCaptions], embed: Embed) -> list[NearCaptions]:
+    """Keep the pairs whose captions are neither nearly the same nor about different things.
+
+    `embed` is a model's text tower, L2-normalised.
+    """
+    texts = list(dict.fromkeys(" ".join(words) for pair in pairs for words in (pair.one, pair.other)))
+    rows = {text: row for row, text in enumerate(texts)}
+    embeddings = embed(texts)
+    one, other = ([rows[" ".join(getattr(pair, side))] for pair in pairs] for side in ("one", "other"))
+    similarities = np.einsum("nd,nd->n", embeddings[one], embeddings[other])
+    return [pair for pair, value in zip(pairs, similarities, strict=True) if LEAST < value < MOST]
+
+
+@dataclass(frozen=True)
+class VideoPair:
+    """A reference video, a target video, and their captions."""
+
+    reference: str
+    target: str
+    captions: NearCaptions
+
+
+def video_pairs(pairs: Iterable[NearCaptions], videos: Mapping[Words, Sequence[str]]) -> Iterator[VideoPair]:
+    """Yield the videos of each pair of captions, in both directions; at most MAX_VIDEO_PAIRS per pair."""
+    for pair in pairs:
+        found = ((a, b) for a, b in product(videos[pair.one], videos[pair.other]) if a != b)
+        for one, other in islice(found, MAX_VIDEO_PAIRS):
+            yield VideoPair(one, other, pair)
+            yield VideoPair(other, one, pair.swapped)
+
+
+def mine(captions: Sequence[tuple[str, str]], embed: Embed) -> list[VideoPair]:
+    """Mine pairs of videos from (video id, caption) pairs."""
+    videos: defaultdict[Words, list[str]] = defaultdict(list)
+    for video_id, caption in captions:
+        if video_id not in videos[words := words_of(caption)]:
+            videos[words].append(video_id)
+    plain = sorted(pair for pair in caption_pairs(videos) if is_plain(pair))
+    return list(video_pairs(similar_pairs(plain, embed) if plain else [], videos))
+
+
+class Modifier:
+    """Writes modification texts."""
+
+    def __init__(self, tagger: Tagger) -> None:
+        self._tagger = tagger
+
+    def write(self, pair: NearCaptions, rng: random.Random) -> str:
+        """Write the change of a video of `pair.one` that makes it fit `pair.other`; empty if no rule applies."""
+        old, new = (self._phrase(words, pair.place) for words in (pair.one, pair.other))
+        match pair.words:
+            case (_, ""):
+                return self._one_sided(pair.one, pair.place, rng, "remove")
+            case ("", _):
+                return self._one_sided(pair.other, pair.place, rng, "add")
+            case _ if old and new and old != new:
+                return str(rng.choice(wordings_in("triplets.json")["replace"]).format(old=old, new=new))
+        return ""
+
+    def _one_sided(self, words: Words, place: int, rng: random.Random, change: Literal["add", "remove"]) -> str:
+        """Write a text for a word that only one caption has."""
+        phrases, templates = self._phrases(words), wordings_in("triplets.json")
+        things, qualities = templates[change], templates[f"{change} quality"]
+        match phrases.tag(place):
+            case "ADJ":
+                template, changed = rng.choice(qualities), words[place]
+            case "NOUN" if phrases.tag(place + 1) != "NOUN":
+                template, changed = rng.choice(things), self._phrase(words, place)
+            case "VBG":
+                template, changed = rng.choice(qualities[-1:]), self._phrase(words, place)
+            case _:
+                return ""
+        return str(template.format(old=changed, new=changed))
+
+    def _phrase(self, words: Words, place: int) -> str:
+        """Return the phrase around a word: a noun with article and qualities, or a verb as "-ing" with its objects."""
+        if place >= len(words):
+            return ""
+        phrases = self._phrases(words)
+        if len(phrases.tokens) != len(words):
+            return ""
+        if phrases.tag(place) in VERB_TAGS and not phrases.is_auxiliary(place):
+            verb = phrases.verb_phrase(place)
+            said = " ".join(words[place : verb.end if verb else place + 1])
+            if phrases.tag(place) == "VBN":
+                return f"being {said}"
+            return said if phrases.tag(place) == "VBG" else _as_gerund(phrases, place, said)
+        noun = self._noun_around(phrases, place)
+        if noun is not None:
+            return " ".join(words[noun.start : noun.end])
+        found = phrases.place_phrase(place)
+        return " ".join(words[found.start : found.end]) if found else ""
+
+    def _phrases(self, words: Words) -> Phrases:
+        return Phrases(self._tagger.tag(" ".join(words)))
+
+    @staticmethod
+    def _noun_around(phrases: Phrases, place: int) -> Phrase | None:
+        """Return the longest noun phrase with a word in it that is no other phrase's."""
+        found = (phrases.noun_phrase(start) for start in range(max(0, place - 5), place + 1))
+        return next((noun for noun in found if noun is not None and noun.end > place), None)
+
+
+def _as_gerund(phrases: Phrases, place: int, said: str) -> str:
+    """Turn "rides a bike" into "riding a bike"."""
+    _, _, rest = said.partition(" ")
+    return inflect_phrase(f"{phrases.lemma(place)} {rest}".strip(), "VBG")
+
+
+def write_by_template(pair: NearCaptions, rng: random.Random) -> str:
+    """Write the words that differ into one of CoVR's nine templates, the rule-based row of its paper's Table 6.
+
+    Their released code fills both words with the first, so that its "replace A with B" reads "replace A with A". Here
+    the words are what the templates mean; a word that only one caption has goes into one that needs no other.
+    """
+    old, new = pair.words
+    absent = [field for field, word in (("{old}", old), ("{new}", new)) if not word]
+    templates: list[str] = wordings_in("triplets.json")["CoVR's"]  # one is twice in the paper's list
+    usable = [template for template in templates if not any(field in template for field in absent)]
+    return rng.choice(usable).format(old=old, new=new)
+
+
+# Writes the difference of a video of `pair.other` from one of `pair.one`; empty if no text fits
+WriteText = Callable[[NearCaptions, random.Random], str]
+
+
+@dataclass(frozen=True)
+class Triplet:
+    """A reference video, a text, and the target video that it asks for."""
+
+    reference: str
+    target: str
+    text: str
+    captions: tuple[str, str]
+
+
+def mine_pairs(videos: CaptionedVideos, embed: Embed, limit: int, seed: int) -> list[VideoPair]:
+    """Mine pairs of videos whose captions are one word apart; beyond the limit, a random choice of them."""
+    captions = [(video_id, caption) for video_id, texts in videos.captions.items() for caption in texts]
+    pairs = mine(captions, embed)
+    return random.Random(seed).sample(pairs, limit) if len(pairs) > limit else pairs
+
+
+def write_triplets(
+    pairs: list[VideoPair], write: WriteText, seed: int, path: Path, progress: Progress = silent
+) -> dict[str, float]:
+    """Write those that get a text as JSON lines, and return their statistics; finished lines stay if `write` fails."""
+    rng, found = random.Random(seed), []
+    with path.open("w", encoding="utf-8") as file:
+        for pair in tracked(pairs, len(pairs), "writing texts", progress):
+            if text := write(pair.captions, rng):
+                captions = (" ".join(pair.captions.one), " ".join(pair.captions.other))
+                found.append(Triplet(pair.reference, pair.target, text, captions))
+                file.write(f"{json.dumps(asdict(found[-1]), ensure_ascii=False)}\n")
+                file.flush()
+    return statistics(found)
+
+
+def statistics(found: Sequence[Triplet]) -> dict[str, float]:
+    """Count triplets as Table 1 of CoVR's paper does, and those that share a target."""
+    videos = {video for each in found for video in (each.reference, each.target)}
+    targets = {each.target for each in found}
+    return {
+        "triplets": len(found),
+        "videos": len(videos),
+        "targets": len(targets),
+        "triplets per target": round(len(found) / max(1, len(targets)), 1),
+        "unique words": len({word for each in found for word in words_of(each.text)}),
+        "mean characters": round(sum(len(each.text) for each in found) / max(1, len(found)), 1),
+    }

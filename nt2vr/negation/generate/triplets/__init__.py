@@ -1,1 +1,0 @@
-"""Covr triplets from captions."""
