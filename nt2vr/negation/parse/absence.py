@@ -1,14 +1,11 @@
 """Negations that follow what they deny: "a cat is not visible", "while a truck is not"."""
 
-from dataclasses import replace
-
 from nt2vr.negation.parse.cues import LESS
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
+from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wanted import CueKind, Negation, Presence
 from nt2vr.negation.parse.wordlists import listed, words
 
-_LINKING = words("be remain seem appear stay stand")  # a cat remains absent
 _AFTERTHOUGHTS = words("aside excluded excepted omitted removed")
 _OF_WHOLES = words("slice section half part piece bite chunk corner portion quarter end edge bit")  # the others show
 
@@ -35,8 +32,6 @@ class Absence:
                 return Negation(kind, cue, after_cue, (), cue, after_cue, link=link)
             case "not":
                 end = self.presence.after_predicate(after_cue)
-                if end == after_cue and (closed := self._after_coming(cue, after_cue, first)) > after_cue:
-                    return self._denied(kind, cue, after_cue, self._subject(cue, first), closed)
                 if end == after_cue and not self._is_elliptic(cue, after_cue):
                     return None
                 return self._denied(kind, cue, after_cue, self._subject(cue, first), end)
@@ -45,38 +40,11 @@ class Absence:
     def _denied(self, kind: CueKind, cue: int, after_cue: int, subject: Phrase | None, end: int) -> Negation | None:
         if subject is None:
             return None
-        items, phrases = [subject], self.phrases
-        for i in range(subject.start + 1, subject.end):
-            last = items[-1]
-            if phrases.tag(i) == "DET" and phrases.word(i - 1) in {"and", "or", ","}:
-                before = i - 1 - (phrases.word(i - 2) == "," and phrases.word(i - 1) != ",")
-                items[-1] = replace(last, end=before, core=before, head=before - 1)
-                items.append(Phrase("noun", i, subject.end, subject.end, subject.end - 1))
-        return Negation(kind, cue, after_cue, tuple(items), min(subject.start, cue), max(subject.end, end))
+        return Negation(kind, cue, after_cue, (subject,), min(subject.start, cue), max(subject.end, end))
 
     def _is_elliptic(self, cue: int, after_cue: int) -> bool:
-        """Return whether the sentence leaves out "present" or "appear": "while a chair is not", "a cup does not"."""
-        phrases = self.phrases
-        if phrases.tag(after_cue) not in {"", "PUNCT"}:
-            return False
-        helper = phrases.lemma(cue - 1)
-        return helper == "be" or (
-            helper == "do" and any(word in listed("appearing") or word == "appearance" for word in phrases.words[:cue])
-        )
-
-    def after_on(self, i: int) -> int:
-        """Return the end of "are on" at word i, if that is all; i without it."""
-        phrases = self.phrases
-        is_on = phrases.is_auxiliary(i) and phrases.word(i + 1) == "on" and phrases.tag(i + 2) in {"", "PUNCT", "CONJ"}
-        return i + 2 * is_on
-
-    def _after_coming(self, cue: int, i: int, first: int) -> int:
-        """Return the end of "on" or "show up" at word i, if it is all that is denied: "the lights are not on in …"."""
-        phrases = self.phrases
-        comes = phrases.word(i + 1) == "up" and phrases.lemma(i) in {"show", "turn"}
-        end = i + 2 if comes else i + (phrases.word(i) == "on" and self._is_linked(cue, first))
-        closes = phrases.tag(end) in {"", "PUNCT", "CONJ"} or phrases.word(end) in {"in", "at", "for", "to"}
-        return end if closes else i
+        """Return whether the sentence leaves out "present": "while a chair is not"."""
+        return self.phrases.tag(after_cue) in {"", "PUNCT"} and self.phrases.lemma(cue - 1) == "be"
 
     def _free(self, cue: int, first: int) -> Negation | None:
         phrases, start, end = self.phrases, cue, cue + 1
@@ -98,8 +66,6 @@ class Absence:
         phrases, start = self.phrases, cue
         if phrases.tag(cue - 1) == "DET":
             return None  # a missing slice
-        if cue == 0 and phrases.word(cue) == "missing" and phrases.tag(after_cue) == "NOUN":
-            return None  # missing dog poster
         linked = self._is_linked(cue, first)
         while start > first and phrases.tag(start - 1) == "ADV":
             start -= 1
@@ -108,11 +74,9 @@ class Absence:
             i += 1
         inverted = i > self.presence.after_frame(after_cue) or (phrases.tag(start - 1) in {"", "PUNCT", "CONJ"})
         if (inverted or (linked and phrases.word(cue) == "missing")) and (item := self.phrases.noun_phrase(i)):
-            if phrases.tag(i) == "PRON" and not linked:
-                return None  # missing you
             return Negation("absent", cue, after_cue, (item,), start, self.presence.after_tail(item.end))
         if not linked:
-            if left := self._missing_part(cue, after_cue) or self._with_missing(cue, after_cue, first):
+            if left := self._with_missing(cue, after_cue, first):
                 return left
             # a boy runs, hat missing; but not: dog missing, please help
             may_follow = phrases.word(cue) in _AFTERTHOUGHTS or self._clause_start(cue, first) > 0
@@ -136,28 +100,13 @@ class Absence:
             return None
         return Negation("absent", cue, after_cue, (noun,), i - 1, self._after_absent(after_cue))
 
-    def _missing_part(self, cue: int, after_cue: int) -> Negation | None:
-        """Return "a car missing its wheels"; not "a missing person poster", nor "a player missing a goal"."""
-        phrases = self.phrases
-        item = phrases.noun_phrase(after_cue) if phrases.word(cue) == "missing" else None
-        if item is None or phrases.tag(cue - 1) not in {"NOUN", "PRON"}:
-            return None
-        head = phrases.lemma(item.head)
-        somebody = (
-            phrases.is_actor(item) or head in listed("roles") or phrases.tag(item.start) == "PRON"
-        )  # a kid missing his mom
-        is_part = phrases.tag(item.start) in {"DET", "NUM"} or phrases.word(item.head) != head
-        if somebody or not is_part or head in listed("missed") | _OF_WHOLES:
-            return None
-        return Negation("absent", cue, after_cue, (item,), cue, self.presence.after_tail(item.end))
-
     def _is_afterthought(self, cue: int, after_cue: int, first: int) -> bool:
         """Return whether the thing has a clause of its own: "all instruments, | drums excluded"."""
         phrases = self.phrases
         start = self._clause_start(cue, first)
         is_noun = (noun := phrases.noun_phrase(start)) is not None and noun.end == cue
         is_noun |= cue == start + 1 and phrases.tag(start) in {"VB", "VBP", "VBG"}  # crochet excluded
-        return is_noun and phrases.tag(start - 1) in {"", "PUNCT"} and phrases.tag(after_cue) in {"", "PUNCT"}
+        return is_noun and phrases.tag(start - 1) in {"", "PUNCT", "CONJ"} and phrases.tag(after_cue) in {"", "PUNCT"}
 
     def _after_absent(self, i: int) -> int:
         return max(self.presence.after_predicate(i), self.presence.after_frame(i))
@@ -167,11 +116,6 @@ class Absence:
         end = self._before_helpers(predicate, first)
         start = self._clause_start(end, first)
         start = max(self.presence.after_frame(start), start)
-        while start < end and (self.phrases.tag(start) == "ADV" or self.phrases.word(start) in {",", "there", "with"}):
-            start += 1
-        start = self._noun_start(start, end)
-        if start >= end and self.phrases.tag(start - 1) == "WH" and start - 1 > first:
-            return self._subject(start - 1, first)  # a baby who | is not around
         is_pronoun = end == start + 1 and self.phrases.tag(start) == "PRON"
         if start >= end or is_pronoun or self.presence.says_nothing(start, end):
             return None
@@ -179,69 +123,23 @@ class Absence:
 
     def _is_linked(self, predicate: int, first: int) -> bool:
         """Return whether a form of be, or the like, leads to the predicate: "is", "remains", "is noticeably"."""
-        remarks = predicate
-        while remarks > first and self.phrases.tag(remarks - 1) in {"ADV", "TO"}:
-            remarks -= 1
-        return self._before_helpers(predicate, first) < remarks
+        return self._before_helpers(predicate, first) < predicate
 
     def _before_helpers(self, i: int, first: int) -> int:
-        """Return the first word of the helpers and remarks before word i: "a cup | , however, is noticeably"."""
+        """Return the first word of the helpers and remarks before word i: "a cup | is noticeably"."""
         phrases = self.phrases
-        while i > first and (
-            phrases.is_auxiliary(i - 1)
-            or (phrases.tag(i - 1) in VERB_TAGS and phrases.lemma(i - 1) in _LINKING)
-            or phrases.tag(i - 1) in {"ADV", "TO"}
-            or phrases.word(i - 1) == "however"
-        ):
+        while i > first and (phrases.is_auxiliary(i - 1) or phrases.tag(i - 1) in {"ADV", "TO"}):
             i -= 1
-            if (phrases.tag(i - 1) == "PUNCT" and (phrases.tag(i) == "ADV" or phrases.word(i) == "however")) or (
-                phrases.word(i - 1) == "," and phrases.word(i - 2) == "however"
-            ):
-                i -= 1
         return i
 
     def _clause_start(self, end: int, first: int) -> int:
         i = end
         while i > first and not self._ends_clause(i - 1, end):
             i -= 1
-        return self._joined(i, first, end)
+        return i
 
     def _ends_clause(self, i: int, end: int) -> bool:
         phrases = self.phrases
         if phrases.tag(i) == "PUNCT" or phrases.word(i) in listed("clause_words"):
             return True
         return phrases.tag(i) in FINITE_TAGS and not (phrases.tag(i - 1) == "DET" or i + 1 == end)
-
-    def _joined(self, i: int, first: int, end: int) -> int:
-        """Return the first word of the noun phrases joined to the one at word i, "a cup, a plate and | a fork"."""
-        phrases, start, commas = self.phrases, i, 0
-        if phrases.word(end) in {"is", "was", "does", "has"}:
-            return i  # a man on a bench and | a dog is not …
-        while start > first and phrases.word(start - 1) in ({"and", "or"} if start == i else {","}):
-            has_comma = phrases.word(start - 2) == "," and start == i
-            commas += has_comma or start < i
-            before = k = start - 1 - has_comma
-            while k > first and phrases.tag(k - 1) in {"DET", "NOUN", "ADJ", "NUM"}:
-                k -= 1
-            if k == before:
-                break
-            start = k
-        is_pair = phrases.word(i - 2) == "," and commas == 1  # a dog runs, and | a cat …
-        before_list = phrases.tag(start - 1) if start > first else ""
-        starts = before_list in {"", "CONJ", "ADV", "WH"} or phrases.word(start - 1) in {";", ".", ","}
-        return start if starts and not is_pair else i
-
-    def _noun_start(self, start: int, end: int) -> int:
-        """Return the first word of the last noun phrase between two words; it may contain "of", "with a hat"."""
-        phrases = self.phrases
-        is_clause = any(self._is_verb(i) or phrases.word(i) in listed("frames") for i in range(start, end - 1))
-        if not is_clause and phrases.tag(start) not in {"ADP", "VBG"}:
-            return start
-        determiners = [i for i in range(start, end) if phrases.tag(i) == "DET"]
-        if determiners:
-            return determiners[-1]
-        after_verb = [i + 1 for i in range(start, end - 1) if self._is_verb(i) or phrases.tag(i) == "ADP"]
-        return after_verb[-1] if after_verb else start
-
-    def _is_verb(self, i: int) -> bool:
-        return self.phrases.tag(i) in VERB_TAGS - {"VBG", "VBN"} and self.phrases.tag(i - 1) not in {"DET", "ADJ"}

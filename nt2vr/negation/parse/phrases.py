@@ -15,7 +15,6 @@ _TWO_OBJECTS = words("give show teach hand tell offer feed")
 _LETTING = words("let make help")  # let him score
 _WITH_VERB = words("go start stop keep like enjoy try be begin")  # go swimming
 _EXCEPTING = words("except excepting excluding besides barring minus")
-_ING_THINGS = words("building painting clothing ceiling railing string ring wing king thing wedding drawing")
 NEW_START = words("just only instead also then")
 HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})  # forms of be, do and have
 
@@ -110,18 +109,9 @@ class Phrases:
         while self.tag(j) == "ADP":  # out of, next to
             j += 1
         inner = self.noun_phrase(j) or (self.verb_phrase(j) if self.tag(j) == "VBG" else None)
-        if inner is None and self.word(i) == "in":
-            inner = self._qualities(j)  # in black and white
         if inner is None:
             return None
         return Phrase("place", i, inner.end, inner.end, i, j)
-
-    def _qualities(self, i: int) -> Phrase | None:
-        """Return "red", "black and white"."""
-        j = i
-        while self.tag(j) == "ADJ" or (j > i and self._joins_adjectives(j)):
-            j += 1
-        return Phrase("quality", i, j, j, j - 1) if j > i else None
 
     def quality(self, i: int) -> Phrase | None:
         """Return "red", "very happy", "far away"."""
@@ -149,14 +139,6 @@ class Phrases:
             return None
         start = verb - 1 if verb > i and self.word(verb - 1) == "being" else verb
         return _read_verb_phrase(self, verb, start)
-
-    def gerund_phrase(self, i: int) -> Phrase | None:
-        """Return "painting a picture" or "shooting with a bow", of which taggers make nouns."""
-        may_go_on = (self.tag(i + 1) == "DET" and self.word(i + 1) != "no") or (
-            self.word(i + 1) in {"with", "from"} and self.word(i) not in _ING_THINGS
-        )
-        is_deed = self.word(i).endswith("ing") and self.tag(i) in {"NOUN", "ADJ", "VBG"} and may_go_on
-        return _read_verb_phrase(self, i, i) if is_deed else None
 
     def _main_verb(self, i: int) -> int | None:
         """Skip up to four auxiliaries, adverbs and "to"; None if no verb follows them."""

@@ -23,9 +23,6 @@ MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS  # of all parts: a list's items repeat th
 MAX_UNWANTED = 200  # parts, each of which is encoded and judged; words of a list in the longest sentence
 
 _REQUESTS = words("want show see include display like fancy need watch find recommend suggest give hear")
-_MEDIA = words("videos clips footage movies films scenes anything stuff something")
-_ABOUT = words("with of about showing containing featuring")
-_CONCORD = {"no": "", "nothing": "anything", "nobody": "anybody"}  # they ain't got no: one denial
 _PRONOUNS = words("it them")
 _SPEAKERS = words("i we you please , .")  # the person typing, who is not part of the video
 
@@ -127,7 +124,10 @@ def split_query(text: str, phrases: Phrases, editing: bool = False) -> Query:
     return Query(
         text,
         wanted=(wanted,) if wanted else (),
-        unwanted=tuple(_with_named(sentence.unwanted(item, negation), named) for item, negation in items),
+        unwanted=tuple(
+            _with_named(sentence.unwanted(item, negation), named if item.kind == "verb" else "")
+            for item, negation in items
+        ),
         cues=tuple(dict.fromkeys(sentence.span(negation.cue, negation.after_cue) for negation in negations)),
         scopes=tuple(sentence.span(item.start, item.core) for item, _ in items),
         others=tuple(kind for negation in negations for kind in negation.others),
@@ -185,17 +185,12 @@ class _QueryText:
             or (asks and (phrases.lemma(start) in _REQUESTS or phrases.word(start) == "me"))
         ):
             start += 1
-        while phrases.word(start) in _MEDIA and phrases.word(start + 1) in _ABOUT and start + 2 < item.core:
-            start += 2
         before = ""
         if item is first:
             before = verb
         elif item.kind == "noun" and first.object is not None:
             before = self.piece(first.start, first.object)  # playing the guitar or | the piano
-        text = f"{before} {self.piece(start, item.core)}".strip()
-        if negation.kind == "not" and not _CONCORD.keys().isdisjoint(phrases.words[start : item.core]):
-            text = " ".join(filter(None, (_CONCORD.get(word.lower(), word) for word in text.split()))) or text
-        return text
+        return f"{before} {self.piece(start, item.core)}".strip()
 
     def _speaks(self, i: int) -> bool:
         """Return whether the sentence speaks for the person typing at word i: "I don't …", "please don't …"."""

@@ -77,11 +77,8 @@ class Typed:
 
 def read_typed(text: str) -> Typed:
     """Return the text to take apart: `text` itself in most cases, and wherever nothing else would be left."""
-    typed = Typed.of(text)
-    if _part("OPERATOR").search(text):
-        typed = typed.rewritten(_steps("operators"))
-    typed = typed.rewritten(_steps("spelling"))
-    said = typed.rewritten((*_steps("fillers"), *_steps("choices"), *_steps("requests")))
+    typed = Typed.of(text).rewritten((*_steps("operators"), *_steps("spelling")))
+    said = typed.rewritten((*_steps("fillers"), *_steps("requests")))
     return said if said.text.strip(" .,;:!?") else typed
 
 
@@ -111,11 +108,6 @@ def _filled(pieces: Iterable[str]) -> str:
     return re.sub(r"\{([A-Z_]+)\}", lambda match: _filled(parts[match[1]]), "".join(pieces))
 
 
-def _before(match: re.Match[str], num_chars: int = 80) -> str:
-    """Return the text before a match, as far as it matters."""
-    return match.string[max(0, match.start() - num_chars) : match.start()]
-
-
 def _contraction(match: re.Match[str]) -> str | None:
     return contraction(match[0].lower().replace("\u2019", "'"))
 
@@ -128,54 +120,10 @@ def _cue(match: re.Match[str]) -> str | None:
 
 def _listed(match: re.Match[str]) -> str | None:
     """Return the conjunction for a mark in a denied list: "no cars/trucks", "no dogs & cats"."""
-    before = _before(match)
+    before = match.string[max(0, match.start() - 80) : match.start()]
     if not _part("CUE_BEFORE").search(before) or before.endswith((" and", " but", " as well")):
         return None
     return " or " if match[0] == "/" else " and "
-
-
-def _enumerated(match: re.Match[str]) -> str | None:
-    """Return "exclude phones or laptops" for "exclude: phones, laptops", if the rest is no list of what is wanted."""
-    is_list = match[0].count(",") > 1 or (match.start() > 0 and "," in match[0])
-    names_another = match.string[match.end() : match.end() + 1] == ":"
-    return re.sub(r"\s?,\s?(?!and |or )", " or ", match[0]) if is_list and not names_another else None
-
-
-def _expected(match: re.Match[str]) -> str | None:
-    """Return "except" for an "expect" after "all animals"."""
-    return "except" if _part("QUANTIFIED").search(_before(match, 60)) else None
-
-
-def _rather(match: re.Match[str]) -> str | None:
-    """Return "rather than" for the joint of "I prefer tea to coffee"."""
-    chosen = list(_part("CHOICE").finditer(match.string, max(0, match.start() - 80), match.start()))
-    between = match.string[chosen[-1].end() : match.start()] if chosen else ""
-    return "rather than" if between and not re.search(r"[.;?!]|\b(?:to|over|than|instead|not)\b", between) else None
-
-
-def _chosen(match: re.Match[str]) -> str | None:
-    """Return nothing but punctuation for "I'd rather see" where "rather than" follows."""
-    follows = "rather than " in match.string[match.end() : match.end() + 80]
-    return match[0][: 2 * (match[0][0] in ".;,!?")] if follows else None
-
-
-def _named(match: re.Match[str]) -> str | None:
-    """Return the noun of a contrast's "one": "not a young woman, an old one"."""
-    found = _part("CONTRAST").search(match.string, max(0, match.start() - 80), match.end())
-    return found[1] or found[2] if found else None
-
-
-def _judged(match: re.Match[str]) -> str | None:
-    """Return "no running" for "running? no", if something else gets a yes, and for "cat: no"."""
-    if not _part("APPROVES").search(match.string) and not re.search("[:=]", match[0]):
-        return None
-    return f"{match[1]}," if match[2][0] in "yY" else f"no {match[1]},"
-
-
-def _corrected(match: re.Match[str]) -> str | None:
-    """Return "no cat," for the start of "a cat, no wait, a dog"; a denial corrected stays as it is."""
-    is_denial = _part("DENIAL").search(match[1]) or match[1].lower() in {"sorry", "wait", "oops"}
-    return None if is_denial else f"no {match[1]}, "
 
 
 def _new_clause(match: re.Match[str]) -> str:
@@ -184,9 +132,5 @@ def _new_clause(match: re.Match[str]) -> str:
 
 
 _FUNCTIONS: dict[str, Callable[[re.Match[str]], str | None]] = {
-    f"{function.__name__.strip('_')}()": function
-    for function in (
-        *(_contraction, _cue, _listed, _enumerated, _expected, _rather),
-        *(_chosen, _named, _judged, _corrected, _new_clause),
-    )
+    f"{function.__name__.strip('_')}()": function for function in (_contraction, _cue, _listed, _new_clause)
 }

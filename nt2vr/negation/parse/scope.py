@@ -47,8 +47,6 @@ class Lists:
             conjunction = self.phrases.word(k) if self.phrases.word(k) in {"and", "or"} else ""
             k += bool(conjunction)
             item = self._next_item(first, k) if k > j and self.phrases.word(k) != "no" else None
-            if pending and item and self._starts_clause(item):
-                return items  # in the absence of a dog, | a choir and a band play
             if item is None or not self._shares(first, item, conjunction, kind):
                 break
             pending.append(item)
@@ -57,58 +55,32 @@ class Lists:
                 items, pending = items + pending, []
         closes = self.phrases.tag(j) in {"", "PUNCT", "CONJ", "ADP"}  # not: without snow, farmers | plough
         short = closes and all(item.end - item.start == 1 for item in pending)
-        if wanted_before and first.kind == "noun" and short and not self._repeats(first):
+        is_run = wanted_before or len(pending) > 1  # no dogs, cats, birds; but: no dogs, | cats
+        if first.kind == "noun" and is_run and short:
             items += pending  # a beach, no dogs, cats
         return items
 
     def _next_item(self, first: Phrase, i: int) -> Phrase | None:
         phrases = self.phrases
-        noun = phrases.noun_phrase(i)
-        if first.kind == "noun" and phrases.tag(i) == "VBG" and phrases.word(i - 1) == "or" and noun and noun.head > i:
-            return noun  # without a guitar or | marching band
-        if first.kind == "noun" and phrases.tag(i) in {"VBG", "VBZ"}:  # tags of "filling" and "sprinkles"
-            return Phrase("noun", i, i + 1, i + 1, i) if self._is_listed(i) else None
         finders = {"verb": phrases.verb_phrase, "noun": phrases.noun_phrase, "place": phrases.place_phrase}
         item = finders.get(first.kind, phrases.quality)(i)
         if item is None and (first.object is not None or first.end == first.start + 1):
             item = phrases.noun_phrase(i)  # playing the guitar or | the piano; without icing or | sprinkles
         return item
 
-    def _repeats(self, first: Phrase) -> bool:
-        """Return whether every item has its own cue, so that one without is wanted: "no dogs, no kids, | waves"."""
-        words = self.phrases.words
-        return words[first.start - 2 : first.start - 1] == [","] and words[first.start - 1] in words[: first.start - 2]
-
-    def _starts_clause(self, item: Phrase) -> bool:
-        return self.phrases.tag(item.end) in FINITE_TAGS and self.presence.after_tail(item.end) == item.end
-
-    def _is_listed(self, i: int) -> bool:
-        """Return whether word i is a noun by its place: "icing, | sprinkles, or | filling"."""
-        phrases = self.phrases
-        if phrases.tag(i) == "VBG":
-            return phrases.tag(i + 1) in {"", "PUNCT"} and phrases.word(i - 1) == "or"
-        return phrases.word(i - 1) == "," and "or" in phrases.words[i + 1 : i + 3]
-
     def _shares(self, first: Phrase, item: Phrase, conjunction: str, kind: CueKind) -> bool:
         phrases = self.phrases
         if item.kind == "verb":
             bare = first.end - first.start == 1 == item.end - item.start
             return phrases.tag(first.head) == phrases.tag(item.head) and (conjunction != "and" or bare)
-        if not conjunction and phrases.is_actor(item) and phrases.tag(item.end) == "VBG":
-            return False  # a party without balloons, | people dancing
-        if phrases.tag(item.start) == "NUM" != phrases.tag(first.start):
-            return False  # no clouds, | two dogs
         if phrases.tag(item.start) == "PRON" or (
             phrases.tag(item.end) in FINITE_TAGS and (phrases.tag(item.start) == "DET" or phrases.is_actor(item))
         ):  # a new clause
             return False
-        if conjunction == "and" and phrases.word(item.end) in {"with", "without"}:
+        if phrases.word(item.end) in {"with", "without", "who"}:
             return False  # without horns and | a bull with horns
         if conjunction == "and" and phrases.word(item.start) == "the" != phrases.word(first.start):
             return False  # without a hat and | the dog
-        things = kind in {"no", "without"} and first.kind == item.kind == "noun"
-        if things and conjunction == "and" and phrases.tag(item.start) == "ADJ" != phrases.tag(first.start):
-            return False  # with no beard and | blue eyes
         if conjunction == "and" and phrases.tag(item.start) == "DET":
             return kind != "no" and phrases.is_actor(item) == (first.kind == "noun" and phrases.is_actor(first))
         return True
@@ -123,9 +95,7 @@ _KINDS = _ENTITIES | words(
 )
 _BARE = words("empty bare clear quiet deserted blank vacant abandoned naked alone plain desolate unoccupied lifeless")
 _DENIALS = words("not no n't never nobody none nothing neither nor noone without")  # all | but nothing with skis
-_DENYING = _DENIALS | words("lacks lacking zero hardly") | _BARE
 _WEAK = words("but bar save besides different")  # exceptions only after "all" and the like
-_NAMING = words("bar save all")
 _MAX_NOUN = 5  # words between "all" and "but"
 
 
@@ -140,14 +110,6 @@ class Exceptions:
         phrases = self.phrases
         if phrases.tag(after_cue) in {"", "PUNCT"} or phrases.word(after_cue) in _DENIALS:
             return "none"
-        if (
-            phrases.word(after_cue - 1) == "but"
-            and phrases.tag(after_cue) == "NUM"
-            and phrases.tag(after_cue + 1) != "NOUN"
-        ):
-            return "none"  # all but one; not: everyone but one boy
-        if phrases.word(cue) in _NAMING and phrases.noun_phrase(after_cue) is None:
-            return "none"  # every bar in town, all but forgotten
         clause = self._clause_start(cue)
         before = phrases.words[clause:cue]
         if listed("universal").intersection(phrases.words[cue:after_cue]):  # anything but
@@ -157,19 +119,15 @@ class Exceptions:
             besides = phrases.word(cue) == "besides" and first is not None and phrases.word(first.end) == ","
             if phrases.word(cue) in _WEAK and not besides:
                 return "none"
-            return "wanted" if self._denies_later(after_cue) else "unwanted"
+            return "unwanted"
         universal = next((i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in listed("universal")), None)
         denied = self._denial(cue, clause, found) is not None
         if phrases.word(cue) in _WEAK and after_cue == cue + 1:
             near = universal is not None and self._names_only(universal + 1, cue)
-            if not near and not self._leaves_out(universal, cue) and not (denied and self._is_excepted(cue, found)):
+            if not near and not (denied and self._is_excepted(cue, found)):
                 return "none"
         if universal is not None and phrases.word(universal) not in _ENTITIES:
             return "unwanted"
-        noun = phrases.noun_phrase(after_cue)
-        enclosed = noun is not None and phrases.word(cue - 1) == phrases.word(noun.end) == ","
-        if enclosed and noun and self._denies_later(noun.end):
-            return "wanted"  # a clip in which, apart from a boat, there is nothing
         return "wanted" if denied or not _BARE.isdisjoint(before) else "unwanted"
 
     def wanted(self, cue: int, after_cue: int, found: list[Negation]) -> list[Negation]:
@@ -178,8 +136,8 @@ class Exceptions:
         denial = self._denial(cue, self._clause_start(cue), found)
         if denial is None:
             link = " with " if phrases.word(cue - 1) == "with" else ", "
-            rest = () if self._denies_later(after_cue) else ("anything",)  # an empty room except for a chair
-            return [*found, Negation("except", cue, after_cue, (), cue, after_cue, link=link, others=rest)]
+            # an empty room except for a chair
+            return [*found, Negation("except", cue, after_cue, (), cue, after_cue, link=link, others=("anything",))]
         item, last = denial.items[0], denial.items[-1]
         taken = replace(denial, items=(), verb=None, others=self._named(denial, cue))
         link = " with " if denial.kind == "without" or phrases.word(denial.cue - 1) == "with" else " "
@@ -189,14 +147,6 @@ class Exceptions:
             return [*found[:-1], taken, Negation("except", cue, after_cue, (), start, after_cue, link=" ")]
         taken = replace(taken, end=max(min(last.core, cue), denial.after_cue), link="")
         return [*found[:-1], taken, Negation("except", cue, after_cue, (), cue, after_cue, link=link)]
-
-    def take_back(self, negation: Negation, found: Sequence[Negation]) -> Negation:
-        """Return "nobody" without its thing after an exception in front: "except for the dog, | nobody is there"."""
-        front = found[-1] if found else None
-        if front is None or front.kind != "except" or not negation.thing or len(negation.items) != 1:
-            return negation
-        end = max(negation.after_cue, negation.items[0].core)
-        return replace(negation, items=(), thing="", end=end, others=(negation.thing,))
 
     def _named(self, denial: Negation, end: int) -> tuple[str, ...]:
         """Return what a denial names before word `end`: "animals", "people"."""
@@ -226,23 +176,12 @@ class Exceptions:
             and phrases.word(cue - 1) != ","
         )
 
-    def _leaves_out(self, universal: int | None, cue: int) -> bool:
-        """Return whether "save" or "bar" ends a whole clause about everybody: "everyone dances | save the groom"."""
-        phrases = self.phrases
-        if universal is None or phrases.word(cue) not in {"save", "bar"} or phrases.tag(cue + 1) not in {"DET", "NUM"}:
-            return False
-        acts = any(phrases.tag(i) in VERB_TAGS for i in range(universal + 1, cue))
-        return acts and phrases.tag(cue - 1) not in {"TO", "MD", "CONJ", "PRON", "NEG", "DET", "ADP"}
-
     def _names_only(self, start: int, end: int) -> bool:
         """Return whether words `start` to `end` are at most a noun phrase: "every animal | but"."""
         inner = range(start, end)
         return len(inner) <= _MAX_NOUN and not any(
             self.phrases.tag(i) in VERB_TAGS - {"VBG", "VBN"} or self.phrases.tag(i) == "PUNCT" for i in inner
         )
-
-    def _denies_later(self, i: int) -> bool:
-        return any(word in _DENYING for word in self.phrases.words[i:])
 
     def _clause_start(self, cue: int) -> int:
         """Return the first word of the clause; a comma right before the exception is inside."""
@@ -254,10 +193,7 @@ class Exceptions:
 
 _DEPICTING = words("show feature include contain depict display portray")
 _SHOWN = words("shown seen depicted pictured captured portrayed")
-_MISTAGGED = frozenset({"VB", "VBP", "VBZ", "VBD", "VBN", "ADJ"})  # no swing | set, without a lug | wrench
-_POSTURES = words("sit stand lie lay kneel crouch rest sleep hang wait")
-_WATCHING, _US = words("see watch hear"), words("me us")  # don't want to see, don't show me
-_TIMES = words("after before during")
+_WATCHING, _US = words("see watch hear want need like"), words("me us")  # don't want to see, don't show me
 _SCENES = words("on at in by near after before during around over under behind")
 _ANYTHING = words("anything everything anyone anybody everyone everybody stuff")
 _VAGUE = words("a an any the single visible clear slightest")
@@ -274,35 +210,18 @@ class DeniedAfter:
         phrases = self.phrases
         if kind == "minus":
             return Phrase("noun", after_cue, after_cue + 1, after_cue + 1, after_cue)
-        clause = self._after_frame(after_cue) if kind == "nobody" else after_cue
-        i = self._skip_helpers(kind, cue, clause)
-        if (
-            phrases.word(cue) == "nothing"
-            and self.presence.after_tail(i) == i
-            and (quality := phrases.quality(i))
-            and phrases.tag(quality.end) in {"", "PUNCT", "CONJ", "ADP"}
-        ):
-            return quality  # nothing modern
-        is_quality = phrases.tag(i) in {"ADJ", "VBN"} and self.presence.after_tail(i) == i
-        if phrases.word(cue) == "none" and is_quality and (quality := phrases.quality(i)):
-            return quality  # eggs, none broken
-        if phrases.word(cue) == "none" and phrases.word(after_cue) == "of" and not phrases.verb_phrase(i):
-            return phrases.noun_phrase(after_cue + 1)  # knocks none of the hurdles over
+        i = self._skip_helpers(kind, after_cue)
         if kind == "nobody" and not (
-            (phrases.verb_phrase(i) and self.presence.after_tail(clause) == clause)
+            (phrases.verb_phrase(i) and self.presence.after_tail(after_cue) == after_cue)
             or (phrases.word(cue) == "none" and phrases.place_phrase(i))
         ):
             return Phrase("noun", cue, after_cue, after_cue, cue)
         i = self._after_sign(i)
         i += kind == "not" and phrases.word(i) in _SHOWN and phrases.tag(i + 1) == "VBG"  # not shown | eating
-        noun = (phrases.gerund_phrase(i) or phrases.noun_phrase(i)) if kind in {"no", "order"} else None
+        noun = phrases.noun_phrase(i) if kind in {"no", "order"} else None
         found = noun or phrases.any_phrase(i)
-        number = i + (phrases.tag(i) == "DET")
-        if found is None and phrases.tag(number) == "NUM":
-            found = Phrase("noun", i, number + 1, number + 1, number)  # one dog, not three; not the first
         if found and found.kind == "noun" and kind in {"no", "without", "order"}:
             found = self._without_predicate(found)
-            found = self._whole_noun(found, attaches=wanted_before and self._attaches(kind, cue))
         return self._specified(found) if found and kind != "nobody" else found
 
     def _specified(self, found: Phrase) -> Phrase:
@@ -330,25 +249,12 @@ class DeniedAfter:
         )
         return self._specified(noun) if noun and names and means_picture else verb
 
-    def _after_frame(self, i: int) -> int:
-        """Return the end of "in this clip" at word i, if a clause goes on: "nobody in this clip | is smoking"."""
-        end = self.presence.after_frame(i)
-        return end if self.phrases.tag(end) in FINITE_TAGS and self.presence.after_tail(end) == end else i
-
     def _after_sign(self, i: int) -> int:
         """Skip "any sign of", "the need for" at word i."""
         j = i
         while self.phrases.word(j) in _VAGUE:
             j += 1
         return j + 2 if self.phrases.word(j) in listed("signs") and self.phrases.word(j + 1) in {"of", "for"} else i
-
-    def _attaches(self, kind: CueKind, cue: int) -> bool:
-        """Return whether what follows may belong to somebody before the cue: "a man with no hair singing"."""
-        phrases = self.phrases
-        if kind != "without" and phrases.word(cue - 1) != "with":
-            return False
-        nouns = (i for i in range(cue) if phrases.tag(i) == "NOUN")
-        return any({phrases.word(i), phrases.lemma(i)} & listed("actors") for i in nouns)
 
     def _without_predicate(self, noun: Phrase) -> Phrase:
         """Cut off a "present" or "visible" that was taken for the noun: "no person | present"."""
@@ -357,29 +263,9 @@ class DeniedAfter:
             return replace(noun, end=last, core=last, head=last - 1)
         return noun
 
-    def _whole_noun(self, noun: Phrase, *, attaches: bool) -> Phrase:
-        """Add the words that the tagger took for verbs: "ice | skating"."""
-        end = noun.end
-        while self._continues(noun, end, attaches=attaches):
-            end += 1
-        return replace(noun, end=end, core=end, head=end - 1) if end > noun.end else noun
-
-    def _continues(self, noun: Phrase, i: int, *, attaches: bool) -> bool:
-        phrases = self.phrases
-        closes = phrases.tag(i + 1) in {"", "PUNCT", "CONJ", "WH"}
-        if self.presence.after_tail(i) > i:
-            return False  # no handbag | visible
-        may_be_noun = phrases.tag(i) == "VBG" or (
-            i == noun.head + 1 and phrases.tag(i) in _MISTAGGED and phrases.word(i)[-1] != "s"
-        )
-        return may_be_noun and closes and not attaches and not phrases.is_actor(noun)
-
-    def _skip_helpers(self, kind: CueKind, cue: int, i: int) -> int:
+    def _skip_helpers(self, kind: CueKind, i: int) -> int:
         """Skip the words between a cue and what it negates, from word i on."""
         phrases = self.phrases
-        subject = phrases.noun_phrase(i + 1) if phrases.word(cue) in {"nor", "never"} else None
-        if subject and phrases.lemma(i) in {"do", "be", "have"} and phrases.tag(subject.end) in VERB_TAGS:
-            i = subject.end  # nor does the man | sing
         if phrases.word(i) == "of" and (group := phrases.noun_phrase(i + 1)):  # none of them
             i = group.end
         while (
@@ -399,16 +285,14 @@ class DeniedAfter:
         acts = kind == "nobody" or (denies_all and generic and phrases.is_actor(noun))
         takes_clause = acts or not wanted_before
         relative = phrases.tag(noun.start - 2) == "WH" and phrases.is_auxiliary(noun.end)  # where no planes | land
-        takes_finite = kind == "no" and (relative or not wanted_before or self._opens_clause(noun))
+        takes_finite = kind == "no" and (relative or not wanted_before)
         vague = phrases.word(noun.head) in _ANYTHING  # everything shot | at night
         end, core = noun.end, None
         while True:
             other = cues().get(phrases.word(end)) == "without"  # w/o people | w/o huts
             if other or self.presence.after_tail(end) > end or (kind == "order" and phrases.word(end) == "from"):
                 return replace(noun, end=end, core=core or end)
-            if phrases.word(end) == "as" and (as_phrase := phrases.noun_phrase(end + 1)):
-                end = as_phrase.end
-            elif not (takes_clause or takes_finite or self._refers_back(end)):
+            if not (takes_clause or takes_finite):
                 return replace(noun, end=end, core=end)
             elif (place := phrases.place_phrase(end)) and self.after_filler(end) == end:
                 core = end if core is None and not vague and self.sets_scene(place, kind) else core
@@ -418,17 +302,6 @@ class DeniedAfter:
                 end = verb.end
             else:
                 return replace(noun, end=end, core=core or end)
-
-    def _refers_back(self, i: int) -> bool:
-        """Return whether a deed at word i is done to what was named before: "pizza without a person | eating it"."""
-        deed = self.phrases.verb_phrase(i) if self.phrases.tag(i) == "VBG" else None
-        return deed is not None and self.phrases.words[i + 1 : deed.end] in (["it"], ["them"])
-
-    def _opens_clause(self, noun: Phrase) -> bool:
-        """Return whether a denied noun is the subject of a clause: "a band plays and no fans | are cheering"."""
-        phrases = self.phrases
-        joined = phrases.tag(noun.start - 2) in {"CONJ", "PUNCT"} or phrases.word(noun.start - 2) in {"yet", "so"}
-        return joined and phrases.is_auxiliary(noun.end)
 
     def _is_denied_as_such(self, i: int) -> bool:
         """Return whether somebody at word i is all that is denied: "except | kids singing", "don't show | kids"."""
@@ -443,17 +316,6 @@ class DeniedAfter:
             return True
         definite = place.object is not None and phrases.word(place.object) in {"the", "a", "an", "this"}
         return kind in {"no", "nobody"} and definite and phrases.word(place.start) in _SCENES
-
-    def scene_of(self, item: Phrase, kind: CueKind) -> Phrase:
-        """Return "sits on the bench" of "nobody sits on the bench" with its place as its setting."""
-        if kind != "nobody" or item.kind != "verb" or item.core < item.end:
-            return item
-        stays = self.phrases.lemma(item.head) in _POSTURES
-        for i in range(item.head + 1, item.end):
-            place = self.phrases.place_phrase(i)
-            if place and (stays or self.phrases.word(i) in _TIMES) and self.sets_scene(place, kind):
-                return replace(item, core=i)
-        return item
 
     def _modifying_verb(self, i: int, takes_finite: bool) -> Phrase | None:
         """Return "swimming", "dressed in red" or "who swim" at word i, and "swim" if `takes_finite`."""
@@ -477,7 +339,6 @@ _HELD = words("wear hold carry eat drink use play")  # "wearing no hat": the ver
 _BEFORE_ABSENCE = words("in the by with a an due to of complete total is notable noticeable marked severe clear")
 _ABSENCES = words("absence lack shortage")
 _OTHERS = words("other others")
-_DEGREES = words("too so very overly particularly especially that")
 
 
 class ScopeFinder:
@@ -518,19 +379,16 @@ class ScopeFinder:
                 kind = "not"
             if cue < first:
                 continue
-            left_out = self._cues.left_out(cue, after_cue) if kind == "out" else None
-            if backward := left_out or self._before.find(kind, cue, after_cue, first):
+            if backward := self._before.find(kind, cue, after_cue, first):
                 found.append(backward)
                 continue
             if kind not in _FORWARD:
                 continue
-            if several := self._of_subject(cue, after_cue) or self._nothing_else(kind, cue, after_cue):
+            if several := self._nothing_else(kind, cue, after_cue):
                 found += several
                 continue
             before = self._wanted.words(found, cue)
             negation = self._negation(kind, cue, after_cue, bool(before))
-            if negation:
-                negation = self._exceptions.take_back(negation, found)
             if negation and not negation.items:
                 found.append(negation)
             elif negation:
@@ -550,70 +408,20 @@ class ScopeFinder:
         ):
             return None
         first = self._after.shown(first, cue)
-        if first.object and first.kind == "verb" and not wanted_before and phrases.tag(first.end) in FINITE_TAGS:
-            first = replace(first, end=first.object, core=first.object)  # instead of singing | a man dances
         if first.kind == "noun" and kind != "minus":
             first = self._after.with_modifiers(first, kind, wanted_before)
         modified = first.kind == "noun" and first.end > getattr(phrases.noun_phrase(first.start), "end", first.end)
         described = kind == "not" and phrases.tag(cue - 1) == "PUNCT" and phrases.tag(cue - 2) == "ADJ"
         alone = described or modified or kind == "minus" or (kind == "nobody" and first.kind != "verb")
         items = [first] if alone else self._lists.items(first, kind, wanted_before)
-        items[-1] = self._after.scene_of(items[-1], kind)
         after_verb = phrases.tag(cue - 1) in VERB_TAGS and not phrases.is_auxiliary(cue - 1)
         is_object = kind == "nobody" and first.start == cue and phrases.lemma(cue - 1) not in {"be", "have"}
         is_object &= phrases.word(after_cue) not in {"but", "except", "save", "other", "besides"}
         holds = after_verb and (is_object or (kind == "no" and phrases.lemma(cue - 1) in _HELD))
         end = self._after.after_filler(items[-1].end)
-        named = first.start < after_cue or (kind == "nobody" and self._sit_there(first, cue, after_cue))
-        thing = denied_by_nobody()[" ".join(phrases.words[cue:after_cue])] if named else ""
+        thing = denied_by_nobody()[" ".join(phrases.words[cue:after_cue])] if first.start < after_cue else ""
         start = self._start(cue)
         return Negation(kind, cue, after_cue, tuple(items), start - holds, end, start - 1 if holds else None, thing)
-
-    def _of_subject(self, cue: int, after_cue: int) -> list[Negation]:
-        """Return the negations of "neither the man nor the woman is smiling", which wants both; [] elsewhere.
-
-        Likewise for "neither dog is on a leash", "none of the players wears a hat", "nobody in the audience claps".
-        """
-        phrases, word = self.phrases, self.phrases.word(cue)
-        of = phrases.word(after_cue) == "of"
-        people = (
-            denied_by_nobody().get(" ".join(phrases.words[cue:after_cue])) == "people"
-            and phrases.word(after_cue) != "with"
-        )
-        people = people and not of and self.presence.after_frame(after_cue) == after_cue
-        crowd = phrases.place_phrase(after_cue) if people else None  # nobody | in the audience
-        if crowd and phrases.tag(crowd.end) == "TO":
-            return []  # nobody at the table to eat
-        if not (word == "neither" and self._cues.start_clause(cue)) and not (word == "none" and of) and not crowd:
-            return []
-        one = last = crowd or phrases.noun_phrase(after_cue + of)
-        if one is None:
-            return []
-        joint: list[Negation] = []
-        if word == "neither" and not of and phrases.word(one.end) == "nor":
-            last = phrases.noun_phrase(one.end + 1)
-            joint = [Negation("not", one.end, one.end + 1, (), one.end, one.end + 1, link=" and ")]
-        if last is None:
-            return []
-        end = max(self.presence.after_tail(last.end), self._before.after_on(last.end))
-        if end > last.end:  # none of the lights | are on
-            return (
-                [Negation("no", cue, after_cue, (last,), cue, end)]
-                if word == "none" and phrases.is_auxiliary(last.end)
-                else []
-            )
-        verb = phrases.verb_phrase(last.end)
-        if verb and joint and verb.object is not None and not phrases.is_auxiliary(last.end):
-            return []  # neither X nor Y hides the dog
-        if verb is None and phrases.is_auxiliary(last.end):
-            verb = phrases.quality(last.end + 1) or phrases.place_phrase(last.end + 1)
-        if verb is None:
-            return []
-        items = tuple(self._lists.items(verb, "not", wanted_before=True))
-        denied = Negation("not", cue, after_cue, items, last.end, items[-1].end)
-        skipped = one.end if phrases.tag(one.start) == "PRON" else after_cue + of  # none of them
-        skipped = (crowd and crowd.object) or skipped
-        return [Negation("not", cue, after_cue, (), cue, skipped), *joint, denied]
 
     def _nothing_else(self, kind: CueKind, cue: int, after_cue: int) -> list[Negation]:
         """Return "no other dogs", "nobody else" as words that deny nothing: what else there may be is an open set."""
@@ -638,25 +446,11 @@ class ScopeFinder:
         phrases = self.phrases
         before = cue - 1 - (phrases.word(cue - 1) in {"yet", "and", ","})
         noun_follows = phrases.tag(quality.end) == "NOUN"
-        if noun_follows and cue == 0 and phrases.word(quality.start) in _DEGREES:
-            return True  # not too spicy | soup
-        if noun_follows and cue == 0 and phrases.tag(quality.end - 1) == "VBN":
-            return (
-                phrases.word(quality.start - 1) != "not" or quality.end - quality.start > 1
-            )  # not yet painted | wall
         follows = noun_follows and (before < cue - 1 or phrases.word(cue) == "but")
         first = before
         while follows and phrases.tag(first) in {"ADJ", "ADV"}:
             first -= 1
-        while phrases.tag(cue - 1) == "ADV":
-            cue -= 1  # a decidedly | not modern kitchen
         return phrases.tag(cue - 1) == "DET" or (first < before and phrases.tag(first) in {"DET", ""})
-
-    def _sit_there(self, verb: Phrase, cue: int, after_cue: int) -> bool:
-        """Return whether a clause of its own denies people at a thing named before: "but no one is sitting in it"."""
-        phrases = self.phrases
-        clause = phrases.is_auxiliary(after_cue) or phrases.is_auxiliary(cue - 1)
-        return clause and phrases.word(verb.end - 1) in {"it", "them", "there"}
 
     def _start(self, cue: int) -> int:
         """Return the first word of "in the complete absence of"; elsewhere the cue."""
@@ -685,18 +479,8 @@ class ScopeFinder:
             return phrases.word(i) in {"while", "but"} or phrases.tag(i + 1) in {"PRON", "NEG", "ADP", *VERB_TAGS}
         return (
             phrases.tag(i) in {"PUNCT", "NEG"}
-            or cues().get(phrases.word(i), "out") not in {"out", "except", "order"}
+            or cues().get(phrases.word(i), "except") not in {"except", "order"}
             or (relative and phrases.tag(i) in FINITE_TAGS)
-        )
-
-    def _is_mentioned(self, place: int, wanted: Sequence[int]) -> bool:
-        """Return whether the wanted words name the place at word `place` too: "in the bathroom"."""
-        phrases = self.phrases
-        noun = phrases.noun_phrase(place + 1)
-        return (
-            noun is not None
-            and phrases.word(noun.start) == "the"
-            and phrases.word(noun.head) in {phrases.word(i) for i in wanted}
         )
 
     def _without_setting(self, negation: Negation, found: Sequence[Negation]) -> Negation:
@@ -713,10 +497,6 @@ class ScopeFinder:
             and self.phrases.word(last.core + 1) == "the"
         ):
             return replace(negation, end=last.core)  # there is no bread on | the table, only fruit
-        if self._is_mentioned(last.core, wanted):
-            return negation  # a bathroom with a sink, but there is no one | in the bathroom
-        if self._wanted.is_shared(last.core, negation, wanted):
-            return replace(negation, end=last.core)  # a dog and no cat | in a field
         if self._wanted.acts(wanted) or self._wanted.placed(wanted) or (last.kind == "noun" and wanted):
             return replace(negation, items=(*negation.items[:-1], replace(last, core=last.end)))
         return replace(negation, end=last.core)

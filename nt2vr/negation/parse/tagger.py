@@ -213,7 +213,7 @@ _PENN_TO_C5 = {tag: f"VV{form}" for form, tag in _C5_FORMS.items()} | {"NN": "NN
 _BY_WORD = renamed(
     "NEG=not,n't,nt,never CONJ=and,or,nor,but,while,whilst DET=a,an,the,no,any,every,several ADP=without,w/o,with "
     "WH=who,which,where PRON=i,nobody,none,nothing,anything,anyone,everything ADV=please,really,nowhere "
-    "ADJ=-free,non-,non"
+    "ADJ=-free"
 )
 _CLITICS = {"s": "'s", "re": "'re", "m": "'m", "ll": "'ll", "ve": "'ve"}  # datasets drop apostrophes: "it s", "we re"
 

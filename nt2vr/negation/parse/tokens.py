@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from nt2vr.negation.parse.wordlists import listed, renamed, words
+from nt2vr.negation.parse.wordlists import renamed, words
 
 _CUES = words(
     "without except excluding exclude excludes excepting instead neither nothing nobody never lacking missing "
@@ -173,8 +173,6 @@ def _cut(word: str) -> int:
         return len(word) - 2
     if word in _WITH_IS:
         return len(word) - 1
-    if word.startswith("non-") and word[4:] not in listed("non_words") and len(word) > len("non-xx"):
-        return len("non-")
     if word.endswith("-free"):
         return len(word) - len("-free")
     if len(word) > 2 and word[-1] == "." and word[:-1].isalpha() and word[:-1] not in _ABBREVIATED:

@@ -9,7 +9,7 @@ from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wordlists import Runs, listed, listed_runs, words
 
 CueKind = Literal[
-    "not", "no", "without", "nobody", "except", "minus", "order", "absent", "free", "less", "out", "double", "edit"
+    "not", "no", "without", "nobody", "except", "minus", "order", "absent", "free", "less", "double", "edit"
 ]
 """What a cue denies:
 
@@ -22,7 +22,6 @@ minus: the next word, to which it is attached.
 absent: the thing before it, or after it if the order is inverted.
 free: the noun to which it is attached.
 less: the thing that its word names, in LESS.
-out: the thing between it and "out".
 double: nothing, since two negations affirm.
 edit: what is replaced or removed, or nothing: see `nt2vr.negation.parse.editing`.
 """
@@ -66,7 +65,7 @@ class Presence:
     def after_predicate(self, i: int) -> int:
         """Return the end of "visible", "to be seen here", "part of this scene" at word i; i without one."""
         phrases, j, there = self.phrases, i, listed("present", "appearing")
-        while (phrases.word(j) in listed("helping") and phrases.word(j + 1)) or self._is_remark(j):
+        while phrases.word(j) in listed("helping") and phrases.word(j + 1):
             j += 1
         if phrases.word(j) in there:
             j += 1
@@ -81,7 +80,7 @@ class Presence:
     def after_tail(self, i: int) -> int:
         """Return the end of "is visible in this image", "in sight" or "present" at word i; i without one."""
         phrases, j = self.phrases, i
-        while phrases.is_auxiliary(j) or (self._is_remark(j) and phrases.is_auxiliary(j + 1)):
+        while phrases.is_auxiliary(j):
             j += 1
         return max(self.after_predicate(j) if self.after_predicate(j) > j else i, self.after_frame(i))
 
@@ -97,14 +96,8 @@ class Presence:
             or phrases.is_auxiliary(i)
         )
 
-    def _is_remark(self, i: int) -> bool:
-        is_other = self.phrases.tag(i) == "ADV" and self.phrases.word(i) not in listed("present")
-        return is_other and not self.longest(listed_runs("fillers"), i)
-
     def _closes(self, i: int) -> bool:
         """Return whether a predicate may end before word i: "not visible | on a table", but not "not shown eating"."""
-        if self.phrases.word(i) in {"as", "which"}:  # begins a clause
-            return True
         return self.phrases.tag(i) not in {"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS}
 
 
@@ -173,8 +166,6 @@ class WantedFinder:
             return negation
         if phrases.tag(end) in {"", "PUNCT"}:
             return negation
-        if self.is_shared(end, negation, [i for i in self.words(found) if i < negation.start]):
-            return negation
         both = negation.kind == "not" and phrases.word(negation.cue - 1) == "and"  # a man and not a woman | playing
         if phrases.tag(end) in (VERB_TAGS if both else FINITE_TAGS) and negation.kind != "no":
             return negation  # a dog and not a cat | is sleeping
@@ -189,13 +180,6 @@ class WantedFinder:
     def placed(self, wanted: Sequence[int]) -> bool:
         """Return whether the wanted words name a place of their own."""
         return any(map(self.phrases.is_setting, filter(None, map(self.phrases.place_phrase, wanted))))
-
-    def is_shared(self, i: int, negation: Negation, wanted: Sequence[int]) -> bool:
-        """Return whether the place at word i is that of the wanted thing, too: "a dog and no cat | in a field"."""
-        place = self.phrases.place_phrase(i) if self.phrases.word(i) in {"in", "on", "at"} else None
-        is_some = place is not None and self.phrases.word(i + 1) in {"a", "an"} and self.phrases.is_setting(place)
-        things = negation.kind == "no" and negation.items[-1].kind == "noun"
-        return is_some and things and bool(wanted) and not self.placed(wanted)
 
     def _stands_apart(self, negation: Negation, found: Sequence[Negation]) -> bool:
         """Return whether a negation starts a part of its own: after a comma or a conjunction, or as "rather than"."""
@@ -225,8 +209,6 @@ class WantedFinder:
         start += starts and first > 0 and phrases.word(start) == "from"  # missing from | the room
         if subject_only and phrases.tag(start) == "PRON" and phrases.word(start) != "there":
             start += 1
-        if starts and first > 0 and phrases.is_auxiliary(start) and phrases.place_phrase(start + 1):
-            start += 1  # nobody is in the street
         place = phrases.place_phrase(start) if starts and first > 0 else None
         if place and (phrases.is_setting(place) or phrases.word(start) in {"over", "around", "through"}):
             start += 1  # nobody in the street: the street

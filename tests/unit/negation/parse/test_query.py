@@ -37,7 +37,7 @@ def test_every_query_of_a_family_is_split_as_expected(family: str) -> None:
 def test_sentences_of_frames_are_split_right() -> None:
     judged = [judge(row, (query := read(row.text)).wanted, query.unwanted) for row in framed()]
     right, turned = (sum(each) / len(judged) for each in zip(*judged, strict=True))
-    assert right >= 0.62 and turned <= 0.31
+    assert right >= 0.74 and turned <= 0.2
 
 
 def test_the_example_of_each_form_is_understood() -> None:
@@ -93,7 +93,6 @@ def test_what_is_said_not_to_be_there_is_unwanted_and_never_wanted(predicate: st
         ("can you show me cows with no bells plz", ["no"], ["bells"]),
         ("tag:forest -tag:bear", ["-"], ["bear"]),
         ("a field with no animals except a cow", ["no", "except"], []),
-        ("neither dog is on a leash", ["neither"], ["on a leash"]),
         ("hey, uh, no dogs & cats", ["no"], ["dogs", "cats"]),
     ],
 )
