@@ -16,7 +16,7 @@ from benchmarks.harness import app_searcher, arguments, write_head, write_row
 from benchmarks.watch import watch
 from nt2vr.files import write_json
 from nt2vr.models.card import read_card
-from nt2vr.search.recording import Found, Recording
+from nt2vr.search.epochs import Found, Recording
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import ASSETS, prepare_environment
 from nt2vr.ui.search.gallery_view import EXAMPLES

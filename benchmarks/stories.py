@@ -11,7 +11,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.world.edits import judge_video
 from nt2vr.world.offers import stories, story_queries
 
-SYSTEMS = ("CLIP", "CLIP drop", "CLIP boolean α 0.5", "CLIP-neg reworded", "CLIP-neg")
+SYSTEMS = ("CLIP", "CLIP drop", "CLIP boolean α 0.5", "CLIP-neg")
 K = 8
 
 

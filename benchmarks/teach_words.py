@@ -339,7 +339,7 @@ def measured(encoder: MiniLMEncoder, halves: Sequence[Half], denied: set[str] | 
     """Yield the metrics of both halves: of an encoder that was taught with denied phrases, or of every baseline."""
     systems = [System(encoder.name)]
     if denied is None:
-        systems += [System(encoder.name, name) for name in ("drop", "projection", "anchored", "spherical")]
+        systems += [System(encoder.name, name) for name in ("drop", "anchored", "spherical")]
         systems += [System(encoder.name, "boolean", alpha) for alpha in ALPHAS]
     for half in halves:
         found = ask(encoder, systems, half.videos, half.benchmark)

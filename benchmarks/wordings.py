@@ -19,8 +19,8 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.world.edits import judge_video
 
 K = 8
-SYSTEMS = ("CLIP", "CLIP-neg", "CLIP boolean α 0.5", "CLIP rectified", "CLIP-neg reworded", "CLIP drop")
-WITH_GOLD = ("CLIP rectified", "CLIP-neg reworded")  # also asked with the known parts instead of the parser's
+SYSTEMS = ("CLIP", "CLIP-neg", "CLIP boolean α 0.5", "CLIP rectified", "CLIP drop")
+WITH_GOLD = ("CLIP rectified",)  # also asked with the known parts instead of the parser's
 
 
 @dataclass(frozen=True)

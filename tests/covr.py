@@ -12,12 +12,11 @@ RANKS = {  # system -> of each query
     "picture": (9, 1, 1),
     "parts": (4, 10, 1),
     "sum": (5, 5, 5),
-    "slerp": (5, 5, 5),
     "fusion": (2, 1, 3),
     "caption": (1, 1, 1),
 }
 QUERIES = (("add prop", "add a cake"), ("remove actor", "without the dog"), ("remove prop", "no cake"))
-VIOLATIONS = {"picture": (100, 99), "parts": (20, 40), "sum": (10, 0), "slerp": (5, 50), "fusion": (60, 10)}
+VIOLATIONS = {"picture": (100, 99), "parts": (20, 40), "sum": (10, 0), "fusion": (60, 10)}
 
 
 def _table(recall: float, violations: float) -> dict[str, dict[str, float]]:

@@ -276,7 +276,6 @@ def choose_weights(embedded: EmbeddedQueries) -> Weights:
 
     best = Weights()
     best = max((replace(best, sum=share) for share in SHARES), key=lambda weights: recall("sum", weights))
-    best = max((replace(best, slerp=share) for share in SHARES), key=lambda weights: recall("slerp", weights))
     for _ in range(ROUNDS):  # one weight at a time, which ends where both together would, in an eighth of the time
         for name in ("wanted", "unwanted"):
             found = (replace(best, **{name: weight}) for weight in PART_WEIGHTS)

@@ -28,8 +28,7 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.progress import Progress, silent
 from nt2vr.registry import pick
 from nt2vr.search.exclusion import Exclusion
-from nt2vr.search.rewording import REWORDED, reword
-from nt2vr.search.strategies import BUILT_IN, STRATEGIES, STRENGTHS, Parts, anchor_of, exclusion_of, tau_of
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, exclusion_of, tau_of
 from nt2vr.search.systems import System, check_strategy
 
 logger = logging.getLogger(__name__)
@@ -118,13 +117,10 @@ def ask_systems(
     parts = [("", ())] * len(queries) if needs_no_parts else _parsed(queries, understand, step)
     as_code = any(system.strategy == BOOLEAN for system in systems)
     splits = [(as_code and query.boolean) or some for query, some in zip(queries, parts, strict=True)]
-    rewordings = [""] * len(queries)
-    if any(system.strategy == REWORDED for system in systems):
-        rewordings = [reword(query.text, wanted, away) for query, (wanted, away) in zip(queries, parts, strict=True)]
     names = [query.text for query in queries]
     if isinstance(encoder, PrecomputedEncoder):
         names = [encoder.known_name(query.query_id, query.text) for query in queries]
-    texts = dict.fromkeys(text for text in (*names, *rewordings) if text)
+    texts = dict.fromkeys(text for text in names if text)
     texts |= dict.fromkeys(text for wanted, unwanted in (*parts, *splits) for text in (wanted, *unwanted) if text)
     parts_of_text = {text: averaged.get(text, (text,)) for text in texts}
     each = dict.fromkeys(one for some in parts_of_text.values() for one in some)
@@ -143,11 +139,9 @@ def ask_systems(
             strategy = PLAIN if query.kind == "original" and not is_split else system.strategy
             wanted, unwanted = splits[row] if is_split else parts[row]
             away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
-            sentence = embeddings[rewordings[row] if strategy == REWORDED else names[row]]
-            given = Parts(sentence, embeddings[wanted] if wanted else None, away, strength, anchor, tau=tau).by_text(
-                encoder.card
-            )
-            vector, loss = pick("strategy", strategy, STRATEGIES)(given), exclusion_of(strategy, given)
+            sentence, part = embeddings[names[row]], embeddings[wanted] if wanted else None
+            given = Parts(sentence, part, away, strength, anchor, tau=tau).by_text(encoder.card)
+            vector, loss = pick("strategy", strategy, STRATEGIES).vector(given), exclusion_of(strategy, given)
             if is_split and wanted and unwanted:
                 vector, loss = given.wanted, Exclusion(away, strength, CLAMP, loss.focus if loss else None)
             taken.append(loss)
@@ -303,7 +297,7 @@ def system_spec(system: System, card: Card) -> dict[str, Any]:
 
 def _kept(system: System, store: ResultStore | None) -> ResultStore | None:
     """Return where a system's results are stored: nowhere for a strategy from outside, whose code may change."""
-    return store if system.strategy in BUILT_IN else None
+    return store if system.strategy not in STRATEGIES.added else None
 
 
 def ask(

@@ -11,7 +11,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.python.model import Model
-from nt2vr.search.batch import AskedFor
+from nt2vr.search.searcher import Asked
 from nt2vr.search.strategies import Vector
 from nt2vr.search.systems import System, check_model_name
 
@@ -69,11 +69,11 @@ def one_query(query: Any) -> str | Query | Vector:
     return vector
 
 
-def each_query(queries: Any) -> list[AskedFor]:
+def each_query(queries: Any) -> list[str | Asked | Nt2vrError]:
     """Return several queries; one of another type is its own error."""
     if isinstance(queries, str | bytes) or not (isinstance(queries, Sequence) or hasattr(queries, "__array__")):
         raise ConfigError(f"Pass a list of queries, not {quoted(queries)}.")
-    found: list[AskedFor] = []
+    found: list[str | Asked | Nt2vrError] = []
     for query in queries:
         try:
             found.append(one_query(query))

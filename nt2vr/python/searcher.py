@@ -17,9 +17,7 @@ from nt2vr.media.video_files import still
 from nt2vr.negation.parse.query import Query
 from nt2vr.python.arguments import Image, Systems, each_query, is_one, named_systems, one_query, refuse_text
 from nt2vr.search.answers import Answer
-from nt2vr.search.batch import score_all, search_all
 from nt2vr.search.match import Match, match
-from nt2vr.search.reading import Read
 from nt2vr.search.references import Reference
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.search.why import Why, explain
@@ -91,10 +89,10 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         asked = one_query(query) if is_one(query) else None
         if isinstance(asked, str | Query):
             return self._shown(self._searcher.search(asked, names, k, references, strengths, literal))
-        asking = self._searcher.asking(names, k, references, strengths, literal)
+        panel = self._searcher.panel(names, k, references, strengths, literal)
         if asked is not None:
-            return self._shown(self._searcher.answer(Read.of_vector(asked, asking), asking))
-        found = search_all(self._searcher, each_query(query), asking)
+            return self._shown(self._searcher.answer(asked, panel))
+        found = self._searcher.search_all(each_query(query), panel)
         return [self._shown(each) if isinstance(each, Answer) else each for each in found]
 
     def scores(
@@ -110,9 +108,9 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         nothing to search for. A bad query is NaN as well, and a warning says what is the matter.
         """
         refuse_text("literal", literal)
-        asking = self._searcher.asking(self._names(systems), None, (), {"boolean": float(alpha)}, literal)
+        panel = self._searcher.panel(self._names(systems), None, (), {"boolean": float(alpha)}, literal)
         listed = each_query([queries] if is_one(queries) else queries)
-        scores, errors = score_all(self._searcher, listed, asking)
+        scores, errors = self._searcher.score_all(listed, panel)
         bad = [(row, error) for row, error in enumerate(errors) if error is not None]
         if bad:
             row, error = bad[0]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 
 import numpy as np
 
@@ -22,13 +21,12 @@ def embed_query(
     query: Query,
     references: Sequence[Reference],
     gallery: EmbeddedGallery,
-    known: Mapping[str, Vector] = MappingProxyType({}),
 ) -> Parts:
-    """Embed a query for all strategies, whose strength is left to be set; texts are encoded unless all are known."""
+    """Embed a query for all strategies, whose strength is left to be set; texts are encoded in one batch."""
     shown = [each.video_id for each in references if each.video_id]
     clips = {name: _clip(name, gallery, encoder) for name in shown}
     frames = {name: gallery.frame_embeddings(gallery.row_of[name]) for name in shown if attends(encoder)}
-    return _embed(encoder, query, references, clips, known, frames)
+    return _embed(encoder, query, references, clips, frames)
 
 
 def texts_of(query: Query) -> list[str]:
@@ -71,16 +69,13 @@ def _embed(
     query: Query,
     references: Sequence[Reference],
     clips: Mapping[str, Vector],
-    known: Mapping[str, Vector],
     frames: Mapping[str, Vector],
 ) -> Parts:
     """Embed texts in one batch, and pictures; wanted references join the wanted parts, not the unwanted."""
     if encoder.card.queries:  # of whole queries only
         query = replace(query, wanted=(), unwanted=())
     texts = texts_of(query)
-    if not all(text in known for text in texts):
-        known = dict(zip(texts, encoder.encode_text(texts), strict=True))
-    parts = parts_of(encoder, query, known)
+    parts = parts_of(encoder, query, dict(zip(texts, encoder.encode_text(texts), strict=True)))
     if not references:
         return parts
     shown = [clips[each.video_id] if each.video_id else _embed_frames(encoder, each) for each in references]

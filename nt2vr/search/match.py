@@ -9,13 +9,11 @@ import numpy as np
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Verdict
-from nt2vr.search.batch import each_read
-from nt2vr.search.by_captions import judge_by_captions
+from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_query import embed_reference
 from nt2vr.search.exclusion import scores_of
-from nt2vr.search.reading import Asking, Known, Read
 from nt2vr.search.references import Reference
-from nt2vr.search.searcher import Searcher
+from nt2vr.search.searcher import Asked, Panel, Searcher
 from nt2vr.search.strategies import Vector, searched
 from nt2vr.search.systems import System
 
@@ -79,33 +77,32 @@ def match(
     if not MIN_LINES <= len(lines) <= MAX_LINES:
         raise ConfigError(f"Give {MIN_LINES} to {MAX_LINES} captions to choose among, not {len(lines):,}.")
     video = searcher.video(shown.video_id) if shown.video_id else None
-    asking = searcher.asking(systems, strengths=strengths, literal=literal)
-    clips = {
-        name: embed_reference(model.encoder, shown, model.view(searcher)) for name, model in asking.loaded.items()
-    }
+    panel = searcher.panel(systems, strengths=strengths, literal=literal)
+    clips = {name: embed_reference(model.encoder, shown, model.view(searcher)) for name, model in panel.loaded.items()}
 
-    def scored(read: Read, known: Known) -> tuple[Query, list[float | None]]:
-        return read.asked, _scores(searcher, asking, read, known, clips, shown.video_id)
+    def scored(query: Asked) -> tuple[Query, list[float | None]]:
+        assert isinstance(query, Query), "lines are texts"
+        return query, _scores(searcher, panel, query, clips, shown.video_id)
 
     found = []
-    for number, each in enumerate(each_read(searcher, lines, asking, scored), 1):
+    for number, each in enumerate(searcher.each(lines, panel, scored), 1):
         if isinstance(each, Nt2vrError):
             raise type(each)(f"Line {number}: {each}")
         found.append(each)
     queries = tuple(query for query, _ in found)
     verdicts = tuple(searcher.judge(query, video) if video else None for query in queries)
-    by_system = zip(asking.systems, zip(*(scores for _, scores in found), strict=True), strict=True)
+    by_system = zip(panel.systems, zip(*(scores for _, scores in found), strict=True), strict=True)
     judged_by = "captions" if any(verdicts) and searcher.judge is judge_by_captions else ""
     return Match(queries, verdicts, tuple(Scored(system, scores) for system, scores in by_system), judged_by)
 
 
 def _scores(
-    searcher: Searcher, asking: Asking, read: Read, known: Known, clips: Mapping[str, Vector], video_id: str
+    searcher: Searcher, panel: Panel, query: Query, clips: Mapping[str, Vector], video_id: str
 ) -> list[float | None]:
     """Score one line with each system; `clips` has the clip, or else the picture, as each model sees it."""
     scores: list[float | None] = []
-    for system, parts in zip(asking.systems, searcher.parts(read, asking, known), strict=True):
-        gallery = asking.loaded[system.model].view(searcher)
+    for system, parts in zip(panel.systems, searcher.parts(query, panel), strict=True):
+        gallery = panel.loaded[system.model].view(searcher)
         vector, exclusion = searched(system.strategy, parts, gallery.embeddings)
         if exclusion and exclusion.focus is not None and video_id:
             clip = gallery.clips(exclusion, [gallery.row_of[video_id]])[0]

@@ -79,7 +79,6 @@ class Weights:
     """Weights of the combinations, chosen on validation data and stored in a model's card as its `composition`."""
 
     sum: float = 0.5  # of the text in `weighted_sum`, 0 to 1
-    slerp: float = 0.5  # of the text in `slerp`, 0 to 1
     wanted: float = 1.6  # of the wanted part in `parts`; the picture has 1
     unwanted: float = 1.2  # of the unwanted parts in `parts`
 
@@ -110,19 +109,6 @@ def weighted_sum(query: CovrVectors, weights: Weights) -> Vectors:
     return unit((1 - weights.sum) * query.picture + weights.sum * query.sentence)
 
 
-def slerp(query: CovrVectors, weights: Weights) -> Vectors:
-    """Walk the great circle from the picture to the sentence, a share t of the angle theta between them.
-
-        q = [sin((1 - t) * theta) * picture + sin(t * theta) * sentence] / sin(theta)
-
-    Source: Jang et al., "Spherical Linear Interpolation and Text-Anchoring for Zero-shot Composed Image Retrieval",
-    ECCV 2024.
-    """
-    cosines = np.clip((query.picture * query.sentence).sum(axis=-1, keepdims=True), -1, 1)
-    theta, share = np.arccos(cosines), weights.slerp
-    return unit(np.sin((1 - share) * theta) * query.picture + np.sin(share * theta) * query.sentence)
-
-
 def parts(query: CovrVectors, weights: Weights) -> Vectors:
     """Add the wanted part to the picture, and take the unwanted parts away, with weights; normalised."""
     return unit(query.picture + weights.wanted * query.wanted - weights.unwanted * query.unwanted)
@@ -132,10 +118,9 @@ COMBINATIONS: dict[str, Combination] = {
     "picture": lambda query, _: query.picture,  # alone, a control
     "text": lambda query, _: query.sentence,  # likewise
     "sum": weighted_sum,
-    "slerp": slerp,
     "parts": parts,
 }
-TRAINING_FREE = ("sum", "slerp", "parts")
+TRAINING_FREE = ("sum", "parts")
 
 
 def combine(name: str, query: CovrVectors, weights: Weights, fusion: "Fusion | None") -> Vectors:

@@ -1,10 +1,11 @@
 """Search over one gallery: query and systems in, ranked clips out, with verdicts where the truth is known."""
 
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -19,17 +20,17 @@ from nt2vr.negation.parse.query import Query, check_query, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, no_verdict
-from nt2vr.search.by_captions import judge_by_captions
+from nt2vr.search.caption_judge import judge_by_captions
+from nt2vr.search.concurrency import InFlight, TextBatches
 from nt2vr.search.embed_clips import embed_gallery, open_indexed, prefetch_frames
-from nt2vr.search.embed_query import embed_query
+from nt2vr.search.embed_query import embed_query, texts_of
 from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.exclusion import scores_of
 from nt2vr.search.index import INDEXES, Milvus
 from nt2vr.search.live import LiveModels, LoadedModel
-from nt2vr.search.reading import NOTHING_KNOWN, Asking, Known, Read, Synonyms, read_query
 from nt2vr.search.references import Reference, check_number
-from nt2vr.search.rewording import REWORDED, reworded
-from nt2vr.search.shared import InFlight, TextBatches
-from nt2vr.search.strategies import COSINE, STRATEGIES, STRENGTHS, Parts, Vector, searched
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, Vector, searched
+from nt2vr.search.substitutes import Synonyms, substitutes, unseen_words, with_words
 from nt2vr.search.systems import System, check_strategy
 
 DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
@@ -38,8 +39,26 @@ CONCURRENT = 8  # searches that the app answers at a time
 MAX_K = 100
 MAX_SYSTEMS = 8
 RANKED = 1000  # ranks known per system, beyond the hits
-OFFERED = ("boolean", "boolean α 1", "rectified", "reworded", "anchored", "spherical", "drop")  # besides plain
+BLOCK = 256  # queries whose texts are encoded together
 LOW_SCORE = "validation/low_score"  # metric in a card: 99 % of captions that fit a clip have a higher best score
+T = TypeVar("T")
+Asked = Query | Vector  # a vector is searched for as it is
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Systems with their loaded models, and all of a search but its query."""
+
+    systems: tuple[System, ...]
+    loaded: Mapping[str, LoadedModel]
+    k: int | None
+    references: Sequence[Reference]
+    strengths: Mapping[str, float]
+    literal: Collection[str]
+
+    @property
+    def encoders(self) -> dict[str, Encoder]:
+        return {name: model.encoder for name, model in self.loaded.items()}
 
 
 class Searcher:
@@ -178,7 +197,7 @@ class Searcher:
             systems: 1 to 8 names, such as "CLIP boolean α 0.5".
             k: hits per system, 1 to 100; None is all.
             references: up to 4 pictures, videos and clips, wanted or not. They join the query as a weighted mean of
-                unit vectors, or as the strategies slerp, parts and fusion compose them; their clips are not ranked.
+                unit vectors, or as the strategies parts and fusion compose them; their clips are not ranked.
             strengths: strength per strategy, for systems that fix none; default: the model's.
             literal: words to ask for as typed, even of models that do not know them.
 
@@ -186,20 +205,79 @@ class Searcher:
             QueryError, ConfigError: if there is nothing to search for, or an argument is invalid.
             NotIndexedError: if the gallery is a library that is not indexed by one of the models.
         """
-        query, asking = self.checked(query, references), self.asking(systems, k, references, strengths, literal)
+        query, panel = self.checked(query, references), self.panel(systems, k, references, strengths, literal)
 
         def answer() -> Answer:
-            read = self.read(query, asking)
-            for name, encoder in asking.encoders.items():
-                if hasattr(encoder, "cached_texts"):  # a model from outside may not remember, and not be hashable
-                    self._batches.encode(encoder, read.texts(name))
-            return self.answer(read, asking)
+            self._encode([query], panel)
+            return self.answer(query, panel)
 
         if references:
             return answer()
-        settings = (frozenset(literal), *sorted(asking.strengths.items()))
-        key = (query, *asking.systems, k, *settings, *map(id, asking.loaded.values()))
+        settings = (frozenset(literal), *sorted(panel.strengths.items()))
+        key = (query, *panel.systems, k, *settings, *map(id, panel.loaded.values()))
         return self._in_flight.get(key, answer)
+
+    def search_all(self, queries: Sequence[str | Asked | Nt2vrError], panel: Panel) -> list[Answer | Nt2vrError]:
+        """Answer queries in their order; a bad one is its error."""
+        return self.each(queries, panel, lambda query: self.answer(query, panel))
+
+    def score_all(
+        self, queries: Sequence[str | Asked | Nt2vrError], panel: Panel
+    ) -> tuple[dict[str, Vector], list[Nt2vrError | None]]:
+        """Return the scores of all clips by system, (Q, V) in the order of the gallery, and the error of each query.
+
+        NaN is the score of a clip that a model has not indexed, and of all for an error, or nothing to search for.
+        """
+        rows = {video.video_id: row for row, video in enumerate(self.gallery.videos)}
+        scores = {system.name: np.full((len(queries), len(rows)), np.nan, np.float32) for system in panel.systems}
+
+        def score(query: Asked) -> dict[str, Vector]:
+            found = {}
+            for system, parts in zip(panel.systems, self.parts(query, panel), strict=True):
+                embedded = panel.loaded[system.model].view(self)
+                vector, exclusion = searched(system.strategy, parts, embedded.embeddings)
+                if vector is not None:
+                    found[system.name] = scores_of(embedded.clips(exclusion), vector, exclusion)
+            return found
+
+        seen = {name: model.view(self).gallery.videos for name, model in panel.loaded.items()}
+        columns = {system.name: [rows[each.video_id] for each in seen[system.model]] for system in panel.systems}
+        results = self.each(queries, panel, score)
+        for row, result in enumerate(results):
+            for name, values in ({} if isinstance(result, Nt2vrError) else result).items():
+                scores[name][row, columns[name]] = values
+        return scores, [result if isinstance(result, Nt2vrError) else None for result in results]
+
+    def each(
+        self, queries: Sequence[str | Asked | Nt2vrError], panel: Panel, work: Callable[[Asked], T]
+    ) -> list[T | Nt2vrError]:
+        """Do some work on each query, after encoding the texts of many together; a bad query is its error."""
+
+        def attempt(act: Callable[..., Any], asked: Any) -> Any:
+            try:
+                if isinstance(asked, Nt2vrError):  # it could not even be read
+                    return asked
+                return act(asked)
+            except Nt2vrError as error:
+                return error
+
+        def check(asked: str | Asked) -> Asked:
+            return self.checked(asked, panel.references) if isinstance(asked, str | Query) else asked
+
+        found: list[T | Nt2vrError] = []
+        for start in range(0, len(queries), BLOCK):
+            block = [attempt(check, query) for query in queries[start : start + BLOCK]]
+            self._encode([query for query in block if isinstance(query, Query)], panel)
+            found += [attempt(work, query) for query in block]
+        return found
+
+    def _encode(self, queries: Sequence[Query], panel: Panel) -> None:
+        """Have models that remember texts encode those of queries together; whole queries are only looked up."""
+        asked = [self._asked(query, panel) for query in queries]
+        for name, encoder in panel.encoders.items():
+            texts = [text for each in asked for text in texts_of(each[name][0])]
+            if texts and hasattr(encoder, "cached_texts") and not encoder.card.queries:  # one from outside may not
+                self._batches.encode(encoder, texts)
 
     def checked(self, query: str | Query, references: Sequence[Reference] = ()) -> Query:
         """Return a query that can be searched, or raise a QueryError."""
@@ -210,15 +288,15 @@ class Searcher:
             raise QueryError("Type what the clip should show, and what it should not, or give a reference picture.")
         return query
 
-    def asking(
+    def panel(
         self,
         systems: Sequence[str],
         k: int | None = DEFAULT_K,
         references: Sequence[Reference] = (),
         strengths: Mapping[str, float] | None = None,
         literal: Collection[str] = (),
-    ) -> Asking:
-        """Check what is asked of systems, and load their models."""
+    ) -> Panel:
+        """Check all of a search but its query, and load the systems' models."""
         if k is not None and not 1 <= k <= MAX_K:
             raise ConfigError(f"Cannot show {quoted(k)} results: choose 1 to {MAX_K}.")
         if not 1 <= len(systems) <= MAX_SYSTEMS:
@@ -230,34 +308,36 @@ class Searcher:
         loaded = self._load(dict.fromkeys(system.model for system in chosen))
         for system in chosen:
             check_strategy(system, loaded[system.model].encoder.card)
-        return Asking(tuple(chosen), loaded, k, references, strengths or {}, literal)
+        return Panel(tuple(chosen), loaded, k, references, strengths or {}, literal)
 
-    def read(self, query: Query, asking: Asking) -> Read:
-        """Return a query as each model is asked it."""
-        readings = read_query(query, asking.encoders, self._synonyms, asking.literal)
-        asked = [(system, readings[system.model].query) for system in asking.systems]
-        queries = [(system.model, reworded(each) if system.strategy == REWORDED else each) for system, each in asked]
-        return Read(query, readings, queries)
+    def _asked(self, query: Query, panel: Panel) -> dict[str, tuple[Query, dict[str, str]]]:
+        """Return by model the query as it is asked, and the words that this replaces."""
+        read_as = substitutes(query, panel.encoders, self._synonyms, panel.literal)
+        return {name: (with_words(query, words) if words else query, words) for name, words in read_as.items()}
 
-    def parts(self, read: Read, asking: Asking, known: Known = NOTHING_KNOWN) -> list[Parts]:
-        """Embed a query for each system; `known` has embeddings of texts by model."""
-        if read.vector is not None:
-            return [_alone(read.vector, system, asking.encoders[system.model]) for system in asking.systems]
+    def parts(self, query: Asked, panel: Panel) -> list[Parts]:
+        """Embed a query for each system."""
+        if not isinstance(query, Query):
+            return [_alone(query, system, panel.encoders[system.model]) for system in panel.systems]
         parts = {}
-        for name, query in dict.fromkeys(read.queries):  # once for all systems that ask the same
-            model, texts = asking.loaded[name], known.get(name, {})
-            parts[name, query] = embed_query(model.encoder, query, asking.references, model.view(self), texts)
+        for name, (asked, read_as) in self._asked(query, panel).items():  # once for all systems of a model
+            model = panel.loaded[name]
+            embedded = embed_query(model.encoder, asked, panel.references, model.view(self))
+            parts[name] = replace(embedded, query=asked, read_as=read_as)
         return [
-            replace(parts[asked], strength=system.strength_for(asking.encoders[system.model].card, asking.strengths))
-            for asked, system in zip(read.queries, asking.systems, strict=True)
+            replace(
+                parts[system.model],
+                strength=system.strength_for(panel.encoders[system.model].card, panel.strengths),
+            )
+            for system in panel.systems
         ]
 
-    def answer(self, read: Read, asking: Asking, known: Known = NOTHING_KNOWN) -> Answer:
-        """Rank the clips with each system; `known` as for `parts`."""
-        parts = self.parts(read, asking, known)
-        ranked = (self._rank(read, system, asking, each) for system, each in zip(asking.systems, parts, strict=True))
+    def answer(self, query: Asked, panel: Panel) -> Answer:
+        """Rank the clips with each system."""
+        parts = self.parts(query, panel)
+        ranked = (self._rank(query, system, panel, each) for system, each in zip(panel.systems, parts, strict=True))
         judged_by = "captions" if self.judge is judge_by_captions else ""
-        return Answer(read.asked, tuple(ranked), judged_by, self.key)
+        return Answer(query if isinstance(query, Query) else Query(""), tuple(ranked), judged_by, self.key)
 
     def _load(self, models: Iterable[str]) -> dict[str, LoadedModel]:
         """Return models with their views of the gallery; a single error names all that it is not indexed by."""
@@ -274,17 +354,18 @@ class Searcher:
             raise NotIndexedError(" ".join(map(str, refused.values())), *names)
         return loaded
 
-    def _rank(self, read: Read, system: System, asking: Asking, parts: Parts) -> Ranking:
-        reading, model, references = read.readings[system.model], asking.loaded[system.model], asking.references
-        judged = read.asked if self.is_library else reading.query  # captions may have words that the model lacks
-        query, encoder, embedded = reading.query, model.encoder, model.view(self)
+    def _rank(self, typed: Asked, system: System, panel: Panel, parts: Parts) -> Ranking:
+        model, references = panel.loaded[system.model], panel.references
+        encoder, embedded, query = model.encoder, model.view(self), parts.query
         vector, exclusion = searched(system.strategy, parts, embedded.embeddings)
+        reads = getattr(encoder, "reads", None) if system.strategy == "plain" else None  # not every `Encoder` has it
+        unseen = unseen_words(typed, encoder) if isinstance(typed, Query) else ()
         nothing = Ranking(
             system,
             (),
-            reading.unseen,
-            reading.read_as,
-            reading.reads if system.strategy == "plain" else "",
+            tuple(word for word in unseen if word not in parts.read_as),
+            parts.read_as,
+            reads(query.text) if reads and query else "",
             strength=parts.strength,
             epoch=model.epoch,
             notice=model.notice,
@@ -293,9 +374,11 @@ class Searcher:
         )
         if vector is None:
             return nothing
-        own = self.judge if read.vector is None else no_verdict
+        own = no_verdict if query is None else self.judge
+        # captions may have words that the model lacks
+        judged = typed if self.is_library and isinstance(typed, Query) else query or Query("")
         judge, left_out = judge_beside(own, references, self.video), {each.video_id for each in references}
-        k = len(embedded.gallery.videos) if asking.k is None else asking.k
+        k = len(embedded.gallery.videos) if panel.k is None else panel.k
         scores, rows = embedded.search(vector, max(k + len(left_out), RANKED), exclusion)
         found = [(embedded.gallery.videos[row], float(score)) for row, score in zip(rows, scores, strict=True)]
         found = [(video, score) for video, score in found if video.video_id not in left_out]
@@ -309,8 +392,8 @@ class Searcher:
         others = (video.video_id for video, _ in found if video.video_id not in ranks)
         ranks |= {video_id: rank for rank, video_id in enumerate([*others], len(groups) + 1)}
         floor = encoder.card.metrics.get(LOW_SCORE, -1.0)
-        plain = parts.combined is None and parts.away is None and read.vector is None
-        comparable = plain and not query.unwanted and system.strategy in COSINE
+        is_text = parts.combined is None and parts.away is None and query is not None
+        comparable = is_text and not (query and query.unwanted) and STRATEGIES[system.strategy].is_cosine
         low = comparable and bool(hits) and hits[0].score < floor
         notice = nothing.notice or embedded.notice
         return replace(nothing, notice=notice, hits=hits, low=low, vector=vector, exclusion=exclusion, ranks=ranks)
@@ -325,8 +408,13 @@ def _alone(vector: Vector, system: System, encoder: Encoder) -> Parts:
     return Parts(vector, None, np.zeros((0, encoder.embed_dim), np.float32), 0.0)
 
 
-def _offered(entry: CatalogEntry) -> Sequence[str]:
+def _offered(entry: CatalogEntry) -> list[str]:
     """List the strategies to offer for a model, besides plain."""
     if entry.kind in ("epoch", "embeddings"):
-        return ()
-    return (*OFFERED, *(["fusion"] if entry.has_fusion else []), *STRATEGIES.added)
+        return []
+    return [
+        name if strength is None else System("", name, strength).name.strip()
+        for name, strategy in STRATEGIES.items()
+        if strategy.needs != "fusion" or entry.has_fusion
+        for strength in strategy.offered
+    ]

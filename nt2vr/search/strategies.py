@@ -1,12 +1,13 @@
 """Query strategies: the embeddings of a query's parts become one vector. Without training.
 
 With one vector, a search is one inner product with the gallery's embeddings: s(x, wanted) - alpha * s(x, unwanted) is
-x . (wanted - alpha * unwanted). A strategy in `EXCLUSIONS` also takes something from the scores of that vector.
+x . (wanted - alpha * unwanted). A strategy may also take something from the scores of that vector.
+`STRATEGIES` says all there is to say of each.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,16 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError, Nt2vrError, quoted, reason_of
 from nt2vr.models.card import QUERY_SCORED, Card
 from nt2vr.models.encoder import Encoder
+from nt2vr.negation.parse.query import Query
 from nt2vr.registry import Registry, check_word
 from nt2vr.search.exclusion import Exclusion, unit
 from nt2vr.search.references import take_away
 
 Vector = NDArray[np.float32]
+Role = Literal["sentence", "wanted", "unwanted", "anchor"]
+DEFAULT_ALPHA = 0.5  # 1, as published, loses recall
+_EQUAL = 1 - 1e-6  # cosine above which parts are the same up to float32 rounding
+_TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -29,13 +35,15 @@ class Parts:
         sentence: the sentence as typed, mixed with the picture of the wanted references; None if there is neither.
         wanted: the wanted part, mixed likewise; None for "not a dog".
         unwanted: (U, D), one row per unwanted part.
-        strength: the strategy's number, see `STRENGTHS`.
+        strength: the strategy's number, see `Strength`.
         anchor: mean embedding of the model's neutral texts, not normalised; None if it has none.
         combined: combines picture and text by the named combination; None without a picture.
         away: the sum of unwanted references, see `merge_references`; None without them.
         tau: similarity above which an unwanted part counts, see `Exclusion`; None takes it from the gallery.
         texts: sentence and wanted part without any picture, by which a query-scored model weighs frames; None for
             models that pool otherwise.
+        query: as the model is asked it; None outside of searches.
+        read_as: words of the sentence and what the model is asked for instead, as it does not know them.
     """
 
     sentence: Vector | None
@@ -47,13 +55,64 @@ class Parts:
     away: Vector | None = None
     tau: float | None = None
     texts: tuple[Vector | None, Vector | None] | None = None
+    query: Query | None = None
+    read_as: Mapping[str, str] = field(default_factory=dict)
 
     def by_text(self, card: Card) -> "Parts":
         """Return the parts with the texts that weigh frames, if the model's pooling is query-scored."""
         return replace(self, texts=(self.sentence, self.wanted)) if card.pooling == QUERY_SCORED else self
 
 
-Strategy = Callable[[Parts], Vector | None]
+@dataclass(frozen=True)
+class Strength:
+    """The number that sets how strongly a strategy excludes."""
+
+    symbol: str  # in names of systems: "α"
+    word: str  # the same on a keyboard, and in links and files, where it is the strategy's own: "alpha"
+    meaning: str
+    default: float  # for models whose card has none
+    most: float  # largest value; the smallest is 0
+    slider: tuple[float, float, float]  # smallest and largest value on the page, and the step
+    typed: str = ""  # the symbol on a keyboard, where another strategy has the word
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """How a name may write it."""
+        return tuple(filter(None, (self.symbol, self.word, self.typed)))
+
+    def check(self, value: float) -> None:
+        """Refuse a value out of range."""
+        if not 0 <= value <= self.most:
+            raise ConfigError(f"The {self.meaning} {self.symbol} is {value:g}: choose 0 to {self.most:g}.")
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """All there is to say of a strategy.
+
+    Attributes:
+        vector: makes the query vector of a query's parts; None if nothing is left to search for.
+        meaning: what a system searches for by it, for people.
+        uses: the parts that its scores are made of.
+        strength: its number; None if it has none.
+        exclusion: what it takes from the scores of its vector, if anything.
+        by_sentence: whether query-scored models weigh frames by the sentence, and not by the wanted part.
+        is_cosine: whether scores are cosines with a text, as in validation, so that a low one says something.
+        is_control: whether it ignores all that is unwanted.
+        needs: "picture" without which it is `plain`, or "fusion", a trained one; "" if it needs nothing.
+        offered: strengths with which the menu lists it; None is the model's own.
+    """
+
+    vector: Callable[[Parts], Vector | None]
+    meaning: str
+    uses: tuple[Role, ...]
+    strength: Strength | None = None
+    exclusion: Callable[[Parts], Exclusion | None] = lambda _: None
+    by_sentence: bool = False
+    is_cosine: bool = False
+    is_control: bool = False
+    needs: Literal["", "picture", "fusion"] = ""
+    offered: tuple[float | None, ...] = (None,)
 
 
 def plain(parts: Parts) -> Vector | None:
@@ -87,11 +146,6 @@ def anchored(parts: Parts) -> Vector | None:
     return np.asarray(parts.sentence - parts.strength * away, np.float32)
 
 
-def projection(parts: Parts) -> Vector | None:
-    """Remove the unwanted directions from the sentence and no more: `anchored` with lambda = 1 and no anchor."""
-    return anchored(replace(parts, strength=1.0, anchor=None))
-
-
 def spherical(parts: Parts) -> Vector | None:
     """Search the middle of the directions close to the wanted part p but not to the unwanted part n.
 
@@ -116,15 +170,10 @@ def drop(parts: Parts) -> Vector | None:
     return parts.wanted
 
 
-def reversed_list(parts: Parts) -> Vector | None:
-    """Turn the list of a sentence around if it denies anything: the control of Δ, which this wins blindly."""
-    return -parts.sentence if parts.sentence is not None and len(parts.unwanted) else parts.sentence
-
-
 def rectified(parts: Parts) -> Vector | None:
     """Search for the wanted part, less the excess: s(x, wanted) - alpha * max of max(0, s(x, unwanted) - tau).
 
-    This is its vector; the rest is in `EXCLUSIONS`. "not B" alone has nothing to rectify: it is `boolean`.
+    This is its vector; `_excess` is the rest. "not B" alone has nothing to rectify: it is `boolean`.
     """
     return boolean(parts) if parts.wanted is None else parts.wanted
 
@@ -135,22 +184,18 @@ def _excess(parts: Parts) -> Exclusion | None:
     return Exclusion(parts.unwanted, parts.strength, parts.tau)
 
 
-def _combining(name: str) -> Strategy:
-    """Return the strategy that combines a picture with a text; without a picture it is `plain`."""
-
-    def strategy(parts: Parts) -> Vector | None:
-        return plain(parts) if parts.combined is None else parts.combined(name)
-
-    return strategy
+def _combining(name: str) -> Callable[[Parts], Vector | None]:
+    """Combine a picture with a text; without a picture this is `plain`."""
+    return lambda parts: plain(parts) if parts.combined is None else parts.combined(name)
 
 
 def _checked(name: str, function: Any) -> Strategy:
-    """Return a strategy from outside as one whose mistakes are one sentence."""
+    """Return a function from outside as a strategy whose mistakes are one sentence."""
     check_word("strategy", name)
     if not callable(function):
         raise ConfigError(f"The strategy {name} is no function from Parts to a vector: {quoted(function)}.")
 
-    def strategy(parts: Parts) -> Vector | None:
+    def vector_of(parts: Parts) -> Vector | None:
         try:
             found = function(parts)
             vector = None if found is None else np.asarray(found, np.float32)
@@ -165,36 +210,63 @@ def _checked(name: str, function: Any) -> Strategy:
             )
         return vector
 
-    return strategy
+    return Strategy(vector_of, "what a strategy from outside nT2VR makes of the parts", ("sentence",))
 
 
-BUILT_IN: dict[str, Strategy] = {
-    "plain": plain,
-    "boolean": boolean,
-    "rectified": rectified,
-    "reworded": plain,  # of a query that `reworded` has written anew
-    "anchored": anchored,
-    "spherical": spherical,
-    "projection": projection,
-    "drop": drop,
-    "reversed": reversed_list,
-    "slerp": _combining("slerp"),
-    "parts": _combining("parts"),
-    "fusion": _combining("fusion"),
+BUILT_IN = {
+    "plain": Strategy(
+        plain, "the sentence as typed, negation included", ("sentence",), by_sentence=True, is_cosine=True, offered=()
+    ),
+    "boolean": Strategy(
+        boolean,
+        "the wanted part minus α times the unwanted part",
+        ("wanted", "unwanted"),
+        Strength("α", "alpha", "unwanted part's weight", DEFAULT_ALPHA, 10, (0, 1.5, 0.05)),
+        offered=(None, 1),
+    ),
+    "rectified": Strategy(
+        rectified,
+        "the wanted part minus α times what the unwanted part exceeds a threshold by",
+        ("wanted", "unwanted"),
+        Strength("α", "beta", "excess's weight", 1.0, 10, (0, 3, 0.1), typed="alpha"),
+        exclusion=_excess,
+    ),
+    "anchored": Strategy(
+        anchored,
+        "the sentence minus λ times its share of the unwanted direction",
+        ("sentence", "unwanted", "anchor"),
+        Strength("λ", "lambda", "unwanted direction's weight", 1.9, 10, (0, 6, 0.1)),  # as published
+    ),
+    "spherical": Strategy(
+        spherical,
+        "directions within t of the wanted part and outside t of the unwanted part",
+        ("wanted", "unwanted"),
+        Strength("t", "t", "similarity of a match", 0.95, 1, (0.8, 1, 0.005)),  # as published
+    ),
+    "drop": Strategy(drop, "the wanted part alone; the control", ("wanted",), is_cosine=True, is_control=True),
+    "parts": Strategy(
+        _combining("parts"),
+        "the picture plus the wanted part minus the unwanted part, with chosen weights",
+        ("sentence",),
+        needs="picture",
+        offered=(),
+    ),
+    "fusion": Strategy(
+        _combining("fusion"),
+        "what a trained layer makes of the picture and both parts",
+        ("sentence",),
+        needs="fusion",
+    ),
 }
 STRATEGIES = Registry("strategy", BUILT_IN, _checked)
-
-
-EXCLUSIONS: dict[str, Callable[[Parts], Exclusion | None]] = {"rectified": _excess}
+STRENGTHS = {name: each.strength for name, each in BUILT_IN.items() if each.strength is not None}
 
 
 def exclusion_of(strategy: str, parts: Parts) -> Exclusion | None:
-    """Return what a strategy takes from the scores of its vector, and how it weighs frames; None if neither.
-
-    Strategies that search for the sentence weigh frames by it, the others by the wanted part.
-    """
-    taken = EXCLUSIONS[strategy](parts) if strategy in EXCLUSIONS else None
-    focus = parts.texts[0 if strategy in WHOLE else 1] if parts.texts else None
+    """Return what a strategy takes from the scores of its vector, and how it weighs frames; None if neither."""
+    chosen = STRATEGIES[strategy]
+    taken = chosen.exclusion(parts)
+    focus = parts.texts[0 if chosen.by_sentence else 1] if parts.texts else None
     if focus is None:
         return taken
     return replace(taken or Exclusion(parts.unwanted[:0], 0.0), focus=focus)
@@ -203,49 +275,12 @@ def exclusion_of(strategy: str, parts: Parts) -> Exclusion | None:
 def searched(strategy: str, parts: Parts, clips: Vector) -> tuple[Vector | None, Exclusion | None]:
     """Return a strategy's query vector, if anything is left, and what it takes from the scores in a gallery (V, D).
 
-    The vector leads away from unwanted references, which `drop` ignores as it ignores unwanted words.
+    The vector leads away from unwanted references, which a control ignores as it ignores unwanted words.
     """
-    vector, exclusion = STRATEGIES[strategy](parts), exclusion_of(strategy, parts)
-    if parts.away is not None and strategy != "drop":
+    vector, exclusion = STRATEGIES[strategy].vector(parts), exclusion_of(strategy, parts)
+    if parts.away is not None and not STRATEGIES[strategy].is_control:
         vector = take_away(vector, parts.away)
     return vector, exclusion.within(clips) if exclusion else None
-
-
-WHOLE = ("plain", "reworded")  # strategies that search for the sentence
-COSINE = ("plain", "drop")  # strategies whose scores are cosines with a sentence, as in validation
-_EQUAL = 1 - 1e-6  # cosine above which parts are the same up to float32 rounding
-_TINY = 1e-12
-
-
-@dataclass(frozen=True)
-class Strength:
-    """The number that sets how strongly a strategy excludes."""
-
-    symbol: str  # in names of systems: "α"
-    word: str  # the same on a keyboard, and in links and files, where it is the strategy's own: "alpha"
-    meaning: str
-    default: float  # for models whose card has none
-    most: float  # largest value; the smallest is 0
-    typed: str = ""  # the symbol on a keyboard, where another strategy has the word
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        """How a name may write it."""
-        return tuple(filter(None, (self.symbol, self.word, self.typed)))
-
-    def check(self, value: float) -> None:
-        """Refuse a value out of range."""
-        if not 0 <= value <= self.most:
-            raise ConfigError(f"The {self.meaning} {self.symbol} is {value:g}: choose 0 to {self.most:g}.")
-
-
-DEFAULT_ALPHA = 0.5  # 1, as published, loses recall
-STRENGTHS = {  # λ and t as published
-    "boolean": Strength("α", "alpha", "unwanted part's weight", DEFAULT_ALPHA, 10),
-    "rectified": Strength("α", "beta", "excess's weight", 1.0, 10, typed="alpha"),
-    "anchored": Strength("λ", "lambda", "unwanted direction's weight", 1.9, 10),
-    "spherical": Strength("t", "t", "similarity of a match", 0.95, 1),
-}
 
 
 def tau_of(card: Card) -> float | None:

@@ -5,7 +5,6 @@ The parts of a system that searches with parts add up to the score exactly; fram
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -14,24 +13,12 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embed_query import embed_texts, parts_of, texts_of
 from nt2vr.search.exclusion import Exclusion, focused, scores_of
-from nt2vr.search.reading import with_words
-from nt2vr.search.rewording import REWORDED, reword
-from nt2vr.search.strategies import Parts, Vector, searched
+from nt2vr.search.strategies import STRATEGIES, Parts, Role, Vector, searched
+from nt2vr.search.substitutes import with_words
 from nt2vr.search.systems import System
 
-Role = Literal["sentence", "wanted", "unwanted", "anchor"]
 MAX_WORDS = 40  # of a query that are left out one by one
 SAME = 1e-3  # largest difference between two computations of one vector, or poolings of one clip
-SENTENCE: tuple[Role, ...] = ("sentence",)
-PARTS: tuple[Role, ...] = ("wanted", "unwanted")
-USES: dict[str, tuple[Role, ...]] = {  # strategy -> what its scores are made of; the others need a picture
-    "boolean": PARTS,
-    "rectified": PARTS,
-    "spherical": PARTS,
-    "drop": ("wanted",),
-    "anchored": ("sentence", "unwanted", "anchor"),
-    "projection": ("sentence", "unwanted"),
-}
 WHOLE_QUERIES = "This system knows whole queries only, so words and parts cannot be taken apart."
 NOT_BY_TEXT = (
     "Words and parts are not taken apart: the search also used a picture, or the model has been replaced since."
@@ -107,9 +94,7 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     if encoder.embed_dim != len(vector):
         return replace(why, notice=NOT_BY_TEXT)
     asked = with_words(query, ranking.read_as) if ranking.read_as else query
-    if ranking.system.strategy == REWORDED:
-        asked = replace(asked, text=reword(asked.text, " ".join(asked.wanted), asked.unwanted))
-    variants = list(_variants(asked, USES.get(ranking.system.strategy, SENTENCE)))
+    variants = list(_variants(asked, STRATEGIES[ranking.system.strategy].uses))
     tried = variants[:MAX_WORDS]
     texts = list(dict.fromkeys(text for each in (asked, *(rest for *_, rest in tried)) for text in texts_of(each)))
     known = dict(zip(texts, embed_texts(encoder, texts), strict=True))
@@ -176,7 +161,7 @@ def _parts(
     if exclusion is not None and len(exclusion.unwanted):
         weights, above = _rectified([role for role, *_ in parts], exclusion, clip)
     else:
-        roles = USES.get(strategy, SENTENCE)
+        roles = STRATEGIES[strategy].uses
         used = [place for place, (role, *_) in enumerate(parts) if role in roles]
         basis = np.stack([parts[place][2] for place in used]).astype(np.float64)
         shares = np.linalg.lstsq(basis.T, whole.astype(np.float64), rcond=None)[0]
@@ -194,7 +179,9 @@ def _rectified(roles: Sequence[Role], exclusion: Exclusion, clip: Vector) -> tup
     excess = exclusion.excess(clip @ exclusion.unwanted.T)
     unwanted = [place for place, role in enumerate(roles) if role == "unwanted"]
     above = dict(zip(unwanted, np.broadcast_to(np.asarray(exclusion.tau), excess.shape).tolist(), strict=True))
-    weights = {place: 1.0 if role == "wanted" else 0.0 for place, role in enumerate(roles) if role in PARTS}
+    weights = {
+        place: 1.0 if role == "wanted" else 0.0 for place, role in enumerate(roles) if role in ("wanted", "unwanted")
+    }
     if excess.any():
         weights[unwanted[int(excess.argmax())]] = -exclusion.weight
     return weights, above

@@ -3,6 +3,7 @@
 The gallery's stories, in `assets/world/stories.tsv`: something to show, and something that half of its clips add.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -10,9 +11,9 @@ from itertools import islice
 
 import numpy as np
 
-from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.inflect import inflect, inflect_phrase, is_noun, verb_of
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.rewording import reword
+from nt2vr.negation.parse.wordlists import listed as words_of
 from nt2vr.world.claims import Claim, SceneTable
 from nt2vr.world.lexicon import lexicon, longest, tokens_of
 from nt2vr.world.reader import read_asked, read_parts
@@ -23,6 +24,8 @@ FEW = 1  # clips that fit a query for which others are offered
 MOST = 3
 _ANYTHING = 30  # things: "an animal" says little
 _SHORT = 2  # letters of words not worth offering
+_WHOEVER = re.compile(r"^(?:(?:any|some)(?:one|body)|people) (?=[a-z]+ing\b)", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(an?|the|any) ", re.IGNORECASE)
 
 
 def offered_words() -> list[str]:
@@ -100,7 +103,7 @@ class Offers:
         fit = (
             each for each in said if (claim := read_asked(each)) and (self._table.holding(claim) & allowed).sum() > FEW
         )
-        return [reword("", wanted, list(denied)) for wanted in islice(fit, MOST)]
+        return [_query_of(wanted, list(denied)) for wanted in islice(fit, MOST)]
 
 
 def _named(words: Sequence[str], kind: str) -> Names:
@@ -124,3 +127,19 @@ def _said(figure: Figure) -> list[str]:
             thing = things()[deed.object].nouns[0].with_article() if deed.object else ""
             said.append(f"{name} {inflect_phrase(deed.kind.phrases[0].format(o=thing), 'VBG')}")
     return said or [name]
+
+
+def _query_of(wanted: str, unwanted: Sequence[str]) -> str:
+    """Write "WANTED but no UNWANTED and not DOING", the sentence that models trained for negation know best."""
+    denied = " and ".join(_denied(part) for part in unwanted if part.strip())
+    return (" but " if denied.startswith("no ") else " and ").join(filter(str.strip, (wanted, denied)))
+
+
+def _denied(part: str) -> str:
+    first, _, rest = _WHOEVER.sub("", part).partition(" ")
+    verb, word = verb_of(first.lower()), first.lower()
+    if verb and word.endswith("ing") and word != verb:
+        return f"not {first} {rest}".strip()
+    if verb and (not is_noun(word) or rest.partition(" ")[0] in words_of("function_words")):
+        return f"not {inflect(verb, 'VBG')} {rest}".strip()
+    return f"no {_ARTICLE.sub('', part)}"

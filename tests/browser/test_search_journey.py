@@ -146,7 +146,7 @@ def test_a_link_is_restored_an_empty_query_gets_a_message_beside_the_results_and
 
 @pytest.mark.slow
 def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(page: Page) -> None:
-    follow(page, "?q=a+dog,+no+cat&systems=CLIP+anchored|CLIP+projection|CLIP+spherical+t+0.9")
+    follow(page, "?q=a+dog,+no+cat&systems=CLIP+anchored|CLIP+anchored+λ+1|CLIP+spherical+t+0.9")
     open_menu(page, "Correct this")
     slider = page.locator("#lambda input[type=range]")
     expect(slider).to_be_visible()

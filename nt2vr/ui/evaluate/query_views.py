@@ -221,7 +221,7 @@ def marks_of(row: Row) -> Marked:
 def picture_systems(report: Report) -> list[str]:
     """Name the systems that Search compares for a picture plus a text."""
     model = report.results[0].spec["model"]
-    return [model, *(f"{model} {strategy}" for strategy in ("fusion", "parts", "slerp"))]
+    return [model, *(f"{model} {strategy}" for strategy in ("fusion", "parts"))]
 
 
 def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: str = "") -> str:

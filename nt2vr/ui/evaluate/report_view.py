@@ -32,7 +32,6 @@ ROLES = {"base": "zero-shot", "drop": "control", "reference": "reads the scenes"
 CONTROLS = {  # by strategy
     "plain": "base",
     "drop": "drop",
-    "reversed": "drop",
     "picture": "base",
     "text": "base",
     CEILING: "reference",

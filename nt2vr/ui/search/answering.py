@@ -11,7 +11,7 @@ from nt2vr.errors import NotIndexedError, Nt2vrError
 from nt2vr.library.galleries import Galleries
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
-from nt2vr.search.learning import Question
+from nt2vr.search.epochs import Question
 from nt2vr.ui.library.indexing import Indexing, index_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked, columns_view

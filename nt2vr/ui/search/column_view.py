@@ -8,8 +8,7 @@ from typing import Any
 from nt2vr.media.gallery import Video
 from nt2vr.notebook import SPOKEN
 from nt2vr.search.answers import Answer, Hit, Ranking
-from nt2vr.search.reading import with_words
-from nt2vr.search.rewording import REWORDED, reworded
+from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.systems import System
 from nt2vr.ui.search.clip_view import MARKS, times_text
 
@@ -19,21 +18,6 @@ BY_CAPTIONS = (
     "mentions may still be in the picture."
 )
 NO_GOOD_MATCH = "No good match: the best score is below what matching clips usually get."
-MEANINGS = {  # of strategies
-    "plain": "the sentence as typed, negation included",
-    "boolean": "the wanted part minus α times the unwanted part",
-    "rectified": "the wanted part minus α times what the unwanted part exceeds a threshold by",
-    "reworded": "the sentence as the parser rewrites it: “wanted but no unwanted”",
-    "anchored": "the sentence minus λ times its share of the unwanted direction",
-    "spherical": "directions within t of the wanted part and outside t of the unwanted part",
-    "projection": "the sentence minus its share of the unwanted direction",
-    "drop": "the wanted part alone; the control",
-    "reversed": "the list of the sentence, from its end if it denies anything; the control of Δ",
-    "slerp": "a point on the arc from the picture to the sentence",
-    "parts": "the picture plus the wanted part minus the unwanted part, with chosen weights",
-    "fusion": "what a trained layer makes of the picture and both parts",
-}
-OWN = "what a strategy from outside nT2VR makes of the parts"
 MARK_MEANINGS = {
     "right": "Right: shows the wanted part and nothing unwanted",
     "violation": "Violates: shows the unwanted part",
@@ -99,7 +83,7 @@ def columns_view(
             {
                 "name": short_name(ranking.system.model),
                 "system": short_name(ranking.system.name),
-                "meaning": f"Searches for {MEANINGS.get(ranking.system.strategy, OWN)}",
+                "meaning": f"Searches for {STRATEGIES[ranking.system.strategy].meaning}",
                 "how": how_text(ranking.system, ranking.epoch),
                 "badge": badge,
                 "line": _line(ranking, answer, complete) if judged else {},
@@ -170,22 +154,12 @@ def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
         yield f"Approximate search: it finds {100 * ranking.recall:.1f} % of the ten best clips."
     if ranking.low and not judged:  # verdicts know better
         yield NO_GOOD_MATCH
-    if asked := _rewording(ranking, answer):
-        yield f"The parser helped: {short_name(ranking.system.model)} was asked for “{asked}”."
     if as_typed := answer.as_typed(ranking):
         yield f"{ranking.system.model} knows, and was asked as typed: {', '.join(as_typed)}."
     if ranking.reads:
         yield f"reads: {ranking.reads}. The other words: only its GRU."
     if ranking.unseen:
         yield f"{ranking.system.model} has never seen: {', '.join(ranking.unseen)}."
-
-
-def _rewording(ranking: Ranking, answer: Answer) -> str:
-    """Return the sentence that a model was asked for, if the parser has written it anew."""
-    if ranking.system.strategy != REWORDED:
-        return ""
-    text = reworded(with_words(answer.query, ranking.read_as)).text
-    return "" if text == answer.query.text else text
 
 
 def _stayed(ranking: Ranking, other: Answer) -> str:

@@ -12,8 +12,7 @@ from typing import Any
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.progress import duration_text
 from nt2vr.search.answers import Answer, Ranking
-from nt2vr.search.learning import Entries, KeptRankings, Question, RunEpochs, epoch_of
-from nt2vr.search.recording import Recording
+from nt2vr.search.epochs import Entries, KeptRankings, Question, Recording, RunEpochs, epoch_of
 from nt2vr.search.systems import System
 from nt2vr.ui.search.column_view import how_text, short_name
 

@@ -8,13 +8,13 @@ import gradio as gr
 
 from nt2vr.library.galleries import Galleries
 from nt2vr.search.searcher import CONCURRENT
-from nt2vr.search.strategies import STRENGTHS
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.column_view import MEANINGS, Marked, short_name
+from nt2vr.ui.search.column_view import Marked, short_name
 from nt2vr.ui.search.gallery_view import examples_view
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.picture_examples import lay_out_picture_examples
-from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SLIDERS, SearchState
+from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SearchState
 from nt2vr.ui.theme import TEMPLATES, fold, template
 from nt2vr.world.offers import offered_words
 
@@ -40,12 +40,12 @@ def system_choices(names: Sequence[str]) -> list[tuple[str, str]]:
 def menu_style() -> str:
     """Group the menu of systems by model, and describe each strategy in it."""
     others = "".join(
-        f'#systems li[aria-label*=" {strategy}"]::after {{ content: "{meaning}"; }}'
-        f'#systems li[aria-label*=" {strategy}"] {{ padding-left: 42px; border-top: 0; font-weight: 400; }}'
-        for strategy, meaning in MEANINGS.items()
-        if strategy != "plain"
+        f'#systems li[aria-label*=" {name}"]::after {{ content: "{strategy.meaning}"; }}'
+        f'#systems li[aria-label*=" {name}"] {{ padding-left: 42px; border-top: 0; font-weight: 400; }}'
+        for name, strategy in STRATEGIES.items()
+        if name != "plain"
     )
-    return f'#systems li::after {{ content: "{MEANINGS["plain"]}"; }}{others}'
+    return f'#systems li::after {{ content: "{STRATEGIES["plain"].meaning}"; }}{others}'
 
 
 def built_in_stories() -> list[dict[str, Any]]:
@@ -150,15 +150,14 @@ class Results:
                     )
                 self.sliders = [
                     gr.Slider(
-                        low,
-                        high,
-                        value=STRENGTHS[strategy].default,
-                        step=step,
-                        elem_id=STRENGTHS[strategy].word,
-                        label=f"{STRENGTHS[strategy].symbol}, {STRENGTHS[strategy].meaning} in “{strategy}”",
+                        *strength.slider[:2],
+                        value=strength.default,
+                        step=strength.slider[2],
+                        elem_id=strength.word,
+                        label=f"{strength.symbol}, {strength.meaning} in “{name}”",
                         visible="hidden",
                     )
-                    for strategy, (low, high, step) in SLIDERS.items()
+                    for name, strength in STRENGTHS.items()
                 ]
             self.systems_added = more_models.build(systems, page)
         self.index = template("search-index", {})

@@ -14,7 +14,7 @@ PICTURE_EXAMPLES = (  # clip and text; in each, the fusion finds more than a mea
     ("21ee816405", "without the woman"),
     ("e5817d7977", "without the boy"),
 )
-PICTURE_SYSTEMS = ("CLIP", "CLIP fusion", "CLIP parts", "CLIP slerp")  # the stage and phones show the first two
+PICTURE_SYSTEMS = ("CLIP", "CLIP fusion", "CLIP parts")  # the stage and phones show the first two
 
 
 def lay_out_picture_examples(searcher: Searcher, media: Media) -> gr.HTML:

@@ -19,6 +19,7 @@ from nt2vr.media.picture import shrunk, write_jpeg
 from nt2vr.search.answers import Answer
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.searcher import Searcher
+from nt2vr.search.strategies import STRATEGIES
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.state import Chosen
 from nt2vr.ui.search.view import picture_remark
@@ -48,7 +49,7 @@ def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
     """Warn of a single wanted reference that may show what the text excludes, for systems that cannot subtract it."""
     wanted = [each for each in chosen if each.wanted]
     names = [ranking.system.name for ranking in answer.rankings]
-    whole = [r.system.name for r in answer.rankings if r.system.strategy not in ("parts", "fusion")]
+    whole = [r.system.name for r in answer.rankings if not STRATEGIES[r.system.strategy].needs]
     if len(wanted) != 1 or not whole:
         return ""
     try:

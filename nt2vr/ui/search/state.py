@@ -20,12 +20,6 @@ DEFAULT_QUERY = "a street without cars"
 K_CHOICES = (4, 6, 8, 12, 16, 24)  # with four columns of 24 about a hundred clips: more playing at once tires a laptop
 MAX_COLUMNS = 4
 WORDS = {strategy: strength.word for strategy, strength in STRENGTHS.items()}
-SLIDERS = {  # strategy -> smallest and largest value on its slider, and the step
-    "boolean": (0, 1.5, 0.05),
-    "rectified": (0, 3, 0.1),
-    "anchored": (0, 6, 0.1),
-    "spherical": (0.8, 1, 0.005),
-}
 TEXTS = ("judged", "literal", "parts", "flip", "replay")
 NAMES = frozenset({"q", "gallery", "systems", "k", *WORDS.values(), *TEXTS, "like", "unlike", "weight"})  # in links
 REFUSED = "The request was refused: its {} are not of the page's form."
@@ -162,7 +156,7 @@ def _read_references(link: Mapping[str, str], gallery: str) -> tuple[Chosen, ...
 
 
 def _strength(strategy: str, text: str, default: Any) -> Any:
-    low, high, _ = SLIDERS[strategy]
+    low, high, _ = STRENGTHS[strategy].slider
     return _number(text, low, high, default)
 
 

@@ -18,7 +18,7 @@ from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer
-from nt2vr.search.recording import Recording
+from nt2vr.search.epochs import Recording
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, wire_indexing
 from nt2vr.ui.library.media import Media

@@ -18,8 +18,8 @@ from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.cues import denied_by_nobody
 from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer, Verdict
-from nt2vr.search.reading import with_words
 from nt2vr.search.strategies import STRENGTHS
+from nt2vr.search.substitutes import with_words
 from nt2vr.ui.search.column_view import short_name
 from nt2vr.ui.search.state import SearchState, read_parts, write_parts
 from nt2vr.world.offers import FEW, Offers

@@ -13,8 +13,7 @@ from nt2vr.library.galleries import Galleries
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.answers import Answer
-from nt2vr.search.learning import KeptRankings, Question, RunEpochs
-from nt2vr.search.recording import Recording
+from nt2vr.search.epochs import KeptRankings, Question, Recording, RunEpochs
 from nt2vr.search.systems import System
 from nt2vr.ui.search.column_view import short_name
 from nt2vr.ui.search.epochs import RunColumns, ViewOf, replayed, with_epoch, with_run

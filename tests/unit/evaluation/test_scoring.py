@@ -31,7 +31,6 @@ def test_strategies_use_the_known_parts_of_a_query() -> None:
     assert (searched("drop", queries=[COMPOSED]) == wanted).all()
     assert (searched("boolean", 0.25, [COMPOSED]) == wanted - 0.25 * unwanted).all()
     assert (searched("boolean", queries=[COMPOSED]) == wanted - 0.5 * unwanted).all()  # the page's default
-    assert searched("projection", queries=[COMPOSED]) == pytest.approx(whole - unwanted)
     assert searched("anchored", 2, queries=[COMPOSED]) == pytest.approx(whole - 2 * unwanted)
 
 

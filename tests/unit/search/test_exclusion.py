@@ -19,7 +19,6 @@ from nt2vr.search import embedded as embedded_module
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.index import ExactIndex
-from nt2vr.search.rewording import reword, reworded
 from nt2vr.search.strategies import Parts, exclusion_of, rectified, searched
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded
@@ -145,31 +144,9 @@ def asked(strategy: str, queries: Sequence[JudgedQuery]) -> Any:
     return found
 
 
-def test_judged_queries_exclude_and_are_reworded_by_their_known_parts() -> None:
+def test_judged_queries_exclude_by_their_known_parts() -> None:
     found = asked("rectified", [QUERIES[0], COMPOSED, PURE])
     caption, composed, pure = found.exclusions
     assert caption is None and pure is None
     assert (composed.unwanted == embedded("dancing")).all() and composed.tau is None
     assert (found.vectors[1] == embedded("sings")).all() and (found.vectors[2] == -embedded("dancing")).all()
-    encoder: Any = WordEncoder()
-    ask_systems(encoder, [System("words", "reworded")], [replace(COMPOSED, text="minus dancing, sings")], Query)
-    assert "sings and not dancing" in encoder.encoded
-
-
-@pytest.mark.parametrize(
-    ("wanted", "unwanted", "sentence"),
-    [
-        ("a boy is dancing", ("playing the drum",), "a boy is dancing and not playing the drum"),
-        ("a man", ("sit on a stool", "the hat"), "a man and not sitting on a stool and no hat"),
-        ("dog", ("cat",), "dog but no cat"),
-        ("a dog", ("anyone swimming", "people"), "a dog and not swimming and no people"),
-        ("a man", ("king", "swing sets"), "a man but no king and no swing sets"),
-        ("", ("a dog",), "no dog"),
-        ("a man is singing", (), "a man is singing"),
-        ("", (), "as typed"),
-        ("", ("",), "as typed"),
-    ],
-)
-def test_parts_are_written_as_one_sentence(wanted: str, unwanted: tuple[str, ...], sentence: str) -> None:
-    assert reword("as typed", wanted, unwanted) == sentence
-    assert reworded(Query("as typed", (wanted,) if wanted else (), unwanted)).text == sentence

@@ -21,7 +21,6 @@ from nt2vr.models.card import QUERY_SCORED, read_card, write_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.search import embedded as embedded_module
-from nt2vr.search.batch import score_all
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, averaged, focused
 from nt2vr.search.index import ExactIndex
@@ -134,10 +133,10 @@ def searcher(models: Catalog, tmp_path_factory: pytest.TempPathFactory, decoder:
 @pytest.mark.parametrize("text", QUERIES)
 def test_a_search_its_explanation_all_scores_and_the_match_agree(searcher: Searcher, text: str) -> None:
     answer = searcher.search(text, SYSTEMS, 5)
-    asking = searcher.asking(SYSTEMS)
-    table, _ = score_all(searcher, [text], asking)
+    panel = searcher.panel(SYSTEMS)
+    table, _ = searcher.score_all([text], panel)
     fits = match(searcher, Reference(video_id="3"), [text, "rain"], SYSTEMS)
-    encoder = asking.encoders["tiny"]
+    encoder = panel.encoders["tiny"]
     whole, wanted = encoder.encode_text([text, text.removesuffix(" and not dancing")])
     frames = answer.rankings[0].gallery.frame_embeddings(3)  # type: ignore[union-attr]
     for ranking, why, scored in zip(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nt2vr.media.gallery import load_gallery
-from nt2vr.search.recording import Recording
+from nt2vr.search.epochs import Recording
 from tests.paths import ROOT
 
 FOUND = [[("a", 0.5)], [("b", 0.5)]]

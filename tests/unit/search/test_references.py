@@ -42,8 +42,6 @@ HALF = np.sqrt(0.5)
         ("text", Weights(), [0, 1, 0]),
         ("sum", Weights(sum=0.5), [HALF, HALF, 0]),
         ("sum", Weights(sum=0.6), [0.5547, 0.8321, 0]),
-        ("slerp", Weights(slerp=0.5), [HALF, HALF, 0]),
-        ("slerp", Weights(slerp=1 / 3), [np.cos(np.pi / 6), np.sin(np.pi / 6), 0]),
         ("parts", Weights(wanted=2, unwanted=2), [1 / 3, 2 / 3, -2 / 3]),
     ],
 )
@@ -66,11 +64,6 @@ def test_many_queries_at_once_are_each_query_alone(name: str) -> None:
     for row in range(5):
         one = COMBINATIONS[name](CovrVectors(*arrays[:, row]), Weights())
         np.testing.assert_allclose(together[row], one, atol=1e-6)
-
-
-def test_slerp_between_equal_vectors_is_that_vector() -> None:
-    same = CovrVectors(EAST, EAST, EAST, NOTHING)
-    assert np.isfinite(COMBINATIONS["slerp"](same, Weights())).all()
 
 
 def test_a_model_without_a_fusion_answers_with_parts() -> None:

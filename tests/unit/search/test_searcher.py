@@ -29,7 +29,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.references import Reference
 from nt2vr.search.searcher import LOW_SCORE, MAX_K, Searcher
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, projection
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS
 from nt2vr.search.systems import System, check_model_name
 from nt2vr.settings import ASSETS
 from nt2vr.world.edits import judge_video
@@ -173,8 +173,8 @@ def test_boolean_subtracts_every_unwanted_thing(searcher: Searcher) -> None:
     assert scores(answer)["duet"] == pytest.approx(1 / sqrt(3) - 2 / sqrt(3), abs=1e-4)
 
 
-def test_projection_removes_the_unwanted_direction(searcher: Searcher) -> None:
-    answer = searcher.search(NOT_SINGING, ["CLIP projection"], 5)
+def test_anchored_by_one_removes_the_unwanted_direction(searcher: Searcher) -> None:
+    answer = searcher.search(NOT_SINGING, ["CLIP anchored λ 1"], 5)
     vector = answer.rankings[0].vector
     assert vector is not None
     assert vector @ embed("sing") == pytest.approx(0, abs=1e-6)
@@ -182,27 +182,6 @@ def test_projection_removes_the_unwanted_direction(searcher: Searcher) -> None:
     assert scores(answer) == pytest.approx(
         {"guitar": 2 / sqrt(6), "duet": 2 / 3, "singer": 0, "dog": 0, "both": 0}, abs=1e-4
     )
-
-
-def test_projection_is_orthogonal_to_things_that_are_not_orthogonal_to_each_other() -> None:
-    """Taking them away one after the other would bring a part of the first back."""
-    rng = np.random.default_rng(0)
-    sentence, *unwanted = (unit(rng.standard_normal(16).astype(np.float32)) for _ in range(4))
-    vector = projection(Parts(sentence, None, np.stack(unwanted), 0.5))
-    assert vector is not None
-    assert vector.dtype == np.float32
-    assert np.abs(np.stack(unwanted) @ vector).max() < 1e-6
-    away = sentence - vector
-    assert np.linalg.matrix_rank(np.stack([*unwanted, away]), tol=1e-5) == 3  # only along the unwanted
-
-
-def test_projection_counts_a_repeated_unwanted_part_once() -> None:
-    """Two equal rows have no second direction: an orthonormal basis of "both" would take away a made-up one."""
-    rng = np.random.default_rng(1)
-    sentence, unwanted = (unit(rng.standard_normal(16).astype(np.float32)) for _ in range(2))
-    once = projection(Parts(sentence, None, unwanted[None], 0.5))
-    twice = projection(Parts(sentence, None, np.stack([unwanted, unwanted]), 0.5))
-    assert twice == pytest.approx(once, abs=1e-6)
 
 
 def test_drop_searches_the_wanted_part_alone(searcher: Searcher) -> None:
@@ -226,14 +205,6 @@ def test_rectified_ranks_by_the_wanted_part_less_what_exceeds_tau(searcher: Sear
     assert (ranking.strength, seen.score) == (2, ranking.hits[-1].score) and seen.rank == 5
 
 
-def test_reworded_asks_for_the_sentence_that_its_parts_make(searcher: Searcher) -> None:
-    typed = Query("minus singing: a man with a guitar", ("a man with a guitar",), ("singing",))
-    anew, asked = searcher.search(typed, ["CLIP reworded", "CLIP"], 5).rankings
-    said = searcher.search("a man with a guitar and not singing", ["CLIP"], 5).rankings[0]
-    assert anew.hits == said.hits
-    assert asked.hits == searcher.search(typed, ["CLIP"], 5).rankings[0].hits
-
-
 def test_without_a_negation_all_strategies_agree(searcher: Searcher) -> None:
     query = Query("a man sings", ("a man sings",))
     rankings = [searcher.search(query, [f"CLIP {strategy}"], 5).rankings[0] for strategy in STRATEGIES]
@@ -243,16 +214,16 @@ def test_without_a_negation_all_strategies_agree(searcher: Searcher) -> None:
 def test_next_to_a_picture_parts_take_away_what_a_text_removes(searcher: Searcher) -> None:
     picture = np.full((32, 32, 3), 50, np.uint8)  # a duet: guitar and singing
     query = searcher.understand("remove the guitar", editing=True)
-    systems = ["CLIP parts", "CLIP fusion", "CLIP slerp", "CLIP drop"]
-    parts, fusion, slerp, drop = searcher.search(query, systems, 5, beside(picture)).rankings
+    systems = ["CLIP parts", "CLIP fusion", "CLIP", "CLIP drop"]
+    parts, fusion, plain, drop = searcher.search(query, systems, 5, beside(picture)).rankings
     assert parts.hits[0].video_id == fusion.hits[0].video_id == "singer"
-    assert slerp.hits[0].video_id != "singer"
+    assert plain.hits[0].video_id != "singer"
     assert drop.hits[0].video_id == "duet"
 
 
 def test_only_negated_each_strategy_does_what_it_can(searcher: Searcher) -> None:
     plain, boolean, projected, drop = searcher.search(
-        NO_DOG, ["CLIP", "CLIP boolean", "CLIP projection", "CLIP drop"], 5
+        NO_DOG, ["CLIP", "CLIP boolean", "CLIP anchored λ 1", "CLIP drop"], 5
     ).rankings
     assert plain.hits[0].video_id == "dog"
     assert {hit.video_id: hit.score for hit in boolean.hits} == pytest.approx(
@@ -267,7 +238,7 @@ def test_only_negated_each_strategy_does_what_it_can(searcher: Searcher) -> None
 @pytest.mark.parametrize(("weight", "dog", "guitar"), [(0.0, 0, 1), (0.5, 1 / sqrt(2), 1 / sqrt(2)), (1.0, 1, 0)])
 def test_a_picture_joins_by_its_weight(searcher: Searcher, weight: float, dog: float, guitar: float) -> None:
     query = Query("a man with a guitar", ("a man with a guitar",))
-    for system in ("CLIP", "CLIP boolean", "CLIP projection", "CLIP drop"):
+    for system in ("CLIP", "CLIP boolean", "CLIP anchored λ 1", "CLIP drop"):
         found = scores(searcher.search(query, [system], 5, beside(grey(150), weight)))
         assert (found["dog"], found["guitar"]) == pytest.approx((dog, guitar), abs=1e-4)
 
@@ -289,7 +260,7 @@ def test_a_picture_joins_the_wanted_part_and_never_the_unwanted(searcher: Search
 
 @pytest.mark.parametrize("text", ["", "  \n"])
 def test_a_picture_alone_is_enough_and_nothing_at_all_is_not(searcher: Searcher, text: str) -> None:
-    for system in ("CLIP", "CLIP boolean", "CLIP projection", "CLIP drop"):
+    for system in ("CLIP", "CLIP boolean", "CLIP anchored λ 1", "CLIP drop"):
         for weight in (0.0, 0.5, 1.0):  # the weight has nothing to weigh against
             assert scores(searcher.search(Query(text), [system], 5, beside(grey(150), weight)))[
                 "dog"
@@ -366,7 +337,6 @@ def test_an_invalid_value_is_one_sentence(searcher: Searcher, change: dict[str, 
         ("CLIP boolean .5", System("CLIP", "boolean", 0.5)),
         ("CLIP boolean α1", System("CLIP", "boolean", 1.0)),
         ("CLIP\tboolean  α =  1.", System("CLIP", "boolean", 1.0)),
-        ("CLIP projection", System("CLIP", "projection")),
         ("CLIP anchored λ 1.9", System("CLIP", "anchored", 1.9)),
         ("CLIP anchored lambda 1.9", System("CLIP", "anchored", 1.9)),
         ("clip ANCHORED Λ=1.9", System("CLIP", "anchored", 1.9)),
@@ -402,15 +372,15 @@ def test_every_offered_name_is_parsed_back(searcher: Searcher) -> None:
 def test_systems_of_a_link_join_the_offered_ones_if_they_are_systems(searcher: Searcher) -> None:
     offered = searcher.system_names()
     also = [
-        "CLIP projection",
+        "CLIP anchored λ 1",
         "CLIP",
         "CLIP anchored λ 1.9",
-        "GPT projection",
+        "GPT anchored",
         "CLIP spherical t 7",
         "",
-        "CLIP projection",
+        "CLIP anchored λ 1",
     ]
-    assert searcher.system_names(also) == [*offered, "CLIP projection", "CLIP anchored λ 1.9"]
+    assert searcher.system_names(also) == [*offered, "CLIP anchored λ 1", "CLIP anchored λ 1.9"]
     assert searcher.system_names(["x" * 50_000, *(f"CLIP boolean α {i}" for i in range(500))])[len(offered) :] == [
         f"CLIP boolean α {i}" for i in (0, 2, 3, 4, 5, 6)
     ]
@@ -456,7 +426,6 @@ def test_a_runs_single_epochs_are_offered_with_plain_only(gallery: Gallery, deco
         "CLIP anchored λ λ 1",
         "CLIP spherical t 1.5",
         "CLIP drop α 0.5",
-        "CLIP projection 1",
         "CLIP boolean \ud800",
         "α 1",
     ],
@@ -686,7 +655,7 @@ def test_a_picture_is_encoded_once_per_model_however_many_systems_ask(searcher: 
     encoder = searcher.live.get("CLIP").encoder
     searcher.search(NO_DOG, ["CLIP"], 5)
     before = encoder.num_batches  # type: ignore[attr-defined]
-    searcher.search(NO_DOG, ["CLIP", "CLIP boolean", "CLIP slerp", "CLIP parts"], 5, beside(grey(150)))
+    searcher.search(NO_DOG, ["CLIP", "CLIP boolean", "CLIP parts"], 5, beside(grey(150)))
     assert encoder.num_batches == before + 1  # type: ignore[attr-defined]
 
 

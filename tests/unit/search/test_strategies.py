@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.models.card import Card
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, anchored, projection, spherical
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, anchored, spherical
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import WordEncoder, embedded
 
@@ -73,11 +73,6 @@ def test_anchored_with_opposite_parts() -> None:
     )
 
 
-def test_projection_is_anchored_by_one_without_an_anchor() -> None:
-    given = parts(at(20, 70), 1.9, sentence=at(45)[0], anchor=Y)
-    assert projection(given) == pytest.approx(anchored(parts(at(20, 70), 1.0, sentence=at(45)[0])))
-
-
 @pytest.mark.parametrize("theta", [1.0, 20.0, 36.0, 45.0, 90.0, 135.0, 179.0])
 @pytest.mark.parametrize("t", [0.5, 0.9, 0.95, 1.0])
 def test_spherical_has_the_published_direction(theta: float, t: float) -> None:
@@ -127,16 +122,8 @@ def test_a_weaker_exclusion_keeps_more_of_the_unwanted_part() -> None:
 
 def test_without_an_unwanted_part_nothing_changes() -> None:
     sentence = at(30)[0]
-    for strategy in ("anchored", "projection"):
-        assert STRATEGIES[strategy](parts(NONE, 1.9, sentence=sentence, anchor=Y)) is sentence
+    assert anchored(parts(NONE, 1.9, sentence=sentence, anchor=Y)) is sentence
     assert spherical(parts(NONE, 0.95)) == pytest.approx(X)
-
-
-def test_the_control_of_delta_turns_the_list_around_of_what_denies_anything() -> None:
-    reverse = STRATEGIES["reversed"]
-    assert reverse(parts(Y[None], 1.0, sentence=X)) == pytest.approx(-X)
-    assert reverse(parts(NONE, 1.0, sentence=X)) == pytest.approx(X)
-    assert reverse(parts(Y[None], 1.0, sentence=None)) is None
 
 
 def test_without_a_wanted_part_the_unwanted_is_avoided() -> None:
@@ -146,7 +133,7 @@ def test_without_a_wanted_part_the_unwanted_is_avoided() -> None:
 
 def test_with_nothing_at_all_there_is_nothing_to_search_for() -> None:
     for strategy in STRATEGIES.values():
-        assert strategy(parts(NONE, 1.0, wanted=None, sentence=None)) is None
+        assert strategy.vector(parts(NONE, 1.0, wanted=None, sentence=None)) is None
 
 
 def test_a_strength_is_the_systems_then_the_searchs_then_the_models_then_the_default() -> None:

@@ -22,10 +22,9 @@ from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.index import ExactIndex
-from nt2vr.search.rewording import reworded
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, exclusion_of
 from nt2vr.search.systems import System
-from nt2vr.search.why import MAX_WORDS, NOT_BY_TEXT, NOT_SEARCHED, USES, WHOLE_QUERIES, Why, explain
+from nt2vr.search.why import MAX_WORDS, NOT_BY_TEXT, NOT_SEARCHED, WHOLE_QUERIES, Why, explain
 
 KEYWORDS = ("man", "guitar", "sing", "dog")
 QUERY = Query("a man with a guitar who does not sing", ("a man with a guitar",), ("sing",))
@@ -58,14 +57,13 @@ GALLERY = gallery_of([[[H, H, 0, 0], [0, 0, 1, 0]]])
 
 
 def parts_of(query: Query, system: System, encoder: KeywordEncoder) -> Parts:
-    query = replace(query, text=reworded(query).text) if system.strategy == "reworded" else query
     sentence, wanted, *unwanted = encoder.encode_text([query.text, " ".join(query.wanted), *query.unwanted])
     strength = system.strength_for(encoder.card)
     return Parts(sentence, wanted, np.array(unwanted).reshape(-1, 4), strength, anchor_of(encoder))  # type: ignore[arg-type]
 
 
 def vector_of(query: Query, system: System, encoder: KeywordEncoder) -> Any:
-    return STRATEGIES[system.strategy](parts_of(query, system, encoder))
+    return STRATEGIES[system.strategy].vector(parts_of(query, system, encoder))
 
 
 def why(system: System, query: Query = QUERY, encoder: Any = None, **changed: Any) -> Why:
@@ -173,7 +171,7 @@ def test_the_parts_that_a_system_uses_add_up_to_the_score(strategy: str, query: 
     found = why(System("CLIP", strategy, strength), query)
     assert not found.notice
     assert sum(part.contribution or 0 for part in found.parts) == pytest.approx(found.score, abs=1e-5)
-    assert {part.role for part in found.parts if part.weight is not None} <= {*USES.get(strategy, ("sentence",))}
+    assert {part.role for part in found.parts if part.weight is not None} <= {*STRATEGIES[strategy].uses}
 
 
 def test_the_last_word_leaves_nothing_to_search_for() -> None:

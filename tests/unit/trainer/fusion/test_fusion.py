@@ -112,7 +112,7 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
     fusion = Fusion(16, 2, 1).rounded()
     add_fusion(folder, fusion, Weights(sum=0.4, wanted=2, unwanted=1), CONFIG, {}, "toys")
     card, encoder = read_card(folder), read_checkpoint(folder, verify=True)
-    assert card.composition == {"sum": 0.4, "slerp": 0.5, "wanted": 2, "unwanted": 1}
+    assert card.composition == {"sum": 0.4, "wanted": 2, "unwanted": 1}
     assert card.fusion["fingerprint"] == fusion.fingerprint
     assert card.fusion["weights"] == 5 * 16 * 16 + 16
     found = fusion_of(encoder)

@@ -58,7 +58,7 @@ def test_queries_are_listed_by_what_the_fusion_gains_and_open_in_search(report: 
         ("add a cake", "▲2"),
         ("no cake", "▼2"),
     ]
-    assert view["rows"][0]["search"] == "?q=without+the+dog&systems=CLIP%7CCLIP+fusion%7CCLIP+parts%7CCLIP+slerp"
+    assert view["rows"][0]["search"] == "?q=without+the+dog&systems=CLIP%7CCLIP+fusion%7CCLIP+parts"
     assert [row["place"] for row in listed(report, kind="remove prop")["rows"]] == [2]
     assert [kind for _, kind in kinds_of(report)] == ["", "add prop", "remove actor", "remove prop"]
 

@@ -11,8 +11,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import CatalogEntry
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
-from nt2vr.search.learning import KeptRankings, RunEpochs
-from nt2vr.search.recording import Recording
+from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
 from nt2vr.search.systems import System
 from nt2vr.ui.search.column_view import columns_view
 from nt2vr.ui.search.epochs import RunColumns, curve, key_of, replayed, story, with_epoch, with_run

@@ -13,10 +13,9 @@ import pytest
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
-from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.systems import System
 from nt2vr.ui.search.clip_view import detail_view
-from nt2vr.ui.search.column_view import MEANINGS, NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, short_name
+from nt2vr.ui.search.column_view import NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, short_name
 from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.search.view import (
     corrected,
@@ -191,16 +190,6 @@ def test_the_clips_of_a_judged_query_are_marked_in_every_column_and_no_others() 
     assert not plain["legend"] and not any(hit["judged"] for column in plain["columns"] for hit in column["hits"])
 
 
-def test_a_column_says_what_the_parser_made_of_the_sentence_and_only_if_that_differs() -> None:
-    query = Query("dude -cat", ("dude",), ("cat",))
-    anew = ranking("CLIP-neg reworded", "a", read_as={"dude": "man"})
-    (column,) = columns_view(Answer(query, (anew,)), lambda name: Video(name, Path(name)), no_urls)["columns"]
-    assert column["note"] == "The parser helped: CLIP-neg was asked for “man but no cat”."
-    same = Answer(Query("a dog", ("a dog",)), (ranking("CLIP-neg reworded", "a"), ranking("CLIP", "a")))
-    notes = [each["note"] for each in columns_view(same, lambda name: Video(name, Path(name)), no_urls)["columns"]]
-    assert notes == ["", ""]
-
-
 def test_words_read_differently_are_listed_and_a_column_that_knew_them_says_so() -> None:
     small = ranking("CLIP", "a", read_as={"kids": "boy or girl"})
     knows, neither = ranking("ViT", "a"), ranking("run", "a", unseen=("kids",))
@@ -305,10 +294,6 @@ def test_results_are_announced_per_system() -> None:
     answer = Answer(NEGATED, (ranking("CLIP", "ab", ("right", "violation")), ranking("CLIP drop", "a", ("right",))))
     said = columns_view(answer, lambda name: Video(name, Path(name)), no_urls)["said"]
     assert said == "CLIP: 1 of 2 right, 1 violate. CLIP drop: 1 of 1 right, 0 violate."
-
-
-def test_every_strategy_is_described() -> None:
-    assert MEANINGS.keys() == STRATEGIES.keys()
 
 
 def test_the_stage_gives_every_system_the_same_two_numbers_and_green_only_above_half() -> None:

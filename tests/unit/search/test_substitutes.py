@@ -7,7 +7,7 @@ import pytest
 
 from nt2vr.models.open_clip_encoder import WORD
 from nt2vr.negation.parse.query import Query, Span
-from nt2vr.search.reading import Reading, known_substitute, read_query, with_words
+from nt2vr.search.substitutes import known_substitute, substitutes, with_words
 
 SYNONYMS = {"kid": "boy or girl", "someone": "person", "jog": "run", "guitarist": "person playing the guitar"}
 CAPTIONS = "a the and is not dog cat man boy girl person dancing running guitar playing"
@@ -33,9 +33,11 @@ class Clip(Reader):
         return ()
 
 
-def read(query: Query, literal: Collection[str] = (), **models: Reader) -> dict[str, Reading]:
+def read(query: Query, literal: Collection[str] = (), **models: Reader) -> dict[str, tuple[Query, dict[str, str]]]:
+    """Return by model the query as asked, and the words replaced."""
     encoders: dict[str, Any] = models or {"small": Reader(CAPTIONS)}
-    return read_query(query, encoders, SYNONYMS, literal)
+    found = substitutes(query, encoders, SYNONYMS, literal)
+    return {name: (with_words(query, words), words) for name, words in found.items()}
 
 
 @pytest.mark.parametrize(
@@ -61,37 +63,35 @@ def test_a_synonym_with_an_unknown_word_does_not_help() -> None:
 
 def test_the_sentence_and_its_parts_are_read_alike() -> None:
     query = Query("kids dance, no dogs", ("kids dance",), ("dogs",), (Span(12, 14),), (Span(15, 19),))
-    reading = read(query)["small"]
-    assert reading.query == Query("boy or girl dancing, no dog", ("boy or girl dancing",), ("dog",))
-    assert reading.read_as == {"kids": "boy or girl", "dance": "dancing", "dogs": "dog"}
+    asked, read_as = read(query)["small"]
+    assert asked == Query("boy or girl dancing, no dog", ("boy or girl dancing",), ("dog",))
+    assert read_as == {"kids": "boy or girl", "dance": "dancing", "dogs": "dog"}
 
 
 def test_a_model_that_knows_all_words_is_asked_as_typed() -> None:
     query = Query("kids, no dogs", ("kids",), ("dogs",), (Span(6, 8),), (Span(9, 13),))
     readings = read(query, clip=Clip(), small=Reader(CAPTIONS))
-    assert readings["clip"] == Reading(query, {}, ())
-    assert readings["clip"].query is query  # its highlights too
-    assert readings["small"].query.wanted == ("boy or girl",)
+    assert readings["clip"][1] == {}
+    assert readings["small"][0].wanted == ("boy or girl",)
 
 
 def test_models_that_do_not_know_a_word_are_asked_for_the_same_one() -> None:
     """Columns would otherwise differ because of the words, not because of the models."""
     query = Query("danced", ("danced",))
     readings = read(query, one=Reader("dances dancing"), other=Reader("dances"))
-    assert [reading.query.text for reading in readings.values()] == ["dances", "dances"]
+    assert [asked.text for asked, _ in readings.values()] == ["dances", "dances"]
     readings = read(query, one=Reader("dances"), other=Reader("dancing"))
-    assert {name: reading.unseen for name, reading in readings.items()} == {"one": ("danced",), "other": ("danced",)}
+    assert [words for _, words in readings.values()] == [{}, {}]
 
 
-def test_words_left_as_typed_are_reported_as_unseen() -> None:
-    reading = read(Query("dogs and kids", ("dogs and kids",)), literal=["Kids", "red"])["small"]
-    assert reading.query.text == "dog and kids"
-    assert (reading.read_as, reading.unseen) == ({"dogs": "dog"}, ("kids",))
+def test_literal_words_are_left_as_typed() -> None:
+    asked, read_as = read(Query("dogs and kids", ("dogs and kids",)), literal=["Kids", "red"])["small"]
+    assert (asked.text, read_as) == ("dog and kids", {"dogs": "dog"})
 
 
 def test_negation_words_and_words_outside_the_parts_stay() -> None:
-    reading = read(Query("there are not dogs", (), ("dogs",)))["small"]
-    assert reading.query == Query("there are not dog", (), ("dog",))
+    asked, _ = read(Query("there are not dogs", (), ("dogs",)))["small"]
+    assert asked == Query("there are not dog", (), ("dog",))
 
 
 @pytest.mark.parametrize(
@@ -114,5 +114,6 @@ def test_whole_words_are_replaced_with_their_article(text: str, read_as: dict[st
 def test_emoji_are_read_as_words_apart_from_what_is_beside_them(text: str, expected: str) -> None:
     encoders: dict[str, Any] = {"small": Reader("dog cat no a on")}
     emoji = {"🐶": "dog", "🐱": "cat", "🚫": "no"}
-    read = read_query(Query(text, (text,)), encoders, emoji)["small"].query
-    assert (read.text, read.wanted) == (expected, (expected,))
+    query = Query(text, (text,))
+    asked = with_words(query, substitutes(query, encoders, emoji)["small"])
+    assert (asked.text, asked.wanted) == (expected, (expected,))

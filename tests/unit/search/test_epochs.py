@@ -10,9 +10,9 @@ import pytest
 from nt2vr.errors import CheckpointError
 from nt2vr.models.catalog import CatalogEntry
 from nt2vr.negation.parse.query import Query
-from nt2vr.search import learning
+from nt2vr.search import epochs
 from nt2vr.search.answers import Hit, Ranking
-from nt2vr.search.learning import MAX_QUERIES, KeptRankings, Question, RunEpochs
+from nt2vr.search.epochs import MAX_QUERIES, KeptRankings, Question, RunEpochs
 from nt2vr.search.systems import System
 
 OWN = RunEpochs("run", (1, 2, 3))
@@ -46,12 +46,9 @@ class Searcher:
     def embedded(self, encoder: str) -> str:
         return "gallery"
 
-    def read(self, query: Query, asking: Any) -> Query:
-        return query
-
-    def answer(self, query: Query, asking: Any) -> Any:
-        (system,) = asking.systems
-        return SimpleNamespace(rankings=[Ranking(system, (Hit(asking.loaded[system.model].encoder, 1, 0.5, None),))])
+    def answer(self, query: Query, panel: Any) -> Any:
+        (system,) = panel.systems
+        return SimpleNamespace(rankings=[Ranking(system, (Hit(panel.loaded[system.model].encoder, 1, 0.5, None),))])
 
 
 def question() -> Question:
@@ -97,7 +94,7 @@ def test_the_background_waits_while_a_page_does_but_not_for_ever(monkeypatch: py
         with pytest.raises(Empty):
             ranked.get(timeout=0.2)
     assert [ranked.get(timeout=5), ranked.get(timeout=5)] == [1, 2]
-    monkeypatch.setattr(learning, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(epochs, "PATIENCE_S", 0.01)
     with kept.answering():
         kept.complete(("run", "other"), [3], rank)
         assert ranked.get(timeout=5) == 3

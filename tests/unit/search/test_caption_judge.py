@@ -7,7 +7,7 @@ import pytest
 
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.by_captions import judge_by_captions
+from nt2vr.search.caption_judge import judge_by_captions
 
 CAPTIONS = (
     "a man is playing the guitar in a park",

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from nt2vr.models.encoder import Encoder
-from nt2vr.search.shared import InFlight, TextBatches
+from nt2vr.search.concurrency import InFlight, TextBatches
 
 LIMIT_S = 10
 

@@ -1,4 +1,4 @@
-"""A query's ranking by every epoch of a run: kept as checkpoints answer, those missing made in the background.
+"""A query's ranking by every epoch of a run: kept, made in the background, or recorded.
 
 Independent of the page and of the trainer: a run is what the catalog lists.
 """
@@ -10,15 +10,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from nt2vr.errors import ConfigError, Nt2vrError, quoted
+from nt2vr.errors import ConfigError, Nt2vrError, quoted, reason_of
+from nt2vr.files import parse_json
+from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import EPOCH, CatalogEntry
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Ranking
+from nt2vr.search.answers import Hit, Ranking, Verdict
 from nt2vr.search.live import LoadedModel
-from nt2vr.search.reading import Asking
 from nt2vr.search.references import Reference
-from nt2vr.search.searcher import Searcher
+from nt2vr.search.searcher import Panel, Searcher
 from nt2vr.search.systems import System
 
 logger = logging.getLogger(__name__)
@@ -28,6 +30,7 @@ PATIENCE_S = 2.0  # after which an epoch is searched although somebody waits for
 OF_RUN = re.compile(r" · (?:epoch (\d+)|best)$")
 Entries = Mapping[str, CatalogEntry]
 Key = tuple[str, str]  # a run, and the query with its strategy
+Found = Sequence[tuple[str, float]]  # ids and scores of the first clips, best first
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,8 @@ class Question:
             if epoch:
                 encoder = searcher.models.read(searcher.models.folder(model), encoder)
             loaded = {model: LoadedModel(encoder)}
-            asking = Asking((system,), loaded, self.k, self.references, self.strengths, self.literal)
-            return searcher.answer(searcher.read(self.query, asking), asking).rankings[0]
+            panel = Panel((system,), loaded, self.k, self.references, self.strengths, self.literal)
+            return searcher.answer(self.query, panel).rankings[0]
         except Nt2vrError as error:
             logger.warning("Epoch %d of %s was not searched: %s", epoch, own.run, error)
             return Ranking(system, ())
@@ -156,3 +159,54 @@ class KeptRankings:
                     self._waiting.discard(key)
 
         threading.Thread(target=work, name="epochs", daemon=True).start()
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A run's results by query and epoch, to be replayed without models; the first epoch is the base.
+
+    `python -m benchmarks.recording` makes the shipped one.
+    """
+
+    base: str  # name of the model that the run started from
+    preset: str  # name of its config
+    date: str  # its day, as in "2026-11-25"
+    seconds: Sequence[float]  # from the start to each epoch's checkpoint
+    hard_pairs: Sequence[float]  # of each epoch on the run's validation clips, in percent
+    queries: Mapping[str, Sequence[Found]]  # sentence to what each epoch found
+
+    @classmethod
+    def of_gallery(cls, path: Path, videos: Collection[str]) -> "Recording | None":
+        """Read a recording of a gallery; None if there is none, it cannot be read, or it is of other clips."""
+        if not path.is_file():
+            return None
+        try:
+            recording = cls(**parse_json(path.read_text(encoding="utf-8")))
+            counts = {len(recording.seconds), len(recording.hard_pairs), *map(len, recording.queries.values())}
+            if not recording.queries or len(counts) != 1:
+                raise ValueError("it lacks epochs")
+            if missing := recording.clips - set(videos):
+                raise ValueError(f"it names {len(missing):,} clips of another gallery")
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            advice = "Make it again: python -m benchmarks.recording."
+            logger.warning("The recording %s is left out (%s). %s", path, reason_of(error), advice)
+            return None
+        return recording
+
+    @property
+    def clips(self) -> set[str]:
+        return {clip for epochs in self.queries.values() for found in epochs for clip, _ in found}
+
+    def rankings(
+        self, query: Query, judge: Callable[[Query, Video], Verdict | None], video_of: Callable[[str], Video]
+    ) -> dict[int, Ranking]:
+        """Return what each epoch found, judged; nothing for a sentence that was not recorded."""
+        return {
+            epoch: Ranking(
+                System(self.base),
+                tuple(
+                    Hit(clip, rank, score, judge(query, video_of(clip))) for rank, (clip, score) in enumerate(found, 1)
+                ),
+            )
+            for epoch, found in enumerate(self.queries.get(query.text, ()))
+        }
