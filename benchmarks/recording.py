@@ -19,7 +19,7 @@ from nt2vr.models.card import read_card
 from nt2vr.search.epochs import Found, Recording
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import ASSETS, prepare_environment
-from nt2vr.ui.search.gallery_view import EXAMPLES
+from nt2vr.ui.search.examples import EXAMPLES
 from trainer.config_file import load_config
 from trainer.presets import PRESETS
 from trainer.runs.manager import RunManager

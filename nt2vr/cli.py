@@ -275,8 +275,7 @@ def search(
 
 def _ranking_lines(ranking: "Ranking", answer: "Answer", searcher: "GallerySearcher") -> Iterable[str]:
     """Yield one system's table."""
-    from nt2vr.ui.search.clip_view import times_text
-    from nt2vr.ui.search.column_view import notes
+    from nt2vr.ui.search.results import notes, times_text
 
     counts = ", ".join(f"{count} {verdict}" for verdict, count in ranking.counts.items() if count)
     by = f" by {answer.judged_by}" if counts and answer.judged_by else ""

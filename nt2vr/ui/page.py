@@ -27,9 +27,8 @@ from nt2vr.ui.evaluate.tab import EvaluateTab
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import FOREVER, Media
 from nt2vr.ui.library.tab import LibraryTab
-from nt2vr.ui.search.gallery_view import status_line
-from nt2vr.ui.search.layout import menu_style
-from nt2vr.ui.search.tab import SearchTab
+from nt2vr.ui.search.examples import status_line
+from nt2vr.ui.search.tab import SearchTab, menu_style
 from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.documentation import PAPER, Documentation

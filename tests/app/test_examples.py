@@ -7,8 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from nt2vr.ui.search.gallery_view import EXAMPLES
-from nt2vr.ui.search.picture_examples import PICTURE_EXAMPLES, PICTURE_SYSTEMS
+from nt2vr.ui.search.examples import EXAMPLES, PICTURE_EXAMPLES, PICTURE_SYSTEMS
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 

@@ -13,8 +13,7 @@ from nt2vr.evaluation.report import Report, Row
 from nt2vr.evaluation.tables import by_definition
 from nt2vr.search.answers import Verdict
 from nt2vr.ui.evaluate.report_link import NOTED, ONLY_WORSENED, ReportLink
-from nt2vr.ui.search.clip_view import MARKS
-from nt2vr.ui.search.column_view import Marked
+from nt2vr.ui.search.results import MARKS, Marked
 
 KINDS = {  # kind of query -> its name on the page
     "original": "original",

@@ -15,7 +15,7 @@ from nt2vr.ui.evaluate.report_view import WORD, reports_view
 from nt2vr.ui.evaluate.review import Review
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.column_view import Marked
+from nt2vr.ui.search.results import Marked
 from nt2vr.ui.theme import QUIET
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor

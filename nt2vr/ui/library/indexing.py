@@ -21,7 +21,8 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.systems import System
 from nt2vr.services import Services
 from nt2vr.ui.job_view import job_view
-from nt2vr.ui.search.layout import QUIET, system_choices
+from nt2vr.ui.search.results import system_choices
+from nt2vr.ui.search.state import QUIET
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 

@@ -12,7 +12,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text
 from nt2vr.ui.job_view import job_view, state_text
 from nt2vr.ui.library.indexing import WORD
-from nt2vr.ui.search.clip_view import clock
+from nt2vr.ui.search.results import clock
 from nt2vr.ui.web.permissions import without_folders
 
 KIND_NAMES = {"uploads": "uploaded files", "folder": "folder", "manifest": "manifest", "dataset": "dataset"}

@@ -21,8 +21,8 @@ from nt2vr.search.references import Reference, check_number
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.ui.library.media import Media
+from nt2vr.ui.search.results import picture_remark
 from nt2vr.ui.search.state import Chosen
-from nt2vr.ui.search.view import picture_remark
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, is_too_large, is_upload
 
 CACHED = 8  # decoded uploads, for the next search with them; a video's frames take at most 6.5 MB

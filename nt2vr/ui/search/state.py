@@ -13,9 +13,12 @@ from pydantic import Field, StrictBool, StrictFloat, StrictStr, TypeAdapter, Val
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES, check_number
-from nt2vr.search.searcher import DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
+from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
 from nt2vr.search.strategies import STRENGTHS
 
+# options of events that search: as many run at a time as searches do
+PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
+QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 DEFAULT_QUERY = "a street without cars"
 K_CHOICES = (4, 6, 8, 12, 16, 24)  # with four columns of 24 about a hundred clips: more playing at once tires a laptop
 MAX_COLUMNS = 4

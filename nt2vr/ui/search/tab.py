@@ -1,41 +1,292 @@
-"""The Search tab: wires its components to the galleries' searchers. They hold all logic.
+"""The Search tab: its components, and what their events do.
 
 A late answer never overwrites what a person has typed since. Every search goes through one event, which runs one at a
 time and last the newest, and what an answer or a link writes into inputs is applied in the browser, only where they
 still hold what they held before: see assets/ui/search.js.
 """
 
+import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
 import gradio as gr
 from gradio.context import LocalContext
 
-from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
-from nt2vr.search.epochs import Recording
+from nt2vr.search.epochs import Question, Recording
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS
 from nt2vr.settings import ASSETS
-from nt2vr.ui.library.indexing import Indexing, wire_indexing
+from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.answering import Answering
-from nt2vr.ui.search.clip_panel import ClipPanel
-from nt2vr.ui.search.column_view import Marked
-from nt2vr.ui.search.gallery_view import examples_view, own_examples, status_line
-from nt2vr.ui.search.layout import PRIVATE, QUIET, Controls, Results, gallery_choices, system_choices
-from nt2vr.ui.search.more_models import MoreModels
-from nt2vr.ui.search.references import References
-from nt2vr.ui.search.state import DEFAULT_QUERY, NAMES, SearchState, dropped_systems, read_chosen, with_clip
-from nt2vr.ui.search.watch import Watch
-from nt2vr.ui.theme import script
+from nt2vr.ui.search.clip import ClipPanel
+from nt2vr.ui.search.examples import examples_view, lay_out_picture_examples, own_examples, status_line
+from nt2vr.ui.search.models import MoreModels
+from nt2vr.ui.search.references import References, beside, remark
+from nt2vr.ui.search.results import (
+    Marked,
+    columns_view,
+    downloads,
+    offers_view,
+    parts_view,
+    system_choices,
+    understood_view,
+    with_corrections,
+)
+from nt2vr.ui.search.state import (
+    DEFAULT_QUERY,
+    K_CHOICES,
+    MAX_COLUMNS,
+    NAMES,
+    PRIVATE,
+    QUIET,
+    SearchState,
+    dropped_systems,
+    read_chosen,
+    with_clip,
+)
+from nt2vr.ui.search.watch import Watch, key_of
+from nt2vr.ui.theme import TEMPLATES, fold, script, template
 from nt2vr.ui.web.errors import problem, warn
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions
+from nt2vr.world.offers import offered_words
 from trainer.runs.manager import RunManager
+
+MENU_BUTTON = (
+    '<button type="button" popovertarget="menu" aria-label="More" title="Downloads, keys, models …">⋯</button>'
+)
+NO_REFERENCES: dict[str, Any] = {"references": []}
+
+
+def gallery_choices(galleries: Galleries) -> list[tuple[str, str]]:
+    """List the galleries with their keys."""
+    return [("Built-in world", ""), *((info.name, info.id) for info in galleries.shelf.infos())]
+
+
+def menu_style() -> str:
+    """Group the menu of systems by model, and describe each strategy in it."""
+    others = "".join(
+        f'#systems li[aria-label*=" {name}"]::after {{ content: "{strategy.meaning}"; }}'
+        f'#systems li[aria-label*=" {name}"] {{ padding-left: 42px; border-top: 0; font-weight: 400; }}'
+        for name, strategy in STRATEGIES.items()
+        if name != "plain"
+    )
+    return f'#systems li::after {{ content: "{STRATEGIES["plain"].meaning}"; }}{others}'
+
+
+def built_in_stories() -> list[dict[str, Any]]:
+    """Read the shipped stories for talks: `query`, `systems`, `k`, and a `note` for the speaker."""
+    stories: list[dict[str, Any]] = json.loads((TEMPLATES / "stories.json").read_text(encoding="utf-8"))
+    return stories
+
+
+class Controls:
+    """Inputs above the results.
+
+    Attributes:
+        reference: the references as chips, with weights; takes further ones that are pasted or dropped.
+        with_picture: opens the dialog for files.
+        state: hidden; see `SearchState.hidden`.
+        link: hidden; the link that the page was opened with, for the browser to apply.
+        ask: hidden; every change of it starts a search.
+        shown: the components that show a value of SearchState, by its name, in the order of search.js.
+    """
+
+    def __init__(self, galleries: Galleries, media: Media) -> None:
+        """Lay out query, references, examples, and the choice of gallery and systems."""
+        start = SearchState()
+        with gr.Row(equal_height=True, elem_id="ask"):
+            self.gallery = gr.Dropdown(
+                gallery_choices(galleries),
+                value=start.gallery,
+                label="Gallery",
+                elem_id="gallery",
+                min_width=150,
+                scale=0,
+                container=False,
+            )
+            self.query = gr.Textbox(
+                start.q,
+                label="Query",
+                lines=1,
+                max_lines=3,
+                elem_id="query",
+                scale=10,
+                placeholder="What clips should show, and what not: a man playing the guitar and not singing",
+                autofocus=True,
+                container=False,
+            )
+            self.with_picture = gr.Button("+ picture", elem_id="with-picture", min_width=110, scale=0)
+            # whether a phone shows what else can be chosen; wider pages always do
+            gr.Checkbox(False, label="Options", elem_id="options", min_width=100, scale=1, container=False)
+            self.find = gr.Button("Search", variant="primary", elem_id="search-button", scale=0)
+            gr.HTML(MENU_BUTTON, elem_id="menu-button")
+        template("words", {"words": offered_words()})
+        self.reference = template("reference", NO_REFERENCES)
+        with gr.Row(elem_id="choices"):
+            self.examples = template("examples", examples_view(galleries.built_in))
+            self.picture_examples = lay_out_picture_examples(galleries.built_in, media)
+            self.systems = gr.Dropdown(
+                system_choices(galleries.built_in.system_names()),
+                value=list(start.systems),
+                multiselect=True,
+                max_choices=MAX_COLUMNS,
+                label="Systems to compare, one per column; the first is the baseline",
+                elem_id="systems",
+                min_width=100,
+                container=False,
+            )
+            counts = [(f"top {count}", count) for count in K_CHOICES]
+            self.k = gr.Dropdown(
+                counts, value=start.k, label="Results", elem_id="k", min_width=90, scale=0, container=False
+            )
+        self.ask = gr.Textbox(visible="hidden")  # a State is not in the browser
+        self.link, self.state = gr.JSON(visible="hidden"), gr.JSON(start.hidden, elem_id="state", visible="hidden")
+        components = (self.query, self.gallery, self.systems, self.k, self.reference)
+        self.shown = dict(zip(("q", "gallery", "systems", "k", "references"), components, strict=True))
+
+
+class Results:
+    """The answer, and how to correct it.
+
+    Attributes:
+        problem: why there is no new answer; what is shown stays.
+        parts: the wanted and the unwanted part, whose words move by a click or a drag.
+        menu: what is seldom needed.
+        sliders: one per strategy of STRENGTHS, for the systems whose name does not fix it.
+        systems_added: events after which a model has joined the chosen systems.
+        answer: the Answer on display.
+        marked: relevant clips of its query, if that is a judged one.
+        index: what a library lacks of its index, and the progress of indexing it.
+        indexing: ticks while a library is being indexed for a search.
+    """
+
+    def __init__(self, more_models: MoreModels, systems: gr.Dropdown, page: gr.Blocks) -> None:
+        """Lay out what shows an answer, and the panels that correct it and add models to `systems`."""
+        self.problem = gr.HTML(elem_id="problem")
+        self.understood = template("understood", {})
+        with gr.Column(elem_id="menu"):
+            self.menu = template("menu", {}, elem_id="menu-links")
+            with fold("Correct this, or change the weights", elem_id="correct"):
+                self.parts = template("parts", {})
+                with gr.Row():
+                    self.wanted = gr.Textbox(label="Wanted", elem_id="wanted", placeholder="a man singing")
+                    self.unwanted = gr.Textbox(
+                        label="Unwanted, separated by commas", elem_id="unwanted", placeholder="the guitar, a dog"
+                    )
+                self.sliders = [
+                    gr.Slider(
+                        *strength.slider[:2],
+                        value=strength.default,
+                        step=strength.slider[2],
+                        elem_id=strength.word,
+                        label=f"{strength.symbol}, {strength.meaning} in “{name}”",
+                        visible="hidden",
+                    )
+                    for name, strength in STRENGTHS.items()
+                ]
+            self.systems_added = more_models.build(systems, page)
+        self.index = template("search-index", {})
+        self.columns = template("columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs")
+        self.detail = template("detail", {})
+        self.stage = template("stage", {"stories": built_in_stories()}, "slide")
+        self.answer, self.marked, self.indexing = gr.State(), gr.State(Marked()), gr.Timer(1.0, active=False)
+
+
+@dataclass(frozen=True)
+class Answering:
+    """Searches, and shows the answer in `results`; for the others see `SearchTab`."""
+
+    galleries: Galleries
+    media: Media
+    indexing: Indexing
+    permissions: Permissions
+    marked: Callable[[str, str, str], Marked]
+    references: References
+    watch: Watch
+    results: Results
+
+    def on_search(
+        self, previous: Answer | None, wanted: str, unwanted: str, request: gr.Request, **sent: Any
+    ) -> Updates:
+        """Search; as long as the sentence stays the same, with its parts and words as the person corrected them.
+
+        Args:
+            previous: the answer on display.
+            wanted: text of the box that shows its wanted part; `unwanted` likewise.
+            sent: what `SearchState.of_page` takes.
+        """
+        try:
+            with self.watch.kept.answering():
+                return self._answered(SearchState.of_page(**sent), previous, (wanted, unwanted), request)
+        except Nt2vrError as error:  # what is shown stays
+            return {self.results.problem: problem(error)}
+
+    def _answered(
+        self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str], request: gr.Request
+    ) -> Updates:
+        wanted, unwanted = boxes
+        searcher = self.galleries.searcher(asked.gallery)
+        state, query, parsed = self._understood(asked, previous, boxes)
+        is_replayed = self.watch.replays(state.q, state.gallery) and not state.flip
+        state = state if is_replayed else replace(state, replay="")
+        answer, lacking = self._search(state, query)
+        flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
+        other = self._search(replace(state, flip="" if state.flip else "1"), query)[0] if flips else None
+        marked = Marked() if state.flip else self.marked(state.judged, state.q, state.gallery)
+        state = state if marked.video_ids or state.flip else replace(state, judged="")
+        held = {"wanted": wanted, "unwanted": unwanted, **asked.hidden}
+        understood = understood_view(answer, state, held, parsed, remark(searcher, answer, state.references))
+        videos = () if state.references or searcher.is_library else searcher.gallery.videos
+        r, job = self.results, self.indexing.under_way(state.gallery) if state.gallery else None
+        drawings = self.indexing.drawings(state.gallery, state.systems, self.permissions, request, again=not lacking)
+        return {
+            r.answer: answer,
+            r.marked: marked,
+            r.parts: parts_view(answer, parsed),
+            r.menu: downloads(answer),
+            r.understood: {**understood, **offers_view(answer, videos), **self.watch.offers(request, state.gallery)},
+            r.columns: self._columns(answer, state, marked, other),
+            **self.watch.awake(),
+            r.index: index_view(answer, lacking, job, self.permissions.refusal(request, "import"), drawings=drawings),
+            r.indexing: gr.Timer(active=job is not None),
+        }
+
+    def _understood(
+        self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str]
+    ) -> tuple[SearchState, Query, Query]:
+        understand = self.galleries.searcher(asked.gallery).understand
+        state, query, parsed = with_corrections(asked, previous, boxes, understand)
+        return state if query.unwanted else replace(state, flip=""), query, parsed
+
+    def _search(self, state: SearchState, query: Query) -> tuple[Answer, NotIndexedError | None]:
+        """Search; an answer without columns comes with the reason."""
+        searcher, literal = self.galleries.searcher(state.gallery), state.literal.split("|")
+        given = self.references.resolve(state.references, state.gallery)
+        asked, denied = (query.affirmed, query) if state.flip else (query, None)
+        try:
+            answer = searcher.search(asked, state.systems, state.k, given, state.moved, literal)
+        except NotIndexedError as error:
+            return Answer(asked, (), gallery=state.gallery, denied=denied), error
+        return replace(answer, denied=denied), None
+
+    def _columns(self, answer: Answer, state: SearchState, marked: Marked, other: Answer | None) -> dict[str, Any]:
+        searcher, urls = self.galleries.searcher(state.gallery), partial(self.media.urls, state.gallery)
+        view_of = partial(columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other)
+        view = view_of(answer) | beside(state.references, state.gallery, answer)
+        view["flies"] = key_of(state.q, state.gallery, state.references)
+        given = self.references.resolve(state.references, state.gallery)
+        question = Question(searcher, answer.query, state.k, given, state.moved, state.literal.split("|"))
+        key = key_of(replace(state, systems=()))
+        return self.watch.columns(view, answer, key, question, view_of, bool(state.replay))
 
 
 @dataclass

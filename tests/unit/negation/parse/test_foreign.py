@@ -8,8 +8,8 @@ import pytest
 from nt2vr.negation.parse.foreign import NOTICE, notice_of
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
+from nt2vr.ui.search.results import understood_view
 from nt2vr.ui.search.state import SearchState
-from nt2vr.ui.search.view import understood_view
 
 DATA = Path(__file__).parent / "data" / "families.jsonl"
 

@@ -19,8 +19,8 @@ from nt2vr.ui.library.view import (
     list_view,
     skipped_view,
 )
-from nt2vr.ui.search.clip_view import detail_view, film_view
-from nt2vr.ui.search.column_view import columns_view
+from nt2vr.ui.search.clip import detail_view, film_view
+from nt2vr.ui.search.results import columns_view
 from nt2vr.ui.web.permissions import Permissions
 
 INFO = LibraryInfo(Source("1", "Films", "folder", Path("/home/me/films"), window_s=10), 3, 120, 2, 3723.0)

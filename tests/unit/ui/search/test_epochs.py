@@ -13,8 +13,8 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
 from nt2vr.search.systems import System
-from nt2vr.ui.search.column_view import columns_view
-from nt2vr.ui.search.epochs import RunColumns, curve, key_of, replayed, story, with_epoch, with_run
+from nt2vr.ui.search.results import columns_view
+from nt2vr.ui.search.watch import RunColumns, curve, key_of, replayed, story, with_epoch, with_run
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.ui.search.gallery_view import GENERIC, own_examples
+from nt2vr.ui.search.examples import GENERIC, own_examples
 
 
 def named(*names: str) -> Gallery:

@@ -14,19 +14,23 @@ from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
 from nt2vr.search.systems import System
-from nt2vr.ui.search.clip_view import detail_view
-from nt2vr.ui.search.column_view import NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, short_name
-from nt2vr.ui.search.state import SearchState
-from nt2vr.ui.search.view import (
+from nt2vr.ui.search.clip import detail_view
+from nt2vr.ui.search.results import (
+    NO_GOOD_MATCH,
+    NOTHING_LEFT,
+    Marked,
+    columns_view,
     corrected,
     downloads,
     offers_view,
     parts_view,
     picture_remark,
+    short_name,
     told,
     understood_view,
     with_corrections,
 )
+from nt2vr.ui.search.state import SearchState
 from nt2vr.world.scenes import Figure, Scene
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))

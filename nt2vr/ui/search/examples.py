@@ -1,16 +1,21 @@
-"""What the page shows of the gallery that is searched: the line at its head, and queries to begin with."""
+"""Queries to begin with, and the line about the gallery at the page's head."""
 
 import html
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
+from urllib.parse import urlencode
+
+import gradio as gr
 
 from nt2vr.errors import counted
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.negation.generate.changes import changed
 from nt2vr.search.searcher import Searcher
+from nt2vr.ui.library.media import Media
+from nt2vr.ui.theme import template
 from nt2vr.ui.web.permissions import Visitor, told
 from nt2vr.world.offers import story_queries
 
@@ -73,3 +78,23 @@ def _named(gallery: Gallery) -> Iterator[str]:
 
 def _spread(gallery: Gallery) -> Sequence[Video]:
     return gallery.videos[:: max(1, len(gallery.videos) // LOOKED_AT)]
+
+
+PICTURE_EXAMPLES = (  # clip and text; in each, the fusion finds more than a mean of picture and sentence
+    ("7a5f6ffed9", "without the bird"),
+    ("1d11261277", "without the bear"),
+    ("21ee816405", "without the woman"),
+    ("e5817d7977", "without the boy"),
+)
+PICTURE_SYSTEMS = ("CLIP", "CLIP fusion", "CLIP parts")  # the stage and phones show the first two
+
+
+def lay_out_picture_examples(searcher: Searcher, media: Media) -> gr.HTML:
+    """Build the examples; its event `open` has a `link`."""
+    examples = []
+    for clip, text in PICTURE_EXAMPLES:
+        video = searcher.video(clip)
+        link = urlencode({"q": text, "like": clip, "systems": "|".join(PICTURE_SYSTEMS)})
+        name = f"Like “{next(iter(video.captions), clip)}”, {text}"
+        examples.append({"link": link, "text": text, "name": name, "src": media.urls("", video)["src"]})
+    return template("picture-examples", {"examples": examples})

@@ -1,0 +1,396 @@
+"""One clip enlarged: its facts, why it has its scores, and which caption fits it."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice, pairwise
+from types import MappingProxyType
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.library.galleries import Galleries
+from nt2vr.media.gallery import Video
+from nt2vr.media.picture import PICTURE_SUFFIXES
+from nt2vr.media.preview import MAX_SECONDS
+from nt2vr.negation.generate.changes import CHANGES, changed
+from nt2vr.negation.parse.query import Query
+from nt2vr.registry import pick
+from nt2vr.search.answers import Answer, Seen
+from nt2vr.search.match import MIN_LINES, Match, match
+from nt2vr.search.references import Reference
+from nt2vr.search.searcher import Searcher
+from nt2vr.search.why import Part, Why, Word, explain, scored_backwards
+from nt2vr.ui.library.media import Media
+from nt2vr.ui.search.results import MARKS, clock, short_name, times_text
+from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.permissions import Permissions
+
+ALIKE = 2e-4  # difference of two scores that is due to rounding
+SLACK_S = 0.5  # that a preview may be shorter than its clip before its frames are shown at wrong places
+
+
+def detail_view(
+    video: Video,
+    seen: Sequence[Seen],
+    verdict: str,
+    urls: Mapping[str, str],
+    film: Mapping[str, Any] = MappingProxyType({}),
+    judged_by: str = "",
+    names_paths: bool = False,
+) -> dict[str, Any]:
+    """Show one clip enlarged: captions, its rank and best-matching frames in every column, its place in its film.
+
+    `film` is as `film_view` shows it, empty if the clip is no window of one; `names_paths` lets visitors see its path.
+    """
+    return {
+        "id": video.video_id,
+        **urls,
+        "verdict": verdict,
+        "mark": MARKS.get(verdict, ""),
+        "by": f"by {judged_by}" if judged_by else "",
+        "file": (str(video.path) if names_paths else video.path.name) if urls.get("poster") else "",
+        "time": _time(video, film),
+        "captions": list(video.captions),
+        "film": dict(film),
+        "reversible": any(one.num_frames > 1 for one in seen),
+        "pressed": "false",
+        "seen": [
+            {
+                "name": one.system.name,
+                "rank": f"#{one.rank}" if one.rank is not None else "–",
+                "score": f"{one.score:.3f}" if one.score is not None else "",
+                "frames": frame_pictures(video, one, urls),
+            }
+            for one in seen
+        ],
+    }
+
+
+def backwards_view(view: Mapping[str, Any], seen: Sequence[Seen], scores: Sequence[float | None]) -> dict[str, Any]:
+    """Show a `detail_view` played backwards: what each score becomes (None: unknown), and who does not notice."""
+    rows, blind = [], []
+    for row, one, score in zip(view["seen"], seen, scores, strict=True):
+        change = None if score is None or one.score is None else score - one.score
+        text = "unknown" if change is None else f"{score:.3f} ({change:+.3f})" if abs(change) > ALIKE else "unchanged"
+        rows.append({**row, "backwards": text})
+        blind += [row["name"]] if text == "unchanged" else []
+    told = f"{', '.join(blind)}: nothing changes, as frames are pooled without regard to their order, like a mean."
+    return {**view, "pressed": "true", "seen": rows, "order": told if blind else "The order of frames counts."}
+
+
+def _time(video: Video, film: Mapping[str, Any]) -> str:
+    """Say where in its file a clip lies; empty for a picture, or where that is not known."""
+    if film:
+        return f"{film['where']} of {film['length']}"
+    return times_text(video.start, video.end) if video.end is not None else ""
+
+
+def frame_pictures(video: Video, seen: Seen, urls: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Show the best frames as stills of the clip's own video, or as pictures where its preview may end before them."""
+    if video.path.suffix.lower() in PICTURE_SUFFIXES:
+        return []
+    is_covered = video.end is not None and video.end - video.start <= MAX_SECONDS + SLACK_S
+    if not urls.get("poster") or is_covered:
+        return [{"src": urls["src"], "at": moment} for moment in seen.moments]
+    base, count = urls["src"].rpartition("/")[0], seen.num_frames
+    return [{"still": f"{base}/frame-{int(moment * count)}-of-{count}.jpg"} for moment in seen.moments]
+
+
+def film_view(answer: Answer, video: Video, windows: Iterable[Video]) -> dict[str, Any]:
+    """Lay a film out as a bar from 0 to 100 %, with the moments that any system found, and the one on display.
+
+    A clip that is no window of a film has no bar; `windows` may be all clips of the gallery.
+    """
+    film = [each for each in windows if video.film and each.film == video.film]
+    if not film:
+        return {}
+    length = max(each.end or each.start for each in film) or 1.0
+    found = {m.video_id for r in answer.rankings for hit in r.hits for m in hit.moments} | {video.video_id}
+
+    def percent(seconds: float) -> str:
+        return f"{100 * min(seconds / length, 1):.3f}"
+
+    return {
+        "length": clock(length),
+        "where": times_text(video.start, video.end),
+        "moments": [
+            {
+                "id": each.video_id,
+                "left": percent(each.start),
+                "width": percent((each.end or length) - each.start),
+                "text": times_text(each.start, each.end),
+                "here": each.video_id == video.video_id,
+            }
+            for each in film
+            if each.video_id in found
+        ],
+    }
+
+
+SIDE_BY_SIDE = 2  # systems explained at a time
+FAINT = 0.05  # smallest share that has the strongest colour, if it is the largest
+ROLES = {"sentence": "Sentence", "wanted": "Wanted", "unwanted": "Unwanted", "anchor": "Neutral texts"}
+ADDED = "What the system searches for adds up to the score."
+ALONE = "The system searches for the sentence; its parts are scored alone for comparison, and are not added."
+SHARES = "How much the score falls without the word. Words act together, so shares do not add up to the score."
+
+
+def chosen_columns(text: str, ranks: Sequence[int | None]) -> list[int]:
+    """Read which columns to explain from an event, "0,2"; without, those in which a clip's ranks differ most."""
+    asked = text.split(",", SIDE_BY_SIDE)
+    if places := [place for place in range(len(ranks)) if str(place) in asked]:
+        return places[:SIDE_BY_SIDE]
+    order = sorted(range(len(ranks)), key=lambda place: ranks[place] or math.inf)
+    return sorted({*order[:1], *order[-1:]})
+
+
+def why_view(
+    answer: Answer, columns: Sequence[int], whys: Sequence[Why], video: Video, urls: Mapping[str, str]
+) -> dict[str, Any]:
+    """Show frames, parts and words of one clip for the systems of some columns, and the names of all systems."""
+    names = [short_name(ranking.system.name) for ranking in answer.rankings]
+    largest = max(FAINT, *(abs(word.share or 0) for why in whys for word in why.words), 0)  # for all systems alike
+    return {
+        "shown": ",".join(map(str, columns)),
+        "choices": [
+            {"place": str(place), "name": name, "on": "true" if place in columns else "false"}
+            for place, name in enumerate(names)
+        ]
+        if len(names) > SIDE_BY_SIDE
+        else [],
+        "systems": [_system_view(each, answer.query, video, urls, largest) for each in whys],
+    }
+
+
+def signed(value: float) -> str:
+    """Write a number with its sign; 0 has none."""
+    return f"{value:+.3f}" if abs(value) >= 0.0005 else "0"
+
+
+def brief(why: Why, query: Query) -> str:
+    """Say in one line what the negation did to a clip's score: its words, if they are searched for, or its parts."""
+    cues = [query.text[start:end].lower() for start, end in query.cues]
+    endings = tuple(cue for cue in cues if not cue[1:].isalpha())  # "n't" of "isn't"
+    named = {word for cue in cues for word in cue.split()}
+    said = [i for i, word in enumerate(why.words) if word.text.lower() in named or word.text.lower().endswith(endings)]
+    shares = [why.words[i].share for i in said]
+    if said and None not in shares:
+        joints = ["", *(" " if before + 1 == i else " … " for before, i in pairwise(said))]  # but not
+        text = "".join(f"{joint}{why.words[i].text}" for joint, i in zip(joints, said, strict=True))
+        return f"“{text}” added {signed(sum(share or 0 for share in shares))}"
+    taken = [part for part in why.parts if part.role == "unwanted" and part.contribution is not None]
+    return f"“{', '.join(part.text for part in taken)}” added {signed(sum(map(_value, taken)))}" if taken else ""
+
+
+def _system_view(
+    why: Why, query: Query, video: Video, urls: Mapping[str, str], largest_share: float
+) -> dict[str, Any]:
+    return {
+        "name": short_name(why.system.name),
+        "score": f"{why.score:.3f}" if why.score is not None else "",
+        "brief": brief(why, query),
+        "notice": why.notice,
+        **_frames_view(why, video, urls),
+        **_parts_view(why),
+        **_words_view(why, largest_share),
+    }
+
+
+def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> dict[str, Any]:
+    count = len(why.frames)
+    moments = tuple((place + 0.5) / count for place in range(count))
+    pictures = frame_pictures(video, Seen(why.system, None, None, moments, count), urls)
+    if not pictures or why.score is None:  # one frame only, or a picture, all of whose frames are the same
+        return {"frames": [], "frames_note": ""}
+    low, high = min(0.0, *why.frames), max(0.0, *why.frames)
+    span = (high - low) or 1.0
+    frames = [
+        {
+            **picture,
+            "score": f"{score:.3f}",
+            "bottom": f"{100 * (min(score, 0) - low) / span:.1f}",
+            "height": f"{100 * abs(score) / span:.1f}",
+            "best": score == max(why.frames),
+        }
+        for score, picture in zip(why.frames, pictures, strict=True)
+    ]
+    mean = sum(why.frames) / count
+    note = (
+        f"Mean of the frames: {mean:.3f}. Score of the clip: {why.score:.3f}, since its embedding is the mean of the "
+        "frames' scaled to length 1."
+    )
+    return {"frames": frames, "frames_note": note}
+
+
+def _parts_view(why: Why) -> dict[str, Any]:
+    used = [part for part in why.parts if part.contribution is not None]
+    largest = max((abs(_value(part)) for part in why.parts), default=0) or 1.0
+    return {
+        "parts": [
+            {
+                "role": ROLES[part.role],
+                "text": part.text,
+                "value": signed(_value(part)) if part.contribution is not None else f"{part.similarity:.3f}",
+                "how": _how(part),
+                "width": f"{100 * abs(_value(part)) / largest:.1f}",
+                "kind": "" if part.contribution is None else "up" if part.contribution >= 0 else "down",
+            }
+            for part in why.parts
+        ],
+        "parts_note": "" if not why.parts else ADDED if [part.role for part in used] != ["sentence"] else ALONE,
+    }
+
+
+def _value(part: Part) -> float:
+    return part.similarity if part.contribution is None else part.contribution
+
+
+def _how(part: Part) -> str:
+    """Say what a part's number is made of."""
+    if part.weight is None:
+        return "alone, not added"
+    if part.above:
+        return f"{part.weight:.2f} × ({part.similarity:.3f} \N{MINUS SIGN} {part.above:.3f})"
+    return "" if abs(part.weight - 1) < 0.005 else f"{part.weight:.2f} × {part.similarity:.3f}"
+
+
+def _words_view(why: Why, largest_share: float) -> dict[str, Any]:
+    lines = [
+        {"label": ROLES[role], "words": [_word_view(word, largest_share) for word in words]}
+        for (role, _), words in groupby(why.words, key=lambda word: (word.role, word.place))
+    ]
+    left = f" The last {why.num_left:,} words were not tried." if why.num_left else ""
+    return {"lines": lines, "words_note": SHARES + left}
+
+
+def _word_view(word: Word, largest: float) -> dict[str, str]:
+    if word.share is None:
+        return {"text": word.text, "share": "all", "strength": "0", "kind": "", "title": "Nothing is left without it"}
+    return {
+        "text": word.text,
+        "share": signed(word.share),
+        "strength": f"{60 * abs(word.share) / largest:.0f}",
+        "kind": "up" if word.share > 0 else "down",
+        "title": f"Without “{word.text}”, the score {'falls' if word.share > 0 else 'rises'} by {abs(word.share):.3f}",
+    }
+
+
+SPAN = 0.2  # of scores that a bar shows: it is empty where a line is this far behind the best
+TYPE = "Type 2 to 8 captions, one per line, or press a button."
+BARS = f"A bar is full for the best caption, and empty {SPAN} below it."
+OTHERS = 5_000  # clips whose captions changes are taken from
+
+
+def lines_of(text: str) -> list[str]:
+    """Read lines as typed; empty ones do not count."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def with_change(searcher: Searcher, video: Video, lines: Sequence[str], change: str) -> list[str]:
+    """Add a line: the first one, or the clip's shortest caption, changed by rules; without lines, that caption first.
+
+    Args:
+        change: a name in `CHANGES`; "" adds nothing.
+    """
+    lines = list(lines) or sorted(video.captions, key=len)[:1]
+    if not change or not lines:
+        return lines
+    pick("change", change, CHANGES)
+    searcher.checked(lines[0])
+    captions = (other.captions[0] for other in searcher.gallery.videos if other.captions and other != video)
+    line = changed(lines[0], change, list(islice(captions, OTHERS)), f"{len(lines)}")
+    return lines if not line or line in lines else [*lines, line]
+
+
+def match_view(lines: Sequence[str], found: Match | None) -> dict[str, Any]:
+    """Show the lines in a box, and each system's scores as bars; `found` is None for fewer than two lines."""
+    return {
+        "text": "\n".join(lines),
+        "changes": [{"name": name} for name in CHANGES],
+        "note": (BARS if found else TYPE)
+        + (" True lines are marked by captions." if found and found.judged_by else ""),
+        "systems": [] if found is None else [_system(found, place) for place in range(len(found.systems))],
+    }
+
+
+def _system(found: Match, place: int) -> dict[str, Any]:
+    each = found.systems[place]
+    best = max((score for score in each.scores if score is not None), default=0.0)
+    rows = zip(found.queries, found.verdicts, each.scores, strict=True)
+    return {
+        "name": short_name(each.system.name),
+        "rows": [
+            {
+                "text": query.text,
+                "truth": "true" if verdict == "right" else "",
+                "score": "–" if score is None else f"{score:.3f}",
+                "width": f"{0 if score is None else max(0.0, 100 * (1 - (best - score) / SPAN)):.0f}",
+                "kind": _kind(number == each.best, verdict),
+            }
+            for number, (query, verdict, score) in enumerate(rows)
+        ],
+    }
+
+
+def _kind(is_best: bool, verdict: str | None) -> str:
+    """Colour the system's choice by whether it is right."""
+    if not is_best:
+        return "other"
+    return {None: "best", "right": "up"}.get(verdict, "down")
+
+
+def asks(lines: Sequence[str]) -> bool:
+    """Whether there is anything to choose among."""
+    return len(lines) >= MIN_LINES
+
+
+@dataclass(frozen=True)
+class ClipPanel:
+    """Shows a clip of the answer on display."""
+
+    galleries: Galleries
+    media: Media
+    permissions: Permissions
+
+    def on_pick(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
+        return {} if answer is None else self._enlarged(answer, event_value(event, "id", str), request)
+
+    def on_why(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
+        """Explain the scores of the enlarged clip under one or two systems."""
+        if answer is None:
+            return {}
+        video_id = event_value(event, "id", str)
+        columns = chosen_columns(event_value(event, "columns", str), [seen.rank for seen in answer.see(video_id)])
+        detail = self._enlarged(answer, video_id, request)
+        whys = explain(answer, video_id, self.galleries.encoder, columns)
+        video = self.galleries.searcher(answer.gallery).video(video_id)
+        return {**detail, "why": why_view(answer, columns, whys, video, detail)}
+
+    def on_match(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
+        """Score captions for the enlarged clip with the systems on display, after adding one by rules if asked to."""
+        if answer is None:
+            return {}
+        video_id, change = event_value(event, "id", str), event_value(event, "change", str)
+        searcher = self.galleries.searcher(answer.gallery)
+        lines = lines_of(event_value(event, "lines", str))
+        lines = with_change(searcher, searcher.video(video_id), lines, change)
+        systems = [ranking.system.name for ranking in answer.rankings]
+        found = match(searcher, Reference((), video_id), lines, systems) if asks(lines) else None
+        return {**self._enlarged(answer, video_id, request), "match": match_view(lines, found)}
+
+    def on_backwards(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
+        """Score the enlarged clip with its frames in reverse order, while it is played so."""
+        if answer is None:
+            return {}
+        video_id = event_value(event, "id", str)
+        scores = scored_backwards(answer, video_id, self.galleries.encoder)
+        return backwards_view(self._enlarged(answer, video_id, request), answer.see(video_id), scores)
+
+    def _enlarged(self, answer: Answer, video_id: str, request: gr.Request) -> dict[str, Any]:
+        searcher = self.galleries.searcher(answer.gallery)
+        video = searcher.video(video_id)
+        verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)
+        film = film_view(answer, video, searcher.gallery.videos)
+        tells = self.permissions.may("paths", request) and not self.permissions.space_owner
+        return detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells)
