@@ -327,7 +327,7 @@ class SearchTab:
         self._wire_inputs(page)
         self._wire_search()
         self._wire_clips()
-        self._watch.wire(page, c, r)
+        self._watch.wire(page, c.query, c.systems, c.ask, r.columns, r.answer)
         opens = self._opens(tabs)
         for event in (r.stage.open, c.picture_examples.open):
             opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))

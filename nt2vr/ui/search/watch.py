@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 
@@ -183,9 +183,6 @@ def curve(shares: Sequence[float]) -> dict[str, Any]:
     return {"path": "M" + "L".join(f"{point['x']} {point['y']}" for point in points), "points": points}
 
 
-if TYPE_CHECKING:  # it imports this
-    from nt2vr.ui.search.tab import Controls, Results
-
 PRESET = PRESETS / "stage.json"
 MAX_BASE = 40  # characters of the base's name in a run's
 POLL_S = 1.0
@@ -227,19 +224,26 @@ class Watch:
         self.panel = template("watch", {})
         self.timer, self._watched, self._joins = gr.Timer(POLL_S, active=False), gr.State(WatchedRun()), gr.State("")
 
-    def wire(self, page: gr.Blocks, controls: "Controls", results: "Results") -> None:
-        """Wire the sliders of the columns, the panel and the timer."""
-        c = controls
-        moved = results.columns.epoch(self.on_epoch, c.systems, c.systems, **QUIET)
-        for event in (moved.success, results.columns.more):
-            event(None, outputs=c.ask, js="nt2vr.ask")
+    def wire(
+        self,
+        page: gr.Blocks,
+        query: gr.Textbox,
+        systems: gr.Dropdown,
+        ask: gr.Textbox,
+        columns: gr.HTML,
+        answer: gr.State,
+    ) -> None:
+        """Wire the sliders of the columns, the panel and the timer; a change of `ask` searches."""
+        moved = columns.epoch(self.on_epoch, systems, systems, **QUIET)
+        for event in (moved.success, columns.more):
+            event(None, outputs=ask, js="nt2vr.ask")
         panel = [self.panel, self.timer, self._watched]
-        looked, updated = [c.query, c.systems, results.answer, self._watched, self._joins], [*panel, self._joins]
-        page.load(self.on_visit, c.systems, panel, **QUIET)
-        self.panel.start(self.on_start, c.systems, updated, **QUIET)
-        self.panel.stop(self.on_stop, [c.systems, self._watched], panel, **QUIET)
-        self.panel.join(self.on_join, [c.systems, self._watched], updated, **QUIET)
-        self.timer.tick(self.on_tick, looked, [*updated, c.systems, c.ask], queue=False, trigger_mode="once", **QUIET)
+        looked, updated = [query, systems, answer, self._watched, self._joins], [*panel, self._joins]
+        page.load(self.on_visit, systems, panel, **QUIET)
+        self.panel.start(self.on_start, systems, updated, **QUIET)
+        self.panel.stop(self.on_stop, [systems, self._watched], panel, **QUIET)
+        self.panel.join(self.on_join, [systems, self._watched], updated, **QUIET)
+        self.timer.tick(self.on_tick, looked, [*updated, systems, ask], queue=False, trigger_mode="once", **QUIET)
 
     def offers(self, request: gr.Request, gallery: str) -> dict[str, bool]:
         """Say whether to offer this visitor a training, and a recorded one, which is of the built-in gallery."""
