@@ -15,6 +15,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.epochs import Recording
 from nt2vr.search.systems import System
+from nt2vr.ui.search import watch as watch_module
 from nt2vr.ui.search.watch import REST, Watch, WatchedRun
 from nt2vr.ui.web.permissions import Permissions
 
@@ -30,19 +31,26 @@ class Trained:
     training: dict[str, Any] = field(default_factory=lambda: UNDER_WAY)
     started: list[tuple[Path, str]] = field(default_factory=list)
 
-    def start(self, base: Path, name: str) -> str:
-        self.started.append((base, name))
+    def start(self, config: tuple[Path, str]) -> str:
+        self.started.append(config)
         return "run"
 
     def under_way(self) -> str:
         return "run" if self.training["under_way"] else ""
 
-    def look(self, run: str) -> dict[str, Any]:
+    def get(self, run: str) -> dict[str, Any]:
         assert run == "run"
         return self.training
 
     def stop(self, run: str) -> None:
         raise RunError(f"{run} is not training.")
+
+
+@pytest.fixture(autouse=True)
+def views(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the stand-in's runs taken for views of runs, and configs for what they are made of."""
+    monkeypatch.setattr(watch_module, "run_view", lambda run: run)
+    monkeypatch.setattr(watch_module, "short_run", lambda base, name: (base, name))
 
 
 @dataclass
@@ -60,7 +68,8 @@ class Page:
         live = SimpleNamespace(epoch=lambda model: self.served)
         searcher = SimpleNamespace(models=models, live=live, system_names=lambda also: [*self.entries, *also])
         galleries: Any = SimpleNamespace(built_in=searcher)
-        return Watch(galleries, Permissions("t" * 20, {"train": self.rule}), self.trained)
+        runs: Any = self.trained
+        return Watch(galleries, Permissions("t" * 20, {"train": self.rule}), runs)
 
     def has_checkpoint(self) -> None:
         self.entries["run"] = CatalogEntry((Path("epoch_001"),), "run")
