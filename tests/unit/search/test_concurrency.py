@@ -89,14 +89,3 @@ def test_texts_of_concurrent_searches_are_encoded_in_one_batch() -> None:
     assert slow.batches[0] == ["a"]
     assert sorted(slow.batches[1]) == ["b", "c", "d"]
     assert len(slow.batches) == 2 and other.batches == [["e"]]
-
-
-def test_a_batch_that_fails_does_not_keep_others_waiting() -> None:
-    class Broken:
-        def encode_text(self, texts: Sequence[str]) -> None:
-            raise RuntimeError("out of memory")
-
-    batches, encoder = TextBatches(), cast(Encoder, Broken())
-    for _ in range(2):
-        with pytest.raises(RuntimeError):
-            batches.encode(encoder, ["a"])

@@ -13,13 +13,11 @@ from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.measures import losses, measure_block
 from nt2vr.evaluation.protocol import ask_systems
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.models.card import Card
 from nt2vr.negation.parse.query import Query
 from nt2vr.search import embedded as embedded_module
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.index import ExactIndex
-from nt2vr.search.strategies import Parts, exclusion_of, rectified, searched
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded
 
@@ -47,29 +45,6 @@ def test_without_a_known_tau_it_is_half_a_deviation_above_the_gallerys_mean_for_
     assert exclusion.tau == pytest.approx([0.5 + 0.5 * 0.5, 0.25 + 0.5 * 0.25])
     assert scores_of(shown, X, exclusion) == pytest.approx([-0.25, 0, -0.25, -0.125])
     assert exclusion.within(shown[:1]) is exclusion and Exclusion(Y[None], 1.0, 0.3).within(shown).tau == 0.3
-
-
-def test_rectified_excludes_only_next_to_something_wanted() -> None:
-    both = Parts(X, X, np.stack([Y, Z]), 1.5, tau=0.25)
-    exclusion = exclusion_of("rectified", both)
-    assert exclusion is not None and (exclusion.weight, exclusion.tau) == (1.5, 0.25)
-    assert searched("rectified", both, np.zeros((0, 3), np.float32))[0] == pytest.approx(X)
-    pure = replace(both, wanted=None)
-    assert rectified(pure) == pytest.approx(-Y - Z) and exclusion_of("rectified", pure) is None
-    assert exclusion_of("rectified", replace(both, unwanted=np.zeros((0, 3), np.float32))) is None
-    assert exclusion_of("boolean", both) is None
-
-
-@pytest.mark.parametrize("written", ["α 2", "alpha=2", "beta 2", "2", "β 2", "λ 2"])
-def test_its_number_is_an_alpha_of_its_own(written: str) -> None:
-    if written in ("β 2", "λ 2"):
-        with pytest.raises(Exception, match=r"rectified|model"):
-            System.named(f"clip rectified {written}", ["CLIP"])
-        return
-    system = System.named(f"clip rectified {written}", ["CLIP"])
-    assert system == System("CLIP", "rectified", 2.0) and system.name == "CLIP rectified α 2"
-    card = Card("CLIP", exclusion={"beta": 3.0, "alpha": 0.1})
-    assert System("CLIP", "rectified").strength_for(card, {"boolean": 0.7}) == 3.0
 
 
 def gallery_of(vectors: Vectors, index: Any = None, contents: Any = None) -> EmbeddedGallery:

@@ -9,8 +9,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +24,13 @@ from nt2vr.media.preview import FPS, OPTIONS, write_webm
 from nt2vr.media.store import Cache
 from nt2vr.models.card import CARD, CONFIG, Card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
+from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.pooling import new_pooling
 from nt2vr.negation.parse.query import Query
 from nt2vr.search import live as live_module
 from nt2vr.search.answers import Answer
-from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.live import LiveModels, LoadedModel
@@ -214,17 +211,6 @@ def test_a_new_text_tower_shares_the_index_and_the_visual_tower(
     np.testing.assert_array_equal(before.encoder.encode_text(["a dog"]), old_text)  # the old one is as it was
 
 
-def test_another_architecture_is_swapped_in_too(live: LiveModels, viewer: Five, runs: Path, tmp_path: Path) -> None:
-    live.get("run", viewer)
-    torch.manual_seed(0)
-    other = {**TINY, "embed_dim": 24}
-    model = build_model(other, {})
-    write_checkpoint(tmp_path / "other", model, other, {}, Card("other", frames=2))
-    publish(runs, 2, tmp_path / "other")
-    live.refresh()
-    assert live.get("run").encoder.embed_dim == live.get("run").views[viewer].embeddings.shape[1] == 24
-
-
 def _weights(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
     def broken(folder: Path) -> None:
         weights = safetensors.torch.load_file(folder / WEIGHTS)
@@ -294,35 +280,6 @@ def test_a_broken_checkpoint_is_not_served_and_is_reported_once(
     assert (live.get("run").epoch, live.get("run").notice) == (3, "")
 
 
-def test_a_checkpoint_that_is_still_being_copied_is_served_once_complete(
-    live: LiveModels, viewer: Five, sources: Path, runs: Path
-) -> None:
-    live.get("run", viewer)
-    folder = publish(runs, 2, sources / "1")
-    complete = (folder / WEIGHTS).read_bytes()
-    (folder / WEIGHTS).write_bytes(complete[:1000])
-    live.refresh()
-    assert live.get("run").epoch == 1
-    (folder / WEIGHTS).write_bytes(complete)
-    live.refresh()
-    assert (live.get("run").epoch, live.get("run").notice) == (2, "")
-
-
-def test_a_first_load_serves_the_newest_epoch_whose_embeddings_of_the_gallery_can_be_used(
-    live: LiveModels, viewer: Five, sources: Path, runs: Path
-) -> None:
-    publish(runs, 2, sources / "1")
-    newest = read_checkpoint(sources / "1").visual_fingerprint
-
-    def refuse(encoder: Encoder) -> None:
-        if encoder.visual_fingerprint == newest:
-            raise CheckpointError("The embeddings of run are not finite. Choose another checkpoint.")
-
-    viewer.before = refuse
-    model = live.get("run", viewer)
-    assert model.epoch == 1 and "not finite" in model.notice and list(model.views) == [viewer]
-
-
 def test_if_a_runs_newest_epoch_is_broken_the_previous_one_is_loaded_with_a_notice(
     live: LiveModels, sources: Path, runs: Path
 ) -> None:
@@ -358,47 +315,6 @@ def test_old_models_are_freed_when_their_last_search_ends(
         assert embedded() is None
 
 
-def test_searches_do_not_wait_for_a_swap(sources: Path, runs: Path, live: LiveModels, viewer: Five) -> None:
-    before = live.get("run", viewer)
-    view = before.view(viewer)
-    may_go_on, started = threading.Event(), threading.Event()
-
-    def wait(encoder: Encoder) -> None:
-        started.set()
-        may_go_on.wait(PATIENCE_S)
-
-    viewer.before = wait
-    publish(runs, 2, sources / "1")
-    swap = threading.Thread(target=live.refresh)
-    swap.start()
-    started.wait(PATIENCE_S)
-    assert live.get("run", viewer) is before and before.view(viewer) is view  # would hang here
-    may_go_on.set()
-    swap.join()
-    assert live.get("run").epoch == 2
-
-
-def test_a_swap_while_another_gallery_is_embedded_leaves_no_view_of_the_older_model(
-    sources: Path, runs: Path, live: LiveModels, viewer: Five
-) -> None:
-    live.get("run", viewer)
-    another = Five()
-
-    def swap_meanwhile(encoder: Encoder) -> None:
-        another.before = lambda _: None
-        publish(runs, 2, sources / "1")
-        live.refresh()
-
-    another.before = swap_meanwhile
-    older = live.get("run", another)
-    view = older.view(another)  # of the search that began before, which goes on with its model
-    newer = live.get("run", another)
-    assert (older.epoch, newer.epoch, list(newer.views)) == (1, 2, [viewer])
-    np.testing.assert_array_equal(view.embeddings, older.view(viewer).embeddings)
-    np.testing.assert_array_equal(newer.view(another).embeddings, newer.view(viewer).embeddings)
-    assert not np.allclose(view.embeddings, newer.view(another).embeddings)
-
-
 def test_a_gallery_that_is_first_searched_during_a_swap_is_part_of_the_next_one(
     sources: Path, runs: Path, live: LiveModels, viewer: Five
 ) -> None:
@@ -415,82 +331,6 @@ def test_a_gallery_that_is_first_searched_during_a_swap_is_part_of_the_next_one(
     assert live.get("run") is model
     live.refresh()
     assert live.get("run").epoch == 2 and set(live.get("run").views) == {viewer, another}
-
-
-def test_the_first_of_concurrent_views_is_everybodys(live: LiveModels, viewer: Five) -> None:
-    model, together = live.get("run"), threading.Barrier(4)
-    got: list[EmbeddedGallery] = []
-    viewer.before = lambda _: viewer._cached.clear()  # so that each thread that comes here makes one
-
-    def ask() -> None:
-        together.wait()
-        got.append(model.view(viewer))
-
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert {id(view) for view in got} == {id(model.view(viewer))} and len(got) == 4
-
-
-def test_a_view_goes_with_its_viewer_and_no_other_gallery_finds_it(live: LiveModels, viewer: Five) -> None:
-    """As a library is opened again once it has changed, also under searches of its former clips."""
-    model, reopened = live.get("run", viewer), Five()
-    assert model.view(reopened) is not model.view(viewer)
-    view = weakref.ref(model.view(reopened))
-    del reopened
-    gc.collect()
-    assert view() is None and list(model.views) == [viewer]
-
-
-def test_a_library_that_changes_under_searches_and_swaps_is_mixed_by_none_of_them(
-    sources: Path, runs: Path, gallery: Gallery, decoder: Decoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Searches of its former and of its present clips, with two columns of one model and one that shares its tower."""
-    monkeypatch.setattr(live_module, "POLL_S", 0.001)
-    publish(runs, 2, sources / "text")
-    library = Gallery("films", gallery.videos, "library-1")
-    models, done = Catalog([], runs=runs), threading.Event()
-    answers: list[tuple[int, Answer]] = []
-    failures: list[Exception] = []
-    with Cache(tmp_path / "cache") as cache:
-        for name in ("0", "1"):
-            embed_gallery(library, read_checkpoint(sources / name), decoder, cache)
-        live = LiveModels(models)
-        former, present = (
-            Searcher(models, replace(library, videos=videos), decoder, cache, live=live, library_id="1")
-            for videos in (library.videos[:2], library.videos)
-        )
-
-        def answered(epoch: int) -> bool:
-            epochs = {(count, answer.rankings[0].epoch) for count, answer in answers.copy()}
-            return bool(failures) or {(2, epoch), (5, epoch)} <= epochs
-
-        def search(searcher: Searcher) -> None:
-            while not done.is_set():
-                try:
-                    answer = searcher.search(QUERY, ["run", "run boolean", "run · epoch 1"], 5)
-                    answers.append((len(searcher.gallery.videos), answer))
-                except Exception as error:
-                    failures.append(error)
-
-        threads = [threading.Thread(target=search, args=(searcher,)) for searcher in (former, present)]
-        with present.watching():
-            for thread in threads:
-                thread.start()
-            for epoch in range(3, 9):
-                publish(runs, epoch, sources / "01"[epoch % 2])
-                wait_for(partial(answered, epoch))
-            done.set()
-            for thread in threads:
-                thread.join()
-        assert failures == []
-        for count, answer in answers:
-            assert answer.rankings[0].epoch == answer.rankings[1].epoch
-            assert answer.rankings[0].gallery is answer.rankings[1].gallery
-            for ranking in answer.rankings:
-                assert sorted(hit.video_id for hit in ranking.hits) == [str(number) for number in range(count)]
 
 
 def test_a_model_is_loaded_once_by_concurrent_requests(live: LiveModels, viewer: Five) -> None:
@@ -530,28 +370,6 @@ def test_the_least_recently_used_model_is_unloaded_first(
     live.get("run · epoch 3")
     assert live.get("run · epoch 1") is first
     assert live.get("run · epoch 2") is not second
-
-
-def test_the_watch_survives_an_unexpected_error(
-    live: LiveModels, sources: Path, runs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(live_module, "POLL_S", 0.001)
-    monkeypatch.setattr(live_module, "FAILED_POLL_S", 0.001)
-    live.get("run")
-    read, stop = live._models.read, threading.Event()
-
-    def fail_once(folder: Path, like: Encoder | None = None) -> Encoder:
-        monkeypatch.setattr(live._models, "read", read)
-        raise MemoryError("no memory")
-
-    monkeypatch.setattr(live._models, "read", fail_once)
-    publish(runs, 2, sources / "1")
-    thread = threading.Thread(target=live.watch, args=(stop,))
-    thread.start()
-    wait_for(lambda: live.get("run").epoch == 2)
-    stop.set()
-    thread.join()
-    assert "no memory" in caplog.text
 
 
 def test_a_new_head_is_swapped_in_without_encoding_a_frame(

@@ -20,11 +20,10 @@ from nt2vr.models.card import Card
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embedded import EmbeddedGallery
-from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, exclusion_of
 from nt2vr.search.systems import System
-from nt2vr.search.why import MAX_WORDS, NOT_BY_TEXT, NOT_SEARCHED, WHOLE_QUERIES, Why, explain
+from nt2vr.search.why import MAX_WORDS, NOT_BY_TEXT, NOT_SEARCHED, Why, explain
 
 KEYWORDS = ("man", "guitar", "sing", "dog")
 QUERY = Query("a man with a guitar who does not sing", ("a man with a guitar",), ("sing",))
@@ -113,21 +112,6 @@ def test_the_share_of_a_word_is_the_score_less_the_score_without_it() -> None:
     )
 
 
-def test_words_of_boolean_are_left_out_of_its_parts() -> None:
-    found = why(System("CLIP", "boolean", 0.5))
-    assert found.score == pytest.approx(H / 2)
-    assert shares(found) == pytest.approx(
-        {
-            ("wanted", "a"): 0,
-            ("wanted", "with"): 0,
-            ("wanted", "man"): H - 0.5,
-            ("wanted", "guitar"): H - 0.5,
-            ("unwanted", "sing"): -H / 2,
-        },
-        abs=1e-6,
-    )
-
-
 def test_the_parts_of_boolean_add_up_and_the_sentence_stands_beside_them() -> None:
     found = why(System("CLIP", "boolean", 0.5))
     assert [(part.role, part.text) for part in found.parts] == [
@@ -139,13 +123,6 @@ def test_the_parts_of_boolean_add_up_and_the_sentence_stands_beside_them() -> No
     assert (sentence.weight, sentence.contribution) == (None, None)
     assert (wanted.similarity, wanted.weight, wanted.contribution) == pytest.approx((H, 1, H))
     assert (unwanted.similarity, unwanted.weight, unwanted.contribution) == pytest.approx((H, -0.5, -H / 2))
-
-
-def test_the_whole_sentence_is_all_of_plain_and_the_parts_add_nothing() -> None:
-    sentence, *others = why(System("CLIP")).parts
-    assert (sentence.weight, sentence.contribution) == pytest.approx((1, (1 + H) / sqrt(3)))
-    assert [part.contribution for part in others] == [None, None]
-    assert [part.similarity for part in others] == pytest.approx([H, H])
 
 
 def test_anchored_takes_the_sentences_share_of_the_unwanted_part_and_adds_the_anchor() -> None:
@@ -174,11 +151,6 @@ def test_the_parts_that_a_system_uses_add_up_to_the_score(strategy: str, query: 
     assert {part.role for part in found.parts if part.weight is not None} <= {*STRATEGIES[strategy].uses}
 
 
-def test_the_last_word_leaves_nothing_to_search_for() -> None:
-    assert shares(why(System("CLIP"), Query("sing", ("sing",)))) == {("sentence", "sing"): None}
-    assert shares(why(System("CLIP", "drop"), Query("a man", ("man",)))) == {("wanted", "man"): None}
-
-
 def test_words_are_those_that_the_model_was_asked() -> None:
     typed = Query("a dude singing", ("a dude singing",))
     asked = Query("a man singing", ("a man singing",))
@@ -188,24 +160,10 @@ def test_words_are_those_that_the_model_was_asked() -> None:
     assert [word.text for word in found.words] == ["a", "man", "singing"]
 
 
-def test_all_texts_are_encoded_in_one_batch() -> None:
-    encoder = KeywordEncoder()
-    vector = vector_of(QUERY, System("CLIP"), KeywordEncoder())
-    why(System("CLIP"), encoder=encoder, vector=vector)
-    assert len([size for size in encoder.batches if size > 3]) == 1
-
-
 def test_a_long_query_is_explained_for_its_first_words_only() -> None:
     text = " ".join(["man", "sing"] * 50)
     found = why(System("CLIP"), Query(text, (text,)))
     assert (len(found.words), found.num_left) == (MAX_WORDS, 100 - MAX_WORDS)
-
-
-def test_a_search_that_the_text_does_not_explain_has_frames_but_no_words() -> None:
-    """It used a picture, or its model was swapped: shares of another vector would be made up."""
-    found = why(System("CLIP"), vector=np.array([0, 1, 0, 0], np.float32))
-    assert (found.notice, found.words, found.parts) == (NOT_BY_TEXT, (), ())
-    assert found.score == pytest.approx(0.5) and len(found.frames) == 2
 
 
 @pytest.mark.parametrize("strategy", ["plain", "rectified"])
@@ -228,16 +186,6 @@ def test_a_model_that_was_replaced_by_one_of_another_length_explains_no_words(st
     (found,) = explain(Answer(QUERY, (ranking,)), "clip 0", lambda _: encoder)
     assert (found.notice, found.words, found.parts) == (NOT_BY_TEXT, (), ())
     assert len(found.frames) == 2
-
-
-def test_frames_weighed_by_a_text_are_not_explained_by_a_model_that_weighs_none() -> None:
-    vector = vector_of(QUERY, System("CLIP"), KeywordEncoder())
-    exclusion = Exclusion(np.zeros((0, 4), np.float32), 0.0, focus=vector)
-    assert why(System("CLIP"), vector=vector, exclusion=exclusion).notice == NOT_BY_TEXT
-
-
-def test_embeddings_from_a_file_are_not_taken_apart() -> None:
-    assert why(System("CLIP"), encoder=KeywordEncoder(Card("file", queries=3))).notice == WHOLE_QUERIES
 
 
 def test_a_clip_that_is_not_in_the_gallery_or_a_system_without_a_query_has_no_score() -> None:

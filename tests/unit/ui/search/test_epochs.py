@@ -14,7 +14,7 @@ from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
 from nt2vr.search.systems import System
 from nt2vr.ui.search.results import columns_view
-from nt2vr.ui.search.watch import RunColumns, curve, key_of, replayed, story, with_epoch, with_run
+from nt2vr.ui.search.watch import RunColumns, replayed, with_epoch, with_run
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 
@@ -110,16 +110,6 @@ def test_each_epoch_searched_before_has_a_frame_and_the_head_tells_what_changed_
     assert (back["how"], back["run"]["place"], back["run"]["last"]) == ("· epoch 2", 0, 2)
 
 
-def test_a_model_that_still_learns_gets_no_red_verdict_but_words() -> None:
-    (column,) = columns(ranking(System("run"), 3, 2, epoch=2, misses=3), kept=KeptRankings())
-    assert column["story"]["words"] == "3 of 8 miss “a dog” for now"
-    assert (column["badge"]["kind"], column["badge"]["more"], column["line"]["kind"]) == ("neutral", "", "neutral")
-    (last,) = columns(ranking(System("run"), 0, 3, epoch=7, misses=5), kept=KeptRankings())
-    assert last["story"]["words"] == "5 of 8 miss “a dog”"
-    (right,) = columns(ranking(System("run"), 0, 5, epoch=7, misses=3), kept=KeptRankings())
-    assert right["badge"]["kind"] == "good"
-
-
 def test_epochs_that_nobody_has_searched_are_waited_for_and_then_there() -> None:
     kept, question = KeptRankings(), Missing(0, 3)
     (column,) = columns(ranking(System("run"), 5, epoch=7), kept=kept, question=question)
@@ -127,15 +117,6 @@ def test_epochs_that_nobody_has_searched_are_waited_for_and_then_there() -> None
     while column["run"]["waits"]:
         (column,) = columns(ranking(System("run"), 5, epoch=7), kept=kept, question=question)
     assert [frame and frame["story"]["later"] for frame in column["run"]["frames"]] == [None, [], [5]]
-
-
-def test_two_runs_from_one_base_keep_their_own_names() -> None:
-    entries = ENTRIES | {"other": CatalogEntry(folders(1), "run")}
-    rankings = ranking(System("run"), 1, epoch=7), ranking(System("other"), 1, epoch=1)
-    answer = Answer(NEGATED, rankings)
-    shown = RunColumns(answer, "", entries, lambda run: "CLIP", KeptRankings(), view_of)
-    names = [column["name"] for column in shown.view(view_of(answer), NOTHING)["columns"]]
-    assert names == ["run", "other"]
 
 
 def test_rankings_of_another_query_or_strategy_or_of_a_deleted_run_do_not_mix() -> None:
@@ -147,27 +128,6 @@ def test_rankings_of_another_query_or_strategy_or_of_a_deleted_run_do_not_mix() 
     kept.keep_to({"another"})
     (again,) = columns(ranking(System("run"), 4, epoch=3), kept=kept)
     assert sum(map(bool, again["run"]["frames"])) == 1
-
-
-def test_without_a_negation_or_verdicts_there_is_no_story() -> None:
-    affirmative = columns(ranking(System("run"), 0, 3, epoch=2), kept=KeptRankings(), query=Query("a dog", ("a dog",)))
-    unknown = columns(Ranking(System("run"), (Hit("a", 1, 0.5, None),), epoch=2), kept=KeptRankings())
-    assert affirmative[0]["story"] == unknown[0]["story"] == {}
-    assert affirmative[0]["badge"]["text"] == "3 of 3 right"
-
-
-def test_of_many_counts_the_first_and_the_latest_are_told_equal_ones_once() -> None:
-    rankings = {epoch: ranking(System("run"), 20 - epoch) for epoch in range(20)}
-    answer = Answer(NEGATED, (rankings[0],))
-
-    def told(epoch: int) -> tuple[list[int], bool]:
-        found = story(rankings, epoch, answer, 19)
-        return found["later"], found["gap"]
-
-    assert told(0) == ([], False) and told(4) == ([19, 18, 17, 16], False)
-    assert told(19) == ([4, 3, 2, 1], True)
-    again = story({0: rankings[0], 1: rankings[0], 2: rankings[5], 3: rankings[0]}, 3, answer, 3)
-    assert (again["later"], again["kind"]) == ([15, 20], "")
 
 
 def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_judged_as_the_query_is_read_now() -> None:
@@ -183,14 +143,3 @@ def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_judged_as_the_quer
     run = column["run"]
     assert run["plays"] and run["recorded"] == "2026-11-25" and "5 min" in run["note"]
     assert recording.rankings(Query("a cat"), lambda *_: None, lambda name: Video(name, Path(name))) == {}
-
-
-def test_a_curve_rises_to_the_right() -> None:
-    assert curve([20, 85])["path"] == "M0.0 80.0L100.0 15.0"
-
-
-def test_a_query_s_key_is_short_whatever_was_sent_and_another_query_has_another() -> None:
-    sent = [("a dog", ()), ("a dog", (1,)), ("a dog, ()",), ("\ud800" * 1_000_000, ())]
-    keys = [key_of(*values) for values in sent]
-    assert len(set(keys)) == len(sent) and {len(key) for key in keys} == {32}
-    assert keys[0] == key_of("a dog", ())

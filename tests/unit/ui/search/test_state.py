@@ -39,12 +39,6 @@ def test_a_link_survives_being_written_and_read() -> None:
     assert read(**{name: str(value) for name, value in FULL.link.items()}) == FULL
 
 
-def test_a_link_names_its_parameters_in_the_order_of_earlier_versions() -> None:
-    names = "q gallery systems k alpha beta lambda judged literal parts flip replay like weight"
-    assert list(FULL.link) == names.split()
-    assert FULL.link["systems"] == "CLIP drop|CLIP"
-
-
 def test_the_page_sends_a_state_back_as_it_is() -> None:
     assert SearchState.of_page(**sent(FULL)) == FULL
     assert SearchState.of_page(**sent(FULL, systems=None)).systems == []
@@ -79,20 +73,6 @@ def test_what_a_link_asks_for_in_vain_is_named() -> None:
     assert dropped_systems({"systems": "|".join(NAMES)}, NAMES).startswith("'CLIP boolean' cannot be shown: at most 4")
     assert dropped_systems({"systems": "|".join(NAMES[:4])}, NAMES) == dropped_systems({}, NAMES) == ""
     assert len(dropped_systems({"systems": "|".join(f"{n}" * 1000 for n in range(999))}, NAMES)) < 2000
-
-
-def test_a_strength_that_nobody_chose_is_in_no_link() -> None:
-    assert not {"alpha", "beta", "lambda", "t"} & SearchState().link.keys()
-    moved = SearchState(strengths={"alpha": "", "beta": "", "lambda": "0", "t": "7"})
-    assert moved.link["lambda"] == "0"
-    assert moved.moved == {"anchored": 0, "spherical": 1}
-    assert SearchState(strengths={"alpha": "much", "beta": "much", "lambda": "nan", "t": ""}).moved == {}
-
-
-def test_a_link_names_references_only_if_there_are_any_of_its_gallery() -> None:
-    others = (Chosen(path="/tmp/x.png"), Chosen("clip1", "another"))
-    for state in (SearchState(), SearchState(references=others)):
-        assert not {"like", "unlike", "weight"} & state.link.keys()
 
 
 def test_a_link_of_one_picture_reads_as_it_always_did() -> None:

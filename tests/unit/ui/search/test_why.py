@@ -11,7 +11,7 @@ from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.systems import System
 from nt2vr.search.why import Part, Why, Word
-from nt2vr.ui.search.clip import ADDED, ALONE, brief, chosen_columns, signed, why_view
+from nt2vr.ui.search.clip import ADDED, ALONE, brief, chosen_columns, why_view
 
 CLIP, BOOLEAN = System("CLIP"), System("CLIP", "boolean", 0.5)
 VIDEO = Video("v", Path("v.webm"))
@@ -75,18 +75,6 @@ def test_one_line_says_what_the_negation_did() -> None:
     assert brief(replace(PLAIN, words=sum(apart, ())), rather) == "“rather … than” added +0.200"
 
 
-def test_frames_are_bars_on_one_axis_from_zero_with_their_pictures() -> None:
-    plain, split = view(PLAIN, SPLIT)["systems"]
-    assert [frame["height"] for frame in plain["frames"]] == ["50.0", "100.0"]
-    assert [frame["best"] for frame in plain["frames"]] == [False, True]
-    assert [(frame["src"], frame["at"]) for frame in plain["frames"]] == [
-        ("clips/v.webm", 0.25),
-        ("clips/v.webm", 0.75),
-    ]
-    assert [(frame["bottom"], frame["height"]) for frame in split["frames"]] == [("0.0", "25.0"), ("25.0", "75.0")]
-    assert plain["frames_note"].startswith("Mean of the frames: 0.300. Score of the clip: 0.500")
-
-
 def test_parts_say_whether_they_are_added() -> None:
     plain, split = view(PLAIN, SPLIT)["systems"]
     assert [(part["value"], part["how"], part["kind"]) for part in plain["parts"]] == [
@@ -100,31 +88,6 @@ def test_parts_say_whether_they_are_added() -> None:
     assert (plain["parts_note"], split["parts_note"]) == (ALONE, ADDED)
 
 
-def test_words_stand_in_lines_per_part_coloured_by_their_share() -> None:
-    plain, split = view(PLAIN, SPLIT)["systems"]
-    (line,) = plain["lines"]
-    assert [(word["text"], word["share"], word["strength"], word["kind"]) for word in line["words"]] == [
-        ("a", "-0.100", "30", "down"),
-        ("man", "+0.200", "60", "up"),
-    ]
-    assert "The last 3 words were not tried." in plain["words_note"]
-    assert [(each["label"], [word["share"] for word in each["words"]]) for each in split["lines"]] == [
-        ("Wanted", ["all"]),
-        ("Unwanted", ["-0.150"]),
-        ("Unwanted", ["0"]),
-    ]
-
-
-def test_systems_can_be_chosen_where_there_are_more_than_two() -> None:
-    assert view(PLAIN, SPLIT)["choices"] == []
-    choices = view(PLAIN, SPLIT, columns=3)["choices"]
-    assert [(choice["name"], choice["on"]) for choice in choices] == [
-        ("CLIP", "true"),
-        ("CLIP boolean α 0.5", "true"),
-        ("CLIP drop", "false"),
-    ]
-
-
 def test_a_system_without_a_score_says_so_and_shows_nothing_else() -> None:
     (only,) = view(Why(CLIP, None, notice="No score."))["systems"]
     assert (only["score"], only["notice"], only["frames"], only["parts"], only["lines"]) == (
@@ -134,22 +97,3 @@ def test_a_system_without_a_score_says_so_and_shows_nothing_else() -> None:
         [],
         [],
     )
-
-
-def test_a_picture_has_no_frames_to_compare() -> None:
-    (only,) = why_view(
-        Answer(Query("a"), (Ranking(CLIP, ()),)), [0], [PLAIN], Video("p", Path("p.jpg")), {"src": "x", "poster": "y"}
-    )["systems"]
-    assert only["frames"] == []
-
-
-def test_both_systems_share_one_scale_of_colours_and_tiny_shares_stay_pale() -> None:
-    loud = Why(BOOLEAN, 0.5, words=(Word("wanted", 0, "man", 0.6),))
-    strengths = [[w["strength"] for line in s["lines"] for w in line["words"]] for s in view(PLAIN, loud)["systems"]]
-    assert strengths == [["10", "20"], ["60"]]
-    (tiny,) = view(Why(CLIP, 0.5, words=(Word("sentence", 0, "man", 0.005),)))["systems"]
-    assert tiny["lines"][0]["words"][0]["strength"] == "6"
-
-
-def test_zero_has_no_sign() -> None:
-    assert [signed(value) for value in (-0.0004, 0.0, 0.0006, -1.0)] == ["0", "0", "+0.001", "-1.000"]
