@@ -11,7 +11,7 @@ const runOf = (id) => props.value.columns?.find(({ run }) => run?.id === id)?.ru
 const turn = (id, to) => {
   const columns = props.value.columns.map((column) => {
     const frame = column.run?.id === id ? column.run.frames[to] : undefined;
-    const run = { ...column.run, place: to, playing: Boolean(playing), at: column.run?.curve?.points[to] };
+    const run = { ...column.run, place: to, playing: Boolean(playing), at: column.run?.shares?.[to] };
     return frame ? { ...column, ...frame, run } : column;
   });
   props.value = { ...props.value, columns };

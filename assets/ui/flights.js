@@ -37,9 +37,8 @@ const move = (column, before) => {
 };
 // The first visit shows the first column alone, and then what the others make of its clips.
 const FIRST_MS = 2200;
-const isFirst = !nt2vr.stored("met");
+const isFirst = !nt2vr.stored("last");
 const meet = ([first, ...others], before) => {
-  nt2vr.store("met", "1");
   const told = first.querySelector(".nt-sum.nt-as-bad");
   if (!told || !others.length) return;
   const text = `${told.textContent}. What do the others find?`;

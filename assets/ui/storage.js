@@ -4,7 +4,6 @@
     settings: () => [localStorage, "nt2vr"], // systems, results and gallery of the last search, as a query string
     last: () => [localStorage, "nt2vr-last"], // address of the last search in each gallery, by its key, as JSON
     stories: () => [localStorage, "nt2vr-stories"],
-    met: () => [localStorage, "nt2vr-met"], // whether the first visit is over
     search: () => [sessionStorage, "nt2vr-search"], // address of this tab's last search
   };
   Object.assign(window.nt2vr, {

@@ -7,8 +7,7 @@ import logging
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,7 +25,6 @@ from nt2vr.search.systems import System
 logger = logging.getLogger(__name__)
 MAX_QUERIES = 256  # whose rankings are kept: about 30 KB each, of 15 epochs with eight clips
 MAX_WAITING = 4  # queries whose epochs are being searched, one after another; others are asked again later
-PATIENCE_S = 2.0  # after which an epoch is searched although somebody waits for an answer
 OF_RUN = re.compile(r" · (?:epoch (\d+)|best)$")
 Entries = Mapping[str, CatalogEntry]
 Key = tuple[str, str]  # a run, and the query with its strategy
@@ -110,8 +108,7 @@ class KeptRankings:
     def __init__(self) -> None:
         self._kept: OrderedDict[Key, dict[int, Ranking]] = OrderedDict()
         self._waiting: set[Key] = set()
-        self._answering = 0  # pages that wait for an answer
-        self._changing, self._searching = threading.Condition(), threading.Lock()
+        self._changing, self._searching = threading.Lock(), threading.Lock()
 
     def add(self, key: Key, rankings: Mapping[int, Ranking]) -> dict[int, Ranking]:
         """Add rankings by epoch, and return all of the run and query; without what only a clip's details need."""
@@ -128,20 +125,8 @@ class KeptRankings:
             for key in [key for key in self._kept if key[0] not in runs]:
                 del self._kept[key]
 
-    @contextmanager
-    def answering(self) -> Iterator[None]:
-        """Have the background wait: a page waits for an answer."""
-        with self._changing:
-            self._answering += 1
-        try:
-            yield
-        finally:
-            with self._changing:
-                self._answering -= 1
-                self._changing.notify_all()
-
     def complete(self, key: Key, epochs: Sequence[int], rank: Callable[[int], Ranking]) -> None:
-        """Rank with further epochs in the background while no page waits for an answer, unless that is under way."""
+        """Rank with further epochs in the background, unless that is under way."""
         with self._changing:
             if key in self._waiting or len(self._waiting) >= MAX_WAITING:
                 return
@@ -151,8 +136,6 @@ class KeptRankings:
             try:
                 with self._searching:
                     for epoch in epochs:
-                        with self._changing:
-                            self._changing.wait_for(lambda: not self._answering, PATIENCE_S)
                         self.add(key, {epoch: rank(epoch)})
             finally:
                 with self._changing:

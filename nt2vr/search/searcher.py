@@ -21,7 +21,6 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, no_verdict
 from nt2vr.search.caption_judge import judge_by_captions
-from nt2vr.search.concurrency import InFlight, TextBatches
 from nt2vr.search.embed_clips import embed_gallery, open_indexed, prefetch_frames
 from nt2vr.search.embed_query import embed_query, texts_of
 from nt2vr.search.embedded import EmbeddedGallery
@@ -96,8 +95,6 @@ class Searcher:
         self._embedded: WeakValueDictionary[str, EmbeddedGallery] = WeakValueDictionary()  # owned by the models
         self._embedding = threading.Lock()
         self._prefetching: threading.Thread | None = None
-        self._in_flight: InFlight[Answer] = InFlight()
-        self._batches = TextBatches()
         self.key, self.is_library = library_id, bool(library_id)
         self.live = live or LiveModels(models)
         self.status = "starting"
@@ -205,17 +202,7 @@ class Searcher:
             QueryError, ConfigError: if there is nothing to search for, or an argument is invalid.
             NotIndexedError: if the gallery is a library that is not indexed by one of the models.
         """
-        query, panel = self.checked(query, references), self.panel(systems, k, references, strengths, literal)
-
-        def answer() -> Answer:
-            self._encode([query], panel)
-            return self.answer(query, panel)
-
-        if references:
-            return answer()
-        settings = (frozenset(literal), *sorted(panel.strengths.items()))
-        key = (query, *panel.systems, k, *settings, *map(id, panel.loaded.values()))
-        return self._in_flight.get(key, answer)
+        return self.answer(self.checked(query, references), self.panel(systems, k, references, strengths, literal))
 
     def search_all(self, queries: Sequence[str | Asked | Nt2vrError], panel: Panel) -> list[Answer | Nt2vrError]:
         """Answer queries in their order; a bad one is its error."""
@@ -277,7 +264,7 @@ class Searcher:
         for name, encoder in panel.encoders.items():
             texts = [text for each in asked for text in texts_of(each[name][0])]
             if texts and hasattr(encoder, "cached_texts") and not encoder.card.queries:  # one from outside may not
-                self._batches.encode(encoder, texts)
+                encoder.encode_text(texts)
 
     def checked(self, query: str | Query, references: Sequence[Reference] = ()) -> Query:
         """Return a query that can be searched, or raise a QueryError."""

@@ -197,7 +197,7 @@ class Results:
         self.index = template("search-index", {})
         self.columns = template("columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs")
         self.detail = template("detail", {})
-        self.stage = template("stage", {"stories": built_in_stories()}, "slide")
+        self.stage = template("stage", {"stories": built_in_stories()})
         self.answer, self.marked, self.indexing = gr.State(), gr.State(Marked()), gr.Timer(1.0, active=False)
 
 
@@ -225,8 +225,7 @@ class Answering:
             sent: what `SearchState.of_page` takes.
         """
         try:
-            with self.watch.kept.answering():
-                return self._answered(SearchState.of_page(**sent), previous, (wanted, unwanted), request)
+            return self._answered(SearchState.of_page(**sent), previous, (wanted, unwanted), request)
         except Nt2vrError as error:  # what is shown stays
             return {self.results.problem: problem(error)}
 

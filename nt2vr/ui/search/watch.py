@@ -169,18 +169,14 @@ def replayed(recording: Recording, rankings: Mapping[int, Ranking], answer: Answ
     """Return the column of a recorded run, which plays from its base to its last epoch."""
     last, minutes = len(rankings) - 1, duration_text(recording.seconds[-1])
     note = f"{last} epochs of the preset “{recording.preset}” took {minutes}. Nothing is trained now."
-    more = {"recorded": recording.date, "note": note, "plays": True, "curve": curve(recording.hard_pairs)}
+    more = {
+        "recorded": recording.date,
+        "note": note,
+        "plays": True,
+        "shares": [f"{share:.0f} %" for share in recording.hard_pairs],
+    }
     learner = Learner("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
     return learner.column({"system": f"{recording.base}, recorded"}, last, answer, view_of)
-
-
-def curve(shares: Sequence[float]) -> dict[str, Any]:
-    """Draw percentages from left to right in a box of 100 by 100: the line, and each point with its value in words."""
-    points = [
-        {"x": f"{100 * place / max(1, len(shares) - 1):.1f}", "y": f"{100 - share:.1f}", "text": f"{share:.0f} %"}
-        for place, share in enumerate(shares)
-    ]
-    return {"path": "M" + "L".join(f"{point['x']} {point['y']}" for point in points), "points": points}
 
 
 PRESET = PRESETS / "stage.json"

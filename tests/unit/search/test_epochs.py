@@ -1,7 +1,6 @@
 """Epochs of a run that nobody has searched: which are, and how they fail; the catalog and the searcher are fakes."""
 
 from pathlib import Path
-from queue import Empty, Queue
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 from nt2vr.errors import CheckpointError
 from nt2vr.models.catalog import CatalogEntry
 from nt2vr.negation.parse.query import Query
-from nt2vr.search import epochs
 from nt2vr.search.answers import Hit, Ranking
 from nt2vr.search.epochs import MAX_QUERIES, KeptRankings, Question, RunEpochs
 from nt2vr.search.systems import System
@@ -80,21 +78,3 @@ def test_only_the_latest_queries_are_kept_and_only_their_hits() -> None:
         kept.add(("run", f"{number}"), {1: ranking})
     assert list(kept.add(("run", "first"), {2: ranking})) == [2]
     assert kept.add(("run", "9"), {})[1].ranks == {}
-
-
-def test_the_background_waits_while_a_page_does_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept, key, ranked = KeptRankings(), ("run", "query"), Queue[int]()
-
-    def rank(epoch: int) -> Ranking:
-        ranked.put(epoch)
-        return Ranking(System("run"), ())
-
-    with kept.answering(), kept.answering():
-        kept.complete(key, [1, 2], rank)
-        with pytest.raises(Empty):
-            ranked.get(timeout=0.2)
-    assert [ranked.get(timeout=5), ranked.get(timeout=5)] == [1, 2]
-    monkeypatch.setattr(epochs, "PATIENCE_S", 0.01)
-    with kept.answering():
-        kept.complete(("run", "other"), [3], rank)
-        assert ranked.get(timeout=5) == 3
