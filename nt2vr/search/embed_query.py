@@ -75,7 +75,8 @@ def _embed(
     if encoder.card.queries:  # of whole queries only
         query = replace(query, wanted=(), unwanted=())
     texts = texts_of(query)
-    parts = parts_of(encoder, query, dict(zip(texts, encoder.encode_text(texts), strict=True)))
+    known = dict(zip(texts, encoder.encode_text(texts), strict=True)) if texts else {}
+    parts = parts_of(encoder, query, known)
     if not references:
         return parts
     shown = [clips[each.video_id] if each.video_id else _embed_frames(encoder, each) for each in references]

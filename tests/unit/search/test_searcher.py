@@ -522,7 +522,7 @@ def test_an_unknown_clip_is_one_sentence(searcher: Searcher) -> None:
         searcher.video("gone")
 
 
-@pytest.mark.parametrize("name", ["mine boolean", "mine drop α 0.5", "mine Projection"])
+@pytest.mark.parametrize("name", ["mine boolean", "mine drop α 0.5", "mine Spherical"])
 def test_a_model_may_not_be_named_like_a_system(name: str) -> None:
     with pytest.raises(ConfigError, match="not ending in plain, boolean"):
         check_model_name(name)
