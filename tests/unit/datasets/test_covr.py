@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nt2vr.datasets.covr import CovrSample, is_negated, load_covr
+from nt2vr.datasets.covr import CovrSample, load_covr
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.covr import embed_queries, outcomes_of, summarise
 from nt2vr.evaluation.covr_data import covr_files
@@ -118,22 +118,6 @@ def test_cirr_has_its_negated_training_queries_as_a_split(tmp_path: Path) -> Non
     write_cirr(tmp_path)
     assert len(load_covr(tmp_path, "train").samples) == 2
     assert [sample.text for sample in load_covr(tmp_path, "train-negated").samples] == ["no dog"]
-
-
-@pytest.mark.parametrize(
-    ("text", "negated"),
-    [("Has no dog.", True), ("the dog isn't there", True), ("a notable dog", False), ("without it", True)],
-)
-def test_negations_are_found_by_their_words(text: str, negated: bool) -> None:
-    assert is_negated(text) == negated
-
-
-def test_captions_of_mined_triplets_may_have_any_character(tmp_path: Path) -> None:
-    captions, text = ["a\u2028dog", "a cat\u0085sits"], "make it\u2029a cat"
-    line = json.dumps({"reference": "a", "target": "b", "text": text, "captions": captions}, ensure_ascii=False)
-    (tmp_path / "triplets.jsonl").write_text(f"{line}\n", encoding="utf-8")
-    (sample,) = load_covr(tmp_path, "val", known=("a", "b")).samples
-    assert (sample.text, sample.before, sample.caption) == (text, *captions)
 
 
 def test_a_missing_split_and_missing_files_are_told(tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ import pytest
 
 from nt2vr.datasets import load as load_module
 from nt2vr.datasets.base import Dataset, Split
-from nt2vr.datasets.load import load_dataset, sample
+from nt2vr.datasets.load import load_dataset
 from nt2vr.errors import ConfigError, DatasetError, Nt2vrError
-from tests.paths import ROOT
 
 Write = Callable[..., Path]
 
@@ -164,14 +163,6 @@ def test_vatex_in_the_halves_that_the_paper_uses(form: str, write: Write, tmp_pa
     assert [len(ids) for ids in splits(tmp_path).values()] == [2, 1, 2]
 
 
-def test_clips_of_one_youtube_video_are_not_mixed_up(write: Write, tmp_path: Path) -> None:
-    both = [{"videoID": f"{'a' * 11}_{start}", "enCap": [start]} for start in ("000001_000011", "000021_000031")]
-    write("vatex_validation_v1.0.json", [*both, *vatex("b")])
-    write("aaaaaaaaaaa.mp4")
-    write("bbbbbbbbbbb.mp4")
-    assert list(captions_of(load_dataset(tmp_path))) == ["bbbbbbbbbbb_000001_000011"]
-
-
 def test_the_msrvtt_file_of_2017_beside_those_of_2016(write: Write, tmp_path: Path) -> None:
     """It describes the same 10,000 videos in one file, and its test videos have no captions."""
     write("train_val_videodatainfo.json", msrvtt({n: OFFICIAL[n] for n in (0, 1, 2)}))
@@ -214,26 +205,6 @@ def test_flickr_in_its_original_files(
     assert captions_of(dataset) == {"1000268201": ["1000268201 , 0 .", "1000268201 , 1 ."]}
 
 
-@pytest.mark.parametrize(("dataset", "name"), [("flickr30k", "Flickr30k"), ("flickr8k", "Flickr8k")])
-def test_karpathy_s_splits_of_flickr(dataset: str, name: str, write: Write, tmp_path: Path) -> None:
-    images = [
-        {
-            "sentids": [5 * n + k for k in range(5)],
-            "imgid": n,
-            "split": split,
-            "filename": f"{n}_a1.jpg",
-            "sentences": [{"tokens": ["a"], "raw": f"{n} {k}", "imgid": n, "sentid": 5 * n + k} for k in range(5)],
-        }
-        for n, split in enumerate(["train", "train", "val", "test"])
-    ]
-    write(f"dataset_{dataset}.json", {"images": images, "dataset": dataset})
-    for image in images:
-        write(f"{dataset}-images/{image['filename']}")
-    assert splits(tmp_path) == {"train": ["0_a1", "1_a1"], "validation": ["2_a1"], "test": ["3_a1"]}
-    assert load_dataset(tmp_path, "train").name == name
-    assert captions_of(load_dataset(tmp_path, "train"))["1_a1"] == [f"1 {k}" for k in range(5)]
-
-
 def test_coco_pictures_by_the_names_of_2017(write: Write, tmp_path: Path) -> None:
     images = [
         {
@@ -252,30 +223,6 @@ def test_coco_pictures_by_the_names_of_2017(write: Write, tmp_path: Path) -> Non
         write(f"{folder}/{n:012d}.jpg")
     assert [len(ids) for ids in splits(tmp_path).values()] == [1, 1, 1]
     assert load_dataset(tmp_path, "test").videos[0].path == tmp_path / "val2017/000000000002.jpg"
-
-
-def test_pictures_in_karpathys_format(write: Write, tmp_path: Path) -> None:
-    images = [
-        {
-            "filepath": folder,
-            "sentids": [n],
-            "filename": f"COCO_{folder}_{n:012d}.jpg",
-            "imgid": n,
-            "split": split,
-            "sentences": [{"tokens": ["a"], "raw": f"A cat {n}.", "imgid": n, "sentid": n}],
-            "cocoid": n,
-        }
-        for n, (split, folder) in enumerate(
-            [("train", "train2014"), ("restval", "val2014"), ("val", "val2014"), ("test", "val2014")]
-        )
-    ]
-    path = write("dataset_coco.json", {"images": images, "dataset": "coco"})
-    for image in images:
-        write(f"{image['filepath']}/{image['filename']}")
-    assert [len(ids) for ids in splits(tmp_path).values()] == [2, 1, 1]
-    dataset = load_dataset(path, "test")
-    assert (dataset.name, captions_of(dataset)) == ("MS-COCO", {"COCO_val2014_000000000003": ["A cat 3."]})
-    assert dataset.videos[0].path == tmp_path / "val2014/COCO_val2014_000000000003.jpg"
 
 
 @pytest.mark.parametrize("form", ["CSV", "JSONL"])
@@ -311,12 +258,6 @@ def test_a_tenth_is_held_out_always_the_same_and_up_to_a_limit(write: Write, mon
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0], *reversed(lines[1:])]))
     assert set(captions_of(load_dataset(path, "validation"))) == validation
-
-
-def test_a_sample_is_always_the_same_whatever_the_order(write: Write) -> None:
-    videos = load_dataset(own(write, 20)).videos
-    assert sample(videos, 5) == sample(reversed(videos), 5) == sample(videos, 20)[:5]
-    assert sample(videos, 5) != list(videos[:5])
 
 
 def test_mismatches_are_reported(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -426,9 +367,3 @@ def test_a_missing_path_or_split_is_one_sentence(write: Write, tmp_path: Path) -
     with pytest.raises(DatasetError, match=r"several captions files \(captions.csv, more.csv\). Name one of them"):
         load_dataset(tmp_path)
     assert len(load_dataset(path).videos) == 2
-
-
-def test_the_built_in_gallery_is_such_a_folder() -> None:
-    dataset = load_dataset(ROOT / "assets" / "gallery")
-    assert len(dataset.videos) == len(list((ROOT / "assets" / "gallery" / "clips").iterdir()))
-    assert dataset.remarks == ()

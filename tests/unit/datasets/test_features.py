@@ -1,7 +1,6 @@
 """Features of videos from BigFile folders: of videos, of frames, and files that cannot be used."""
 
 import struct
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -98,22 +97,3 @@ def test_files_that_cannot_be_used_are_one_sentence(
     sentence = str(raised.value)
     assert sentence.startswith(f"{folder} cannot be used (") and "Expected features as W2VV++ publishes" in sentence
     assert "\n" not in sentence and len(sentence) < 500
-
-
-@pytest.mark.parametrize("video_ids", [["x", "y"], []])
-def test_features_of_other_videos_are_refused(video_ids: Sequence[str], tmp_path: Path) -> None:
-    write_big_file(tmp_path / "mean", {"v_0": [1, 2], "w_0": [3, 4]})
-    with pytest.raises(DatasetError, match=rf"of the {len(video_ids)} videos \(.*\), but of v_0, w_0"):
-        read_features(tmp_path, "mean", video_ids)
-
-
-def test_the_digest_depends_on_ids_and_numbers(tmp_path: Path) -> None:
-    for name, rows in {"a": {"v": [1], "w": [2]}, "b": {"v": [1], "w": [3]}}.items():
-        write_big_file(tmp_path / name / "mean", rows)
-    digests = {
-        (folder, *ids): read_features(tmp_path / folder, "mean", ids).digest
-        for folder in "ab"
-        for ids in (["v"], ["w", "v"])
-    }
-    assert digests["a", "v"] == digests["b", "v"]
-    assert len(set(digests.values())) == 3

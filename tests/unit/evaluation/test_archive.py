@@ -9,7 +9,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation import archive as archive_module
-from nt2vr.evaluation.archive import MAX_NOTE, REVIEW, Archive, Remark, read_remarks
+from nt2vr.evaluation.archive import REVIEW, Archive, Remark, read_remarks
 from nt2vr.search.systems import System
 from tests.paths import ROOT
 from tests.unit.evaluation.words import report_of
@@ -57,18 +57,6 @@ def test_repeating_an_evaluation_replaces_its_report_only(archive: Archive) -> N
     assert len({first, *map(archive.add, others)}) == len(archive.entries()) == 3
 
 
-def test_the_newest_report_comes_first(archive: Archive) -> None:
-    for seed, created in (
-        (1, "2026-01-02T00:00:00+00:00"),
-        (2, "2026-01-03T00:00:00+00:00"),
-        (3, "2026-01-01T00:00:00+00:00"),
-    ):
-        report = report_of(System("words"), source={"seed": seed})
-        object.__setattr__(report, "created", created)
-        archive.add(report)
-    assert [entry.created[8:10] for entry in archive.entries()] == ["03", "02", "01"]
-
-
 def test_a_report_that_replaces_a_deleted_one_is_not_served_from_memory(archive: Archive) -> None:
     report_id = archive.add(report_of(System("words")))
     archive.load(report_id)
@@ -109,17 +97,6 @@ def test_a_damaged_report_alone_is_listed_as_unreadable_until_deleted(archive: A
         archive.load("bad")
     archive.delete("bad")
     assert [entry.report_id for entry in archive.entries()] == [good]
-
-
-@pytest.mark.parametrize("file", ["queries.jsonl", "arrays.npz"])
-def test_a_listed_report_with_a_damaged_part_is_one_sentence(archive: Archive, file: str) -> None:
-    report_id = archive.add(report_of(System("words"), System("words", "drop")))
-    path = archive.folder / report_id / file
-    content = path.read_bytes()
-    for damaged in (b"", b"[" * 100_000, content[: len(content) // 2], b"PK\x03\x04" + bytes(50)):
-        path.write_bytes(damaged)
-        with pytest.raises(ConfigError, match="has no readable report"):
-            archive.load(report_id)
 
 
 def test_tags_and_notes_are_saved_exported_and_survive_another_evaluation(
@@ -176,21 +153,6 @@ def test_a_note_that_a_spreadsheet_would_compute_is_written_as_text_and_stays_as
         row = next(csv.DictReader(file))
     assert (row["tag"], row["note"]) == ("'+1", f"'{formula}")
     assert archive.remarks(report_id)[0].note == formula
-
-
-@pytest.mark.parametrize("place", [-1, 5, 10**9])
-def test_only_queries_of_the_report_have_notes(archive: Archive, place: int) -> None:
-    report_id = archive.add(report_of(System("words")))
-    with pytest.raises(ConfigError, match="has no query"):
-        archive.annotate(report_id, place, Remark("x"))
-    with pytest.raises(ConfigError, match="no report"):
-        archive.annotate("../words", 0, Remark("x"))
-
-
-@pytest.mark.parametrize(("tag", "note"), [("x" * 41, ""), ("", "x" * (MAX_NOTE + 1)), ("\ud800", ""), ("", "\udfff")])
-def test_a_note_that_is_too_long_or_no_unicode_is_refused(tag: str, note: str) -> None:
-    with pytest.raises(ConfigError, match="It is not saved"):
-        Remark(tag, note)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.progress import silent
-from tests.paths import ROOT
 
 CAPTIONS = {
     "guitar": ["a man plays the guitar", "a man sits on a stool"],
@@ -81,21 +80,6 @@ def test_released_query_sets_are_read(load: Callable[..., Benchmark], tmp_path: 
         load(queries=tmp_path / "nothing")
 
 
-@pytest.mark.parametrize("only", ["original", "composed"])
-def test_a_folder_may_have_only_some_query_sets(load: Callable[..., Benchmark], tmp_path: Path, only: str) -> None:
-    sets = tmp_path / "sets"
-    sets.mkdir()
-    if only == "original":
-        (sets / "original.txt").write_text("dog#enc#0 a dog runs\n", encoding="utf-8")
-    else:
-        line = '{"cap_id": "s0", "caption": "a man sits and not plays", "video_ids": ["stool"]}\n'
-        (sets / "composed.jsonl").write_text(line, encoding="utf-8")
-    benchmark = load(queries=sets)
-    assert [query.kind for query in benchmark.queries] == [only]
-    absent = "negated and no composed" if only == "original" else "original and no negated"
-    assert benchmark.source["remarks"] == [f"{sets.name} has no {absent} queries; nothing is measured on them."]
-
-
 def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_counted(
     load: Callable[..., Benchmark], tmp_path: Path
 ) -> None:
@@ -124,18 +108,6 @@ def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_coun
     ]
 
 
-def test_released_parts_are_searched_for_as_they_are(load: Callable[..., Benchmark], tmp_path: Path) -> None:
-    sets = tmp_path / "sets"
-    sets.mkdir()
-    (sets / "t.caption.txt").write_text("dog#enc#0 a dog runs\n", encoding="utf-8")
-    (sets / "t.composed.txt").write_text("", encoding="utf-8")
-    (sets / "t.negated_neginfo.txt").write_text(
-        '{"cap_id": "dog#enc#0#0", "caption": "a dog does not run", "poscap": ["a dog"], "negcap": "run"}\n'
-    )
-    _, negated = load(queries=sets).queries
-    assert (negated.wanted, negated.unwanted) == ("a dog", ("run",))
-
-
 def test_boolean_searches_for_the_parts_of_the_authors_code_in_their_files_alone(
     load: Callable[..., Benchmark], tmp_path: Path
 ) -> None:
@@ -159,23 +131,6 @@ def test_boolean_searches_for_the_parts_of_the_authors_code_in_their_files_alone
     assert load(queries=sets).queries[-1].boolean == (composed[1], ())  # a whole sentence to their code
     (sets / "composed.jsonl").write_text('{"cap_id": "s", "caption": "a dog runs and not sits", "video_ids": ["dog"]}')
     assert load(queries=sets).queries[-1].boolean is None  # under our name, our parser splits
-
-
-def test_tasks_are_recognised_by_their_columns(load: Callable[..., Benchmark], tmp_path: Path) -> None:
-    assert len(load(str(tmp_path / "data" / "captions.csv")).video_ids) == 4
-    (tmp_path / "data" / "task.csv").write_text("path,caption,negated_caption\ndog.avi,a dog,no dog\n")
-    assert load(str(tmp_path / "data" / "task.csv")).texts == ("a dog", "no dog")
-
-
-def test_the_world_and_the_gallery_are_selected_by_name(load: Callable[..., Benchmark]) -> None:
-    assert load("world", clips=20).source["clips"] == 20
-    assert len(load("gallery").video_ids) == len(list((ROOT / "assets" / "gallery" / "clips").iterdir()))
-
-
-def test_remarks_on_a_dataset_are_reported(load: Callable[..., Benchmark], write_video: Callable[..., Path]) -> None:
-    write_video("data/nobody_told.avi", [0])
-    (remark,) = load().source["remarks"]
-    assert "nobody_told" in remark
 
 
 @pytest.mark.parametrize("name", ["world", "gallery", "order:world", "moment:world", "classes:world", "library:Films"])

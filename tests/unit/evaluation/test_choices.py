@@ -9,9 +9,8 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
-from nt2vr.evaluation.measures import averages_of
 from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.questions import choice_values, choices_of, measure_choices
+from nt2vr.evaluation.questions import choices_of, measure_choices
 from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.tables import markdown
 from nt2vr.evaluation.tasks import task_benchmark
@@ -72,21 +71,6 @@ def test_ranks_match_a_loop_over_texts() -> None:
     assert found == slow
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 400])
-def test_an_answer_with_the_embedding_of_the_right_one_is_never_told_from_it(count: int) -> None:
-    rng = np.random.default_rng(0)
-    videos, texts = rng.normal(size=(2, count, 512)).astype(np.float32)
-    places = row_array(range(count))
-    pairs = [question("pair", "", row, row) for row in range(count)]
-    assert (measure_choices(np.concatenate([texts, texts]), videos, pairs, places).ranks == 2).all()
-
-
-def test_kinds_without_queries_have_no_metrics() -> None:
-    questions = [question("pair", "a man sings", 0, 1)]
-    measured = measure_choices(embedded(*TEXTS[:2]), embedded(*VIDEOS), questions, row_array([1]))
-    assert averages_of(choice_values(questions, measured)) == {"pair/accuracy": 0}
-
-
 def test_a_report_of_questions_survives_saving_and_has_its_own_columns(tmp_path: Path) -> None:
     models: Any = WordModels()
     report = evaluate(
@@ -140,13 +124,6 @@ dark.avi,0,c,a,e,b,negative
     assert benchmark.video_ids == ("dark.avi",)
 
 
-def test_more_than_ten_answers_are_in_the_order_of_their_numbers(read: Callable[[str], Benchmark]) -> None:
-    columns = ",".join(f"caption_{number}" for number in range(12))
-    benchmark = read(f"image_path,correct_answer,{columns}\ndark.avi,2,{','.join('abcdefghijkl')}\n")
-    (question,) = benchmark.queries
-    assert (question.text, "".join(benchmark.texts[other] for other in question.others)) == ("c", "abdefghijkl")
-
-
 def test_next_qa_is_read_with_its_types(read: Callable[[str], Benchmark]) -> None:
     benchmark = read("""video,question,answer,qid,type,a0,a1,a2,a3,a4
 light,why did he jump,1,0,CW,fear,joy,rain,no reason,a dog
@@ -159,14 +136,6 @@ dark,what is it,0,1,DO,night,day,noon,dusk,dawn
     ]
     assert (second.text, second.group) == ("what is it night", "descriptive; DO")
     assert benchmark.video_ids == ("light", "dark")
-
-
-def test_pairs_and_classes_are_read(read: Callable[[str], Benchmark]) -> None:
-    pairs = read("image_path,caption,negated_caption\nmore/light.avi,a light,no light\n")
-    assert (pairs.queries[0].kind, pairs.queries[0].group) == ("pair", "no")
-    assert [pairs.texts[other] for other in pairs.queries[0].others] == ["no light"]
-    classes = read("path,class\ndark.avi,night\nmore/light.avi,day\n")
-    assert [query.kind for query in classes.queries] == ["class", "class", "negated class", "negated class"]
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import shown_benchmark
 from nt2vr.evaluation.measures import Measured, averages_of
 from nt2vr.evaluation.protocol import ask_systems, evaluate
-from nt2vr.evaluation.questions import KINETICS_VERB, Prompts, choice_values, class_files, class_questions
+from nt2vr.evaluation.questions import KINETICS_VERB, Prompts, choice_values, class_questions
 from nt2vr.evaluation.sources import Data, load_benchmark
-from nt2vr.evaluation.tables import markdown
-from nt2vr.evaluation.tasks import class_benchmark, task_benchmark
+from nt2vr.evaluation.tasks import class_benchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.search.systems import System
@@ -69,20 +67,6 @@ def test_several_prompts_are_averaged_and_normalised() -> None:
     assert averaged == {"dog": ("dog", "dancing dog"), "cat": ("cat", "dancing cat")}
 
 
-def test_the_wrong_classes_are_averaged_as_the_right_one_is() -> None:
-    texts, questions, averaged = class_questions([("dog", ""), ("dancing", "")], Prompts(("{}", "dancing {}"), ()))
-    # means: "dancing" itself, and (0 1 2 0 0) / sqrt(5) for "dog". The first video fits "dog" by 1.25 against 1, and
-    # its name alone by .9; the second "dancing" by -1 against -1.25, and the name "dog" by -.9
-    videos = np.array([[0, 1, 0.9, 0, 0], [0, -1, -0.9, 0, 0]], np.float32)
-    known: Any = {"video_ids": ("a", "b"), "queries": questions, "embed": lambda *_: videos, "source": {}}
-    benchmark = Benchmark("classes", **known, texts=texts, averaged=averaged)
-    models: Any = WordModels()
-    assert evaluate(benchmark, [System("words")], models).metrics["words"]["class/accuracy"] == 100
-    apart = Benchmark("classes", **known, texts=texts)
-    assert evaluate(apart, [System("words")], models).metrics["words"]["class/accuracy"] == 0
-    assert apart.digest != benchmark.digest  # results with other prompts are not reused
-
-
 def test_data_sets_have_classes_of_their_own_and_count_equally_in_the_mean() -> None:
     labels = [("dog", "pets"), ("cat", "pets"), ("dog", "wild"), ("fox", "wild"), ("owl", "wild"), ("dog", "wild")]
     texts, questions, _ = class_questions(labels)
@@ -95,25 +79,6 @@ def test_data_sets_have_classes_of_their_own_and_count_equally_in_the_mean() -> 
     assert metrics["class/accuracy"] == 50 and metrics["class/mean accuracy"] == 62.5
     assert (metrics["class/top-5 wild"], metrics["class/mean top-5"]) == (75, 87.5)
     assert (metrics["class/negated"], metrics["class/mean delta"]) == (0, 62.5)
-
-
-def test_classes_that_lie_in_no_data_set_count_as_one_in_the_mean() -> None:
-    verbs = (ASSETS / "kinetics-verb.txt").read_text(encoding="utf-8").splitlines()
-    for loose in (["cat", "dog"], [*verbs, "abseiling"]):  # verbs also have the group Kinetics-verb
-        named = [(name, data) for data in ("x", "y") for name in ("a", "b")]
-        _, questions, _ = class_questions([*((name, "") for name in loose), *named], Prompts(("{}",), ()))
-        ranks = np.ones(len(questions), np.int32)
-        ranks[-1] = 2  # one of the two of y
-        nothing = np.zeros(len(questions), np.float32)
-        found = averages_of(choice_values(questions, Measured(ranks, nothing, nothing, nothing)))
-        assert (found["class/accuracy x"], found["class/accuracy y"]) == (100, 50)
-        assert found["class/mean accuracy"] == pytest.approx((100 + 100 + 50) / 3)
-
-
-def test_the_name_of_a_data_set_is_one_group_whatever_it_contains() -> None:
-    labels = [("cat", "a; b"), ("dog", "a; b"), ("cat", "c"), ("dog", "c")]
-    _, questions, _ = class_questions(labels, Prompts(("{}",), ()))
-    assert [question.group for question in questions] == ["a, b", "a, b", "c", "c"]
 
 
 def test_prompts_are_read_and_those_that_deny_are_told_by_their_negation(tmp_path: Path) -> None:
@@ -143,11 +108,6 @@ def test_unusable_prompts_are_refused(tmp_path: Path, content: bytes, reason: st
     assert reason in str(error.value)
 
 
-def test_braces_in_a_class_or_prompt_are_no_code() -> None:
-    texts, _, _ = class_questions([("{0.__class__}", ""), ("b", "")], Prompts(("{}",), ()))
-    assert texts == ("{0.  class  }", "b")
-
-
 @pytest.fixture
 def folder(tmp_path: Path, write_video: Callable[..., Path]) -> Path:
     """Two data sets, whose files have the same names."""
@@ -166,24 +126,6 @@ def test_folders_per_class_are_read(folder: Path, tmp_path: Path, decoder: Decod
     assert one.texts == ("dog", "tabby cat") and [query.group for query in one.queries] == ["", ""]
 
 
-def test_a_csv_file_may_name_several_data_sets(folder: Path, tmp_path: Path, decoder: Decoder) -> None:
-    rows = "path,class,dataset\npets/dog/1.avi,dog,a\npets/tabby_cat/1.avi,cat,a\n"
-    (folder / "c.csv").write_text(rows + "wild/test/fox/1.avi,fox,b\nwild/test/owl/1.avi,owl,b\n")
-    with Cache(tmp_path / "cache") as cache:
-        benchmark = task_benchmark(folder / "c.csv", decoder, cache, prompts="a {}")
-    assert [(query.text, query.group) for query in benchmark.queries][2:] == [("a fox", "b"), ("a owl", "b")]
-
-
-def test_a_folder_without_classes_is_refused(tmp_path: Path, write_video: Callable[..., Path]) -> None:
-    write_video("loose.avi", [0])
-    with pytest.raises(ConfigError, match="has no classes"):
-        class_files(tmp_path)
-    with pytest.raises(ConfigError, match="single class"):
-        class_questions([("a", ""), ("A", "")])
-    with Decoder() as decoder, Cache(tmp_path / "cache") as cache, pytest.raises(ConfigError, match="is no folder"):
-        class_benchmark(tmp_path / "loose.avi", decoder, cache)
-
-
 def test_questions_about_the_world_have_one_true_answer(tmp_path: Path) -> None:
     benchmark = shown_benchmark(tmp_path, 40, 3)
     scenes = sample_scenes("test", 40, 3)
@@ -199,23 +141,6 @@ def test_questions_about_the_world_have_one_true_answer(tmp_path: Path) -> None:
         claim, denies = claims[query.text]
         assert claim.holds(scene) and denies == (query.kind == "negated class")
         assert len(query.others) and not any(claims[benchmark.texts[other]][0].holds(scene) for other in query.others)
-
-
-def test_columns_of_several_data_sets_follow_their_mean() -> None:
-    texts, questions, _ = class_questions(
-        [("dog", "x"), ("cat", "x"), ("dog", "y"), ("cat", "y")], Prompts(("{}",), ())
-    )
-    models: Any = WordModels()
-    head = markdown(evaluate(benchmark_of(list(questions), texts), [System("words")], models)).splitlines()[0]
-    assert "Classes mean top-1 | Classes mean top-5 | Classes top-1 x | Classes top-1 y | Classes top-5 x" in head
-
-
-def test_prompts_are_refused_where_there_are_no_classes(folder: Path, tmp_path: Path, decoder: Decoder) -> None:
-    (folder / "c.csv").write_text("path,caption,foil\npets/dog/1.avi,a dog,a cat\n")
-    with Cache(tmp_path / "cache") as cache:
-        for name in ("world", "gallery", f"words:{folder / 'c.csv'}", str(folder), str(folder / "c.csv")):
-            with pytest.raises(ConfigError, match="has no classes"):
-                load_benchmark(Data(name, prompts="a {}"), tmp_path, decoder, cache, lambda *_: None)
 
 
 def test_kinetics_verb_is_a_part_of_its_data_set_and_none_of_the_mean() -> None:

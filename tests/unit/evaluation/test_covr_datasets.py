@@ -139,16 +139,6 @@ def test_cirr_s_submission_has_both_files_in_the_form_of_its_server(tmp_path: Pa
     }
 
 
-def test_folders_and_files_may_be_in_the_home_folder(
-    tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    names = write_cirr(data, "val", True)
-    assert metrics_of(tmp_path, CovrData("~/data", "val"), names, CIRR_SCORES)["CIRR/R@5"] == 50
-    submit_covr(tmp_path / "model", CovrData("~/data", "val"), "~/cirr.json", data_dir=tmp_path / "app")
-    assert (tmp_path / "cirr.json").is_file()
-
-
 def test_a_split_without_targets_is_not_measured_and_says_why(tmp_path: Path, data: Path) -> None:
     write_fashion(data, targets=False)
     media = ["D0", "D1", "D2", "S0", "S1", "S2"]
@@ -177,28 +167,3 @@ def test_what_a_submission_lacks_is_named(
     with pytest.raises(Nt2vrError, match=reason):
         submit_covr(model, CovrData(str(data)), tmp_path / "cirr.json", data_dir=tmp_path / "app")
     assert not (tmp_path / "cirr.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("entry", "form"),
-    [({"pairid": "x"}, "pairid"), ({"pairid": 1, "reference": 5}, "not a string"), ([1], "a list of objects")],
-)
-def test_an_entry_of_another_form_is_refused_by_its_file(tmp_path: Path, data: Path, entry: Any, form: str) -> None:
-    write_cirr(data, "test1", False)
-    write(data / "cap.rc2.test1.json", [entry])
-    with pytest.raises(DatasetError, match=r"cap\.rc2\.test1\.json cannot be used"):
-        submit_covr(
-            model_with(tmp_path, ["p0"], {"1": [1]}),
-            CovrData(str(data)),
-            tmp_path / "x.json",
-            data_dir=tmp_path / "app",
-        )
-
-
-def test_the_built_in_world_has_no_reference_to_keep_and_no_server(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no references to keep"):
-        CovrData(keep_reference=True)
-    with pytest.raises(ConfigError, match="no test server"):
-        submit_covr(
-            model_with(tmp_path, ["a"], {"1": [1]}), CovrData(), tmp_path / "x.json", data_dir=tmp_path / "app"
-        )

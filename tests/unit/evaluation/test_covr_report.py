@@ -3,15 +3,12 @@
 import csv
 import io
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Archive, Remark
 from nt2vr.evaluation.covr import CovrBenchmark, CovrQuery, EmbeddedMedia, covr_report
-from nt2vr.evaluation.covr_data import CovrData
 from nt2vr.evaluation.report import Report, read_single_file
 from nt2vr.evaluation.tables import csv_table, latex, markdown
 from nt2vr.models.checkpoint import read_checkpoint
@@ -78,9 +75,3 @@ def test_the_other_tables_have_a_line_per_system(tmp_path: Path) -> None:
     assert [row["system"] for row in rows] == [f"CLIP {system}" for system in RANKS]
     assert (rows[4]["remove prop/violations@5"], rows[4]["add prop/R@1"]) == ("10", "50.0")
     assert "violations@5" in latex(report) and r"\multicolumn{2}{c}{removals}" in latex(report)
-
-
-@pytest.mark.parametrize("data", [{"split": "train"}, {"split": "../x"}, {"per_kind": -1}, {"per_kind": 101}])
-def test_other_data_of_the_built_in_world_is_refused(data: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError):
-        CovrData(**data)

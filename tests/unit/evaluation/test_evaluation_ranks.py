@@ -61,11 +61,6 @@ def test_ordered_shares_match_two_loops(scores: Any) -> None:
         assert tie == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
 
 
-def test_a_query_without_pairs_has_no_share() -> None:
-    higher, equal = ordered_shares(TIED[:2], SOME[:2], np.zeros_like(SOME[:2]))
-    assert np.isnan(higher).all() and np.isnan(equal).all()
-
-
 @pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])
 @pytest.mark.parametrize("k", [1, 10, 25, 40])
 def test_shares_among_first_match_the_sorted_list(scores: Any, k: int) -> None:
@@ -109,11 +104,6 @@ def test_the_first_videos_match_the_sorted_list_with_relevant_ones_last_in_ties(
         assert [keys[video] for video in first] == sorted(keys)[:10] and len(set(first)) == 10
 
 
-def test_there_are_no_more_first_videos_than_videos_with_a_score() -> None:
-    scores = np.array([[1, -np.inf, 2], [np.nan, np.nan, np.nan]], np.float32)
-    assert first_rows(scores, np.zeros((2, 3), bool), 4).tolist() == [[2, 0, -1, -1], [-1, -1, -1, -1]]
-
-
 def test_clips_that_differ_in_the_order_of_frames_tie_in_hard_pairs_and_violations_but_not_in_ranks() -> None:
     frames = np.random.default_rng(5).normal(size=(300, 8, 64)).astype(np.float32)
     both = [each.mean(axis=1) for each in (frames, np.ascontiguousarray(frames[:, ::-1]))]
@@ -126,10 +116,3 @@ def test_clips_that_differ_in_the_order_of_frames_tie_in_hard_pairs_and_violatio
     assert not higher.any() and (equal == 1).all()
     assert (shares_among_first(scores, ~right, 1) == 1).all()
     assert set(first_ranks(scores, right)) == {1, 2}
-
-
-def test_scores_further_apart_than_the_tolerance_do_not_tie() -> None:
-    scores, right = np.array([[0.300004, 0.3]], np.float32), np.array([[True, False]])
-    assert [share.tolist() for share in ordered_shares(scores, right, ~right)] == [[1.0], [0.0]]
-    assert shares_among_first(scores, ~right, 1) == [0.0]
-    assert first_ranks(scores, right) == [1]

@@ -168,25 +168,6 @@ def test_cc_negs_own_file_is_read_by_comma_cue_and_number_of_pairs(
     ]
 
 
-@pytest.mark.slow
-def test_cc_negs_own_file_is_read_in_a_child(read: Read, tmp_path: Path) -> None:
-    write_cc_neg(tmp_path / "ccneg_preprocessed.pt")
-    assert len(read(tmp_path / "ccneg_preprocessed.pt").queries) == 3
-    assert not (tmp_path / "it ran").exists()
-
-
-def test_a_picture_is_found_by_its_path_or_else_by_its_name(read: Read, tmp_path: Path) -> None:
-    (tmp_path / "coco.csv").write_text("filepath,captions\n/data/kumail/000000000001.jpg,\"['no dog']\"\n")
-    (tmp_path / "videos.csv").write_text("image_id,captions\n2405,\"['no dog']\"\n")
-    assert read(tmp_path / "coco.csv").video_ids == ("/data/kumail/000000000001.jpg",)
-    assert read(tmp_path / "videos.csv").video_ids == ("2405",)
-    names = ["/data/kumail/000000000001.jpg", "2405", "pictures/11.jpg", "2405", "none.jpg"]
-    videos, places = tasks._looked_up(names, tmp_path)
-    assert places == [0, 1, 2, 1, 3]
-    found = ["pictures/000000000001.jpg", "pictures/2405.jpg", "pictures/11.jpg", "none.jpg"]
-    assert [video.path for video in videos] == [tmp_path / name for name in found]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [

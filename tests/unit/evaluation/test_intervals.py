@@ -106,10 +106,6 @@ def test_the_sign_flip_test_of_a_few_queries_by_hand(differences: list[float], p
     assert sign_flip_p(np.array(differences, np.float64), np.arange(len(differences))) == p
 
 
-def test_signs_flip_per_unit() -> None:
-    assert sign_flip_p(np.ones(6), np.array([0, 0, 0, 1, 1, 1])) == 2 / 4
-
-
 def test_random_signs_agree_with_all_signs() -> None:
     rng = np.random.default_rng(3)
     differences = np.append(rng.normal(0.5, 1, EXACT_UP_TO), 1e-6)  # one more than are tried in full
@@ -124,7 +120,3 @@ def test_very_many_signs_are_normal_as_random_ones_show() -> None:
     many = np.arange(NORMAL_FROM + 1)
     assert sign_flip_p(differences, many) == pytest.approx(sign_flip_p(differences[:-1], many[:-1]), abs=0.05)
     assert sign_flip_p(np.array([*[1.0] * 1001, *[-1.0] * 1000]), np.arange(2001)) == pytest.approx(0.982, abs=0.001)
-
-
-def test_half_the_width_and_whether_zero_is_inside() -> None:
-    assert (Interval(1, 4).half, Interval(1, 4).has_zero(), Interval(0, 4).has_zero()) == (1.5, False, True)

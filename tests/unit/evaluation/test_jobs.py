@@ -16,7 +16,6 @@ from nt2vr.evaluation.sources import Data
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
-from nt2vr.progress import Progress, Runner
 from tests.tiny import write_tiny
 
 WAIT_S = 60
@@ -38,39 +37,6 @@ def test_an_evaluation_reports_its_controls_and_repeating_it_gives_the_same_repo
     again = evaluations.start(SMALL, ["tiny boolean"]).result(WAIT_S)
     assert (again.number, again.result) == (2, job.result)
     assert len(evaluations.archive.entries()) == 1
-
-
-def test_every_step_of_an_evaluation_is_named_and_all_but_the_shortest_are_counted(
-    evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps: dict[str, list[tuple[int, int]]] = {}
-    report_of = Runner._progress
-
-    def recording(self: Runner[str], number: int) -> Progress:
-        report = report_of(self, number)
-
-        def record(done: int, total: int, doing: str) -> None:
-            steps.setdefault(doing, []).append((done, total))
-            report(done, total, doing)
-
-        return record
-
-    monkeypatch.setattr(Runner, "_progress", recording)
-    evaluations.start(SMALL, ["tiny"]).result(WAIT_S)
-    assert list(steps) == [
-        "reading the data",
-        "writing queries",
-        "loading tiny",
-        "drawing clips",
-        "embedding clips",
-        "queries, tiny",
-        "writing the report",
-    ]
-    assert {what for what, counts in steps.items() if counts == [(0, 0)]} == {
-        "reading the data",
-        "loading tiny",
-        "writing the report",
-    }
 
 
 @pytest.fixture
@@ -102,33 +68,6 @@ def test_only_one_evaluation_runs_at_a_time_and_it_can_be_cancelled(
     assert (ended.result(WAIT_S).state, evaluations.archive.entries()) == ("stopped", [])
     evaluations.cancel()  # nothing to cancel any more
     assert evaluations.job is not None and evaluations.job.state == "stopped"
-
-
-def test_the_next_evaluation_runs_after_a_cancelled_one(
-    evaluations: Evaluations, slow_data: threading.Event, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ended = evaluations.start(SMALL, ["tiny"])
-    evaluations.cancel()
-    ended.result(WAIT_S)
-    monkeypatch.undo()
-    assert evaluations.start(SMALL, ["tiny"]).result(WAIT_S).state == "finished"
-
-
-def test_user_errors_are_reported_in_one_sentence(evaluations: Evaluations, tmp_path: Path) -> None:
-    job = evaluations.start(Data(str(tmp_path / "nowhere")), ["tiny"]).result(WAIT_S)
-    assert job.state == "failed" and "nowhere" in job.error
-
-
-def test_unexpected_errors_are_logged_and_end_only_the_job(
-    evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fail(*arguments: Any) -> None:
-        raise RuntimeError("a bug")
-
-    monkeypatch.setattr(jobs, "load_benchmark", fail)
-    job = evaluations.start(SMALL, ["tiny"]).result(WAIT_S)
-    assert (job.state, "log" in job.error, "a bug" in job.error) == ("failed", True, False)
-    assert "a bug" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import math
 import statistics
-import tracemalloc
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,11 +75,6 @@ def test_the_table_by_hand() -> None:
             "not/violations@10": 50,
         }
     )
-
-
-def test_kinds_without_queries_have_no_metrics() -> None:
-    found = summarise([query("composed")], measured([1], [NAN], [NAN], [NAN]))
-    assert list(found) == ["composed/R@1", "composed/R@5", "composed/R@10", "composed/MIR"]
 
 
 def random_benchmark(count: int, num_videos: int) -> tuple[list[JudgedQuery], Any, Any]:
@@ -169,16 +163,6 @@ def test_metrics_do_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatch
         np.testing.assert_array_equal(values, getattr(whole, name))
 
 
-def test_only_one_block_of_scores_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    queries, vectors, videos = random_benchmark(4000, 500)
-    monkeypatch.setattr(protocol, "BLOCK", 100)
-    tracemalloc.start()
-    measure(vectors, videos, queries)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 4000 * 500 * 4 / 3  # a third of all scores
-
-
 @pytest.mark.parametrize("block", [1, 5, 300])
 @pytest.mark.parametrize("own", ["itself", "another row"])
 def test_a_video_ties_with_its_equal_whatever_row_stands_for_it(own: str, block: int) -> None:
@@ -191,12 +175,6 @@ def test_a_video_ties_with_its_equal_whatever_row_stands_for_it(own: str, block:
     for start in range(0, 300, block):
         some = slice(start, start + block)
         assert (measure_block(vectors[some], videos, queries[some], 600).ranks == 2).all()
-
-
-def test_an_unreadable_video_ranks_last() -> None:
-    videos = np.array([[0, 0], [-1, 0], [-2, 0]], np.float32)
-    queries = [JudgedQuery("composed", "0", row_array([0])), JudgedQuery("composed", "0", row_array([1]))]
-    assert measure([[1, 0]], videos, queries).ranks.tolist() == [3, 1]
 
 
 def test_a_system_with_nothing_to_search_for_has_no_first_page_and_the_last_rank() -> None:

@@ -22,11 +22,6 @@ def test_the_deed_of_the_sentence_lasts_a_quarter_and_nobody_else_does_it_longer
         assert any(deed.end - deed.start == 0.25 for deed in done)
 
 
-def test_equal_seeds_give_equal_moments() -> None:
-    one, other, third = (list(islice(moments("validation", seed), 3)) for seed in (1, 1, 2))
-    assert one == other != third
-
-
 class Colours:
     """Sees the mean colours of frames."""
 

@@ -40,11 +40,6 @@ def _holds(order: tuple[str, ...], scene: Any) -> bool:
     return Claim((Who(frozenset((thing,)), acts),), orders=(Order((0, 0), (0, 1)),)).holds(scene)
 
 
-def test_equal_seeds_give_equal_pairs() -> None:
-    one, other, third = (list(islice(ordered_pairs("validation", seed), 3)) for seed in (1, 1, 2))
-    assert one == other != third
-
-
 class FirstFrame:
     """Sees the mean colours of frames, and pools by the first frame, or by the mean."""
 

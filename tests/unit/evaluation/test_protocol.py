@@ -1,19 +1,13 @@
 """Evaluation of systems on a small benchmark: metrics, stored results and stopping."""
 
-import os
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nt2vr.errors import ConfigError
-from nt2vr.evaluation import protocol
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
-from nt2vr.evaluation.measures import Measured, measure_block
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
-from nt2vr.media.store import LIMITS, Limit
 from nt2vr.models.card import Card
 from nt2vr.progress import silent, stoppable
 from nt2vr.search.systems import System
@@ -132,25 +126,6 @@ def test_a_damaged_result_is_measured_again(tmp_path: Path) -> None:
     assert models.loaded == ["words", "words"]
 
 
-def test_the_results_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LIMITS, "results", Limit(count=2))
-    models: Any = WordModels()
-    store = ResultStore(tmp_path)
-    for age_s, system in ((30, PLAIN), (20, DROP)):
-        before = set(tmp_path.iterdir())
-        evaluate(word_benchmark(), [system], models, store)
-        (file,) = {*tmp_path.iterdir()} - before
-        os.utime(file, (time.time() - age_s,) * 2)
-    evaluate(word_benchmark(), [PLAIN], models, store)
-    evaluate(word_benchmark(), [BNL], models, store)
-    assert len(list(tmp_path.iterdir())) == 2
-    models.loaded.clear()
-    evaluate(word_benchmark(), [PLAIN, BNL], models, store)
-    assert models.loaded == []
-    evaluate(word_benchmark(), [DROP], models, store)
-    assert models.loaded == ["words"]
-
-
 def test_a_stopped_evaluation_stores_the_finished_models(tmp_path: Path) -> None:
     models: Any = WordModels()
     with pytest.raises(InterruptedError):
@@ -159,41 +134,3 @@ def test_a_stopped_evaluation_stores_the_finished_models(tmp_path: Path) -> None
     models.loaded.clear()
     evaluate(word_benchmark(), [PLAIN], models, ResultStore(tmp_path))
     assert models.loaded == []
-
-
-def test_an_evaluation_stops_between_two_systems_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    models: Any = WordModels()
-    measured: list[Measured] = []
-
-    def measure(*arguments: Any) -> Measured:
-        measured.append(measure_block(*arguments))
-        return measured[-1]
-
-    monkeypatch.setattr(protocol, "measure_block", measure)
-    systems = [System("words", "boolean", number / 10) for number in range(1, 9)]
-    with pytest.raises(InterruptedError):
-        evaluate(word_benchmark(), systems, models, progress=stoppable(silent, lambda: len(measured) == 3))
-    assert len(measured) == 3
-
-
-def test_progress_counts_the_queries_of_each_model() -> None:
-    models: Any = WordModels()
-    steps: list[tuple[int, int, str]] = []
-    evaluate(word_benchmark(), [PLAIN, DROP, BNL], models, progress=lambda *step: steps.append(step))
-    assert list(dict.fromkeys(steps)) == [
-        (0, 0, "loading words"),
-        (0, 5, "queries, words"),
-        (2, 5, "queries, words"),
-        (5, 5, "queries, words"),
-        (0, 0, "loading words-bnl"),
-        (0, 5, "queries, words-bnl"),
-        (5, 5, "queries, words-bnl"),
-    ]
-
-
-def test_a_query_without_a_relevant_video_is_refused() -> None:
-    with pytest.raises(ConfigError, match="words has no relevant video for 'a cat'"):
-        word_benchmark([JudgedQuery("original", "a cat", row_array([]))])
-    with pytest.raises(ConfigError, match="no queries"):
-        word_benchmark([])
-    assert len(VIDEOS) == 4

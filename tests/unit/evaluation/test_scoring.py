@@ -9,7 +9,6 @@ import pytest
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.protocol import ask_systems
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded
 
@@ -32,16 +31,6 @@ def test_strategies_use_the_known_parts_of_a_query() -> None:
     assert (searched("boolean", 0.25, [COMPOSED]) == wanted - 0.25 * unwanted).all()
     assert (searched("boolean", queries=[COMPOSED]) == wanted - 0.5 * unwanted).all()  # the page's default
     assert searched("anchored", 2, queries=[COMPOSED]) == pytest.approx(whole - 2 * unwanted)
-
-
-def test_every_strategy_searches_for_captions_unchanged() -> None:
-    for strategy in STRATEGIES:
-        assert (searched(strategy, queries=[CAPTION]) == embedded(CAPTION.text)).all()
-
-
-def test_dropping_everything_leaves_nothing_to_search_for() -> None:
-    assert not searched("drop", queries=[PURE]).any()
-    assert (searched("boolean", 1, [PURE]) == -embedded("dancing")).all()
 
 
 def test_unknown_parts_are_parsed_as_in_search() -> None:
@@ -68,10 +57,6 @@ def test_boolean_alone_searches_for_the_parts_of_the_authors_code() -> None:
     assert (searched("drop", queries=[split]) == embedded(CAPTION.text)).all()
 
 
-def test_plain_queries_are_not_parsed() -> None:
-    assert (searched("plain", queries=[UNREAD]) == embedded(UNREAD.text)).all()
-
-
 def test_each_text_is_encoded_once_for_all_systems_of_a_model() -> None:
     encoder: Any = WordEncoder()
     systems = [System("words"), System("words", "drop"), System("words", "boolean", 1.0)]
@@ -80,20 +65,6 @@ def test_each_text_is_encoded_once_for_all_systems_of_a_model() -> None:
     assert len(encoder.encoded) == len(set(encoder.encoded))
     np.testing.assert_array_equal(plain[:5], plain[5:])
     assert not (drop == boolean).all()
-
-
-def test_putting_the_vectors_of_systems_together_may_be_stopped() -> None:
-    encoder: Any = WordEncoder()
-    shares: list[float] = []
-
-    def step(share: float) -> None:
-        shares.append(share)
-        if shares.count(1) == 2:
-            raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        ask_systems(encoder, [System("words", "drop")], QUERIES * 20, never_parsed, step)
-    assert shares[-2:] == [1, 1]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
 from nt2vr.progress import Progress, silent
-from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.systems import System
 
 CAPTIONS = {
@@ -127,25 +126,6 @@ def test_a_query_finds_none_of_its_own_duplicates(file: Path, tmp_path: Path) ->
     assert benchmark.captions["same"] == ("a cat sleeps", "A cat  sleeps .")  # still in the gallery
 
 
-def test_videos_with_the_same_captions_are_the_same_to_the_last_bit(tmp_path: Path) -> None:
-    """Were their means taken in different orders, rounding would decide which of them is found first."""
-    texts = ["a man sings", "a dog runs on the grass", "a woman reads a book", "kites fly", "a cat is on a chair"]
-    lines = [f"{name}#enc#{n} {text}" for name in range(9) for n, text in enumerate(texts)]
-    (tmp_path / "mine.txt").write_text("\n".join(lines), encoding="utf-8")
-    encoder: Any = Letters()
-    rows = read(f"words:{tmp_path / 'mine.txt'}", tmp_path).embed(encoder, silent)
-    assert len(rows) == 9 + 9 * 5
-    assert len({row.tobytes() for row in rows}) == 1 + 5  # all captions, or all but the query's
-
-
-def test_captions_are_parsed_once_for_all_queries_and_not_again(file: Path, tmp_path: Path) -> None:
-    steps: list[str] = []
-    for parsed in (len(CAPTIONS), 0):
-        read(f"words:{file}", tmp_path, lambda *step: steps.append(step[2]))
-        assert steps.count("reading captions") == parsed
-        steps.clear()
-
-
 def test_truth_comes_from_the_captions(file: Path, tmp_path: Path) -> None:
     queries = {query.text: query for query in read(f"words:{file}", tmp_path).queries}
     for query in queries.values():
@@ -166,28 +146,6 @@ def test_one_caption_stands_for_a_video_and_is_never_the_query(file: Path, tmp_p
             assert row == -1 or len(set(map(key_of, matches))) == 1
             if query.kind == "original":
                 assert query.text not in matches
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_every_strategy_works_in_words_with_every_text_tower(file: Path, tmp_path: Path, strategy: str) -> None:
-    report = evaluate(read(f"words:{file}", tmp_path), [System("letters", strategy)], MODELS)
-    assert {"original/MIR", "composed/hard_pairs", "without/hard_pairs", "not/auc"} <= set(
-        report.metrics[report.results[0].system]
-    )
-
-
-def test_models_that_share_only_a_visual_tower_have_their_own_galleries(file: Path, tmp_path: Path) -> None:
-    benchmark = read(f"words:{file}", tmp_path)
-    both = evaluate(benchmark, [System("letters"), System("others")], MODELS)
-    alone = evaluate(benchmark, [System("others")], MODELS)
-    assert both.metrics["others"] == alone.metrics["others"] != both.metrics["letters"]
-
-
-def test_the_report_says_what_it_is(file: Path, tmp_path: Path) -> None:
-    report = evaluate(read(f"words1:{file}", tmp_path), [System("letters")], MODELS)
-    assert report.name == "mine in words, one caption"
-    assert "text by text is easier than finding videos" in report.source["remarks"][0]
-    assert "one of its captions" in report.source["remarks"][0]
 
 
 def test_rows_of_a_saved_report_have_the_captions_of_their_videos(file: Path, tmp_path: Path) -> None:

@@ -43,13 +43,6 @@ def test_violations_stand_next_to_recall_of_the_same_queries_whatever_the_measur
     assert sum(group["span"] for group in view["groups"]) == len(heads) == len(view["lines"][0]["cells"])
 
 
-def test_controls_and_the_ceiling_are_named_as_such(report: Report) -> None:
-    (view,) = report_view(report, "id", ())["tables"]
-    lines = {line["name"]: (line["role"], line["note"]) for line in view["lines"]}
-    assert lines["CLIP picture"] == ("base", "control: no text") and lines["CLIP fusion"] == ("", "trained")
-    assert lines["CLIP caption"] == ("reference", "ceiling: the full caption")
-
-
 def test_queries_are_listed_by_what_the_fusion_gains_and_open_in_search(report: Report) -> None:
     view = listed(report)
     assert (view["first"], view["second"]) == ("CLIP parts", "CLIP fusion")
@@ -76,16 +69,6 @@ def test_a_query_opens_with_its_reference(report: Report, tmp_path: Path, monkey
     for place in (None, -1, 3):
         with pytest.raises(ConfigError, match="no such query"):
             picture_query(report, place, libraries)
-
-
-def test_a_reference_in_no_library_is_left_out_with_a_warning(
-    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said: list[str] = []
-    monkeypatch.setattr("nt2vr.ui.evaluate.review.gr.Warning", said.append)
-    elsewhere = replace(report, pictures=({"path": "a.mp4"},) * 3)
-    assert picture_query(elsewhere, 1, Libraries(tmp_path / "libraries")).keys() == {"q", "systems"}
-    assert said == ["The reference is in no library, so only the text is asked."]
 
 
 def test_a_reference_is_drawn_as_its_scene(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

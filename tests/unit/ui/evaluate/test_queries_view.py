@@ -6,7 +6,6 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Remark
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report
@@ -16,7 +15,6 @@ from nt2vr.ui.evaluate.query_views import (
     PER_PAGE,
     Home,
     Listing,
-    counts_text,
     cues_of,
     kinds_of,
     marks_of,
@@ -72,12 +70,6 @@ def test_a_row_shows_the_verdicts_of_both_first_pages_and_the_first_clips_that_a
     assert rows(report, kind="composed")[0]["sides"][1]["clip"] == {}
 
 
-def test_a_row_of_videos_in_words_unfolds_to_their_captions(report: Report) -> None:
-    assert rows(report)[0]["captions"] == []
-    in_words = replace(report, captions={"a man sings": ("a man sings", "he sings", "a song", "la", "left out")})
-    assert rows(in_words)[0]["captions"] == [{"video": "a man sings", "text": "a man sings · he sings · a song · la"}]
-
-
 def test_a_negated_query_improves_when_the_original_video_ranks_lower(report: Report) -> None:
     (row,) = rows(report, kind="negated")
     before, after = (int(side["rank"]) for side in row["sides"])
@@ -117,11 +109,6 @@ def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
     assert reviewed == queries_view(listing(many, second=FIRST, query=26))  # nothing follows a step but the review
 
 
-def test_a_system_missing_from_the_report_is_refused_with_a_message(report: Report) -> None:
-    with pytest.raises(ConfigError, match="has no system 'huge'"):
-        listing(report, second="huge")
-
-
 def test_relevant_videos_are_marked_and_a_negated_query_says_that_its_video_no_longer_matches(report: Report) -> None:
     assert marks_of(report.row(4)).video_ids == {"a man sings", "a dog"}
     assert "2 clips" in marks_of(report.row(4)).legend
@@ -142,19 +129,6 @@ def test_a_review_shows_the_first_clips_of_both_systems_and_steps_through_the_li
     assert [clip["src"] for clip in clips[1:]] == ["", "", ""] and clips[1]["title"] == "a man sings dancing"
 
 
-def test_a_review_outside_its_list_leads_to_the_first_of_it(report: Report) -> None:
-    view = review_view(listing(report, kind="original", query=4))
-    after = ReportLink.read(view["after"])
-    assert view["where"] == "not among the 2 listed" and view["before"] == ""
-    assert after is not None and after.query in (0, 1)
-    assert review_view(listing(report, cue="never", query=4))["after"] == ""
-
-
-@pytest.mark.parametrize("query", [None, 5, 10**8])
-def test_there_is_no_review_of_no_query(report: Report, query: int | None) -> None:
-    assert review_view(listing(report, query=query)) == {}
-
-
 def test_a_review_names_its_query_in_search_only_if_search_has_its_videos(report: Report) -> None:
     link = parse_qs(review_view(listing(report, query=3, home=HERE))["search"].removeprefix("?"))
     assert link == {
@@ -171,8 +145,3 @@ def test_a_review_names_its_query_in_search_only_if_search_has_its_videos(report
 def test_a_review_says_why_there_are_no_clips(report: Report) -> None:
     drop = review_view(listing(report, second="words drop", query=4))["sides"][1]
     assert (drop["clips"], drop["note"]) == ([], NOTHING)
-
-
-def test_the_first_page_is_summed_up() -> None:
-    assert counts_text([]) == ""
-    assert counts_text(["right", None, "violation"]) == "1 of the first 3 relevant, 1 violates"

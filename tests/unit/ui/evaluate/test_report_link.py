@@ -17,12 +17,6 @@ def test_a_link_is_read_as_it_was_written() -> None:
     assert ReportLink("r").address == "?report=r&order=improved"
 
 
-def test_text_without_parameters_is_the_id_of_a_report() -> None:
-    assert ReportLink.read("gallery-1234") == ReportLink("gallery-1234")
-    assert ReportLink.read("") == ReportLink()
-    assert ReportLink.read("?q=a+dog&k=8") is None
-
-
 @pytest.mark.parametrize(
     "text",
     [
