@@ -82,7 +82,7 @@ Index = Annotated[
         "NT2VR_INDEX, or exact up to 200,000 clips, then faiss"
     ),
 ]
-Switched = Annotated[bool, Parameter(negative="--no-{name}")]
+Private = Annotated[bool, Parameter(negative="--no-private", help="create it as private")]
 
 
 def _version() -> str:
@@ -760,14 +760,13 @@ def import_model(
 
 @app.command
 def push(
-    checkpoint: str, repository: str, /, *, private: Switched = True, licence: str = "", machine: Machine = THIS
+    checkpoint: str, repository: str, /, *, private: Private = True, licence: str = "", machine: Machine = THIS
 ) -> None:
     """Upload a model to the Hugging Face Hub.
 
     Args:
         checkpoint: checkpoint folder, or a model's name in the app
         repository: OWNER/NAME on the Hub; created if it is new
-        private: create it as private
         licence: such as mit, the default for shipped models only
     """
     from nt2vr.models.card import CARD
@@ -811,7 +810,7 @@ def publish(
     /,
     *,
     folder: Path | None = None,
-    private: Switched = True,
+    private: Private = True,
     zero_gpu: bool = False,
     dry_run: bool = False,
 ) -> None:
@@ -821,7 +820,6 @@ def publish(
         what: space, the app
         repository: OWNER/NAME of the Space; created if it is new
         folder: write the files for `git push` into a new folder, or a clone of the Space; needs no network
-        private: create it as private
         zero_gpu: pin torch to a version that ZeroGPU offers
         dry_run: list the files and upload nothing
     """

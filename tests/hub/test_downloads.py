@@ -102,7 +102,7 @@ def test_a_private_repository_needs_the_right_token(
     get = ["models", "get", "tiny/test", "--data-dir", str(tmp_path / "data")]
     for token in (None, "hf_wrong"):
         use_hub(monkeypatch, hub.endpoint, token=token)
-        assert main(get) == 2
+        assert main(get) == 1
         assert "for test/tiny. Check its name, and that HF_TOKEN may use it." in capsys.readouterr().err
     use_hub(monkeypatch, hub.endpoint)
     assert main(get) == 0
