@@ -95,6 +95,7 @@ _KINDS = _ENTITIES | words(
 )
 _BARE = words("empty bare clear quiet deserted blank vacant abandoned naked alone plain desolate unoccupied lifeless")
 _DENIALS = words("not no n't never nobody none nothing neither nor noone without")  # all | but nothing with skis
+_DENYING = _DENIALS | words("lacks lacking zero hardly") | _BARE
 _WEAK = words("but bar save besides different")  # exceptions only after "all" and the like
 _MAX_NOUN = 5  # words between "all" and "but"
 
@@ -119,7 +120,7 @@ class Exceptions:
             besides = phrases.word(cue) == "besides" and first is not None and phrases.word(first.end) == ","
             if phrases.word(cue) in _WEAK and not besides:
                 return "none"
-            return "unwanted"
+            return "wanted" if any(word in _DENYING for word in phrases.words[after_cue:]) else "unwanted"
         universal = next((i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in listed("universal")), None)
         denied = self._denial(cue, clause, found) is not None
         if phrases.word(cue) in _WEAK and after_cue == cue + 1:
@@ -137,7 +138,8 @@ class Exceptions:
         if denial is None:
             link = " with " if phrases.word(cue - 1) == "with" else ", "
             # an empty room except for a chair
-            return [*found, Negation("except", cue, after_cue, (), cue, after_cue, link=link, others=("anything",))]
+            rest = ("anything",) if cue else ()
+            return [*found, Negation("except", cue, after_cue, (), cue, after_cue, link=link, others=rest)]
         item, last = denial.items[0], denial.items[-1]
         taken = replace(denial, items=(), verb=None, others=self._named(denial, cue))
         link = " with " if denial.kind == "without" or phrases.word(denial.cue - 1) == "with" else " "
@@ -147,6 +149,14 @@ class Exceptions:
             return [*found[:-1], taken, Negation("except", cue, after_cue, (), start, after_cue, link=" ")]
         taken = replace(taken, end=max(min(last.core, cue), denial.after_cue), link="")
         return [*found[:-1], taken, Negation("except", cue, after_cue, (), cue, after_cue, link=link)]
+
+    def take_back(self, negation: Negation, found: Sequence[Negation]) -> Negation:
+        """Return "nobody" without its thing after an exception in front: "except for the dog, | nobody is there"."""
+        front = found[-1] if found else None
+        if front is None or front.kind != "except" or not negation.thing or len(negation.items) != 1:
+            return negation
+        end = max(negation.after_cue, negation.items[0].core)
+        return replace(negation, items=(), thing="", end=end, others=(negation.thing,))
 
     def _named(self, denial: Negation, end: int) -> tuple[str, ...]:
         """Return what a denial names before word `end`: "animals", "people"."""
@@ -389,6 +399,8 @@ class ScopeFinder:
                 continue
             before = self._wanted.words(found, cue)
             negation = self._negation(kind, cue, after_cue, bool(before))
+            if negation:
+                negation = self._exceptions.take_back(negation, found)
             if negation and not negation.items:
                 found.append(negation)
             elif negation:

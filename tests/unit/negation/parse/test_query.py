@@ -109,6 +109,7 @@ def test_highlights_point_into_the_text_as_typed(text: str, cues: list[str], sco
         ("a black dog and no other animals", "a black dog", ("animals",)),
         ("no animals or vehicles except dogs", "dogs", ("animals", "vehicles")),
         ("nobody except a chef", "a chef", ("people",)),
+        ("except for the dog, nobody is there", "the dog", ("people",)),
         ("a dog and nothing else", "a dog", ("anything",)),
         ("any animal except dogs", "any animal", ()),
     ],
