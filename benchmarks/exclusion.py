@@ -1,7 +1,7 @@
 """Composed MIR against hard pairs of every way to exclude: `python -m benchmarks.exclusion`.
 
 Evaluates on the 2,000 test scenes of the built-in world, prints the table of docs/results.md and draws
-docs/exclusion.svg. The strengths on CLIP's card were chosen on validation scenes by `python -m trainer.strengths`.
+docs/exclusion.svg. The strengths on CLIP's card were chosen on validation scenes by `python -m trainer.calibrate`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

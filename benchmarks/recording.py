@@ -20,8 +20,7 @@ from nt2vr.search.epochs import Found, Recording
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import ASSETS, prepare_environment
 from nt2vr.ui.search.examples import EXAMPLES
-from trainer.config_file import load_config
-from trainer.presets import PRESETS
+from trainer.config import PRESETS, load_config
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder
 

@@ -49,18 +49,15 @@ from nt2vr.negation.generate.query_sets import CaptionedVideos, read_captioned_v
 from nt2vr.negation.parse.wordlists import words
 from nt2vr.progress import silent
 from nt2vr.search.systems import System
-from trainer.config import TrainConfig
-from trainer.config_file import load_config
+from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.data.batches import Batch, draw_sentence, epoch_batches
 from trainer.data.clips import ClipLoader, Clips
 from trainer.data.sentences import CaptionSentences
-from trainer.learner import Learner
+from trainer.learner import PREPROCESS, Learner, Start
 from trainer.loop import SAMPLE
 from trainer.losses import losses_of
-from trainer.presets import PRESETS
-from trainer.runs.start import PREPROCESS, Start
 from trainer.teacher import FrozenTexts, Teacher
-from trainer.text_measures import EARLY_STEPS, TextMeasures, early_warning
+from trainer.validation import EARLY_STEPS, TextMeasures, early_warning
 
 EPOCH_STEPS = 80  # steps between two validations; the first such epoch may be of "not B" alone
 MEASURED_EVERY = 4  # epochs; nothing is stopped early here

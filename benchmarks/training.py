@@ -35,12 +35,11 @@ from nt2vr.world.scenes import Scene
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import Clips
-from trainer.data.prefetch import AHEAD, prefetched
 from trainer.data.sentences import WorldSentences
-from trainer.learner import Learner
+from trainer.learner import Learner, load_start
+from trainer.loop import AHEAD, prefetched
 from trainer.losses import build_losses
 from trainer.losses.embedded import EmbeddedBatch
-from trainer.runs.start import load_start
 
 BASE = ASSETS / "models" / "clip"
 Step = Callable[[], int]  # takes a training step, returns its number of captions

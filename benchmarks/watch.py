@@ -16,10 +16,8 @@ from tempfile import TemporaryDirectory
 from benchmarks.harness import arguments, write_head, write_row
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.settings import prepare_environment
-from trainer.config import TrainConfig
-from trainer.config_file import load_config, parse_change
+from trainer.config import PRESETS, TrainConfig, load_config, parse_change
 from trainer.data.clips import ClipLoader
-from trainer.presets import PRESETS
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder
 from trainer.validation import validate

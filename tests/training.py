@@ -4,8 +4,7 @@ import signal
 from pathlib import Path
 
 from trainer.__main__ import main
-from trainer.config import TrainConfig
-from trainer.config_file import save_config
+from trainer.config import TrainConfig, save_config
 from trainer.runs.run_folder import RunFolder, State
 
 

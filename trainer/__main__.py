@@ -23,9 +23,7 @@ from nt2vr.files import is_disk_full
 from nt2vr.models.card import read_card
 from nt2vr.progress import Progress, silent, stoppable
 from nt2vr.settings import prepare_environment, process_rank, use_device
-from trainer.config import TrainConfig
-from trainer.config_file import anchored, load_config, parse_change, save_config
-from trainer.presets import preset_names, preset_or_file
+from trainer.config import TrainConfig, load_config, parse_change, preset_names, preset_or_file, resolved, save_config
 from trainer.runs.run_folder import RunFolder, RunStatus, State
 
 logger = logging.getLogger("trainer")
@@ -101,10 +99,11 @@ def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any
         if not run.config.exists():
             raise ConfigError(f"{run.path} has no run. Name the --config of a new one: {', '.join(preset_names())}.")
         return load_config(run.config)
-    config = load_config(preset_or_file(config_file), changes)
-    config = anchored(config, run.path.resolve().parents[1] if run.path.resolve().parent.name == RUNS else None)
     if run.config.exists():
         raise ConfigError(f"{run.config} already exists. Leave --config out, or name another folder.")
+    folder = run.path.resolve()
+    config = load_config(preset_or_file(config_file), changes)
+    config = resolved(config, folder.parents[1] if folder.parent.name == RUNS else None)
     run.path.mkdir(parents=True, exist_ok=True)
     save_config(config, run.config)
     return config
@@ -125,7 +124,6 @@ def _follow(run: RunFolder, cache: Path) -> int:
 
 
 def _stop_on_signals() -> threading.Event:
-    """Return an event that Ctrl+C and `kill` set."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -133,7 +131,6 @@ def _stop_on_signals() -> threading.Event:
 
 
 def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
-    """Train as the leading process, and record the outcome in status.json."""
     stop = _stop_on_signals()
     before = run.status()
     if before is not None and before.state == "finished":
@@ -206,7 +203,6 @@ def _outcome(run: RunFolder) -> dict[str, Any]:
 
 
 def _reason(run: RunFolder, error: Exception) -> str:
-    """Say in one sentence why a run failed."""
     if is_disk_full(error):
         return FULL_DISK.format(run.path.resolve())
     return str(error) if isinstance(error, Nt2vrError) else f"{type(error).__name__}: {error}"
@@ -216,13 +212,12 @@ def _train(
     run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Event, progress: Progress = silent
 ) -> State:
     # Rendering processes import this module too and do not need torch
-    from trainer.data.clips import ClipLoader, check_data  # noqa: PLC0415
+    from trainer.data.clips import ClipLoader  # noqa: PLC0415
     from trainer.data.vocabulary import words_for  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
-    from trainer.learner import Learner  # noqa: PLC0415
+    from trainer.learner import Learner, Start  # noqa: PLC0415
     from trainer.loop import train as train_loop  # noqa: PLC0415
     from trainer.runs.resume import read_state  # noqa: PLC0415
-    from trainer.runs.start import Start  # noqa: PLC0415
 
     join()
     progress(0, 0, "loading the model")
@@ -232,7 +227,6 @@ def _train(
 
         return train_run(run, config, cache, stop.is_set, progress)
     start = Start.of(config)  # refuses what cannot be trained before any clip is rendered or decoded
-    check_data(config, start.losses.users)
     logger.info("Preparing clips for %s.", config.name)
     with in_turn():
         loader = ClipLoader(config, cache, start.losses.needs, stoppable(progress, stop.is_set))

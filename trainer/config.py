@@ -1,41 +1,48 @@
-"""Training config: one frozen dataclass that checks itself. Its JSON file: `config_file`."""
+"""Training config: read, changed and checked here once, so that a run carries a finished object. Imports no torch."""
 
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from nt2vr.datasets.covr import covr_name
+from nt2vr.datasets.features import find_features
+from nt2vr.datasets.files import Files
+from nt2vr.datasets.load import kind_and_path, load_dataset
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
+from nt2vr.files import parse_json, with_schema, without_schema, write_json
 from nt2vr.models.card import Card, read_card, remedy
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.framing import Framing
-from nt2vr.settings import resolve_path
+from nt2vr.negation.generate.denials import DenialKind
+from nt2vr.negation.generate.verb_changes import Rule
+from nt2vr.settings import Settings, resolve_path
 from nt2vr.world import WORLD
-from trainer.fusion.config import FusionConfig
 from trainer.options import (
     AnySize,
     Count,
+    FusionSettings,
     Positive,
     PositiveOrInfinite,
     Share,
     ShareOrNone,
     Whole,
-    check_settings,
-    check_shares,
+    WordSettings,
+    check_values,
     option,
+    read_settings,
 )
-from trainer.words import WordSettings
 
-Precision = Literal["auto", "fp32", "bf16"]
+PRESETS = Path(__file__).parent / "configs"
 Towers = Literal["all", "text", "visual", "head", "fusion"]
-Optimizer = Literal["adamw", "rmsprop"]
-Schedule = Literal["cosine", "exponential"]
 Means = Literal["base", "mean", "raw_mean", "query_scored"]
 Learnt = Literal["seqTransf", "unit_seqTransf", "attention", "projected", "unit_projected"]
-FramePooling = Literal[Means, Learnt]
-FramePositions = Literal["base", "centres", "ends"]
 OfVideos = Literal["original/MIR", "original/R@1", "original/R@5", "original/R@10"]
 OfDenying = Literal[
     "composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc", "negated/delta_MIR"
@@ -54,7 +61,13 @@ SMALL_MODEL: dict[str, Any] = {
 }
 OPEN_CLIP_LAYERS = 12  # default of a text transformer whose configuration omits the number
 FROZEN = {"text": "visual tower", "visual": "text tower", "head": "towers", "fusion": "towers"}  # by what is trained
+SentenceKind = Literal[DenialKind, "list", "except", "place"]  # the last three by the built-in world's grammar
 SENTENCES: dict[str, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
+# losses that must know what each clip shows, as only the built-in world tells; those that videos are not needed for
+OF_WORLD, OF_CAPTIONS = frozenset({"composed", "labels", "order"}), frozenset({"distill"})
+# presets that fit data of one's own
+FOR_VIDEOS, FOR_CAPTIONS = ("clip-star", "clip-bnl", "paper-bnl"), ("teach-text",)
+CAPTION_SUFFIXES = (".csv", ".json")  # of dataset files, which locate their videos
 
 
 @dataclass(frozen=True)
@@ -113,7 +126,7 @@ class TrainConfig:
     losses: Mapping[str, Mapping[str, Any]] = option(
         {"contrastive": {"weight": 1.0}}, "losses by name, each with its weight and its own fields"
     )
-    sentences: Mapping[str, float] = option(
+    sentences: Mapping[SentenceKind, AnySize] = option(
         SENTENCES,
         "shares of the kinds of denying sentences (one sentence per clip and epoch), for losses that need them: "
         "composed, without, not, negated, typed (the first two, as people type them), and idiom, which denies "
@@ -174,12 +187,12 @@ class TrainConfig:
         "with all captions too. 0 draws one caption per clip and pass, and validates with one per clip",
     )
     num_frames: Count = option(4, "frames stored per clip, and frames per video that the trained model expects")
-    positions: FramePositions = option(
+    positions: Literal["base", "centres", "ends"] = option(
         "base",
         "frames taken from a video: centres of equal segments, evenly spaced with both ends (as in nT2VR's code), or "
         "those of the base; without a base, centres",
     )
-    pooling: FramePooling = option(
+    pooling: Literal[Means, Learnt] = option(
         "base",
         "how frame embeddings become a video's: their mean, raw_mean of those not normalised before (as in nT2VR's "
         "code), or as for the base; without a base, mean. seqTransf learns (CLIP4Clip's, which knows the order of "
@@ -210,10 +223,10 @@ class TrainConfig:
         128, "clips per batch, whose other videos are each caption's negatives; split among processes"
     )
     accumulate: Count = option(1, "batches per optimizer step; their gradients are averaged")
-    optimizer: Optimizer = option("adamw", "AdamW, or the paper's RMSProp")
+    optimizer: Literal["adamw", "rmsprop"] = option("adamw", "AdamW, or the paper's RMSProp")
     learning_rate: Positive = option(1e-3, "peak learning rate, reached after warmup_steps")
     head_learning_rate: AnySize = option(0.0, "that of a pooling that learns; 0 is that of the towers")
-    schedule: Schedule = option(
+    schedule: Literal["cosine", "exponential"] = option(
         "cosine", "after warm-up, cosine decays to 0; exponential (the paper's) multiplies by decay every epoch"
     )
     decay: Positive = option(0.99, "learning-rate factor per epoch of the exponential schedule")
@@ -225,7 +238,7 @@ class TrainConfig:
         "factor of the loss that is divided out only after gradients are clipped, so that their norm is at most "
         "max_grad_norm / loss_scale. nT2VR's code clips in this way; its scale, that of fp16, starts at 65536",
     )
-    precision: Precision = option(
+    precision: Literal["auto", "fp32", "bf16"] = option(
         "auto", "bf16 is 2 to 10 times faster on processors that support it; auto uses it there"
     )
     gradient_checkpointing: bool = option(
@@ -240,31 +253,27 @@ class TrainConfig:
     )
 
     def __post_init__(self) -> None:
-        check_shares(self.sentences)
-        WordSettings.of(self.words)
-        if self.fusion:
-            FusionConfig.of(self.fusion, self.data == WORLD)
-        check_settings(self)
-        for problem in chain(_bad_values(self), _bad_combinations(self)):
+        check_values(TrainConfig, vars(self))
+        for problem in _problems(self):
             raise ConfigError(problem)
+
+    @cached_property
+    def word_settings(self) -> WordSettings | None:
+        """Settings of a text side that reads words; None for the text tower."""
+        return read_settings(WordSettings, self.words, "words.") if self.words else None
+
+    @cached_property
+    def fusion_settings(self) -> FusionSettings | None:
+        """Settings of a fusion's training; None if none is trained."""
+        if self.train != "fusion":
+            return None
+        iterate = "families" if self.data == WORLD else "targets"
+        return read_settings(FusionSettings, {"iterate": iterate, **self.fusion}, "fusion.")
 
     @property
     def loss_names(self) -> list[str]:
         """Names of the losses in the metrics."""
-        return [self.fusion_config.loss] if self.fusion else [*self.losses]
-
-    @property
-    def fusion_config(self) -> FusionConfig:
-        """Hyperparameters of a fusion's training, whose steps are one epoch's."""
-        return replace(
-            FusionConfig.of(self.fusion, self.data == WORLD),
-            families=self.num_clips,
-            steps=self.steps_per_epoch,
-            batch=self.batch_size,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            seed=self.seed,
-        )
+        return [self.fusion_settings.loss] if self.fusion_settings else [*self.losses]
 
     @property
     def base_folder(self) -> Path | None:
@@ -338,8 +347,7 @@ def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
 CHOICES = {key: get_args(hint) for key, hint in get_type_hints(TrainConfig).items() if get_origin(hint) is Literal}
 
 
-def _bad_values(c: TrainConfig) -> Iterator[str]:
-    """Yield a sentence for each setting that is unusable by itself, whatever the rule of its type."""
+def _problems(c: TrainConfig) -> Iterator[str]:
     if not c.name.strip():
         yield "The name of the model is empty. Give it one."
     if len(c.name) > MAX_QUOTED or not c.name.isprintable():
@@ -350,10 +358,9 @@ def _bad_values(c: TrainConfig) -> Iterator[str]:
         yield "verb_changes is empty. Enter rules, antonym, random, or the path of a file."
     if c.model and (missing := {"embed_dim", "vision_cfg", "text_cfg"} - set(c.model)):
         yield f"The model configuration lacks {', '.join(sorted(missing))}."
-
-
-def _bad_combinations(c: TrainConfig) -> Iterator[str]:
-    """Yield a sentence for each pair of settings that exclude each other."""
+    if not sum(c.sentences.values()) > 0:
+        yield "The shares of sentences must be numbers from 0 up, at least one of them above 0."
+    _ = c.word_settings  # refuses what it cannot read
     if not 2 <= c.batch_size <= c.num_clips:
         yield f"batch_size must be from 2 to num_clips ({c.num_clips}), not {c.batch_size}."
     if c.num_captions and (c.data == WORLD or c.batch_size > c.num_captions):
@@ -372,6 +379,13 @@ def _bad_combinations(c: TrainConfig) -> Iterator[str]:
     of_fusion = c.train == "fusion"
     if bool(c.fusion) != of_fusion or (of_fusion and c.losses):
         yield "fusion needs train fusion, which needs the settings fusion and no other losses. See the preset fusion."
+    if (f := c.fusion_settings) and (
+        (f.iterate == "families") != (c.data == WORLD) or (f.weigh_frames and c.data != WORLD)
+    ):
+        yield (
+            "fusion.iterate is families for the built-in world, and targets or triplets for a dataset, whose frames "
+            "are not weighed. Leave iterate and weigh_frames out."
+        )
     if c.monitor.startswith("fusion/") != of_fusion:
         named = ", ".join(name for name in METRICS if name.startswith("fusion/") == of_fusion)
         yield f"{c.monitor} is not measured {'of' if of_fusion else 'without'} a fusion. Set monitor to {named}."
@@ -389,3 +403,153 @@ def _bad_combinations(c: TrainConfig) -> Iterator[str]:
         yield 'not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.'
     if c.data == WORLD and c.free != 1 and {kind for kind, share in c.sentences.items() if share} == {"fragment"}:
         yield "The built-in world's grammar makes no fragments. Add another kind of sentences, or set free to 1."
+
+
+def preset_names() -> list[str]:
+    return sorted(path.stem for path in PRESETS.glob("*.json"))
+
+
+def preset_or_file(path: Path) -> Path:
+    """Return the config file itself, or the preset of that name; a folder of that name hides no preset."""
+    if path.is_file():
+        return path
+    preset = PRESETS / f"{path}.json"
+    if not preset.is_file():
+        names = ", ".join(preset_names())
+        raise ConfigError(
+            f"{quoted(str(path))} is neither a config file nor a preset. Name a file or one of: {names}."
+        )
+    return preset
+
+
+def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -> TrainConfig:
+    """Read a config; fields left out have their defaults, and `changes` are values by key: losses.bnl.m4."""
+    try:
+        data = parse_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read as JSON ({error}). Name a config file.") from error
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path} must hold one JSON object.")
+    config = build_config(without_schema(data, path))
+    return build_config(changed(asdict(config), changes)) if changes else config
+
+
+def build_config(data: Mapping[str, Any]) -> TrainConfig:
+    """Build a config from JSON values; a ConfigError names what is unknown or unusable."""
+    return read_settings(TrainConfig, data, "")
+
+
+def save_config(config: TrainConfig, path: Path) -> None:
+    """Write a config with all its fields, atomically."""
+    write_json(path, with_schema(asdict(config)), indent=2)
+
+
+def changed(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of a config's data with other values by key, which may be dotted: losses.bnl.m4."""
+    result = deepcopy(dict(data))
+    for key, value in changes.items():
+        place = result
+        *parents, last = key.split(".")
+        for parent in parents:
+            place = place.setdefault(parent, {})
+            if not isinstance(place, dict):
+                raise ConfigError(f"{quoted(key)} is no setting: {parent} has no parts. Correct the key.")
+        place[last] = value
+    return result
+
+
+def parse_change(text: str) -> tuple[str, Any]:
+    """Parse KEY=VALUE; the value is JSON, a number such as -.1, or a plain string."""
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise ConfigError(f"Expected KEY=VALUE, not {quoted(text)}.")
+    return key, parse_value(value)  # which may be empty: base= is random weights
+
+
+def parse_value(text: str) -> Any:
+    """Parse JSON, a number such as -.1, or a plain string."""
+    for read in (json.loads, float):
+        with suppress(ValueError):
+            return read(text)
+    return text
+
+
+def resolved(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
+    """Make paths absolute, so that the run finds its files from anywhere, and check that base and data can serve.
+
+    The base may be the name of a model of the data folder, default NT2VR_DATA or ~/.cache/nt2vr. A ConfigError or
+    DatasetError refuses what no training can start from, and names presets that fit the data.
+    """
+    kind, colon, data = config.data.partition(":") if kind_and_path(config.data)[0] else ("", "", config.data)
+    config = replace(
+        config,
+        base=_base_folder(config.base, data_dir),
+        words={key: _absolute(value) if key == "vectors" else value for key, value in config.words.items()},
+        data=config.data if config.data == WORLD else f"{kind}{colon}{_absolute(data)}",
+        verb_changes=config.verb_changes if config.verb_changes in get_args(Rule) else _absolute(config.verb_changes),
+    )
+    if config.base_folder:
+        read_card(config.base_folder)
+    if config.data != WORLD:
+        _check_data(config)
+    return config
+
+
+def names_files(config: TrainConfig) -> bool:
+    """Return True if a config names files besides its base and its data."""
+    return config.verb_changes not in get_args(Rule) or bool(config.words.get("vectors"))
+
+
+def is_captions_file(path: Path) -> bool:
+    """Return True for a file of captions without videos: a query set or plain text, but not a dataset's own file."""
+    if not path.is_file() or path.suffix.lower() in CAPTION_SUFFIXES:
+        return False
+    with suppress(ValueError, TypeError, OSError), path.open(encoding="utf-8-sig") as file:
+        return "path" not in parse_json(next(filter(str.strip, file), "{}"))
+    return True
+
+
+def _base_folder(base: str, data_dir: Path | None) -> str:
+    """Return the folder of a base, which may be the name of a model, in any letter case: "clip", "ViT-B-32/openai"."""
+    path = resolve_path(base)
+    if not base or path.is_absolute() or path.exists():
+        return _absolute(base)
+    models = Catalog.of(Settings.read(data_dir))
+    if models.named(base):
+        return str(models.folder(base).absolute())
+    raise ConfigError(f"No model or checkpoint folder is called {quoted(base)}. `nt2vr models list` has names.")
+
+
+def _absolute(path: str) -> str:
+    return path if not path or resolve_path(path).is_absolute() else str(Path(path).absolute())
+
+
+def _check_data(config: TrainConfig) -> None:
+    path = kind_and_path(config.data)[1]
+    if config.train == "fusion":
+        covr_name(Files(path))
+        return
+    if not path.exists():
+        raise ConfigError(f"{config.data} is not there. Name world, a captions file or the folder of a dataset.")
+    losses = set(config.losses)
+    is_captions = is_captions_file(path)
+    fit = " or ".join(FOR_CAPTIONS if is_captions else FOR_VIDEOS)
+    if of_world := sorted(losses & OF_WORLD):
+        raise ConfigError(
+            f"{', '.join(of_world)} must know what each clip shows, as only the built-in world tells. "
+            f"For {path.name}, choose the preset {fit}, or leave {'it' if len(of_world) == 1 else 'them'} out."
+        )
+    if is_captions and losses - OF_CAPTIONS:
+        raise ConfigError(
+            f"{path.name} has captions but no videos, which {', '.join(sorted(losses - OF_CAPTIONS))} cannot do "
+            f"without. Choose the preset {fit}, or name a dataset with videos."
+        )
+    if config.features:
+        find_features(path, config.features)
+    if not is_captions and losses - OF_CAPTIONS:
+        videos = load_dataset(config.data, "train", with_files=not config.features).videos
+        if len(videos) < config.batch_size:
+            raise ConfigError(
+                f"{path.name} has {len(videos)} clips to train on, too few for a batch_size of {config.batch_size}. "
+                "Make it smaller."
+            )

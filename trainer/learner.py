@@ -1,26 +1,31 @@
-"""A model in training: its optimizer steps. Knows nothing about epochs or sources of batches."""
+"""A model in training: its start, and its optimizer steps. Knows nothing about epochs or sources of batches."""
 
+import logging
 import math
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
+from nt2vr.datasets.features import features_size
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card, configured
-from nt2vr.models.checkpoint import identified
-from nt2vr.models.open_clip_encoder import OpenClipEncoder, normalise_frames, token_embeddings
-from nt2vr.models.pooling import head_of
+from nt2vr.models.checkpoint import build_model, identified, read_configs, read_model
+from nt2vr.models.open_clip_encoder import OpenClipEncoder, embed_dim_of, normalise_frames, token_embeddings
+from nt2vr.models.pooling import SequenceTransformer, head_of, new_pooling, read_pooling
 from nt2vr.models.short_text import encode_short
-from nt2vr.models.tokenizer import special_ids
+from nt2vr.models.tokenizer import load_tokenizer, special_ids
 from nt2vr.models.words import Words, words_card
 from trainer import distributed
-from trainer.config import Towers, TrainConfig
+from trainer.config import Towers, TrainConfig, deeper
 from trainer.data.batches import Batch
+from trainer.losses import WeightedLosses, losses_of
 from trainer.losses.embedded import (
     Denied,
     EmbeddedBatch,
@@ -30,15 +35,131 @@ from trainer.losses.embedded import (
     EmbeddedVerbs,
     PartVectors,
 )
-from trainer.optimizer import build_optimizer, clip_gradients, rate_at, restore
-from trainer.runs.start import Start
+from trainer.optimizer import Steps, build_optimizer
+from trainer.runs.run_folder import check_tensorboard
 from trainer.teacher import Miner, Teacher
 
+logger = logging.getLogger(__name__)
 NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
 MAX_LOGIT_SCALE = math.log(100)  # as in CLIP: keeps the softmax from saturating
+PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standard deviation
+LAYER = re.compile(r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)")  # parameter names in open_clip's text towers
+OUTPUTS = (".attn.out_proj.", ".mlp.c_proj.")  # the last weights of both residual branches
 
 
-class Learner:
+@dataclass(frozen=True)
+class Start:
+    """The starting model and the losses: everything that a config can be refused for; `base` is None without one."""
+
+    losses: WeightedLosses
+    device: str
+    model: Any
+    tokenizer: Any
+    preprocess: dict[str, Any]
+    base: Card | None
+    pooling: nn.Module
+
+    @classmethod
+    def of(cls, config: TrainConfig) -> "Start":
+        """Seed torch's generator, build the losses, and build or load the model."""
+        torch.manual_seed(config.seed)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        losses = losses_of(config)
+        check_tensorboard(config)
+        if config.batch_size % distributed.world_size():
+            raise ConfigError(
+                f"batch_size ({config.batch_size}) must be a multiple of the number of processes "
+                f"({distributed.world_size()})."
+            )
+        model, tokenizer, preprocess, base = load_start(config, device)
+        return cls(losses, device, model, tokenizer, preprocess, base, start_pooling(config, model, base).to(device))
+
+
+def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, Any], Card | None]:
+    """Return the starting model, its tokenizer, its preprocessing configuration, and the base's card, if any."""
+    base = config.base_folder
+    if base is None:
+        tokenizer = load_tokenizer(None, config.model_cfg["text_cfg"])
+        return build_model(config.model_cfg, PREPROCESS, device), tokenizer, PREPROCESS, None
+    model, tokenizer, card = read_model(base, device)
+    model_cfg, preprocess = read_configs(base)
+    if deeper(model_cfg, config.added_layers) != config.model_cfg:
+        raise ConfigError(f"{base} does not match the config's model. Leave model out to use the base's own.")
+    if config.added_layers:
+        weights = model.state_dict()
+        model = build_model(config.model_cfg, preprocess, device)
+        model.load_state_dict(deepened(weights, model.state_dict()))
+    return model, tokenizer, preprocess, card
+
+
+def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Module:
+    """Return the pooling to start from: the base's if it has the same, otherwise a new one."""
+    if base and base.words:
+        raise ConfigError(
+            f"{config.base} reads words, and no training starts from that. Name the model it was made of."
+        )
+    settings = config.word_settings
+    spaces = (settings.size, settings.number) if settings else ()
+    card = replace(base or Card(config.name), frames=config.num_frames)
+    if config.pooling not in ("base", card.pooling):
+        card = replace(card, pooling=config.pooling, head={})
+    if card.head and base and config.base_folder:
+        pooling = read_pooling(config.base_folder, base, embed_dim_of(model)).train()
+        if isinstance(pooling, SequenceTransformer) and len(pooling.positions) < config.num_frames:
+            most = f"{len(pooling.positions)} frames, the most that {config.base} knows the order of"
+            raise ConfigError(f"num_frames is {config.num_frames}, more than {most}. Lower it.")
+    else:
+        width = features_size(config.data, config.features) if config.features else embed_dim_of(model)
+        pooling = new_pooling(card, model, width, *spaces)
+        if config.keep_head:
+            raise ConfigError(
+                f"keep_head is true, but {config.base} has no {card.pooling} that has learned. Set it to false."
+            )
+    if config.train == "head" and not any(True for _ in pooling.parameters()):
+        raise ConfigError(f"train is head, but {card.pooling} has nothing to learn. Set pooling to seqTransf.")
+    ordered = isinstance(pooling, SequenceTransformer) and config.trains_visual
+    if ordered and config.frames_per_step != config.num_frames:
+        raise ConfigError(f"{card.pooling} needs all frames. Set frames_per_step to num_frames ({config.num_frames}).")
+    if "order" in config.losses and (config.trains_visual or not isinstance(pooling, SequenceTransformer)):
+        raise ConfigError(
+            "The loss order needs a frozen visual tower and a pooling that learns the order of frames. Set train to "
+            "text and pooling to unit_seqTransf."
+        )
+    return pooling
+
+
+def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return weights of a deeper model that embeds all texts as the base does.
+
+    The base's layers stay in order, with the new ones spread evenly among them and the last one at the end. A new
+    layer adds zero to its input: its weights are random except for the output projections, which are zeroed. These
+    learn first, the others through them.
+
+    Args:
+        deeper: state dict of the same architecture with more layers and random weights.
+    """
+    layers, total = _count(base), _count(deeper)
+    added = total - layers
+    after = [math.ceil(layers * number / added) for number in range(1, added + 1)]
+    new = {count + number for number, count in enumerate(after)}
+    old = dict(zip((place for place in range(total) if place not in new), range(layers), strict=True))
+    weights = {}
+    for name, random in deeper.items():
+        layer = LAYER.fullmatch(name)
+        if layer is None:
+            weights[name] = base[name]
+        elif (place := int(layer[2])) in old:
+            weights[name] = base[f"{layer[1]}{old[place]}{layer[3]}"]
+        else:
+            weights[name] = torch.zeros_like(random) if any(part in name for part in OUTPUTS) else random
+    return weights
+
+
+def _count(weights: Mapping[str, Tensor]) -> int:
+    return len({layer[2] for name in weights if (layer := LAYER.fullmatch(name))})
+
+
+class Learner(Steps):
     """A model in training, with its optimizer and losses.
 
     Attributes:
@@ -55,7 +176,7 @@ class Learner:
     def __init__(self, config: TrainConfig, start: Start | None = None, words: Words | None = None) -> None:
         """Build the optimizer; `start`, of the same config but for num_clips, is built here if None."""
         start = start or Start.of(config)
-        self.config, self.losses, self.device = config, start.losses, start.device
+        self.losses, self.device = start.losses, start.device
         self.model, self.tokenizer, self.preprocess = start.model, start.tokenizer, start.preprocess
         self.base = start.base
         self.card = replace(self.base or Card(config.name), positions=config.card_positions)
@@ -66,17 +187,19 @@ class Learner:
         self.head = self.pooling if any(p.requires_grad for p in self.pooling.parameters()) else nn.Identity()
         self.words = None if words is None else words.to(self.device)
         self.own = nn.ModuleList([self.pooling] if self.words is None else [self.pooling, self.words])
-        self.parameters = [*self.model.parameters(), *self.own.parameters()]
         self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
         self.model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
         freeze(self.model, config.train)
         if config.gradient_checkpointing:
             self.model.set_grad_checkpointing()
         if config.trains_visual:
-            self.model.visual = distributed.joined_norms(self.model.visual)
-        self.optimizer = build_optimizer(self.model, self.own, config)
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda step: rate_at(step, config))
-        self.steps = 0
+            self.model.visual = joined_norms(self.model.visual)
+        modules = {
+            "model": self.model,
+            "head": self.head,
+            "words": nn.Identity() if self.words is None else self.words,
+        }
+        super().__init__(config, modules, build_optimizer(self.model, self.own, config))
         self.videos: Tensor | None = None
         self.frames: Tensor | None = None
         self.teacher: Teacher | None = None
@@ -102,26 +225,15 @@ class Learner:
         self.own.train()
 
     def step(self, batches: Iterable[Batch]) -> dict[str, float]:
-        """Take one optimizer step on `accumulate` batches; return the mean of each unweighted loss."""
-        self.optimizer.zero_grad()
-        values = [self._add_gradients(batch) for batch in batches]
-        distributed.average_gradients(self.parameters)
-        clip_gradients(self.parameters, self.config)
-        self.optimizer.step()
-        self.schedule.step()
+        values = super().step(batches)
         with torch.no_grad():
             self.model.logit_scale.clamp_(0, MAX_LOGIT_SCALE)
-        self.steps += 1
-        return {name: sum(losses[name] for losses in values) / len(values) for name in values[0]}
+        return values
 
-    def _add_gradients(self, batch: Batch) -> dict[str, float]:
+    def loss(self, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         with torch.autocast(self.device, torch.bfloat16, enabled=self.bf16 and self.words is None):
             embedded = self._embed(batch)
-        loss, values = self.losses(embedded)
-        if not loss.requires_grad:  # bnl alone, for example, passes no gradient to the visual tower
-            raise ConfigError(f"No loss trains the chosen towers ({self.config.train}). Add contrastive or retrieval.")
-        (loss * self.config.loss_scale / self.config.accumulate).backward()  # type: ignore[no-untyped-call]
-        return values
+        return self.losses(embedded)
 
     def _embed(self, batch: Batch) -> EmbeddedBatch:
         """Encode this process's share, with all its sentences in one call, and gather those of all."""
@@ -133,8 +245,7 @@ class Learner:
         texts = [batch.captions, batch.negated or [], denied, changed, batch.phrases or [], labels, ordered]
         embeddings = self._embed_texts([text for some in texts for text in some])
         parts = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
-        caption = gather_captions(parts[0], batch)
-        negated, text = map(distributed.gather, parts[1:3])  # (B, D) each, or (0, D)
+        caption, negated, text = map(distributed.gather, parts[:3])  # (B, D) each, or (0, D)
         return EmbeddedBatch(
             video=video,
             caption=caption,
@@ -168,13 +279,11 @@ class Learner:
         return EmbeddedVerbs(*map(distributed.gather, (rows, is_changed, phrase, has_phrase)))
 
     def _labels(self, batch: Batch, text: Tensor) -> EmbeddedLabels | None:
-        """Add which clips show what the words name; None without a loss that needs them."""
         if batch.labels is None:
             return None
         return EmbeddedLabels(text, torch.from_numpy(batch.labels.shown).to(self.device))
 
     def _order(self, batch: Batch, text: Tensor) -> EmbeddedOrder | None:
-        """Add the clips that follow each other; None without a loss that needs them."""
         if batch.ordered is None:
             return None
         assert self.frames is not None, "the loss order is refused without stored frames"
@@ -190,7 +299,6 @@ class Learner:
         return distributed.gather(self._stored_videos(self.miner.rows(batch.sought)))
 
     def _negatable(self, batch: Batch) -> Tensor | None:
-        """Gather which captions could be negated; None for all."""
         if batch.negatable is None:
             return None
         negatable = distributed.gather(torch.from_numpy(batch.negatable).to(self.device))
@@ -220,7 +328,7 @@ class Learner:
         needs, parts, truth = self.losses.needs, None, None
         if "parts" in needs:
             assert self.teacher is not None, "the loop sets it before the first step"
-            parts = gathered(self.teacher.parts(batch.denied, batch.captions if "kept" in needs else None), batch)
+            parts = gathered(self.teacher.parts(batch.denied, batch.captions if "kept" in needs else None))
         if batch.truth is not None:
             pool = video if self.videos is None else self._stored_videos(batch.truth.pool)
             assert pool is not None, "a known truth comes with clips"
@@ -255,35 +363,6 @@ class Learner:
             learns = torch.zeros_like(table[:, :1]).index_fill_(0, new.to(table.device), 1.0)
             table.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
 
-    def state_dict(self) -> dict[str, Any]:
-        """Return everything the next steps depend on, as tensors and plain values."""
-        return {
-            "steps": self.steps,
-            "model": self.model.state_dict(),
-            "head": self.head.state_dict(),
-            "words": {} if self.words is None else self.words.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "schedule": self.schedule.state_dict(),
-            "random": torch.get_rng_state(),
-            "random_cuda": torch.cuda.get_rng_state() if self.device == "cuda" else None,
-        }
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore a `state_dict` of the same config except for the random numbers."""
-        self.steps = state["steps"]
-        self.model.load_state_dict(state["model"])
-        self.head.load_state_dict(state.get("head", {}))  # not stored until poolings learnt
-        if self.words is not None:
-            self.words.load_state_dict(state["words"])
-        restore(self.optimizer, state["optimizer"])
-        self.schedule.load_state_dict(state["schedule"])
-
-    def load_random_state(self, state: Mapping[str, Any]) -> None:
-        """Go on with the random numbers that followed a `state_dict`; called last, as building a model draws some."""
-        torch.set_rng_state(state["random"])
-        if self.device == "cuda" and state["random_cuda"] is not None:
-            torch.cuda.set_rng_state(state["random_cuda"])
-
     def encoder(self) -> OpenClipEncoder:
         """Wrap the model, putting it in eval mode; the card gets the towers' fingerprints."""
         card = Card(
@@ -303,9 +382,7 @@ class Learner:
 
     @property
     def state(self) -> dict[str, float]:
-        """Values to plot along with the losses."""
-        scale = float(self.model.logit_scale.detach().exp())
-        return {"learning_rate": float(self.schedule.get_last_lr()[0]), "logit_scale": scale}
+        return {**super().state, "logit_scale": float(self.model.logit_scale.detach().exp())}
 
 
 def has_bf16(device: str) -> bool:
@@ -325,17 +402,23 @@ def freeze(model: Any, train: Towers) -> None:
             parameter.requires_grad_(False)
 
 
-def gather_captions(rows: Tensor, batch: Batch) -> Tensor:
-    """Gather one row per caption of the batch from all processes."""
-    return distributed.gather(rows) if batch.kept is None else distributed.gather_stripes(rows, batch.kept)
-
-
-def gathered(parts: PartVectors, batch: Batch) -> PartVectors:
+def gathered(parts: PartVectors) -> PartVectors:
     """Gather the parts from all processes."""
     return replace(
         parts,
         wanted=distributed.gather(parts.wanted),
         unwanted=distributed.gather(parts.unwanted),
         pure=distributed.gather(parts.pure),
-        caption=None if parts.caption is None else gather_captions(parts.caption, batch),
+        caption=None if parts.caption is None else distributed.gather(parts.caption),
     )
+
+
+def joined_norms(tower: nn.Module) -> nn.Module:
+    """Let BatchNorm see the batch of all processes, as it would in one; torch can do so on GPUs only."""
+    if distributed.world_size() == 1 or not any(isinstance(module, _BatchNorm) for module in tower.modules()):
+        return tower
+    if torch.cuda.is_available():
+        synchronised: nn.Module = nn.SyncBatchNorm.convert_sync_batchnorm(tower)  # type: ignore[no-untyped-call]
+        return synchronised
+    logger.warning("BatchNorm sees one process's share of a batch: this is not what one process would learn.")
+    return tower

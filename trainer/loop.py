@@ -4,37 +4,40 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, reason_of
 from nt2vr.models.checkpoint import read_model
+from nt2vr.models.pooling import Mean
 from nt2vr.negation.generate.denials import Denial
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable, tracked
-from trainer.data.batches import draw_sentence, epoch_batches
+from trainer.data.batches import Batch, draw_sentence, epoch_batches
 from trainer.data.clips import Clips
-from trainer.data.prefetch import prefetched
 from trainer.data.sentences import captions_of, pairs_of
-from trainer.distributed import agree, in_turn, rank, stripe
+from trainer.distributed import agree, in_turn, rank, world_size
 from trainer.learner import Learner
-from trainer.mined import mean_of_frames, quadruples
-from trainer.runs.metrics import MetricsWriter
-from trainer.runs.resume import Learns, Losses, Saved, Saver, read_saved, rewind
-from trainer.runs.run_folder import RunFolder, RunStatus, State
+from trainer.optimizer import Steps
+from trainer.runs.resume import Losses, Saved, Saver, read_saved, rewind
+from trainer.runs.run_folder import MetricsWriter, RunFolder, RunStatus, State
 from trainer.teacher import FrozenTexts, Miner, Teacher
-from trainer.text_measures import EARLY_STEPS
-from trainer.validation import Validator
+from trainer.validation import EARLY_STEPS, Validator
 
 logger = logging.getLogger(__name__)
 SAMPLE = 2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings
+AHEAD = 2  # batches drawn in advance while a GPU computes
 
 
 def train(
@@ -80,7 +83,7 @@ Draw = Callable[[int, int], Generator[Any]]  # batches of an epoch, after the fi
 
 
 def go_on(
-    learner: Learns,
+    learner: Steps,
     run: RunFolder,
     saved: Saved,
     validator: Callable[[], Validates],
@@ -107,7 +110,7 @@ def go_on(
             books.close()
 
 
-def take_steps(learner: Learns, draw: Draw, first_epoch: int, books: "Books | None", should_stop: ShouldStop) -> State:
+def take_steps(learner: Steps, draw: Draw, first_epoch: int, books: "Books | None", should_stop: ShouldStop) -> State:
     """Take all steps from `first_epoch` on, except those of it that the learner has already taken."""
     config = learner.config
     for epoch in range(first_epoch, config.epochs + 1):
@@ -128,6 +131,27 @@ def take_steps(learner: Learns, draw: Draw, first_epoch: int, books: "Books | No
     return "finished"
 
 
+def pinned(batch: Batch) -> Batch:
+    """Copy the frames of a batch, if any, to pinned memory."""
+    if batch.frames is None:
+        return batch
+    return replace(batch, frames=torch.from_numpy(batch.frames).pin_memory().numpy())
+
+
+def prefetched(batches: Iterator[Batch], ready: Callable[[Batch], Batch] = pinned) -> Generator[Batch]:
+    """Yield the same batches in the same order, the next ones being drawn meanwhile; closing it ends the thread."""
+
+    def take() -> Batch | None:
+        batch = next(batches, None)
+        return None if batch is None else ready(batch)
+
+    with ThreadPoolExecutor(1, "batches") as thread:
+        pending = deque(thread.submit(take) for _ in range(AHEAD))
+        while (batch := pending.popleft().result()) is not None:
+            pending.append(thread.submit(take))
+            yield batch
+
+
 def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: Progress = silent) -> None:
     """Set up token rows, the embeddings of a frozen visual tower, and the teacher, who sees means of frames."""
     config, key = learner.config, f"{learner.config.seed} tokens"
@@ -136,7 +160,7 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
     def denial(row: int) -> Denial:
         return draw_sentence(clips, config, row, f"{key} {row}")
 
-    rows = stripe(len(clips))
+    rows = range(rank(), len(clips), world_size())
     progress(0, 0, "drawing captions")
     texts = own_captions(learner, clips, key)
     if "denied" in learner.losses.needs:
@@ -153,8 +177,6 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
             base = FrozenTexts(model, tokenizer, learner.device)
         if "distractors" in learner.losses.needs:
             learner.miner = Miner(base, videos, learner.device)
-            for example in quadruples(learner.miner, clips, config, learner.losses.needs):
-                logger.info(example)
         if "parts" in learner.losses.needs:
             progress(0, 0, "embedding the teacher's texts")
             first = range(min(SAMPLE, len(clips)))
@@ -174,12 +196,12 @@ def store_embeddings(learner: Learner, clips: Clips, progress: Progress) -> NDAr
     else:
         videos = clips.embedded_once(encoder, progress)
         learner.use_videos(videos)
-    return mean_of_frames(videos)
+    return Mean()(torch.from_numpy(videos)).numpy() if videos.ndim > 2 else videos
 
 
 def own_captions(learner: Learner, clips: Clips, key: str) -> list[str]:
     """Draw this process's stripe of the captions, with their negations if a loss needs these."""
-    rows = stripe(len(clips))
+    rows = range(rank(), len(clips), world_size())
     if "negated" in learner.losses.needs:
         pairs = pairs_of(clips.sentences, key, rows)
         texts = [text for pair in pairs for text in pair if text is not None]
@@ -193,7 +215,7 @@ def own_captions(learner: Learner, clips: Clips, key: str) -> list[str]:
 class Books:
     """Everything the leading process writes: metrics, checkpoints, and the state to resume from."""
 
-    def __init__(self, run: RunFolder, learner: Learns, saved: Saved, validator: Callable[[], Validates]) -> None:
+    def __init__(self, run: RunFolder, learner: Steps, saved: Saved, validator: Callable[[], Validates]) -> None:
         config = learner.config
         self._run, self._learner, self._position = run, learner, saved.position
         rewind(run, saved.metrics_bytes)

@@ -1,14 +1,91 @@
-"""Optimizer, learning rate and gradient clipping."""
+"""Optimizer steps: gradients, clipping, learning rate, and the state to resume from."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from nt2vr.errors import ConfigError
 from nt2vr.models.open_clip_encoder import token_embeddings
 from trainer.config import TrainConfig
+from trainer.distributed import average_gradients
+
+
+class Steps:
+    """What a run trains, some towers or a fusion, one optimizer step at a time.
+
+    Attributes:
+        modules: what learns, by its name in a saved state.
+        steps: taken so far.
+    """
+
+    device = "cpu"
+
+    def __init__(
+        self, config: TrainConfig, modules: Mapping[str, nn.Module], optimizer: torch.optim.Optimizer
+    ) -> None:
+        self.config, self.modules, self.optimizer, self.steps = config, modules, optimizer, 0
+        self.parameters = [parameter for module in modules.values() for parameter in module.parameters()]
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_at(step, config))
+
+    def loss(self, batch: Any) -> tuple[Tensor, dict[str, float]]:
+        """Return the loss of a batch, a scalar, and the values to report."""
+        raise NotImplementedError
+
+    @property
+    def state(self) -> dict[str, float]:
+        """Values to plot along with the losses."""
+        return {"learning_rate": float(self.schedule.get_last_lr()[0])}
+
+    def start_epoch(self) -> None:
+        """Put what learns in train mode."""
+        for module in self.modules.values():
+            module.train()
+
+    def step(self, batches: Iterable[Any]) -> dict[str, float]:
+        """Take one optimizer step on `accumulate` batches; return the mean of each unweighted loss."""
+        self.optimizer.zero_grad()
+        values = [self._add_gradients(batch) for batch in batches]
+        average_gradients(self.parameters)
+        clip_gradients(self.parameters, self.config)
+        self.optimizer.step()
+        self.schedule.step()
+        self.steps += 1
+        return {name: sum(losses[name] for losses in values) / len(values) for name in values[0]}
+
+    def _add_gradients(self, batch: Any) -> dict[str, float]:
+        loss, values = self.loss(batch)
+        if not loss.requires_grad:  # bnl alone, for example, passes no gradient to the visual tower
+            raise ConfigError(f"No loss trains the chosen towers ({self.config.train}). Add contrastive or retrieval.")
+        (loss * self.config.loss_scale / self.config.accumulate).backward()  # type: ignore[no-untyped-call]
+        return values
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything the next steps depend on, as tensors and plain values."""
+        return {
+            "steps": self.steps,
+            **{name: module.state_dict() for name, module in self.modules.items()},
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": self.schedule.state_dict(),
+            "random": torch.get_rng_state(),
+            "random_cuda": torch.cuda.get_rng_state() if self.device == "cuda" else None,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Restore a `state_dict` of the same config except for the random numbers."""
+        self.steps = state["steps"]
+        for name, module in self.modules.items():
+            module.load_state_dict(state.get(name, {}))  # 0.2.0 stored only what learns
+        restore(self.optimizer, state["optimizer"])
+        self.schedule.load_state_dict(state["schedule"])
+
+    def load_random_state(self, state: Mapping[str, Any]) -> None:
+        """Go on with the random numbers that followed a `state_dict`; called last, as building a model draws some."""
+        torch.set_rng_state(state["random"])
+        if self.device == "cuda" and state["random_cuda"] is not None:
+            torch.cuda.set_rng_state(state["random_cuda"])
 
 
 def clip_gradients(parameters: Iterable[nn.Parameter], config: TrainConfig) -> None:

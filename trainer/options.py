@@ -1,95 +1,107 @@
-"""Config and loss options: dataclass fields with a default and a help text."""
+"""Settings: dataclass fields with a default and a help text, whose types also say their ranges. Imports no torch."""
 
-import json
-import math
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import field, fields
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
-from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
-from nt2vr.negation.generate.denials import DenialKind
+from pydantic import Field, TypeAdapter, ValidationError
+
+from nt2vr.errors import ConfigError, quoted
 
 T = TypeVar("T")
-SENTENCE_KINDS = (*get_args(DenialKind), "list", "except", "place")  # the last three by the built-in world's grammar
-
-
-class Rule(NamedTuple):
-    """What a setting must be, and how a refusal says it."""
-
-    holds: Callable[[Any], bool]
-    refusal: str
-
-
-Count = Annotated[int, Rule(lambda value: value >= 1, "must be at least 1, not")]
-Whole = Annotated[int, Rule(lambda value: value >= 0, "must not be below 0, but is")]
-AnySize = Annotated[float, Rule(lambda value: 0 <= value < math.inf, "must not be below 0 or infinite, but is")]
-Positive = Annotated[float, Rule(lambda value: 0 < value < math.inf, "must be above 0 and finite, not")]
-PositiveOrInfinite = Annotated[float, Rule(lambda value: value > 0, "must be above 0, not")]
-Share = Annotated[float, Rule(lambda value: 0 < value <= 1, "must be a share above 0 and up to 1, not")]
-ShareOrNone = Annotated[float, Rule(lambda value: 0 <= value <= 1, "must be a share from 0 to 1, not")]
+Count = Annotated[int, Field(ge=1)]
+Whole = Annotated[int, Field(ge=0)]
+AnySize = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+PositiveOrInfinite = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(gt=0, le=1)]
+ShareOrNone = Annotated[float, Field(ge=0, le=1)]
 
 
 def option(default: T, text: str) -> T:
     """Declare a dataclass field with its default and help text; instances share a default mapping."""
     if isinstance(default, Mapping):
-        return field(default_factory=lambda: default, metadata={"help": text})
-    return field(default=default, metadata={"help": text})
+        return dataclasses.field(default_factory=lambda: default, metadata={"help": text})
+    return dataclasses.field(default=default, metadata={"help": text})
 
 
 def help_of(kind: type) -> dict[str, str]:
-    """Return the help text of every field of a dataclass; that of a plug-in may have none."""
+    """Return the help text of every field of a dataclass; fields of a loss of one's own may have none."""
     return {one.name: one.metadata.get("help", "") for one in fields(kind)}
 
 
-def check_kind(key: str, value: object, default: object) -> None:
-    """Reject a value whose type differs from the default's; an integer passes as a float."""
-    kind = int | float if isinstance(default, float) else type(default)
-    if not isinstance(value, kind) or (isinstance(value, bool) and not isinstance(default, bool)):
-        raise ConfigError(f"{key} must be like {json.dumps(default)}, not {json.dumps(value)}.")
-
-
 @cache
-def rules_of(kind: type) -> dict[str, Rule]:
-    """Return the rules of a dataclass's fields: that of their type, or of the choices that it lists."""
-    rules = dict[str, Rule]()
-    for key, hint in get_type_hints(kind, include_extras=True).items():
-        if get_origin(hint) is Literal:
-            choices = get_args(hint)
-            rules[key] = Rule(choices.__contains__, f"must be one of {', '.join(map(str, choices))}, not")
-        for each in getattr(hint, "__metadata__", ()):
-            if isinstance(each, Rule):
-                rules[key] = each
-    return rules
+def _adapters(kind: type) -> dict[str, TypeAdapter[Any]]:
+    hints = get_type_hints(kind, include_extras=True)
+    return {one.name: TypeAdapter(hints[one.name]) for one in fields(kind)}
 
 
-def check_settings(settings: Any, prefix: str = "") -> None:
-    """Reject a value that breaks the rule of its field."""
-    for key, rule in rules_of(settings.__class__).items():
-        if not rule.holds(value := getattr(settings, key)):
-            raise ConfigError(f"{prefix}{key} {rule.refusal} {quoted(value)}.")
-
-
-def read_settings(kind: type[T], key: str, values: Mapping[str, Any], known: Collection[str]) -> T:
-    """Build a dataclass of settings from a config's mapping `key`, which may have the `known` names only."""
-    if unknown := sorted(set(values) - set(known)):
-        raise ConfigError(f"{key} has no setting {quoted(unknown[0])}. Choose among: {', '.join(sorted(known))}.")
-    default = kind()
+def check_values(kind: type, values: Mapping[str, Any], prefix: str = "") -> None:
+    """Raise a ConfigError for a value that is no field of a dataclass, or not of its type or range."""
+    adapters = _adapters(kind)
     for name, value in values.items():
-        check_kind(f"{key}.{name}", value, getattr(default, name))
-    settings = kind(**values)
-    check_settings(settings, f"{key}.")
-    return settings
+        if name not in adapters:
+            known = ", ".join(sorted(adapters))
+            raise ConfigError(f"There is no setting {quoted(f'{prefix}{name}')}. Choose among: {known}.")
+        try:
+            adapters[name].validate_python(value, strict=True)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            key = ".".join([f"{prefix}{name}", *(str(part) for part in problem["loc"] if part != "[key]")])
+            must = problem["msg"].replace("Input should", "must", 1)
+            raise ConfigError(f"{key} {must}, not {quoted(problem['input'])}.") from None
 
 
-def check_shares(shares: Mapping[str, float]) -> None:
-    """Reject unknown kinds of sentences and unusable shares."""
-    if unknown := sorted(set(shares) - set(SENTENCE_KINDS)):
-        kinds = ", ".join(SENTENCE_KINDS)
-        raise ConfigError(
-            f"There are no sentences of the kind {', '.join(unknown)[:MAX_QUOTED]}. Choose among: {kinds}."
-        )
-    for kind, share in shares.items():
-        check_kind(f"The share of {kind} sentences", share, 0.5)
-    if not (all(0 <= share < math.inf for share in shares.values()) and sum(shares.values()) > 0):
-        raise ConfigError("The shares of sentences must be numbers from 0 up, at least one of them above 0.")
+def read_settings(kind: type[T], values: Mapping[str, Any], prefix: str) -> T:
+    """Build a dataclass of settings; `prefix` names them in errors."""
+    check_values(kind, values, prefix)
+    return kind(**values)
+
+
+@dataclass(frozen=True)
+class WordSettings:
+    """Settings of a text side that reads words, as in W2VV++ and SEA; the defaults are the papers'."""
+
+    spaces: Literal["one", "each"] = option("one", "one space for all three encoders (W2VV++), or one for each (SEA)")
+    size: Count = option(2048, "length of an embedding in a space")
+    states: Count = option(1024, "width of the GRU")
+    least: Count = option(5, "how often captions must have a word for the bag of words and the GRU to know it")
+    vectors: str = option(
+        "", "a BigFile folder, or a word2vec file (.bin or text); empty for PPMI of the captions by SVD"
+    )
+    vector_size: Count = option(500, "length of word vectors made of the captions")
+
+    @property
+    def number(self) -> int:
+        """Number of spaces."""
+        return 1 if self.spaces == "one" else 3
+
+
+@dataclass(frozen=True)
+class FusionSettings:
+    """Settings of a fusion's training in addition to those of every run."""
+
+    hidden: Whole = option(0, "units of a hidden layer; 0 for a linear fusion")
+    blocks: Whole = option(
+        0, "blocks of cross-attention over the text's tokens and the reference's frames; 0 for none"
+    )
+    iterate: Literal["families", "targets", "triplets"] = option(
+        "targets",
+        "what a step draws: families of the built-in world, of which it asks all queries; or triplets, all of them in "
+        "turn, or only one for each of distinct targets, as CoVR does",
+    )
+    random_clips: Whole = option(1_000, "further candidates per step, of other families")
+    temperature: Positive = option(0.02, "divides cosines")
+    loss: Literal["info_nce", "hn_nce"] = option("info_nce", "loss")
+    hn_nce: Literal["as_published", "as_code"] = option(
+        "as_published", "form of hn_nce: of CoVR's paper, though with fixed alpha and temperature, or of its code"
+    )
+    weigh_frames: bool = option(
+        False, "weigh the frames of targets by their similarity to the wanted part, as in CoVR; of the world only"
+    )
+
+    def __post_init__(self) -> None:
+        if self.hn_nce != "as_published" and self.loss != "hn_nce":
+            raise ConfigError(f"The loss is {self.loss}, which has no form {self.hn_nce!r}. Choose the loss hn_nce.")

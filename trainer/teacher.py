@@ -16,8 +16,10 @@ from torch import Tensor
 
 from nt2vr.models.short_text import encode_short
 from nt2vr.negation.generate.denials import Denial
-from trainer.data.distractors import Sought, distractors
+from trainer.data.batches import Sought
 from trainer.losses.embedded import PartVectors
+
+BLOCK = 65_536  # clips of the pool that are scored at a time
 
 
 class TextEncoder(Protocol):
@@ -99,6 +101,30 @@ class Miner:
         same = pool == rows[:, None]  # (b, P)
         own = torch.where(same.any(dim=1), same.int().argmax(dim=1), -1)
         return pool[distractors(self._videos[pool], subjects, objects, own)]
+
+
+def distractors(videos: Tensor, subjects: Tensor, objects: Tensor, own: Tensor) -> Tensor:
+    """Choose the clip that is most like a subject and least like an object, other than the caption's own.
+
+        argmax over x of  cos(x, subject) - cos(x, object)        (Eq. 4)
+
+    Of (P, D) videos, (b, D) subjects and objects, all L2-normalised, return (b,) places of videos; of equal ones, the
+    first.
+
+    Args:
+        own: (b,) each caption's own place among the videos; -1 if it is not among them.
+
+    Source: Singh et al., "Learn 'No' to Say 'Yes' Better", WACV 2025, Eq. 4.
+    """
+    wanted, best, found = subjects - objects, torch.full_like(subjects[:, 0], -torch.inf), torch.zeros_like(own)
+    for start in range(0, len(videos), BLOCK):
+        scores = wanted @ videos[start : start + BLOCK].T  # (b, up to BLOCK)
+        mine = (own >= start) & (own < start + scores.shape[1])
+        scores[mine, own[mine] - start] = -torch.inf
+        score, place = scores.max(dim=1)
+        better = score > best
+        best, found = torch.where(better, score, best), torch.where(better, place + start, found)
+    return found
 
 
 def embed_once(encoder: TextEncoder, texts: Sequence[str], device: str) -> Tensor:

@@ -17,4 +17,3 @@ element.addEventListener("change", (event) => {
 });
 watch("value", show);
 show();
-element.addEventListener("click", ({ target }) => { if (target.closest("[data-preview]")) trigger("preview", {}); });

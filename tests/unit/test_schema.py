@@ -15,8 +15,7 @@ from nt2vr.evaluation.report import REPORT, Report, load_report
 from nt2vr.files import SCHEMA, with_schema, write_json
 from nt2vr.models.card import CARD, Card, read_card, write_card
 from nt2vr.world.drawn.clips import LOOK
-from trainer.config import TrainConfig
-from trainer.config_file import load_config, save_config
+from trainer.config import TrainConfig, load_config, save_config
 from trainer.runs.manager import RunManager
 from trainer.runs.resume import Position, Saved, read_saved
 from trainer.runs.run_folder import RunFolder, RunStatus

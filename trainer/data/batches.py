@@ -4,21 +4,26 @@ import math
 import random
 from collections.abc import Generator, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.negation.generate.actions import actions
+from nt2vr.negation.generate.content import things
 from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.query import split_query
+from nt2vr.negation.parse.tagger import load_tagger
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
-from trainer.data.distractors import Sought, subject_and_object
-from trainer.data.ordered import OrderedClips
-from trainer.data.sentences import Labels, Truth
+from trainer.data.sentences import Labels, OrderedClips, Truth
 from trainer.data.verbs import fixed_key
-from trainer.distributed import share, stripe
+from trainer.distributed import share, world_size
 
 MAX_LABELS = 256  # per step
+CACHED = 100_000  # negated captions, whose parsing takes about 2 ms
 ORDERED_PAIRS = 96  # per step: half again as many sentences as a batch of 128 has captions
 
 
@@ -41,11 +46,32 @@ class TruthBatch:
 
 
 @dataclass(frozen=True)
+class Sought:
+    """What to mine for this process's share of a batch."""
+
+    parts: list[tuple[str, str]]  # b subjects and denied objects; empty texts for captions that have none
+    rows: NDArray[np.int64]  # (b,) the captions' own clips, which are never their distractors
+    pool: NDArray[np.int64]  # (P,) rows of the clips to choose among
+
+
+@lru_cache(maxsize=CACHED)
+def subject_and_object(caption: str, negated: str) -> tuple[str, str] | None:
+    """Return who acts in a caption, or what it names first, and what its negation denies; None if either is unclear.
+
+    "a guy flies a kite on the beach", "a guy does not fly a kite on the beach": "a man", "fly a kite".
+    """
+    phrases = Phrases(load_tagger().tag(caption))
+    named = [*(acting.subject.text for acting in actions(phrases)), *(thing.text for thing in things(phrases))]
+    query = split_query(negated, Phrases(load_tagger().tag(negated)))
+    return (named[0], query.unwanted[0]) if named and query.unwanted else None
+
+
+@dataclass(frozen=True)
 class Batch:
     """One process's share of b clips; row i of each belongs together. What the losses do not need is None."""
 
     frames: NDArray[np.uint8] | None  # (b, F, S, S, 3) uint8 RGB; None where the visual tower is not trained
-    captions: list[str]  # b sentences, or this process's stripe of the batch's first `kept`
+    captions: list[str]  # b sentences, or fewer, those that `keep_share` leaves
     rows: NDArray[np.int64] | None = None  # (B,) which clips, of all processes
     negated: list[str] | None = None  # b captions, one thing in each denied; those that cannot be negated, as they are
     negatable: NDArray[np.bool_] | None = None  # (b,) which could be; None for all
@@ -56,7 +82,6 @@ class Batch:
     phrases: list[str] | None = None  # b verb phrases of the captions; empty texts for captions that have none
     labels: Labels | None = None  # words that clips of the batch show, the same ones for all processes
     ordered: OrderedClips | None = None  # clips that follow each other, with sentences, likewise
-    kept: int | None = None  # number of captions of all processes, by `keep_share`; None for B
 
 
 def epoch_batches(
@@ -107,10 +132,8 @@ class _Epoch:
         """Draw this process's share of a batch: the same rows as one process alone would draw for it."""
         config, seed = self.config, (self.config.seed, self.epoch, step)
         rows, mine = np.array([draw.row for draw in drawn], np.int64), share(len(drawn))
-        kept = None if config.keep_share == 1 else math.ceil(config.keep_share * len(drawn))
-        captions, negated, negatable = self._captions(
-            drawn[mine] if kept is None else [drawn[row] for row in stripe(kept)]
-        )
+        kept = math.ceil(config.keep_share * len(drawn) / world_size()) * world_size()
+        captions, negated, negatable = self._captions(drawn[share(kept)])
         changed, phrases = self._verbs(drawn[mine], captions, step)
         denied, truth = self._denied(drawn, rows, (*seed, 1)) if "denied" in self.needs else (None, None)
         sought = None
@@ -129,7 +152,6 @@ class _Epoch:
             phrases=phrases,
             labels=self._labels(rows, (*seed, 3)) if "labels" in self.needs else None,
             ordered=self._ordered(step) if "ordered" in self.needs else None,
-            kept=kept,
         )
 
     def _frames(self, rows: NDArray[np.int64], mine: slice, seed: tuple[int, ...]) -> NDArray[np.uint8]:
@@ -151,7 +173,6 @@ class _Epoch:
         return [pair.caption for pair in pairs], [pair.negated or pair.caption for pair in pairs], negatable
 
     def _labels(self, rows: NDArray[np.int64], seed: tuple[int, ...]) -> Labels:
-        """Draw some of the words that clips show."""
         labels = self.clips.sentences.labels(rows)
         assert labels is not None, "such losses are refused without"
         order = np.random.default_rng(seed).permutation(np.flatnonzero(labels.shown.any(axis=0)))[:MAX_LABELS]
@@ -165,7 +186,6 @@ class _Epoch:
     def _verbs(
         self, drawn: Sequence[Draw], captions: Sequence[str], step: int
     ) -> tuple[list[list[str]] | None, list[str] | None]:
-        """Draw captions with another verb, and a verb phrase of each caption."""
         if (verbs := self.clips.verbs) is None or "verbs" not in self.needs:
             return None, None
         rngs = [random.Random(f"{self.config.seed} {self.epoch} {step} {draw.row} verbs") for draw in drawn]

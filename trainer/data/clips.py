@@ -10,28 +10,27 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.datasets.covr import covr_name
-from nt2vr.datasets.features import find_features, read_features
-from nt2vr.datasets.files import Files
-from nt2vr.datasets.load import kind_and_path, load_dataset, sample
-from nt2vr.errors import ConfigError, did_you_mean
+from nt2vr.datasets.features import read_features
+from nt2vr.datasets.load import held_out_of, load_dataset, sample, sample_ids
+from nt2vr.errors import ConfigError, DatasetError
+from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache, StoredClips
 from nt2vr.media.video_files import decode_videos
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.negation.generate.denials import CaptionDenials
+from nt2vr.negation.generate.query_sets import read_any_captions
 from nt2vr.progress import Progress, progress_bar, silent, tracked
-from nt2vr.settings import process_rank, resolve_path
+from nt2vr.settings import process_rank
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn.clips import ClipFile, embed_frames, embedded_once
 from nt2vr.world.drawn.shipped import embed_undrawn
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene, SceneSplit
-from trainer.config import TrainConfig
-from trainer.data.captions import captions_file, denials_of, read_split
-from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of, lacks_of
+from trainer.config import TrainConfig, is_captions_file
+from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of
 from trainer.data.verbs import Verbs
 
 TrainingSplit = Literal["train", "validation"]
@@ -102,27 +101,6 @@ class Clips:
         if self.path is None:
             return self.embeddings(encoder, progress)
         return embedded_once(self.path, encoder, encoder.card, lambda: self.embeddings(encoder, progress))
-
-
-def check_data(config: TrainConfig, users: Mapping[str, Sequence[str]], root: Path = Path()) -> None:
-    """Refuse data, relative to `root`, that cannot serve the losses, see `WeightedLosses.users`, before it is read."""
-    if config.data == WORLD:
-        return
-    data = root / kind_and_path(config.data)[1]
-    if not data.exists():
-        near = did_you_mean(data.name, [WORLD])
-        raise ConfigError(f"{config.data} is not there.{near} Name world, a captions file or the folder of a dataset.")
-    if config.features:
-        find_features(data, config.features)
-    for need, refusal in lacks_of("video" in users and not captions_file(data)).items():
-        if need in users:
-            raise ConfigError(refusal.format(data=data.name, losses=", ".join(users[need])))
-
-
-def check_triplets(data: str, root: Path = Path()) -> None:
-    """Refuse data that a fusion cannot be trained on; arguments as of `check_data`."""
-    if data != WORLD:
-        covr_name(Files(root / resolve_path(data)))
 
 
 @dataclass(frozen=True)
@@ -251,3 +229,46 @@ def free_denials(scenes: Sequence[Scene], seed: int, progress: Progress = silent
     described = enumerate(scenes[:MAX_FREE])
     captions = [describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in described]
     return denials_of(captions, progress)
+
+
+def read_split(config: TrainConfig, split: Literal["train", "validation"]) -> tuple[str, list[str]]:
+    """Read the display name and at most `num_clips` or `validation_clips` captions; the videos need not exist.
+
+    A tenth of a captions file's videos is held out, at most HELD_OUT, by a hash of their ids, as in a dataset without
+    a validation split. No validation caption also occurs in the training split, whichever video it describes.
+    """
+    path = expanded(config.data)
+    if is_captions_file(path):
+        name, videos = path.name, read_any_captions(path)
+        ids = held_out_of(videos)
+        parts = {
+            "train": {video: some for video, some in videos.items() if video not in ids},
+            "validation": {video: videos[video] for video in ids},
+        }
+    else:
+        datasets = {part: load_dataset(config.data, part, with_files=False) for part in ("train", "validation")}
+        name = datasets["train"].name
+        parts = {part: {video.video_id: video.captions for video in some.videos} for part, some in datasets.items()}
+    captions = _sampled(parts["train"], config.num_clips)
+    if split == "validation":
+        trained = {caption.lower() for some in parts["train"].values() for caption in some}
+        unseen = {
+            video: [caption for caption in some if caption.lower() not in trained]
+            for video, some in parts["validation"].items()
+        }
+        captions = _sampled(unseen, config.validation_clips)
+    if not captions:
+        raise DatasetError(f"{name} has no captions that could be held out for validation. Add captions.")
+    return name, captions
+
+
+def _sampled(videos: Mapping[str, Sequence[str]], count: int) -> list[str]:
+    numbered = {f"{video}#{n}": text for video, texts in videos.items() for n, text in enumerate(texts)}
+    unique = dict.fromkeys(numbered[key] for key in sample_ids(numbered, len(numbered)))
+    return list(unique)[:count]
+
+
+def denials_of(captions: Sequence[str], progress: Progress = silent) -> CaptionDenials:
+    """Parse captions to draw denying sentences from; takes about a minute for 30,000."""
+    with progress_bar(progress) as shown:
+        return CaptionDenials(tracked(captions, len(captions), "parsing captions", shown))

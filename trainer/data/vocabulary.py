@@ -16,7 +16,6 @@ from nt2vr.settings import resolve_path
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.data.sentences import captions_of
-from trainer.words import WordSettings
 
 DRAWS = 4  # captions per clip of the built-in world that are counted
 MAX_OWN = 8_000  # words with vectors made of the captions: a matrix of 256 MB
@@ -28,7 +27,7 @@ Found = dict[str, NDArray[np.float32]]
 
 def words_for(config: TrainConfig, clips: Clips) -> Words | None:
     """Build the text side that a config asks for; None if it is the text tower."""
-    if (settings := WordSettings.of(config.words)) is None:
+    if (settings := config.word_settings) is None:
         return None
     texts = [words_of(text) for text in captions_to_count(config, clips)]
     counts = Counter(word for text in texts for word in text)

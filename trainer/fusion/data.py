@@ -23,8 +23,8 @@ from nt2vr.world import NAME, WORLD
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.edits import Edit, Family, WishTable, ask_for, copies, training_families
 from nt2vr.world.scenes import Scene
+from trainer.config import TrainConfig
 from trainer.data.clips import frame_cache
-from trainer.fusion.config import FusionConfig
 
 BLOCK = 1_000  # families per file of embeddings
 FRAMES = 2  # per clip: frames of one clip are nearly alike
@@ -54,21 +54,22 @@ class FusionData:
 
 
 def load(
-    encoder: Encoder, data: str, config: FusionConfig, cache: Path, most: int = 0, progress: Progress = silent
+    encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress = silent
 ) -> tuple[FusionData, EmbeddedQueries, str]:
     """Embed what a fusion is trained on, and the queries that it is validated with; also name the data, with its size.
 
     Data is the built-in world, or the folder of a dataset with the splits "train" and "val"; a DatasetError says what
-    it lacks. Of a dataset, at most `most` triplets are taken, a random choice; 0 for all.
+    it lacks. Of a dataset, at most `num_clips` triplets are taken, a random choice.
     """
-    deep = config.blocks > 0
-    if data == WORLD:
+    assert config.fusion_settings, "a fusion is trained"
+    deep = config.fusion_settings.blocks > 0
+    if config.data == WORLD:
         validation = embed_queries(covr_world(cache, "validation"), encoder, progress, deep)
         families = load_families(encoder, config, cache, progress=progress)
-        return families, validation, f"{NAME}, {config.families} families"
-    training, held_out = (load_covr(resolve_path(data), split) for split in ("train", "val"))
-    if 0 < most < len(training.samples):
-        training = _chosen(training, random.Random(config.seed).sample(range(len(training.samples)), most))
+        return families, validation, f"{NAME}, {config.num_clips} families"
+    training, held_out = (load_covr(resolve_path(config.data), split) for split in ("train", "val"))
+    if config.num_clips < (count := len(training.samples)):
+        training = _chosen(training, random.Random(config.seed).sample(range(count), config.num_clips))
     with Decoder() as decoder, frame_cache(cache) as store:
         asked, validation = (
             embed_queries(covr_files(some, decoder, store), encoder, progress, deep) for some in (training, held_out)
@@ -79,13 +80,15 @@ def load(
 
 def load_families(
     encoder: Encoder,
-    config: FusionConfig,
+    config: TrainConfig,
     cache: Path,
     without: Set[str] = frozenset(),
     progress: Progress = silent,
 ) -> FusionData:
     """Draw and embed training families; triplets whose changes concern a name in `without` are left out."""
-    families = training_families(config.families, config.seed)
+    settings = config.fusion_settings
+    assert settings, "a fusion is trained"
+    families = training_families(config.num_clips, config.seed)
     scenes = _clips_of(families)
     owners = [row for row, family in enumerate(families) for _ in range(1 + len(family.edits))]
     references = [family.reference for family in families]
@@ -99,7 +102,7 @@ def load_families(
     clip_files = [stored(_clips_of(block), FRAMES) for block in blocks]
     pictures = np.concatenate([file.embeddings(encoder, progress) for file in files])
     frames = None
-    if config.weigh_frames:
+    if settings.weigh_frames:
         of_frames = np.concatenate([file.frame_embeddings(encoder, progress) for file in clip_files])
         clips, frames = encoder.pool(of_frames), torch.from_numpy(encoder.pool(of_frames[..., None, :]))
     else:
@@ -111,7 +114,7 @@ def load_families(
         ask_for(families[number].reference, edit.changes, rng) for number, _, edit in triplets for _ in range(WORDINGS)
     ]
     wanted, unwanted = (part.view(len(triplets), WORDINGS, -1) for part in _embedded_parts(texts, encoder))
-    tokens, spelled = _embedded_tokens([each.text for each in texts], encoder) if config.blocks else (None, None)
+    tokens, spelled = _embedded_tokens([each.text for each in texts], encoder) if settings.blocks else (None, None)
     return FusionData(
         torch.from_numpy(pictures),
         wanted,
@@ -179,7 +182,6 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
 
 
 def _clips_of(families: Sequence[Family]) -> list[Scene]:
-    """List a twin and the edited scenes of each family."""
     return [
         scene
         for family in families

@@ -3,13 +3,12 @@
 import logging
 import os
 import shutil
-from collections.abc import Generator, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,19 +18,18 @@ from nt2vr.evaluation.covr import ALL, EmbeddedQueries, choose_weights, measure,
 from nt2vr.files import atomic_folder
 from nt2vr.models.card import CARD, FUSION, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.fusion import Fusion
+from nt2vr.models.fusion import Fusion, save_fusion
 from nt2vr.progress import Progress, ShouldStop, stoppable
 from nt2vr.search.references import Weights
 from trainer.config import TrainConfig
 from trainer.distributed import world_size
-from trainer.fusion.__main__ import add_fusion
 from trainer.fusion.data import FusionData, load
-from trainer.fusion.train import LOSSES, batches, groups_of
+from trainer.fusion.losses import hn_nce, hn_nce_as_code, info_nce, weighted_targets
 from trainer.loop import go_on
-from trainer.optimizer import build_optimizer, clip_gradients, rate_at, restore
-from trainer.runs.metrics import check_tensorboard
+from trainer.optimizer import Steps, build_optimizer
+from trainer.options import FusionSettings
 from trainer.runs.resume import read_saved
-from trainer.runs.run_folder import RunFolder, State
+from trainer.runs.run_folder import RunFolder, State, check_tensorboard
 
 logger = logging.getLogger(__name__)
 TRACKED = ("R@1", "R@5", "R@10", "violations@5")
@@ -39,94 +37,57 @@ TRACKED = ("R@1", "R@5", "R@10", "violations@5")
 
 def train_run(run: RunFolder, config: TrainConfig, cache: Path, should_stop: ShouldStop, progress: Progress) -> State:
     """Train the fusion that a config describes, to the end of the run, with a checkpoint per epoch."""
-    assert config.base_folder, "guaranteed by the config"
+    assert config.base_folder and config.fusion_settings, "guaranteed by the config"
     check_tensorboard(config)
     if world_size() > 1:
         raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
-    base = config.base_folder
-    settings = config.fusion_config
-    encoder = read_checkpoint(base, "auto")
-    reported = stoppable(progress, should_stop)
-    data, validation, name = load(encoder, config.data, settings, cache, config.num_clips, reported)
-    count = groups_of(data, settings)[1]
+    encoder = read_checkpoint(config.base_folder, "auto")
+    data, validation, name = load(encoder, config, cache, stoppable(progress, should_stop))
+    count = groups_of(data, config.fusion_settings)[1]
     if count < config.batch_size:
-        what = {"targets": "distinct targets"}.get(settings.iterate, settings.iterate)
+        what = {"targets": "distinct targets"}.get(iterate := config.fusion_settings.iterate, iterate)
         raise ConfigError(f"{name} has {count} {what}, fewer than batch_size ({config.batch_size}). Lower it.")
-    weights = choose_weights(validation)
-    learner = FusionLearner(replace(config, num_clips=count), data, weights)
+    learner = FusionLearner(replace(config, num_clips=count), data, choose_weights(validation))
     saved = read_saved(run, learner.config)
     logger.info("Training %s on %s.", config.name, name)
     validator = partial(FusionValidator, learner, validation, name)
     return go_on(learner, run, saved, validator, learner.draw, should_stop)
 
 
-class FusionLearner:
-    """A fusion in training: its optimizer steps.
+class FusionLearner(Steps):
+    """A fusion in training, over frozen towers.
+
+    Every candidate that a person would call almost right is a negative: the reference, its twin, and its other edits.
 
     Attributes:
         config: with the number of groups that there are as `num_clips`.
         weights: of the training-free combinations; the fusion starts at those of `parts`.
     """
 
-    device = "cpu"
-
     def __init__(self, config: TrainConfig, data: FusionData, weights: Weights) -> None:
         """Build fusion and optimizer; equal seeds give equal weights."""
         torch.manual_seed(config.seed)
-        self.config, self.weights, self.steps = config, weights, 0
-        self._data, self._settings = data, config.fusion_config
-        hidden, blocks = self._settings.hidden, self._settings.blocks
-        self._module = Fusion(data.clips.shape[1], weights.wanted, weights.unwanted, hidden, blocks)
-        self._optimizer = build_optimizer(self._module, nn.ModuleList(), config)
-        self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, lambda step: rate_at(step, config))
+        assert config.fusion_settings, "a fusion is trained"
+        self.weights, self.settings, self._data = weights, config.fusion_settings, data
+        size, blocks = data.clips.shape[1], self.settings.blocks
+        self._module = Fusion(size, weights.wanted, weights.unwanted, self.settings.hidden, blocks)
+        optimizer = build_optimizer(self._module, nn.ModuleList(), config)
+        super().__init__(config, {"fusion": self._module}, optimizer)
 
     @property
     def fusion(self) -> Fusion:
         """The fusion as it is now."""
         return self._module.rounded()
 
-    @property
-    def state(self) -> dict[str, float]:
-        return {"learning_rate": float(self._schedule.get_last_lr()[0])}
-
-    def draw(self, epoch: int, done: int) -> Generator[Tensor]:
+    def draw(self, epoch: int, done: int = 0) -> Generator[Tensor]:
         """Draw the batches of an epoch after the first `done`, as rows of triplets."""
-        seed, steps = 1_000 * self.config.seed + epoch, self.config.batches_per_epoch
-        yield from islice(batches(self._data, replace(self._settings, seed=seed, steps=steps)), done, None)
+        config, seed = self.config, 1_000 * self.config.seed + epoch
+        drawn = batches(self._data, self.settings, config.batch_size, config.batches_per_epoch, seed)
+        yield from islice(drawn, done, None)
 
-    def start_epoch(self) -> None:
-        self._module.train()
-
-    def step(self, batches: Iterable[Tensor]) -> dict[str, float]:
-        self._optimizer.zero_grad()
-        values = []
-        for rows in batches:
-            loss = LOSSES[self._settings.loss](self._module, self._data, rows, self._settings)
-            (loss * self.config.loss_scale / self.config.accumulate).backward()  # type: ignore[no-untyped-call]
-            values.append(loss.item())
-        clip_gradients(self._module.parameters(), self.config)
-        self._optimizer.step()
-        self._schedule.step()
-        self.steps += 1
-        return {self._settings.loss: sum(values) / len(values)}
-
-    def state_dict(self) -> dict[str, Any]:
-        return {
-            "steps": self.steps,
-            "fusion": self._module.state_dict(),
-            "optimizer": self._optimizer.state_dict(),
-            "schedule": self._schedule.state_dict(),
-            "random": torch.get_rng_state(),
-        }
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self.steps = state["steps"]
-        self._module.load_state_dict(state["fusion"])
-        restore(self._optimizer, state["optimizer"])
-        self._schedule.load_state_dict(state["schedule"])
-
-    def load_random_state(self, state: Mapping[str, Any]) -> None:
-        torch.set_rng_state(state["random"])
+    def loss(self, batch: Tensor) -> tuple[Tensor, dict[str, float]]:
+        loss = LOSSES[self.settings.loss](self._module, self._data, batch, self.settings)
+        return loss, {self.settings.loss: loss.item()}
 
 
 class FusionValidator:
@@ -137,7 +98,6 @@ class FusionValidator:
         self.controls = {f"parts/{name}": value for name, value in self._measured("parts").items()}
 
     def _measured(self, system: str) -> dict[str, float]:
-        """Measure a system by the means over the kinds of queries."""
         fusion = self._learner.fusion if system == "fusion" else None
         vectors = vectors_of(self._validation, system, self._learner.weights, fusion)
         table = summarise(self._validation.queries, measure(vectors, self._validation))[ALL]
@@ -161,8 +121,8 @@ class FusionValidator:
                 if file.is_file() and file.name not in (CARD, FUSION):
                     _link(file, unfinished / file.name)
             write_card(unfinished, replace(card, metrics={**card.metrics, **metrics}))
-            weights, settings = self._learner.weights, config.fusion_config
-            add_fusion(unfinished, self._learner.fusion, weights, settings, metrics, self._data)
+            learner = self._learner
+            add_fusion(unfinished, learner.fusion, learner.weights, learner.settings, metrics, self._data)
 
 
 def _link(file: Path, place: Path) -> None:
@@ -171,3 +131,113 @@ def _link(file: Path, place: Path) -> None:
         os.link(file.resolve(), place)
     except OSError:
         shutil.copyfile(file, place)
+
+
+def add_fusion(
+    folder: Path,
+    fusion: Fusion,
+    weights: Weights,
+    settings: FusionSettings,
+    metrics: Mapping[str, float],
+    data: str,
+) -> None:
+    """Write a fusion into a checkpoint folder, and its entry and weights into the card."""
+    entry = {
+        "hidden": fusion.hidden,
+        "blocks": fusion.blocks,
+        "weights": fusion.num_weights,
+        "data": data,
+        "training": asdict(settings),
+        "metrics": {name: round(value, 4) for name, value in metrics.items()},
+        "fingerprint": fusion.fingerprint,
+    }
+    save_fusion(folder, fusion)
+    write_card(folder, replace(read_card(folder), composition=asdict(weights), fusion=entry))
+
+
+def batches(data: FusionData, settings: FusionSettings, batch_size: int, steps: int, seed: int) -> Iterator[Tensor]:
+    """Yield the rows of each step's triplets; every family, target or triplet once before any is drawn again."""
+    generator = torch.Generator().manual_seed(seed)
+    groups, count = groups_of(data, settings)
+    order = torch.zeros(0, dtype=torch.long)
+    for _ in range(steps):
+        if len(order) < batch_size:
+            order = torch.randperm(count, generator=generator)
+        rows = torch.isin(groups, order[:batch_size]).nonzero()[:, 0]
+        if settings.iterate == "targets":
+            drawn = rows[torch.randperm(len(rows), generator=generator)].tolist()
+            rows = torch.tensor(sorted({int(groups[row]): row for row in drawn}.values()))
+        yield rows
+        order = order[batch_size:]
+
+
+def groups_of(data: FusionData, settings: FusionSettings) -> tuple[Tensor, int]:
+    """Return the group of each triplet, of which a step draws `batch`, and the number of groups."""
+    match settings.iterate:
+        case "targets":
+            groups = torch.unique(data.targets, return_inverse=True)[1]
+            return groups, int(groups.max()) + 1
+        case "triplets":
+            return torch.arange(len(data.targets)), len(data.targets)
+    return data.references, len(data.pictures)
+
+
+def _info_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSettings) -> Tensor:
+    """Ask triplets among their targets, all clips of their families, and random others."""
+    own = torch.isin(data.families, data.references[rows])
+    own[data.targets[rows]] = True
+    others = (~own).nonzero()[:, 0]
+    drawn = others[torch.randint(len(others), (settings.random_clips,))] if len(others) else others
+    candidates = torch.cat([own.nonzero()[:, 0], torch.unique(drawn)])
+    columns = torch.full((len(data.clips),), -1)
+    columns[candidates] = torch.arange(len(candidates))
+    targets = columns[data.targets[rows]]
+    masked = torch.zeros(len(rows), len(candidates), dtype=torch.bool)
+    for number, row in enumerate(rows.tolist()):
+        right = columns[data.right[row]]
+        masked[number, right[right >= 0]] = True
+    masked[torch.arange(len(rows)), targets] = False
+    queries, wanted = _queries(model, data, rows)
+    clips = data.clips[candidates]
+    clips[targets] = _targets(data, rows, wanted, settings)
+    return info_nce(queries @ clips.T, targets, masked, settings.temperature)
+
+
+def _hn_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSettings) -> Tensor:
+    """Ask triplets among each other's targets, as CoVR does."""
+    targets, references = data.targets[rows], data.references[rows]
+    sources = references if data.sources is None else data.sources[rows]
+    right = [set(data.right[row]) for row in rows.tolist()]
+    noisy = torch.tensor([[target in those for target in targets.tolist()] for those in right])
+    noisy.fill_diagonal_(False)
+    hard = (sources[:, None] == sources) & ~torch.eye(len(rows), dtype=torch.bool)
+    queries, wanted = _queries(model, data, rows)
+    scores = queries @ _targets(data, rows, wanted, settings).T
+    if settings.hn_nce == "as_code":
+        return hn_nce_as_code(scores, settings.temperature) / 2
+    return hn_nce(scores, hard, noisy, settings.temperature) / (2 * len(rows))
+
+
+def _queries(model: Fusion, data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Draw one text per triplet, and return its query and its wanted part, (Q, D) each."""
+    drawn = torch.randint(data.wanted.shape[1], (len(rows),))
+    references, wanted = data.references[rows], data.wanted[rows, drawn]
+    given = data.pictures[references], wanted, data.unwanted[rows, drawn]
+    if model.cross is None:
+        return model(*given), wanted
+    assert data.tokens is not None and data.spelled is not None, "loaded where they are needed"
+    frames = data.pictures[references, None] if data.shown is None else data.shown[references]
+    return model(*given, data.tokens[data.spelled[rows, drawn]].float(), frames), wanted
+
+
+def _targets(data: FusionData, rows: Tensor, wanted: Tensor, settings: FusionSettings) -> Tensor:
+    if not settings.weigh_frames:
+        return data.clips[data.targets[rows]]
+    assert data.frames is not None, "loaded where they are needed"
+    return weighted_targets(data.frames[data.targets[rows]], wanted)
+
+
+LOSSES: dict[str, Callable[[Fusion, FusionData, Tensor, FusionSettings], Tensor]] = {
+    "info_nce": _info_nce,
+    "hn_nce": _hn_nce,
+}

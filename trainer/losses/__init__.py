@@ -1,14 +1,13 @@
 """Losses by name, and their weighted sum. To add a loss, write one file and add one line here."""
 
-import math
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from torch import Tensor
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.registry import Registry, check_word, pick
+from nt2vr.registry import pick
 from trainer.config import TrainConfig
 from trainer.losses.bnl import BidirectionalLoss
 from trainer.losses.composed import ComposedLoss
@@ -21,7 +20,7 @@ from trainer.losses.order import OrderLoss
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
 from trainer.losses.vfc import VfcLoss
-from trainer.options import read_settings, rules_of
+from trainer.options import AnySize, option, read_settings
 
 
 class Loss(Protocol):
@@ -35,17 +34,7 @@ class Loss(Protocol):
         """Return the loss of the batch, a scalar."""
 
 
-def _checked(name: str, kind: Any) -> type[Any]:
-    check_word("loss", name)
-    if not (isinstance(kind, type) and is_dataclass(kind) and hasattr(kind, "needs") and callable(kind)):
-        raise ConfigError(f"The loss {name} is no frozen dataclass with `needs` and `__call__`: {quoted(kind)}.")
-    if any(each.default is MISSING for each in fields(kind)):
-        raise ConfigError(f"The loss {name} has a field without a default. Give each one.")
-    rules_of(kind)  # raises where its type hints cannot be read
-    return kind
-
-
-BUILT_IN: dict[str, type[Any]] = {
+LOSSES: dict[str, type[Any]] = {  # frozen dataclasses with `needs` and `__call__`, every field with a default
     "contrastive": ContrastiveLoss,
     "labels": LabelsLoss,
     "retrieval": RetrievalLoss,
@@ -58,7 +47,13 @@ BUILT_IN: dict[str, type[Any]] = {
     "vfc": VfcLoss,
     "order": OrderLoss,
 }
-LOSSES = Registry("loss", BUILT_IN, _checked)
+
+
+@dataclass(frozen=True)
+class Weight:
+    """What every loss has in addition to its own fields."""
+
+    weight: AnySize = option(1.0, "factor of this loss in the weighted sum")
 
 
 @dataclass(frozen=True)
@@ -110,12 +105,9 @@ def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:
         kind = pick("loss", name, LOSSES)
         if not isinstance(setting, Mapping):
             raise ConfigError(f'The loss {name} must be like {{"weight": 1.0}}, not {quoted(setting)}.')
-        values = dict(setting)
-        weight = values.pop("weight", 1.0)
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
-            raise ConfigError(f"The weight of the loss {name} must be a number from 0 up, not {quoted(weight)}.")
-        known = ["weight", *(field.name for field in fields(kind))]
-        terms[name] = float(weight), read_settings(kind, f"losses.{name}", values, known)
+        values, prefix = dict(setting), f"losses.{name}."
+        weight = {"weight": values.pop("weight", 1.0)}
+        terms[name] = read_settings(Weight, weight, prefix).weight, read_settings(kind, values, prefix)
     if not any(weight for weight, _ in terms.values()):
         raise ConfigError("There is no loss to minimise. Give at least one loss a weight above 0.")
     return WeightedLosses(terms)

@@ -9,7 +9,7 @@ from torch.nn.functional import relu
 
 from nt2vr.errors import ConfigError
 from trainer.losses.embedded import EmbeddedBatch, given
-from trainer.losses.reduction import Reduction, over_negatable
+from trainer.losses.retrieval import Reduction, over_negatable
 from trainer.options import option
 
 

@@ -21,7 +21,7 @@ class ConClipLoss:
         L3 = cross_entropy(scale · d [c⁻; c]ᵀ)        own negation, for the distractor
         loss = mean of the terms that are on, each a mean over the batch
 
-    Captions that cannot be negated have neither c⁻ nor d. Distractors are mined, see `trainer.data.distractors`, so
+    Captions that cannot be negated have neither c⁻ nor d. Distractors are mined, see `trainer.teacher.distractors`, so
     L3 takes it on trust that c⁻ fits d.
 
     Source: Singh et al., "Learn 'No' to Say 'Yes' Better: Improving Vision-Language Models via Negations", WACV 2025,

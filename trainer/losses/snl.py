@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn.functional import relu
 
 from trainer.losses.embedded import EmbeddedBatch, given
-from trainer.losses.reduction import Reduction, over_negatable
+from trainer.losses.retrieval import Reduction, over_negatable
 from trainer.options import option
 
 Pivot = Literal["video", "query"]

@@ -20,16 +20,20 @@ from pathlib import Path
 import trainer
 from nt2vr.errors import ConfigError, Nt2vrError, RunError
 from nt2vr.files import check_free
-from nt2vr.media.store import used_s
+from nt2vr.media.store import LIMITS, Limit, bytes_in, evict, used_s
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.registry import pick
 from nt2vr.settings import training_devices, training_environment
-from trainer.config import TrainConfig
-from trainer.config_file import anchored, load_config, save_config
-from trainer.runs.lock import Holder
-from trainer.runs.metrics import MetricsReader
-from trainer.runs.run_folder import UNDER_WAY, RunFolder, RunStatus, device_locks, refuse_second_training
-from trainer.runs.trash import Trash
+from trainer.config import TrainConfig, load_config, resolved, save_config
+from trainer.runs.run_folder import (
+    UNDER_WAY,
+    Holder,
+    RunFolder,
+    RunStatus,
+    device_locks,
+    read_metrics,
+    refuse_second_training,
+)
 
 ROOT = Path(trainer.__file__).parent.parent  # relative base and data paths in presets start here
 PATIENCE_S = 10.0  # a run still training this long after a stop request may be killed
@@ -73,18 +77,47 @@ class Run:
         return self.config.epochs * self.config.steps_per_epoch if self.config else 0
 
 
+class Trash:
+    """A folder of deleted runs, each named with the time of its deletion, which stay for some days."""
+
+    def __init__(self, folder: Path) -> None:
+        """Delete the runs whose time is over; one that cannot be deleted stays in view, for `empty`."""
+        self._folder = folder
+        self._evict(LIMITS["trash"])
+
+    def take(self, run: Path) -> None:
+        """Move a run here; an OSError says why it cannot be moved."""
+        self._folder.mkdir(exist_ok=True)
+        run.rename(self._folder / f"{run.name}-{time.time_ns()}")
+        self._evict(LIMITS["trash"])
+
+    def num_bytes(self) -> int:
+        """Return the size of all runs here."""
+        return bytes_in(self._folder)
+
+    def empty(self) -> None:
+        """Delete the runs for good; a RunError names one that cannot be."""
+        for error in self._evict(Limit(count=0)):
+            raise RunError(f"{error.filename} cannot be deleted ({error.strerror}). Delete it by hand.") from error
+
+    def _evict(self, limit: Limit) -> list[OSError]:
+        runs = (path for path in self._folder.glob("*") if path.name.rpartition("-")[2].isdecimal())
+        return evict(runs, limit, lambda path: int(path.name.rpartition("-")[2]) / 1e9)
+
+
 class RunManager:
     """The runs in one folder, created when the first one starts; `device` is as `--device` of the app names it."""
 
     def __init__(self, folder: Path, device: str = "auto") -> None:
         self.folder, self.device = folder, device
         self._configs: dict[str, TrainConfig] = {}  # cached, since configs never change
-        self._metrics: dict[str, MetricsReader] = {}
+        self._metrics: dict[str, tuple[int, list[dict[str, float]]]] = {}  # run_id -> when changed, rows
         self._stopping: dict[str, tuple[int, float]] = {}  # run_id -> process id, time of the stop request
         self.trash = Trash(folder / TRASH)
 
     def start(self, config: TrainConfig) -> str:
         """Start a run and return its run_id once its process is under way."""
+        config = resolved(config, self.folder.parent)
         environment = training_environment(self.device)
         refuse_second_training(self.folder, training_devices(environment))
         try:
@@ -93,7 +126,7 @@ class RunManager:
             raise RunError(_unwritable(self.folder, error)) from error
         try:
             check_free(self.folder, _estimated_bytes(config), f"Training {config.epochs} epochs of {config.name}")
-            save_config(anchored(config, self.folder.parent), run.config)
+            save_config(config, run.config)
             _launch(run, environment)
         except (OSError, Nt2vrError) as error:
             shutil.rmtree(run.path)
@@ -109,7 +142,6 @@ class RunManager:
             raise RunError(f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run.")
         environment = training_environment(self.device)
         refuse_second_training(self.folder, training_devices(environment))
-        self._metrics.pop(run_id, None)  # it is cut back to where the run was saved
         _launch(folder, environment)
 
     def under_way(self) -> str:
@@ -159,7 +191,10 @@ class RunManager:
     def metrics(self, run_id: str) -> list[dict[str, float]]:
         """Return a run's metrics so far: per row, finite numbers by name."""
         run = self._run_folder(run_id)
-        return self._metrics.setdefault(run_id, MetricsReader(run.metrics)).rows()
+        changed_ns = run.metrics.stat().st_mtime_ns if run.metrics.exists() else 0
+        if run_id not in self._metrics or self._metrics[run_id][0] != changed_ns:
+            self._metrics[run_id] = changed_ns, read_metrics(run.metrics)
+        return self._metrics[run_id][1]
 
     def log_tail(self, run_id: str, lines: int = 12) -> str:
         return log_tail(self._run_folder(run_id), lines)
@@ -210,7 +245,7 @@ class RunManager:
 
 def _estimated_bytes(config: TrainConfig) -> int:
     """Estimate what a run writes: its checkpoints, its saved state twice while it is replaced, and frames."""
-    weights = ROOT / config.base_folder / WEIGHTS if config.base_folder else None
+    weights = config.base_folder / WEIGHTS if config.base_folder else None
     has_own = weights is not None and weights.is_file() and config.train != "fusion"  # which links to its base's
     size = weights.stat().st_size if weights is not None and has_own else SMALL_BYTES
     kept = min(config.epochs, config.keep_checkpoints + 2) if config.keep_checkpoints else config.epochs

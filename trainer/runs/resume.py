@@ -8,9 +8,9 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -19,38 +19,12 @@ from nt2vr.files import atomic_write, with_schema, without_schema
 from nt2vr.world import WORLD
 from nt2vr.world.drawn.clips import LOOK
 from trainer.config import TrainConfig
+from trainer.optimizer import Steps
 from trainer.runs.run_folder import RunFolder
 
 SAVE_EVERY_S = 30.0  # minimum interval between saves
 SAVE_SHARE = 0.05  # maximum share of the time spent on saving
 Losses = list[dict[str, float]]  # one dict per step, in order
-
-
-class Learns(Protocol):
-    """What a run trains, a model or a fusion, with its optimizer."""
-
-    config: TrainConfig
-    steps: int  # taken so far
-    device: str
-
-    @property
-    def state(self) -> dict[str, float]:
-        """Values to plot along with the losses."""
-
-    def start_epoch(self) -> None:
-        """Put what learns in train mode."""
-
-    def step(self, batches: Iterable[Any]) -> dict[str, float]:
-        """Take one optimizer step; return the mean of each loss."""
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return everything the next steps depend on, as tensors and plain values."""
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore a `state_dict` of the same config except for the random numbers."""
-
-    def load_random_state(self, state: Mapping[str, Any]) -> None:
-        """Go on with the random numbers that followed a `state_dict`."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +105,7 @@ def rewind(run: RunFolder, metrics_bytes: int) -> None:
 class Saver:
     """Saves a run, spending at most `SAVE_SHARE` of its time on it."""
 
-    def __init__(self, run: RunFolder, learner: Learns) -> None:
+    def __init__(self, run: RunFolder, learner: Steps) -> None:
         self._run, self._learner = run, learner
         self._due = time.monotonic() + SAVE_EVERY_S
 

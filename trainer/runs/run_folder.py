@@ -14,25 +14,86 @@ Knows nothing about training itself.
 """
 
 import json
+import math
+import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from nt2vr.errors import RunError
+from filelock import FileLock, Timeout
+
+from nt2vr.errors import ConfigError, RunError
 from nt2vr.files import is_disk_full, parse_json, with_schema, without_schema, write_json
 from nt2vr.models.catalog import BEST
 from nt2vr.progress import Progress
 from nt2vr.settings import training_devices
-from trainer.runs.lock import Holder, Lock
+from trainer.config import TrainConfig
 
 # "stopping" and "interrupted" are never written; `RunManager` infers them
 State = Literal["preparing", "running", "stopping", "stopped", "finished", "failed", "interrupted"]
 EVERY_S = 0.5  # between two writes of a preparation's progress
 UNDER_WAY: tuple[State, ...] = ("preparing", "running", "stopping")
+HOLD_S, LOOK_S, POLL_S = 0.2, 0.02, 0.005  # `hold` outwaits `holder`, which briefly takes a free lock
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The training that holds a lock, with the process id of its leading process."""
+
+    run: str
+    folder: str
+    pid: int
+
+    @classmethod
+    def here(cls, folder: Path) -> "Holder":
+        """Describe this process as the one training the run in `folder`."""
+        return cls(folder.name, str(folder.resolve()), os.getpid())
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A file to lock. The system releases it when its holder exits or is killed; a note names the holder.
+
+    The note is its own file because opening a lock file empties it.
+    """
+
+    path: Path
+
+    @property
+    def note(self) -> Path:
+        """File that names the holder; meaningless while the lock is free."""
+        return self.path.with_suffix(".json")
+
+    @contextmanager
+    def hold(self, holder: Holder) -> Iterator[None]:
+        """Hold the lock inside a `with` block, not in child processes; a BlockingIOError if somebody else does."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.path, mode=0o600)
+        try:
+            lock.acquire(timeout=HOLD_S, poll_interval=POLL_S)
+        except Timeout:
+            raise BlockingIOError(f"{self.path} is locked.") from None
+        try:
+            write_json(self.note, asdict(holder))
+            yield
+        finally:
+            self.note.unlink(missing_ok=True)
+            lock.release()
+
+    def holder(self) -> Holder | None:
+        """Return the holder of the lock; None if it is free."""
+        try:
+            noted = Holder(**parse_json(self.note.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+        with suppress(Timeout), FileLock(self.path, mode=0o600).acquire(timeout=LOOK_S, poll_interval=POLL_S):
+            return None  # the holder was killed
+        return noted
 
 
 @dataclass(frozen=True)
@@ -140,3 +201,50 @@ def refuse_second_training(runs: Path, devices: Sequence[str] = ()) -> None:
                 f"{holder.run} is still training on {device} (folder {holder.folder}, process {holder.pid}), "
                 "and a device trains one run at a time. Wait for it, or stop it first."
             )
+
+
+def check_tensorboard(config: TrainConfig) -> None:
+    """Check that event files can be written, if a config asks for them."""
+    if config.tensorboard and find_spec("tensorboard") is None:
+        raise ConfigError("Event files need the package tensorboard. Install it, or set tensorboard to false.")
+
+
+class MetricsWriter:
+    """Appends to metrics.jsonl, and to event files in RUN/tensorboard if the config asks for them."""
+
+    def __init__(self, run: RunFolder, config: TrainConfig, steps: int) -> None:
+        """Open event files that replace what earlier ones say after step `steps`."""
+        self._run = run
+        self._events: Any = None
+        if config.tensorboard:
+            from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415  needs an optional package
+
+            self._events = SummaryWriter(run.path / "tensorboard", purge_step=steps + 1)
+
+    def append(self, values: Mapping[str, float]) -> None:
+        """Append a line of metrics, with its "epoch" and "step"."""
+        self._run.append_metrics(values)
+        if self._events:
+            for name in values.keys() - {"epoch", "step"}:
+                self._events.add_scalar(name, values[name], values["step"])
+
+    def close(self) -> None:
+        if self._events:
+            self._events.close()
+
+
+def read_metrics(path: Path) -> list[dict[str, float]]:
+    """Return the rows of metrics.jsonl: finite numbers by name, without a line that a crash cut off."""
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    return [row for line in text.splitlines() if (row := _row(line)) is not None]
+
+
+def _row(line: bytes) -> dict[str, float] | None:
+    with suppress(ValueError):
+        values = parse_json(line.decode())
+        if isinstance(values, dict):
+            return {key: v for key, v in values.items() if isinstance(v, int | float) and math.isfinite(v)}
+    return None

@@ -24,9 +24,7 @@ from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
-from trainer.config import TrainConfig
-from trainer.config_file import load_config
-from trainer.presets import PRESETS
+from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.runs.manager import RunManager
 
 LATEST = 4  # counts told besides the first

@@ -10,11 +10,8 @@ from typing import Any, get_args, get_type_hints
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import CARD, read_card
 from nt2vr.settings import ASSETS
-from trainer.config import CHOICES, TrainConfig
-from trainer.config_file import build_config
+from trainer.config import CHOICES, PRESETS, TrainConfig, build_config
 from trainer.options import help_of
-from trainer.presets import PRESETS
-from trainer.runs.manager import ROOT
 
 
 @dataclass(frozen=True)
@@ -64,18 +61,13 @@ def bases(folders: Iterable[Path]) -> dict[str, str]:
 
 def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConfig:
     """Build a config from values by key, JSON as text, and the table of `losses_view` as the user edited it."""
-    from trainer.data.clips import check_data, check_triplets  # noqa: PLC0415  slow to import
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
     by_key = {field.key: field for field in config_fields()}
     read = {key: _read(by_key[key], value) for key, value in values.items()}
-    config = build_config({**read, "losses": read_losses(losses)}, "The form")
-    if config.train == "fusion":
-        check_triplets(config.data, ROOT)
-    else:
-        check_data(config, losses_of(config).users, ROOT)
-    if config.base_folder:
-        read_card(ROOT / config.base_folder)
+    config = build_config({**read, "losses": read_losses(losses)})
+    if config.train != "fusion":
+        losses_of(config)  # refuses what cannot be built
     return config
 
 
@@ -92,14 +84,14 @@ def _read(field: Field, value: Any) -> Any:
 
 def loss_fields() -> dict[str, tuple[str, list[Field]]]:
     """Return each loss's one-line description, its weight and its own fields."""
-    from trainer.losses import LOSSES  # noqa: PLC0415  imports torch
+    from trainer.losses import LOSSES, Weight  # noqa: PLC0415  imports torch
 
     found = {}
     for name, kind in LOSSES.items():
         helps, hints = help_of(kind), get_type_hints(kind)
         own = [Field(f.name, f.default, helps[f.name], _choices(hints[f.name])) for f in fields(kind)]
         purpose = (inspect.getdoc(kind) or "").partition("\n")[0]
-        found[name] = purpose, [Field("weight", 1.0, "factor of this loss in the weighted sum"), *own]
+        found[name] = purpose, [Field("weight", 1.0, help_of(Weight)["weight"]), *own]
     return found
 
 
@@ -109,14 +101,11 @@ def _choices(hint: Any) -> tuple[str, ...]:
 
 def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the table of all losses, with those of a config selected and filled in; a fusion's config has none."""
-    from trainer.losses import LOSSES as kinds  # noqa: PLC0415  imports torch
-
     rows = [
         {
             "name": name,
             "help": purpose,
             "on": name in losses,
-            "mines": "distractors" in kinds[name]().needs,
             "fields": [_cell(field, losses.get(name, {}).get(field.key, field.default)) for field in own],
         }
         for name, (purpose, own) in loss_fields().items()

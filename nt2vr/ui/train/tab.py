@@ -9,18 +9,22 @@ import gradio as gr
 
 from nt2vr.registry import pick
 from nt2vr.settings import ASSETS, Settings
-from nt2vr.ui.theme import PRIVATE, QUIET
-from nt2vr.ui.train.form import bases, config_fields, losses_view, presets, read_form
-from nt2vr.ui.train.layout import FIRST, MAX_BESIDE, FormParts, ListParts, RunParts
-from nt2vr.ui.train.view import comparable, curves_view, mined_view, run_view, runs_view, trash_text, triplets_view
+from nt2vr.ui.confirmation import Confirmation
+from nt2vr.ui.theme import PRIVATE, QUIET, template
+from nt2vr.ui.train.form import Field, bases, config_fields, losses_view, presets, read_form
+from nt2vr.ui.train.view import Curve, comparable, curves, run_view, runs_view, trash_text
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
-from trainer.config import TrainConfig
-from trainer.config_file import anchored, names_files
+from trainer.config import TrainConfig, names_files
 from trainer.runs.manager import Run, RunManager
 
 POLL_S = 1.0
+DEFAULT_PRESET = "CLIP-neg"
+MAX_CURVES = 12
+MAX_BESIDE = 4  # runs in the charts of another: more lines are hard to tell apart
+# always visible, in this order; the rest is under “All other settings”
+FIRST = ("name", "base", "data", "train", "epochs", "batch_size", "learning_rate", "num_clips")
 
 
 class TrainTab:
@@ -46,7 +50,7 @@ class TrainTab:
                 form = FormParts(self._fields, self._presets, self._bases(None))
                 parts = RunParts()
         tab.select(self.on_visit, None, [form.start, listed.empty, note], **QUIET)
-        watched = [seen, listed.runs, parts.run, parts.curves, parts.stop, parts.resume, parts.delete]
+        watched = [seen, listed.runs, parts.run, *parts.curves, parts.log, parts.stop, parts.resume, parts.delete]
         everything = [chosen, form.column, parts.column, listed.trash, listed.trash_size, parts.beside, *watched]
         filled = [*form.values, form.losses]
         base = form.values[[field.key for field in self._fields].index("base")]
@@ -54,10 +58,7 @@ class TrainTab:
             self.on_opened, [form.preset, form.losses], [base, form.losses], **QUIET
         )
         timer.tick(self.on_poll, [chosen, seen, parts.beside], watched, queue=False, trigger_mode="once", **QUIET)
-        form.preset.input(self.on_preset, form.preset, [*filled, form.mined], **QUIET)
-        form.losses.preview(
-            self.on_preview, filled, form.mined, show_progress_on=form.losses, trigger_mode="once", **PRIVATE
-        )
+        form.preset.input(self.on_preset, form.preset, filled, **QUIET)
         form.start.click(self.on_start, filled, everything, show_progress_on=form.start, **PRIVATE)
         listed.new.click(self.on_new, None, everything, **QUIET)
         listed.runs.pick(self.on_pick, None, everything, **QUIET)
@@ -87,11 +88,11 @@ class TrainTab:
         return self._watched(runs, run, others, request)
 
     def on_preset(self, name: str) -> list[Any]:
-        """Fill in the form from a preset, without the other one's preview."""
+        """Fill in the form from a preset."""
         preset = pick("preset", name, self._presets)
         values = [preset[field.key] for field in self._fields]
         filled = [json.dumps(value) if isinstance(value, Mapping) else value for value in values]
-        return [*filled, losses_view(preset["losses"]), {}]
+        return [*filled, losses_view(preset["losses"])]
 
     def on_visit(self, request: gr.Request) -> list[Any]:
         actions = ("train", "delete")
@@ -104,16 +105,6 @@ class TrainTab:
     def on_start(self, request: gr.Request, *filled: Any) -> tuple[Any, ...]:
         """Start a run and show it."""
         return self._show(self._manager.start(self._config(filled, request)), request)
-
-    def on_preview(self, request: gr.Request, *filled: Any) -> dict[str, Any]:
-        """Mine some distractors as the form's run would, or draw some of a fusion's triplets, and show them."""
-        from trainer.fusion.preview import preview_triplets  # noqa: PLC0415  slow to import
-        from trainer.mined import preview  # noqa: PLC0415  imports torch
-
-        config = anchored(self._config(filled, request), self._settings.data_dir)
-        if config.train == "fusion":
-            return triplets_view(*preview_triplets(config))
-        return mined_view(*preview(config, self._manager.folder / ".frames"))
 
     def _config(self, filled: Sequence[Any], visitor: Visitor) -> TrainConfig:
         """Read the form, as far as this visitor may train by it."""
@@ -173,7 +164,17 @@ class TrainTab:
     def _watched(self, runs: list[Run], run: Run | None, others: list[Run], visitor: Visitor) -> tuple[Any, ...]:
         """Return updates for everything that changes during a run, in the order of `watched`."""
         if run is None:
-            return self._stamp(runs, run, others), runs_view(runs, ""), {}, {}, gr.skip(), gr.skip(), gr.skip()
+            hidden = [gr.LinePlot(visible=False)] * MAX_CURVES
+            return (
+                self._stamp(runs, run, others),
+                runs_view(runs, ""),
+                {},
+                *hidden,
+                "",
+                gr.skip(),
+                gr.skip(),
+                gr.skip(),
+            )
         may_train, may_delete = (self._permissions.may(action, visitor) for action in ("train", "delete"))
         rows = self._manager.metrics(run.run_id)
         log = self._manager.log_tail(run.run_id) if may_train else ""  # it names files of this machine
@@ -182,7 +183,8 @@ class TrainTab:
             self._stamp(runs, run, others),
             runs_view(runs, run.run_id),
             run_view(run, self._permissions.teller(visitor)),
-            curves_view(run, rows, log, [(other, self._manager.metrics(other.run_id)) for other in others]),
+            *_plots(curves(run, rows, {other.run_id: self._manager.metrics(other.run_id) for other in others})),
+            log,
             gr.Button(
                 "End now" if run.may_end_at_once else "Stop",
                 interactive=may_train and run.is_under_way and (not stopping or run.may_end_at_once),
@@ -205,3 +207,109 @@ class TrainTab:
         if self._permissions.may("train", visitor):
             folders += [self._settings.data_dir / "models", *self._manager.folder.glob("[!.]*/checkpoints")]
         return list(bases(folders).items())
+
+
+def _plots(some: Sequence[Curve]) -> list[gr.LinePlot]:
+    shown = [
+        gr.LinePlot(
+            curve.points,
+            curve.x,
+            "value",
+            color="line",
+            title=curve.title,
+            caption=curve.note,
+            x_lim=[0, curve.end],
+            y_title=" ",
+            color_title=" ",
+            visible=True,
+        )
+        for curve in some[:MAX_CURVES]
+    ]
+    return [*shown, *[gr.LinePlot(visible=False)] * (MAX_CURVES - len(shown))]
+
+
+class ListParts:
+    def __init__(self) -> None:
+        self.new = gr.Button("New run", elem_id="train-new")
+        self.runs = template("train-runs", {"runs": []}, "pick")
+        with gr.Column(visible=False, elem_id="train-trash") as self.trash:
+            self.trash_size = gr.Markdown()
+            self.empty = gr.Button("Empty trash", size="sm", elem_id="train-empty-trash")
+
+
+class FormParts:
+    """The form of a new run, with the values of the default preset.
+
+    Args:
+        fields: those of `FIRST`, then all others.
+        bases: label and value of each base model.
+    """
+
+    def __init__(
+        self, fields: Sequence[Field], presets: Mapping[str, Mapping[str, Any]], bases: Sequence[tuple[str, str]]
+    ) -> None:
+        num_first = sum(field.key in FIRST for field in fields)
+
+        def inputs(some: Sequence[Field]) -> list[gr.components.Component]:
+            return [_input(field, presets[DEFAULT_PRESET][field.key], bases) for field in some]
+
+        with gr.Column(visible=False, elem_id="train-form") as self.column:
+            with gr.Row(equal_height=True):
+                self.preset = gr.Dropdown(
+                    list(presets),
+                    value=DEFAULT_PRESET,
+                    label="Preset",
+                    info="fills in the form below",
+                    elem_id="train-preset",
+                    scale=4,
+                )
+                self.start = gr.Button(
+                    "Start training", variant="primary", elem_id="train-start", scale=1, min_width=200
+                )
+            with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
+                self.values = inputs(fields[:num_first])  # the inputs of the fields, in their order
+            self.losses = template("train-losses", {"losses": []})
+            with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
+                with gr.Row(elem_classes="nt-fields"):
+                    self.values += inputs(fields[num_first:])
+
+
+def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.components.Component:
+    common: dict[str, Any] = {"label": field.label, "info": field.help, "elem_id": f"train-{field.key}"}
+    common["min_width"] = 220
+    if field.key == "base":
+        return gr.Dropdown(list(bases), value=value, allow_custom_value=True, **common)
+    if field.choices:
+        return gr.Dropdown(list(field.choices), value=value, **common)
+    if isinstance(field.default, bool):
+        return gr.Checkbox(value, **common)
+    if isinstance(field.default, int | float):
+        return gr.Number(value, **common)
+    if field.is_json:
+        return gr.Textbox(json.dumps(value), lines=2, max_lines=4, elem_classes="nt-json", **common)
+    return gr.Textbox(value, max_lines=1, **common)
+
+
+class RunParts:
+    def __init__(self) -> None:
+        with gr.Column(visible=False, elem_id="train-watch") as self.column:
+            with gr.Row(elem_id="train-buttons"):
+                self.stop = gr.Button("Stop", elem_id="train-stop", size="sm", min_width=90)
+                self.resume = gr.Button("Resume", elem_id="train-resume", size="sm", min_width=90)
+                self.delete = gr.Button("Delete", elem_id="train-delete", size="sm", min_width=90)
+            self.confirm = Confirmation(
+                "train", "delete", "Move this run, with all its checkpoints, to the trash?", "Move to trash"
+            )
+            self.run = template("train-run", {})
+            self.beside = gr.Dropdown(
+                [],
+                value=[],
+                multiselect=True,
+                max_choices=MAX_BESIDE,
+                visible=False,
+                label="Compare its curves with",
+                elem_id="train-beside",
+            )
+            with gr.Row(elem_id="train-curves"):
+                self.curves = [gr.LinePlot(visible=False, height=200, min_width=280) for _ in range(MAX_CURVES)]
+            self.log = gr.Textbox(label="Log", lines=8, max_lines=8, interactive=False, elem_id="train-log")

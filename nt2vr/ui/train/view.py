@@ -1,25 +1,30 @@
-"""Runs as template data. Independent of Gradio."""
+"""Runs as template data and curves. Independent of Gradio."""
 
-from base64 import b64encode
-from collections.abc import Callable, Sequence
-from io import BytesIO
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
-from nt2vr.media.picture import write_jpeg
+import pandas as pd
+
 from nt2vr.media.store import LIMITS
 from nt2vr.progress import duration_text, percent_text
-from nt2vr.ui.train.curves import Rows, loss_charts, validation_charts
 from trainer.runs.manager import Run
 
-if TYPE_CHECKING:  # imports torch
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from nt2vr.datasets.covr import CovrSet
-    from trainer.data.clips import Clips
-    from trainer.fusion.preview import ShownTriplet
-    from trainer.mined import Quadruple
-
+Points = list[tuple[float, float]]
+Rows = Sequence[Mapping[str, float]]
+MAX_POINTS = 300  # per line; more would not be visible
+VALIDATION = (  # metric, title, explanation
+    ("original/MIR", "Original MIR", "how well captions find their clips"),
+    ("composed/MIR", "Composed MIR", "“A and not B” finds clips with A and without B"),
+    ("negated/delta_MIR", "Negated ΔMIR", "how much MIR falls when a caption is negated"),
+    ("text/order", "Text order", "“A and not B” is closer to “A and C” than to “A and B”, in %"),
+    ("text/target", "Text target", "cosine between negated sentences and their targets"),
+    ("text/kept", "Text kept", "cosine between captions embedded by the model and by the base"),
+    ("fusion/R@1", "Fusion R@1", "a picture and a text find their clip first, in %"),
+)
+CONTROLS = ("base", "drop", "parts")  # prefixes of the metrics of what a model is compared with
 WORDS = {"running": "training", "stopping": "stopping after the current step"}  # for states that say it otherwise
 
 
@@ -46,25 +51,49 @@ def _summary(run: Run) -> dict[str, Any]:
     return {"id": run.run_id, "name": run.name, "state": state, "word": word, "share": share}
 
 
-def curves_view(run: Run, rows: Rows, log: str, others: Sequence[tuple[Run, Rows]] = ()) -> dict[str, Any]:
-    """Return a run's curves, with those of other runs for comparison, and the end of its log."""
-    config = run.config
-    charts: list[list[dict[str, Any]]] = []
-    beside = {other.run_id: measured for other, measured in others}
-    if config is not None:
-        charts = [
-            validation_charts(rows, config.epochs, beside),
-            loss_charts(rows, config.loss_names, run.num_steps, beside),
-        ]
-    return {
-        "id": run.run_id,
-        "name": run.name,
-        "legend": [
-            {"number": number, "name": other.name, "id": other.run_id} for number, (other, _) in enumerate(others, 1)
-        ],
-        "charts": charts,
-        "log": log,
-    }
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One plot: the columns `x`, "value" and "line" of its points, with the full extent of its x axis."""
+
+    title: str
+    note: str
+    x: str  # "epoch" or "step"
+    end: int
+    points: pd.DataFrame
+
+
+def curves(run: Run, rows: Rows, others: Mapping[str, Rows] = MappingProxyType({})) -> list[Curve]:
+    """Return the curves of a run, first of validation and then of each loss, with those of other runs by their ids.
+
+    Base and control are level lines.
+    """
+    if run.config is None:
+        return []
+    epochs, steps, lines = run.config.epochs, max(1, run.num_steps), {run.name: rows, **others}
+    found = []
+    for metric, title, note in VALIDATION:
+        points = {name: series(of, metric, "epoch") for name, of in lines.items()}
+        for prefix in CONTROLS:
+            if level := series(rows, f"{prefix}/{metric}", "epoch"):
+                points[prefix] = [(0, level[-1][1]), (epochs, level[-1][1])]
+        found.append(_curve(title, note, "epoch", epochs, points))
+    for name in run.config.loss_names:
+        points = {line: series(of, name, "step") for line, of in lines.items()}
+        found.append(_curve(name, "loss, unweighted", "step", steps, points))
+    return [curve for curve in found if len(curve.points)]
+
+
+def series(rows: Rows, key: str, along: str) -> Points:
+    """Return a metric's values in order, at most MAX_POINTS and the last; of one measured again, the last counts."""
+    points = sorted({row[along]: row[key] for row in rows if key in row and along in row}.items())
+    return points[:: -math.ceil(len(points) / MAX_POINTS) or -1][::-1]
+
+
+def _curve(title: str, note: str, x: str, end: int, lines: Mapping[str, Points]) -> Curve:
+    own = next(iter(lines.values()))
+    points = [(at, value, name) for name, line in lines.items() for at, value in line]
+    shown = f"{title}: {own[-1][1]:.3g}" if own else title
+    return Curve(shown, note, x, end, pd.DataFrame(points, columns=[x, "value", "line"]))
 
 
 def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:
@@ -103,51 +132,3 @@ def percent(run: Run) -> str:
     if run.status.state == "preparing":
         return percent_text(run.status.done, run.status.total)
     return percent_text(run.status.step, run.num_steps)
-
-
-def mined_view(mined: Sequence["Quadruple"], clips: "Clips") -> dict[str, Any]:
-    """Show each quadruple as two pictures, the middle frames of the clip and of the distractor, with their texts."""
-
-    def picture(row: int) -> str:
-        frames = clips.frames[row]
-        return _inline(frames[len(frames) // 2])
-
-    return {
-        "title": "Mined distractors",
-        "note": f"Mined by similarity alone among {len(clips):,} {clips.unit}: nobody has checked them. "
-        "At the left a clip with its caption, at the right the negated caption with its distractor.",
-        "mined": [
-            {
-                **{name: getattr(each, name) for name in ("caption", "negated", "shown")},
-                "sought": f"sought: {each.subject}, not {each.denied}",
-                "clip": picture(each.clip),
-                "distractor": picture(each.distractor),
-            }
-            for each in mined
-        ],
-    }
-
-
-def triplets_view(shown: Sequence["ShownTriplet"], dataset: "CovrSet") -> dict[str, Any]:
-    """Show each triplet as two pictures, of the reference and of the target, with the text and both captions."""
-    return {
-        "title": "Triplets",
-        "note": f"{len(shown)} of the {len(dataset.samples):,} triplets of {dataset.name}. At the left the reference, "
-        "at the right what the text makes of it.",
-        "mined": [
-            {
-                "caption": each.sample.before,
-                "clip": _inline(each.reference),
-                "negated": each.sample.text,
-                "sought": each.sample.caption,
-                "shown": each.sample.caption or each.sample.targets[0],
-                "distractor": _inline(each.target),
-            }
-            for each in shown
-        ],
-    }
-
-
-def _inline(picture: "NDArray[np.uint8]") -> str:
-    write_jpeg(picture, file := BytesIO())
-    return f"data:image/jpeg;base64,{b64encode(file.getvalue()).decode()}"

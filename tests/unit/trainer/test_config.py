@@ -1,6 +1,8 @@
 """Configs: complete on disk, strictly validated, rejected in one sentence."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,19 +14,20 @@ from nt2vr.models.checkpoint import read_configs
 from nt2vr.settings import ASSETS
 from tests.paths import ROOT
 from tests.tiny import write_tiny
-from trainer.config import SMALL_MODEL, TrainConfig
-from trainer.config_file import anchored, load_config, save_config
+from trainer.config import (
+    FOR_CAPTIONS,
+    FOR_VIDEOS,
+    PRESETS,
+    SMALL_MODEL,
+    TrainConfig,
+    load_config,
+    preset_or_file,
+    resolved,
+)
 from trainer.losses import build_losses
 from trainer.optimizer import rate_at
-from trainer.presets import PRESETS, preset_or_file
 
 SHIPPED = sorted((ROOT / "trainer" / "configs").glob("*.json"))
-
-
-def test_a_config_survives_the_disk(tmp_path: Path) -> None:
-    config = TrainConfig(name="CLIP*", epochs=3, losses={"contrastive": {"weight": 0.5}})
-    save_config(config, tmp_path / "config.json")
-    assert load_config(tmp_path / "config.json") == config
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
@@ -86,52 +89,33 @@ def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"epoch": 3}, "unknown keys: epoch"),
-        ({"epochs": "3"}, 'epochs must be like 16, not "3"'),
-        ({"epochs": True}, "epochs must be like 16, not true"),
-        ({"epochs": 2.5}, "epochs must be like 16, not 2.5"),
-        ({"flip": 1}, "flip must be like true, not 1"),
-        ({"epochs": 0}, "epochs must be at least 1, not 0"),
+        ({"epoch": 3}, "no setting 'epoch'. Choose among: accumulate"),
+        ({"epochs": "3"}, "epochs must be a valid integer, not '3'"),
+        ({"epochs": True}, "epochs must be a valid integer"),
+        ({"epochs": 2.5}, "epochs must be a valid integer, not 2.5"),
+        ({"epochs": 0}, "epochs must be greater than or equal to 1, not 0"),
+        ({"flip": 1}, "flip must be a valid boolean, not 1"),
         ({"batch_size": 1}, "batch_size must be from 2 to num_clips"),
         ({"batch_size": 64, "num_clips": 32}, "batch_size must be from 2 to num_clips"),
         ({"frames_per_step": 5}, "frames_per_step"),
-        ({"learning_rate": 0}, "learning_rate must be above 0"),
-        ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
-        ({"learning_rate": float("inf")}, "learning_rate must be above 0 and finite, not inf"),
-        ({"head_learning_rate": float("inf")}, "head_learning_rate must not be below 0 or infinite, but is inf"),
-        ({"weight_decay": float("inf")}, "weight_decay must not be below 0 or infinite"),
-        ({"decay": float("inf")}, "decay must be above 0 and finite"),
-        ({"loss_scale": float("inf")}, "loss_scale must be above 0 and finite"),
-        ({"weight_decay": -1}, "weight_decay must not be below 0"),
-        ({"precision": "fp8"}, "precision must be one of auto, fp32, bf16, not 'fp8'"),
-        ({"train": "image", "base": "x"}, "train must be one of all, text, visual, head, fusion, not 'image'"),
+        ({"learning_rate": 0}, "learning_rate must be greater than 0"),
+        ({"learning_rate": float("nan")}, "learning_rate must be"),
+        ({"decay": float("inf")}, "decay must be a finite number"),
+        ({"weight_decay": -1}, "weight_decay must be greater than or equal to 0"),
+        ({"precision": "fp8"}, "precision must be 'auto', 'fp32' or 'bf16', not 'fp8'"),
         ({"train": "text"}, "needs a base whose visual tower"),
-        ({"train": "visual"}, "needs a base whose text tower"),
         ({"keep_tokens": True}, "needs a base whose tokens"),
         ({"keep_head": True, "base": "x", "train": "head"}, "needs a base whose pooling can be frozen while"),
-        ({"keep_head": True}, "needs a base whose pooling can be frozen while"),
-        ({"added_layers": -1, "base": "x"}, "added_layers must not be below 0"),
         ({"data": ""}, "Enter world, or the path"),
         ({"num_captions": 40_000}, "num_captions is for datasets and at least batch_size"),
         ({"sentences": {"fragment": 1, "not": 0}}, "grammar makes no fragments. Add another kind"),
-        ({"accumulate": 0}, "accumulate must be at least 1"),
         ({"num_clips": 100, "batch_size": 20, "accumulate": 6}, r"accumulate \(6\) must not exceed .* \(5\)"),
-        ({"passes": 0}, "passes must be at least 1"),
-        ({"patience": -1}, "patience must not be below 0"),
-        ({"monitor": "loss"}, "monitor must be one of original/MIR, .*, not 'loss'"),
-        ({"optimizer": "sgd"}, "optimizer must be one of adamw, rmsprop"),
-        ({"schedule": "linear"}, "schedule must be one of cosine, exponential"),
-        ({"decay": 0}, "decay must be above 0"),
-        ({"pool_clips": -1}, "pool_clips must not be below 0"),
-        (
-            {"sentences": {"never": 1}},
-            "no sentences of the kind never. Choose among: negated, composed, without, not.",
-        ),
-        ({"sentences": {"not": "1"}}, "share of not sentences must be like"),
+        ({"monitor": "loss"}, "monitor must be 'original/MIR', .*, not 'loss'"),
+        ({"sentences": {"never": 1}}, "sentences.never must be 'negated', 'composed'"),
+        ({"sentences": {"not": "1"}}, "sentences.not must be a valid number"),
         ({"sentences": {"not": 0}}, "at least one of them above 0"),
-        ({"sentences": {"not": -1, "composed": 2}}, "numbers from 0 up"),
-        ({"not_epochs": -1}, "not_epochs must not be below 0"),
         ({"not_epochs": 1, "sentences": {"composed": 1}}, 'not_epochs needs sentences of the kind "not"'),
+        ({"losses": {"bnl": 3}}, "losses.bnl must be a valid "),
         ({"model": {"embed_dim": 8}}, "lacks text_cfg, vision_cfg"),
         ({"name": " "}, "name of the model is empty"),
         ([], "one JSON object"),
@@ -145,58 +129,64 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(tmp_path: Path, data: An
     assert "\n" not in str(caught.value)
 
 
-def test_gradients_need_not_be_clipped(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text('{"max_grad_norm": Infinity}')
-    assert load_config(tmp_path / "config.json").max_grad_norm == float("inf")
+@pytest.mark.parametrize(("preset", "fits"), [("clip", False), ("clip-neg", False), *((n, True) for n in FOR_VIDEOS)])
+def test_a_preset_is_checked_against_own_videos_before_torch_is_imported(
+    preset: str, fits: bool, tmp_path: Path, write_video: Any
+) -> None:
+    write_tiny(tmp_path / "base")
+    (tmp_path / "data").mkdir()
+    for number in range(10):
+        write_video(f"data/{number}.avi", [50])
+    rows = ["path,caption", *(f"{number}.avi,a man sings" for number in range(10))]
+    (tmp_path / "data" / "captions.csv").write_text("\n".join(rows))
+    code = f"""
+import sys
+from pathlib import Path
+from trainer.config import load_config, preset_or_file, resolved
+changes = {{"data": {str(tmp_path / "data")!r}, "base": {str(tmp_path / "base")!r}, "batch_size": 4, "model": {{}}}}
+try:
+    resolved(load_config(preset_or_file(Path({preset!r})), changes))
+except Exception as error:
+    print(error)
+assert "torch" not in sys.modules
+"""
+    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    if fits:
+        assert said == ""
+    else:
+        assert "as only the built-in world tells. For data, choose the preset clip-star or clip-bnl" in said
 
 
-def test_a_whole_number_is_a_number(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text('{"learning_rate": 1}')
-    assert load_config(tmp_path / "config.json").learning_rate == 1
+def test_captions_alone_fit_the_preset_that_is_named(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "base")
+    (tmp_path / "captions.txt").write_text("a man sings\na dog runs\n")
+    config = TrainConfig(base=str(tmp_path / "base"), train="text", data=str(tmp_path / "captions.txt"))
+    with pytest.raises(ConfigError, match=r"which contrastive cannot do without. Choose the preset teach-text"):
+        resolved(config)
+    resolved(replace(config, losses=load_config(PRESETS / f"{FOR_CAPTIONS[0]}.json").losses))
 
 
 def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine" / "epoch_001").mkdir(parents=True)
-    config = anchored(TrainConfig(base="mine/epoch_001", data="videos"))
-    assert (config.base, config.data) == (str(tmp_path / "mine" / "epoch_001"), str(tmp_path / "videos"))
-    assert anchored(config) == config
-    verbs = anchored(TrainConfig(data="msrvtt1k:videos", verb_changes="verbs.jsonl"))
-    assert (verbs.data, verbs.verb_changes) == (f"msrvtt1k:{tmp_path / 'videos'}", str(tmp_path / "verbs.jsonl"))
-    assert anchored(verbs) == verbs
-    for kept in (
-        TrainConfig(base="assets/models/clip"),
-        TrainConfig(base="~/mine", data="~/videos"),
-        TrainConfig(data="vatex:~/v"),
-    ):
-        assert anchored(kept) == kept
-    for kept in (TrainConfig(), TrainConfig(verb_changes="antonym"), TrainConfig(verb_changes="~/verbs.jsonl")):
-        assert anchored(kept) == kept
-
-
-def test_a_base_may_be_the_name_of_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+    write_tiny(tmp_path / "mine" / "epoch_001")
     write_tiny(tmp_path / "data" / "models" / "ViT-B-32--openai", "ViT-B-32 / openai")
-    for typed in ("vit-b-32/openai", "ViT-B-32 / openai"):
-        config = anchored(TrainConfig(base=typed), tmp_path / "data")
-        assert config.base == str(tmp_path / "data" / "models" / "ViT-B-32--openai")
-    assert anchored(TrainConfig(base="clip"), tmp_path / "data").base == str(ASSETS / "models" / "clip")
-    with pytest.raises(ConfigError, match=r"'CLIP-neq'. Did you mean 'CLIP-neg'"):
-        anchored(TrainConfig(base="CLIP-neq"), tmp_path / "data")
-
-
-def test_neither_a_wrong_name_nor_a_folder_hides_the_presets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "clip-neg").mkdir()
-    (tmp_path / "mine").write_text("{}")
+    config = resolved(TrainConfig(base="mine/epoch_001", verb_changes="verbs.jsonl"))
+    assert (config.base, config.verb_changes) == (str(tmp_path / "mine" / "epoch_001"), str(tmp_path / "verbs.jsonl"))
+    assert resolved(config) == config
+    for kept in (TrainConfig(base="assets/models/clip"), TrainConfig(), TrainConfig(verb_changes="~/verbs.jsonl")):
+        assert resolved(kept) == kept
+    for typed in ("vit-b-32/openai", "ViT-B-32 / openai"):  # the name of a model
+        base = resolved(TrainConfig(base=typed), tmp_path / "data").base
+        assert base == str(tmp_path / "data" / "models" / "ViT-B-32--openai")
+    assert resolved(TrainConfig(base="clip"), tmp_path / "data").base == str(ASSETS / "models" / "clip")
+    with pytest.raises(ConfigError, match="No model or checkpoint folder is called 'CLIP-neq'"):
+        resolved(TrainConfig(base="CLIP-neq"), tmp_path / "data")
+    (tmp_path / "clip-neg").mkdir()  # hides no preset
     assert preset_or_file(Path("clip-neg")) == PRESETS / "clip-neg.json"
-    assert preset_or_file(Path("mine")) == Path("mine")
-    with pytest.raises(ConfigError, match=r"Did you mean 'clip-bnl'.* one of: clip, clip-bnl, "):
+    with pytest.raises(ConfigError, match=r"'clip-bln' is neither .* one of: clip, clip-bnl, "):
         preset_or_file(Path("clip-bln"))
-    with pytest.raises(ConfigError, match=r"is a folder, .* one of: clip, clip-bnl, "):
-        preset_or_file(tmp_path)
 
 
 def test_a_part_of_a_value_is_changed_and_its_other_parts_stay(tmp_path: Path) -> None:
@@ -213,9 +203,3 @@ def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str | None) -
         (tmp_path / "config.json").write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(ConfigError, match="cannot be read as JSON"):
         load_config(tmp_path / "config.json")
-
-
-@pytest.mark.parametrize("name", ["x" * 101, "a\ud800", "a\nb"])
-def test_a_name_that_cannot_be_shown_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match="at most 100 printable characters"):
-        TrainConfig(name=name)

@@ -1,7 +1,6 @@
 """Training and evaluation on features of videos that other code has computed, from their files to a table."""
 
 import json
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -13,25 +12,19 @@ import pytest
 from safetensors.torch import load_file
 
 from nt2vr.cli import main
-from nt2vr.errors import CheckpointError, ConfigError, DatasetError
+from nt2vr.errors import CheckpointError, DatasetError
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.files import parse_json
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
 from nt2vr.models.card import CARD, HEAD, read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.progress import silent
-from nt2vr.search.embed_clips import embed_gallery, open_gallery
 from nt2vr.search.systems import System
 from tests.big_files import write_big_file
 from tests.tiny import write_tiny
-from trainer.config import TrainConfig
-from trainer.data import clips as clips_module
-from trainer.data.clips import ClipLoader
-from trainer.losses import losses_of
 
 COLOURS = ("red", "green", "blue", "white")
 NAME = "colours,os"
@@ -151,36 +144,6 @@ def test_next_to_a_model_that_sees_frames_videos_without_features_rank_last(
     assert alone.digest != load(trained / "data").digest  # a stored result is not taken for that of other features
 
 
-def test_other_features_of_that_name_and_other_data_are_one_sentence(
-    trained: Path, models: Catalog, load: Callable[..., Any], tmp_path: Path
-) -> None:
-    shutil.copytree(trained / "data", tmp_path / "data")
-    shutil.rmtree(tmp_path / "data" / "FeatureData")
-    with pytest.raises(DatasetError, match="has no features 'colours,os'; those there: none"):
-        load(tmp_path / "data")
-    write_big_file(tmp_path / "data" / NAME, {f"video{number}": [1, 2, 3] for number in range(40)})
-    with pytest.raises(DatasetError, match="trained on features 'colours,os' of 5 numbers, but here they have 3"):
-        load(tmp_path / "data").embed(models.load("sea"), silent)
-    for data in ("world", "gallery", "classes:world", "order:world", f"classes:{tmp_path}", "library:Holiday"):
-        with pytest.raises(ConfigError, match="has no features 'colours,os', which a model reads instead of frames"):
-            load(data)
-
-
-def test_no_gallery_can_be_searched_with_a_model_of_features(
-    models: Catalog, decoder: Decoder, write_video: Callable[..., Path], tmp_path: Path
-) -> None:
-    encoder = models.load("sea")
-    gallery = Gallery("mine", (Video("a", write_video("a.avi", [1])),))
-    said = "Tiny features reads features 'colours,os' of videos, and sees no frames"
-    with Cache(tmp_path / "cache") as cache:
-        with pytest.raises(ConfigError, match=said):
-            embed_gallery(gallery, encoder, decoder, cache)
-        with pytest.raises(ConfigError, match=said):
-            open_gallery(gallery, encoder, cache)
-    with pytest.raises(ConfigError, match=said):
-        encoder.encode_frames(np.zeros((1, 64, 64, 3), np.uint8))
-
-
 def test_a_card_with_other_features_than_its_head_is_refused(trained: Path, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     shutil.copytree(trained / "home" / "runs" / "sea" / "checkpoints" / "epoch_001", folder)
@@ -189,37 +152,3 @@ def test_a_card_with_other_features_than_its_head_is_refused(trained: Path, tmp_
         (folder / CARD).write_text(json.dumps({**card, "features": features}))
         with pytest.raises(CheckpointError, match=said):
             read_checkpoint(folder)
-
-
-def test_data_without_validation_videos_is_refused_before_features_are_read(
-    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_dataset(tmp_path / "data")
-    table = tmp_path / "data" / "captions.csv"
-    table.write_text(re.sub(r",[^,]*,val$", ",,val", table.read_text(), flags=re.MULTILINE))  # no captions
-    monkeypatch.setattr(clips_module, "read_features", lambda *_: pytest.fail("read features"))
-    config = TrainConfig(**{**SETTINGS, "base": str(trained / "models" / "base"), "data": str(tmp_path / "data")})
-    with pytest.raises(DatasetError, match="data has no validation videos with captions"):
-        ClipLoader(config, tmp_path / "cache").load("train")
-
-
-def test_settings_and_data_that_cannot_serve_are_one_sentence(
-    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    changes: list[dict[str, Any]] = [{"data": "world"}, {"words": {}, "pooling": "base"}]
-    for some in changes:
-        with pytest.raises(ConfigError, match="features needs words, and as data a dataset that has them"):
-            TrainConfig(**{**SETTINGS, "base": "assets/models/clip", "data": str(tmp_path), **some})
-    config = TrainConfig(**{**SETTINGS, "data": str(tmp_path), "base": "assets/models/clip", "losses": {"con": {}}})
-    with pytest.raises(ConfigError, match="con needs videos as the base sees them"):
-        losses_of(config)
-    monkeypatch.setattr("signal.signal", lambda *_: None)
-    shutil.copytree(trained / "models", tmp_path / "models")
-    write_dataset(tmp_path / "data")
-    (tmp_path / "data" / "FeatureData" / NAME / "shape.txt").write_text("120 6")
-    for run, features, said in (
-        ("wrong", NAME, "feature.bin has 2400 bytes, 120 rows of 6 numbers take 2880"),
-        ("none", "resnet", "has no features 'resnet'; those there: colours,os"),
-    ):
-        assert main(["train", str(tmp_path / run), "--config", str(config_of(tmp_path, features=features))]) == 1
-        assert said in capsys.readouterr().err

@@ -7,16 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from nt2vr.errors import ConfigError, RunError
-from nt2vr.files import is_disk_full
+from nt2vr.errors import ConfigError
 from tests.disks import mounted
 from tests.tiny import TINY
 from tests.training import go_on, run_training
 from trainer.config import TrainConfig
-from trainer.config_file import save_config
 from trainer.runs import manager as manager_module
 from trainer.runs.manager import RunManager
-from trainer.runs.run_folder import RunFolder, RunStatus
+from trainer.runs.run_folder import RunFolder
 
 CONFIG = TrainConfig(
     name="Tiny",
@@ -52,40 +50,6 @@ def test_a_run_goes_on_once_there_is_space(tmp_path: Path) -> None:
         ballast.unlink()
         go_on(run)
         assert run.checkpoint(1).is_dir()
-
-
-def test_a_status_is_written_where_not_a_byte_is_free(tmp_path: Path) -> None:
-    with mounted(tmp_path, "size=100k"):
-        run = RunFolder(tmp_path)
-        run.write_status(RunStatus("running", 1, step=10**9, error="a longer text than the next one"))
-        with pytest.raises(OSError, match="No space") as caught, (tmp_path / "ballast").open("wb", 0) as ballast:
-            while True:
-                ballast.write(bytes(1000))
-        assert is_disk_full(caught.value)
-        run.write_status(RunStatus("failed", 1, error="full"))
-        assert run.status() == RunStatus("failed", 1, error="full")
-
-
-def test_starting_a_run_on_a_full_or_read_only_disk_is_one_sentence(tmp_path: Path) -> None:
-    for options, sentence in (("size=4k", r"has 0\.0 GB left"), ("size=1m,ro", "cannot be written to")):
-        folder = tmp_path / options
-        folder.mkdir()
-        with mounted(folder, options), pytest.raises((ConfigError, RunError), match=sentence):
-            RunManager(folder).start(CONFIG)
-
-
-def test_a_full_disk_before_the_start_is_one_sentence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with mounted(tmp_path, "size=12k"):
-        (tmp_path / "run").mkdir()
-        save_config(CONFIG, tmp_path / "run" / "config.json")
-        assert main_status(tmp_path / "run") == 2
-    assert "is full. Free some space" in capfd.readouterr().err
-
-
-def main_status(folder: Path) -> int:
-    from trainer.__main__ import main  # noqa: PLC0415
-
-    return main([str(folder)])
 
 
 @pytest.mark.parametrize(("epochs", "starts"), [(2, True), (300, False)])

@@ -14,9 +14,8 @@ from tests.tiny import SMALL_VIT
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import Clips, world_clips
-from trainer.data.prefetch import prefetched
 from trainer.learner import Learner
-from trainer.loop import train
+from trainer.loop import prefetched, train
 from trainer.runs.run_folder import RunFolder
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")]

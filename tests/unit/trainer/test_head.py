@@ -1,6 +1,5 @@
 """Training a pooling: over frozen frames or with the towers, from a base's, resumed, and what it learns of order."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -9,21 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 from torch.nn.functional import normalize
 
 from nt2vr.errors import CheckpointError, ConfigError
-from nt2vr.models.card import HEAD, Card
+from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.pooling import SequenceTransformer
 from tests.papers import papers_reference
 from tests.tiny import TINY, write_tiny
 from trainer.config import TrainConfig
-from trainer.data.batches import ORDERED_PAIRS, epoch_batches
-from trainer.data.clips import Clips, check_data, world_clips
-from trainer.data.ordered import OrderedClips
-from trainer.data.sentences import CaptionSentences
+from trainer.data.batches import epoch_batches
+from trainer.data.clips import Clips, world_clips
+from trainer.data.sentences import CaptionSentences, OrderedClips
 from trainer.learner import Learner
 from trainer.loop import prepare, train
 from trainer.losses.contrastive import ContrastiveLoss
@@ -69,32 +66,6 @@ def config(base: Path) -> TrainConfig:
         precision="fp32",
         keep_checkpoints=1,
     )
-
-
-def order_accuracy(folder: Path) -> float:
-    """Return how often a caption scores higher with its own clip than with the reverse, in per cent."""
-    encoder, clips = read_checkpoint(folder, verify=True), ordered(120, 7)
-    texts = encoder.encode_text(clips.captions("any"))
-    frames = np.array(clips.frames)
-    both = (
-        encoder.pool(encoder.encode_frames(some.reshape(-1, 64, 64, 3)).reshape(len(some), 2, -1))
-        for some in (frames, frames[:, ::-1])
-    )
-    right, reverse = ((texts * videos).sum(axis=1) for videos in both)
-    return 100 * float((right > reverse + 1e-5).mean())
-
-
-@pytest.mark.slow
-def test_seqtransf_learns_an_order_that_the_mean_cannot_know(config: TrainConfig, tmp_path: Path) -> None:
-    found, config = {}, replace(config, num_clips=96, batch_size=24, epochs=1, learning_rate=2e-3, warmup_steps=20)
-    for pooling, passes in (("mean", 10), ("unit_seqTransf", 250)):  # after 200 steps, seed and processor decide
-        run = RunFolder(tmp_path / pooling)
-        run.path.mkdir()
-        learner = Learner(replace(config, pooling=pooling, passes=passes))  # type: ignore[arg-type]
-        assert train(learner, run, ordered(96, 0), ordered(12, 1)) == "finished"
-        found[pooling] = order_accuracy(run.checkpoint(1))
-    assert found["mean"] < 5  # the scores of a clip and of its reverse are equal but for rounding
-    assert found["unit_seqTransf"] >= 90
 
 
 @pytest.mark.parametrize(("train_", "pooling"), [("head", "attention"), ("text", "seqTransf"), ("all", "seqTransf")])
@@ -169,35 +140,6 @@ def test_the_pooling_has_a_learning_rate_of_its_own(config: TrainConfig) -> None
     assert len(Learner(replace(config, pooling="mean")).optimizer.param_groups) == 2
 
 
-def test_hard_clips_of_a_pool_are_pooled_by_what_learns(config: TrainConfig, tmp_path: Path) -> None:
-    """Losses that compare with other clips, or mine distractors, look these up like the batch's own."""
-    losses: dict[str, Any] = {name: {} for name in ("contrastive", "composed", "con", "distill")}
-    config = replace(config, train="text", losses=losses, num_clips=24, pool_clips=8)
-    clips = world_clips("train", 24, 2, Framing(64), 0, tmp_path)
-    learner = Learner(config)
-    prepare(learner, clips, lambda: False)
-    assert learner.videos is not None and learner.videos.shape == (24, 2, 16)
-    learner.start_epoch()
-    values = learner.step([next(epoch_batches(clips, config, 1, needs=learner.losses.needs))])
-    assert all(np.isfinite(value) for value in values.values())
-
-
-def test_a_stopped_run_ends_with_the_pooling_of_one_that_was_not(config: TrainConfig, tmp_path: Path) -> None:
-    config = replace(config, epochs=2)
-
-    def go(name: str, should_stop: Callable[[], bool] = lambda: False) -> str:
-        folder = tmp_path / name
-        folder.mkdir(exist_ok=True)
-        return train(Learner(config), RunFolder(folder), ordered(48, 0), ordered(12, 1), should_stop)
-
-    steps = iter([False] * (48 + 4) + [True])  # asked once per clip, then once per step
-    assert go("stopped", lambda: next(steps)) == "stopped"
-    assert go("stopped") == go("whole") == "finished"
-    one, other = (load_file(RunFolder(tmp_path / name).checkpoint(2) / HEAD) for name in ("stopped", "whole"))
-    assert one.keys() == other.keys()
-    assert all(torch.equal(one[name], other[name]) for name in one)
-
-
 def test_a_pooling_starts_from_the_bases_if_that_has_the_same(config: TrainConfig, tmp_path: Path) -> None:
     learner = Learner(config)
     for parameter in learner.pooling.parameters():
@@ -211,33 +153,6 @@ def test_a_pooling_starts_from_the_bases_if_that_has_the_same(config: TrainConfi
     assert not Learner(replace(config, pooling="mean")).pooling.state_dict()
     with pytest.raises(ConfigError, match="num_frames"):
         Learner(replace(config, num_frames=3))
-
-
-def test_settings_that_cannot_train_a_pooling_are_one_sentence(config: TrainConfig) -> None:
-    with pytest.raises(ConfigError, match="train is head, but mean has nothing to learn"):
-        Learner(replace(config, train="head", pooling="base"))
-    with pytest.raises(ConfigError, match=r"needs all frames. Set frames_per_step to num_frames \(2\)"):
-        Learner(replace(config, train="all", frames_per_step=1))
-    with pytest.raises(ConfigError, match="train is head, which needs a base whose towers can be frozen"):
-        replace(config, train="head", base="")
-
-
-def test_the_loss_order_trains_what_knows_the_order_over_a_frozen_tower(config: TrainConfig, tmp_path: Path) -> None:
-    config = replace(config, losses={"contrastive": {}, "order": {}})
-    clips = world_clips("train", config.num_clips, 2, Framing(64), 0, tmp_path)
-    learner = Learner(config)
-    prepare(learner, clips, lambda: False)
-    learner.start_epoch()
-    batch = next(epoch_batches(clips, config, 1, needs=learner.losses.needs))
-    assert batch.ordered is not None and len(batch.ordered.texts) == 2 * ORDERED_PAIRS
-    before = [value.clone() for value in learner.pooling.parameters()]
-    assert 0 < learner.step([batch])["order"] < np.inf
-    assert any(not torch.equal(one, other) for one, other in zip(before, learner.pooling.parameters(), strict=True))
-    for changes in ({"pooling": "mean"}, {"pooling": "attention"}, {"train": "all", "frames_per_step": 2}):
-        with pytest.raises(ConfigError, match="order needs a frozen visual tower and a pooling that learns the order"):
-            Learner(replace(config, **changes))
-    with pytest.raises(ConfigError, match="order must know which clips a sentence is right for"):
-        check_data(replace(config, data=str(tmp_path)), learner.losses.users)
 
 
 def test_the_loss_over_seqtransf_is_that_of_clip4clip() -> None:

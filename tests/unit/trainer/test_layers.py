@@ -1,6 +1,5 @@
 """Layers added to a base's text tower."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +7,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
 from nt2vr.models.tokenizer import load_tokenizer
 from tests.tiny import TINY
 from tests.training import run_training
 from trainer.config import TrainConfig, deeper
-from trainer.layers import deepened
-from trainer.learner import Learner
+from trainer.learner import Learner, deepened
 
 TEXTS = ["a man sings", "a dog and not a cat", ""]
 TWO_LAYERS: dict[str, Any] = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": 2}}
@@ -85,20 +82,3 @@ def test_added_layers_learn_and_their_checkpoint_has_them(tmp_path: Path, config
     out = Learner(config).model.transformer.resblocks[2].attn.out_proj.weight
     assert not out.any()
     assert load_file(run.checkpoint(1) / WEIGHTS)["transformer.resblocks.2.attn.out_proj.weight"].any()
-
-
-def test_a_model_given_explicitly_must_have_the_added_layers(config: TrainConfig) -> None:
-    Learner(replace(config, model=deeper(TWO_LAYERS, 1)))
-    with pytest.raises(ConfigError, match="does not match the config's model"):
-        Learner(replace(config, model=TWO_LAYERS))
-
-
-def test_layers_that_nothing_can_teach_are_refused(config: TrainConfig) -> None:
-    for change in ({"base": "", "train": "all"}, {"train": "visual"}):
-        with pytest.raises(ConfigError, match="added_layers needs a base, and a text tower that learns"):
-            replace(config, **change)  # type: ignore[arg-type]
-
-
-def test_a_configuration_that_does_not_say_its_layers_has_open_clip_s_twelve() -> None:
-    assert deeper({"text_cfg": {"width": 8}}, 2) == {"text_cfg": {"width": 8, "layers": 14}}
-    assert deeper({"text_cfg": {"width": 8}}, 0) == {"text_cfg": {"width": 8}}

@@ -1,4 +1,4 @@
-"""Clipping, before and after a scale of the loss is divided out, compared with a step computed by hand."""
+"""Optimizer steps compared with steps computed by hand: clipping, RMSProp, Adam, the schedule, the temperature."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,8 @@ import torch
 from tests.tiny import SMALL_VIT, TINY
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch
-from trainer.learner import Learner
+from trainer.learner import MAX_LOGIT_SCALE, Learner
+from trainer.optimizer import Steps, build_optimizer, rate_at
 
 CONFIG = TrainConfig(
     model=TINY,
@@ -85,3 +86,69 @@ def test_activations_computed_again_give_the_same_gradients_from_fewer_stored_on
     assert stored[1] < 0.7 * stored[0]
     for name, gradient in found[0].items():
         torch.testing.assert_close(found[1][name], gradient, rtol=1e-4, atol=1e-6, msg=name)
+
+
+class Line(torch.nn.Module):
+    """One matrix and one bias."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.matrix = torch.nn.Parameter(torch.ones(1, 1, dtype=torch.float64))
+        self.bias = torch.nn.Parameter(torch.ones(1, dtype=torch.float64))
+
+
+class LineSteps(Steps):
+    def loss(self, batch: Any) -> tuple[torch.Tensor, dict[str, float]]:
+        slope, own = batch
+        module = self.modules["line"]
+        loss = (slope * module.matrix).sum() + own * module.bias.sum()  # type: ignore[union-attr,operator]
+        return loss, {"line": loss.item()}
+
+
+def test_three_steps_of_adam_by_hand_with_weight_decay_on_matrices_alone() -> None:
+    """β₁ .9, β₂ .98 and ε 1e-8, warm-up over two steps, then a cosine over the other two."""
+    config = replace(
+        CONFIG, optimizer="adamw", learning_rate=0.1, weight_decay=0.5, warmup_steps=2, num_clips=16, epochs=1
+    )
+    line = Line()
+    steps = LineSteps(config, {"line": line}, build_optimizer(line, torch.nn.ModuleList(), config))
+    expected, moments = {"matrix": 1.0, "bias": 1.0}, {"matrix": (0.0, 0.0), "bias": (0.0, 0.0)}
+    slopes = [(0.3, 0.4), (-0.2, 0.1), (0.5, 0.25)]
+    for number, (slope, rate) in enumerate(zip(slopes, (0.05, 0.1, 0.1), strict=True), 1):
+        assert steps.state["learning_rate"] == pytest.approx(rate)
+        steps.step([slope])
+        for name, gradient, decay in (("matrix", slope[0], 0.5), ("bias", slope[1], 0.0)):
+            first, second = moments[name]
+            first, second = 0.9 * first + 0.1 * gradient, 0.98 * second + 0.02 * gradient**2
+            moments[name] = first, second
+            mean, spread = first / (1 - 0.9**number), (second / (1 - 0.98**number)) ** 0.5
+            expected[name] = expected[name] * (1 - rate * decay) - rate * mean / (spread + 1e-8)
+        assert line.matrix.item() == pytest.approx(expected["matrix"], abs=1e-9)
+        assert line.bias.item() == pytest.approx(expected["bias"], abs=1e-9)
+    assert steps.steps == 3
+
+
+def test_gradients_of_accumulated_batches_are_averaged() -> None:
+    config = replace(CONFIG, accumulate=2, num_clips=8, max_grad_norm=1e9)
+    line = Line()
+    steps = LineSteps(config, {"line": line}, build_optimizer(line, torch.nn.ModuleList(), config))
+    assert steps.step([(1.0, 0.0), (2.0, 3.0)]) == {"line": (1 + 5) / 2}
+    assert (line.matrix.grad, line.bias.grad) == (torch.tensor([[1.5]]), torch.tensor([1.5]))
+
+
+def test_the_rate_rises_in_a_line_and_falls_as_a_cosine_or_by_a_factor_per_epoch() -> None:
+    cosine = replace(CONFIG, num_clips=40, epochs=1, warmup_steps=2)  # 10 steps
+    rates = [rate_at(step, cosine) for step in (0, 1, 2, 6, 9, 10, 99)]
+    assert rates == pytest.approx([0.5, 1, 1, 0.5, 0.03806023, 0, 0], abs=1e-7)  # (1 + cos 7/8 π) / 2
+    exponential = replace(cosine, schedule="exponential", decay=0.5, warmup_steps=0, epochs=3)
+    assert [rate_at(step, exponential) for step in (0, 9, 10, 29)] == [1, 1, 0.5, 0.25]
+
+
+def test_the_temperature_stays_between_1_and_100() -> None:
+    learner = Learner(replace(CONFIG, losses={"contrastive": {}}))
+    for beyond, limit in ((7.0, MAX_LOGIT_SCALE), (-3.0, 0.0)):
+        with torch.no_grad():
+            learner.model.logit_scale.fill_(beyond)
+        learner.step([BATCH])
+        assert learner.model.logit_scale.item() == pytest.approx(limit)
+    assert learner.state["logit_scale"] == pytest.approx(1.0)

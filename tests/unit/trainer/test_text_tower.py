@@ -13,13 +13,11 @@ import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file
 
-from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models import short_text
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_model, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
-from nt2vr.progress import silent, stoppable
 from nt2vr.world.claims import Claim
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind
@@ -27,11 +25,10 @@ from tests.tiny import TINY, tiny_model
 from tests.training import run_training
 from trainer.config import METRICS, SENTENCES, TrainConfig
 from trainer.data.batches import Batch, epoch_batches
-from trainer.data.clips import ClipLoader, Clips, world_clips
+from trainer.data.clips import ClipLoader, world_clips
 from trainer.data.sentences import WorldSentences, captions_of
 from trainer.learner import Learner
 from trainer.loop import prepare
-from trainer.optimizer import rate_at
 from trainer.teacher import FrozenTexts, Teacher
 
 ALL_LOSSES: dict[str, Any] = {
@@ -98,24 +95,6 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
     assert end.metrics["validation/drop/composed/MIR"] == controls["drop/composed/MIR"]
 
 
-def test_mined_distractors_are_shown_and_repeat_and_the_loss_falls(
-    tmp_path: Path, config: TrainConfig, capsys: pytest.CaptureFixture[str]
-) -> None:
-    con = replace(config, losses={"con": {"weight": 1}}, epochs=3)
-    run = run_training(con, tmp_path / "run")
-    shown = [line for line in capsys.readouterr().err.splitlines() if line.startswith("Distractor for ")]
-    assert 4 <= len(shown) <= 8 and len(set(shown)) == len(shown)
-    lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
-    lost = [line["con"] for line in lines if "con" in line]
-    assert sum(lost[-4:]) < sum(lost[:4])
-    clips = world_clips("train", con.num_clips, con.num_frames, con.framing, con.seed, tmp_path / "run")
-    needs = frozenset({"video", "negated", "distractors"})
-    first, again = (next(epoch_batches(clips, con, 1, needs=needs)) for _ in range(2))
-    assert first.sought and again.sought and first.negatable is not None
-    assert first.sought.pool.tolist() == again.sought.pool.tolist() and len(first.sought.pool) == con.pool_clips
-    assert [bool(subject) for subject, _ in first.sought.parts] == first.negatable.tolist()
-
-
 def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
     tmp_path: Path, config: TrainConfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,37 +134,6 @@ def test_each_caption_meets_its_own_changed_captions(config: TrainConfig, tmp_pa
     torch.testing.assert_close(verbs.changed[verbs.is_changed], texts, rtol=0, atol=1e-2)
 
 
-def test_a_visual_run_changes_the_visual_tower_and_not_one_bit_of_the_text_one(
-    tmp_path: Path, base: Path, config: TrainConfig
-) -> None:
-    losses: dict[str, Any] = {name: {} for name in ("retrieval", "bnl", "composed")}
-    visual = replace(config, train="visual", model={}, losses=losses, epochs=1, frames_per_step=2)
-    run = run_training(visual, tmp_path / "run")
-    before, after = load_file(base / WEIGHTS), load_file(run.checkpoint(1) / WEIGHTS)
-    changed = {name for name in before if not torch.equal(before[name], after[name])}
-    assert changed and all(name.startswith("visual.") for name in changed)
-    learner = Learner(visual)
-    learner.start_epoch()
-    assert learner.model.visual.training and not learner.model.transformer.training
-
-
-def test_losses_that_reach_nothing_that_learns_are_refused(config: TrainConfig, tmp_path: Path) -> None:
-    learner = Learner(replace(config, train="visual", losses={"bnl": {}}))
-    batch = next(
-        epoch_batches(
-            world_clips("train", 40, 2, Framing(64), 0, tmp_path), learner.config, 1, needs=frozenset({"negated"})
-        )
-    )
-    with pytest.raises(ConfigError, match=r"No loss trains the chosen towers \(visual\)"):
-        learner.step([batch])
-
-
-def test_the_same_seed_gives_the_same_text_tower(tmp_path: Path, config: TrainConfig) -> None:
-    once = replace(config, epochs=1)
-    one, two = (read_checkpoint(run_training(once, tmp_path / name).checkpoint(1)) for name in ("one", "two"))
-    assert one.text_fingerprint == two.text_fingerprint
-
-
 def test_words_new_to_a_base_start_small_and_no_other_row_is_touched(config: TrainConfig) -> None:
     learner = Learner(config)
     table = token_embeddings(learner.model)
@@ -215,70 +163,6 @@ def test_tokens_that_a_base_has_learnt_are_kept_while_new_ones_and_all_layers_le
     assert known.sum() > 4 and changed.any() and not changed[~new].any()  # known rows are not decayed either
     layers = {name for name, weights in learner.model.named_parameters() if not torch.equal(weights, before[name])}
     assert {"positional_embedding", "ln_final.weight", "text_projection"} < layers
-
-
-def test_a_table_without_new_tokens_is_frozen_as_a_whole(config: TrainConfig) -> None:
-    learner = Learner(replace(config, keep_tokens=True, losses={"contrastive": {}}))
-    token_embeddings(learner.model).data.fill_(1.0)
-    learner.prepare_tokens(["a man"])
-    assert not token_embeddings(learner.model).requires_grad
-
-
-def test_a_frozen_tower_is_used_as_it_is_while_text_learns(config: TrainConfig) -> None:
-    learner = Learner(config)
-    learner.start_epoch()
-    assert learner.model.transformer.training
-    assert not any(module.training for module in learner.model.visual.modules())
-    assert not any(parameter.requires_grad for parameter in learner.model.visual.parameters())
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"losses": {"distill": {}}, "train": "all"}, "Set train to text"),
-        ({"model": {**TINY, "embed_dim": 8}}, "does not match the config's model"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(config: TrainConfig, change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        Learner(replace(config, **change))
-
-
-def test_a_base_that_is_not_there_is_refused(config: TrainConfig, tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="Choose a checkpoint folder"):
-        Learner(replace(config, base=str(tmp_path / "gone")))
-
-
-def test_composed_sentences_can_train_both_towers_too(tmp_path: Path, base: Path, config: TrainConfig) -> None:
-    losses: dict[str, Any] = {"contrastive": {}, "composed": {}, "bnl": {}}
-    run = run_training(replace(config, train="all", losses=losses, epochs=1), tmp_path / "run")
-    trained = read_checkpoint(run.checkpoint(1))
-    assert trained.visual_fingerprint != read_checkpoint(base).visual_fingerprint
-
-
-def test_videos_are_embedded_once_for_each_visual_tower(
-    tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clips, encoder = world_clips("validation", 5, 2, Framing(64), 0, tmp_path), read_checkpoint(base)
-    first = clips.embedded_once(encoder)
-    np.testing.assert_allclose(np.linalg.norm(first, axis=1), 1, rtol=1e-5)
-    monkeypatch.setattr(Clips, "embeddings", lambda *_: np.ones((5, 16), np.float32))
-    np.testing.assert_array_equal(clips.embedded_once(encoder), first)
-    encoder.card = replace(encoder.card, visual_fingerprint="another")
-    assert (clips.embedded_once(encoder) == 1).all()
-
-
-def test_embedding_can_be_stopped(tmp_path: Path, base: Path) -> None:
-    clips = world_clips("validation", 2, 2, Framing(64), 0, tmp_path)
-    with pytest.raises(InterruptedError):
-        clips.embedded_once(read_checkpoint(base), stoppable(silent, lambda: True))
-    assert not list(tmp_path.glob("embeddings-*.npy"))
-
-
-def test_the_paper_s_optimizer_and_its_decay(config: TrainConfig) -> None:
-    paper = replace(config, optimizer="rmsprop", schedule="exponential", decay=0.5)  # 4 steps per epoch
-    assert isinstance(Learner(paper).optimizer, torch.optim.RMSprop)
-    assert [rate_at(step, paper) for step in (0, 3, 4, 8)] == [1, 1, 0.5, 0.25]
 
 
 CLIPS_END, COMMA = 49407, 267

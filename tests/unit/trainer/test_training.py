@@ -1,7 +1,6 @@
 """The learner, the training loop, and runs from the command line."""
 
 import json
-import math
 import os
 import signal
 import tempfile
@@ -14,21 +13,18 @@ import numpy as np
 import pytest
 import torch
 
-from nt2vr.errors import ConfigError
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
 from tests.tiny import TINY
 from trainer.__main__ import main
-from trainer.config import TrainConfig
-from trainer.config_file import save_config
+from trainer.config import TrainConfig, save_config
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import Clips, world_clips
 from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.loop import train
-from trainer.optimizer import rate_at
 from trainer.runs.run_folder import RunFolder, RunStatus
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
@@ -69,20 +65,6 @@ def test_a_learner_learns(precision: Any) -> None:
     losses = [learner.step([batch])["contrastive"] for _ in range(16)]
     assert losses[-1] < 0.5 * losses[0]
     assert learner.model.logit_scale.dtype == torch.float32
-
-
-def test_batches_that_are_added_up_teach_the_mean_of_their_gradients() -> None:
-    clips, config = colours(8), replace(CONFIG, accumulate=2, precision="fp32", max_grad_norm=1e9)
-    batches = list(epoch_batches(clips, config, 1))
-    found = []
-    for some, accumulate in ((batches[:1], 1), (batches[1:], 1), (batches, 2)):
-        learner = Learner(replace(config, accumulate=accumulate))
-        value = learner.step(some)["contrastive"]
-        gradients = {name: p.grad for name, p in learner.model.named_parameters() if p.grad is not None}
-        found.append({"loss": torch.tensor(value), **gradients})
-    assert learner.steps == 1
-    for name, value in found[2].items():
-        torch.testing.assert_close(value, (found[0][name] + found[1][name]) / 2, rtol=1e-4, atol=1e-7)
 
 
 @pytest.mark.gpu
@@ -155,28 +137,6 @@ def test_the_newest_checkpoints_and_the_best_are_kept_and_the_best_is_noted(
     assert json.loads((tmp_path / "checkpoints" / "best.json").read_text()) == {"epoch": best}
     names = {path.name for path in (tmp_path / "checkpoints").iterdir()}
     assert names == {"best.json", *(f"epoch_{epoch:03d}" for epoch in left | {best})}
-
-
-def test_the_same_seed_gives_the_same_run(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        train(Learner(replace(CONFIG, epochs=1)), RunFolder(tmp_path / name), colours(8), colours(4))
-    one, two = (read_checkpoint(RunFolder(tmp_path / name).checkpoint(1)) for name in ("one", "two"))
-    assert (one.visual_fingerprint, one.text_fingerprint) == (two.visual_fingerprint, two.text_fingerprint)
-
-
-def test_the_rate_rises_in_a_line_and_falls_as_a_cosine() -> None:
-    config = replace(CONFIG, num_clips=40, epochs=1, warmup_steps=2)  # 10 steps
-    assert [rate_at(step, config) for step in (0, 1, 2)] == [0.5, 1.0, 1.0]
-    assert rate_at(6, config) == pytest.approx(0.5)
-    assert rate_at(9, config) == pytest.approx(0.5 * (1 + math.cos(math.pi * 7 / 8)))
-
-
-def test_a_learner_refuses_what_there_is_not() -> None:
-    with pytest.raises(ConfigError, match="Unknown loss 'triplet'"):
-        Learner(replace(CONFIG, losses={"triplet": {}}))
-    with pytest.raises(ConfigError, match="open_clip cannot build the model"):
-        Learner(replace(CONFIG, model={**TINY, "vision_cfg": {"image_size": 64, "width": 8, "layers": []}}))
 
 
 def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -252,51 +212,3 @@ def test_a_run_that_cannot_be_done_says_why_in_one_sentence(
     else:
         assert status is None
         assert "frames_per_step" in capsys.readouterr().err
-
-
-def test_a_preparation_is_counted_from_the_first_status_to_the_first_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written: list[RunStatus] = []
-    monkeypatch.setattr(RunFolder, "write_status", lambda self, status: written.append(status))
-    monkeypatch.setattr(RunFolder, "status", lambda self: written[-1] if written else None)
-    run = RunFolder(tmp_path / "run")
-    run.path.mkdir()
-    save_config(replace(CONFIG, log_every=100), run.config)
-    assert main([str(run.path)]) == 0
-    steps = [status.doing for status in written if status.state == "preparing"]
-    assert list(dict.fromkeys(steps)) == [
-        "loading PyTorch",
-        "loading the model",
-        "drawing clips",
-        "drawing captions",
-    ]
-    assert {(status.doing, status.total) for status in written} >= {("drawing clips", 8), ("drawing clips", 4)}
-    first = next(status for status in written if status.state == "running")
-    assert (first.step, first.doing) == (1, "")
-    assert "random" not in run.log.read_text().lower()  # open_clip warns of weights that nobody asked for
-
-
-def test_a_status_of_another_version_is_read(tmp_path: Path) -> None:
-    run = RunFolder(tmp_path)
-    (tmp_path / "status.json").write_text('{"state": "running", "pid": 1, "epoch": 2, "step": 3}')
-    assert run.status() == RunStatus("running", 1, 2, 3)
-    (tmp_path / "status.json").write_text('{"state": "running", "pid": 1, "epoch": 2, "step": 3, "mood": "good"}')
-    assert run.status() == RunStatus("running", 1, 2, 3)
-
-
-def test_the_progress_of_a_preparation_is_written_when_a_step_begins_and_now_and_then(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run, clock = RunFolder(tmp_path), iter(range(100))
-    monkeypatch.setattr("trainer.runs.run_folder.time.monotonic", lambda: next(clock) / 10)
-    report = run.preparing(RunStatus("preparing", 1, step=7))
-    seen = []
-    for done in range(20):
-        report(done, 20, "drawing clips")
-        status = run.status()
-        assert status is not None and (status.doing, status.total, status.step) == ("drawing clips", 20, 7)
-        seen.append(status.done)
-    assert seen[0] == 0 and 2 < len(set(seen)) < 10
-    report(0, 0, "loading")
-    assert getattr(run.status(), "doing", None) == "loading"

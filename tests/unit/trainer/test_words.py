@@ -8,27 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
-from nt2vr.models.card import HEAD, WORDS, Card
+from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import write_checkpoint
 from nt2vr.models.pooling import joined
 from tests.papers import papers_reference
 from tests.tiny import TINY, tiny_model
 from trainer.config import TrainConfig
-from trainer.config_file import anchored, load_config
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences
 from trainer.data.vocabulary import ppmi_vectors, read_vectors, words_for
 from trainer.learner import Learner
-from trainer.loop import prepare, train
+from trainer.loop import prepare
 from trainer.losses.embedded import EmbeddedBatch, given
 from trainer.losses.retrieval import RetrievalLoss
-from trainer.presets import PRESETS, preset_names
-from trainer.runs.run_folder import RunFolder
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
 SETTINGS = {"size": 8, "states": 6, "vector_size": 3, "least": 2}
@@ -162,29 +158,6 @@ def test_word_vectors_are_read_in_three_forms(write: Callable[..., Path], tmp_pa
     assert {word: row.tolist() for word, row in found.items()} == {"dog": [1, 2], "cat": [5, 6]}
 
 
-def test_vectors_of_captions_words_are_kept_however_late_they_come(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("trainer.data.vocabulary.MAX_OTHERS", 2)
-    vectors = {f"w{row}": [float(row), 0.0] for row in range(6)}
-    assert list(read_vectors(as_text(tmp_path / "vectors", vectors), {"w5", "w0"})) == ["w0", "w1", "w2", "w5"]
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"2 2\ndog 1.0\n", b"hello there\n", b"1 2\ndog nan 1\n", b"1 2\nNew_York 1 1\n", b"\x80\x00\xff\n"],
-)
-def test_other_files_are_one_sentence(content: bytes, tmp_path: Path) -> None:
-    for name in ("vectors.txt", "vectors.bin"):
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(ConfigError, match=r"cannot be read as word vectors|has no vectors of words"):
-            read_vectors(tmp_path / name, set())
-    with pytest.raises(ConfigError, match="cannot be read as word vectors"):
-        read_vectors(tmp_path, set())
-    with pytest.raises(ConfigError, match="cannot be read as word vectors"):
-        read_vectors(tmp_path / "not there.txt", set())
-
-
 @pytest.mark.parametrize(("pooling", "shape"), [("unit_projected", (32, 16)), ("projected", (32, 2, 16))])
 def test_words_learn_the_videos_they_belong_to_and_the_towers_stay(
     pooling: Any, shape: tuple[int, ...], config: TrainConfig
@@ -208,31 +181,16 @@ def test_words_learn_the_videos_they_belong_to_and_the_towers_stay(
     assert all(torch.equal(learner.model.state_dict()[name], value) for name, value in before.items())
 
 
-def test_a_stopped_run_ends_with_the_words_of_one_that_was_not(config: TrainConfig, tmp_path: Path) -> None:
-    def go(name: str, should_stop: Callable[[], bool] = lambda: False) -> str:
-        (tmp_path / name).mkdir(exist_ok=True)
-        clips = coloured(32)
-        learner = Learner(config, words=words_for(config, clips))
-        return train(learner, RunFolder(tmp_path / name), clips, coloured(12, 1), should_stop)
-
-    steps = iter([False] * (32 + 24) + [True])  # asked once per clip, then once per step
-    assert go("stopped", lambda: next(steps)) == "stopped"
-    assert go("stopped") == go("whole") == "finished"
-    for file in (HEAD, WORDS):
-        one, other = (load_file(RunFolder(tmp_path / name).checkpoint(2) / file) for name in ("stopped", "whole"))
-        assert one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
-
-
 def test_settings_that_cannot_go_together_are_one_sentence(config: TrainConfig, tmp_path: Path) -> None:
     impossible: list[dict[str, Any]] = [{"pooling": "mean"}, {"train": "text"}, {"words": {}}]
     for changes in impossible:
         with pytest.raises(ConfigError, match="words needs train head, and the pooling projected"):
             replace(config, **changes)
     for words, said in (
-        ({"vector": "x"}, "words has no setting 'vector'"),
-        ({"size": 0}, "words.size must be at least 1"),
-        ({"size": "big"}, "words.size must be like 2048"),
-        ({"spaces": "two"}, "words.spaces must be one of one, each, not 'two'"),
+        ({"vector": "x"}, "no setting 'words.vector'"),
+        ({"size": 0}, "words.size must be greater than or equal to 1"),
+        ({"size": "big"}, "words.size must be a valid integer"),
+        ({"spaces": "two"}, "words.spaces must be 'one' or 'each', not 'two'"),
     ):
         with pytest.raises(ConfigError, match=said):
             replace(config, words=words)
@@ -244,20 +202,3 @@ def test_settings_that_cannot_go_together_are_one_sentence(config: TrainConfig, 
     write_checkpoint(tmp_path / "w", learner.model, TINY, {}, card, pooling=learner.pooling, words=learner.words)
     with pytest.raises(ConfigError, match="reads words, and no training starts from that"):
         Learner(replace(config, base=str(tmp_path / "w")))
-
-
-def test_the_presets_are_the_papers_and_small_ones_of_the_same_kind(tmp_path: Path) -> None:
-    own, published = (
-        {name: load_config(PRESETS / f"{prefix}{name}.json") for name in ("w2vvpp", "sea")}
-        for prefix in ("", "paper-")
-    )
-    assert {*own, *(f"paper-{name}" for name in published)} <= set(preset_names())
-    for configs in (own, published):
-        assert configs["w2vvpp"].words == {**configs["sea"].words, "spaces": "one"}
-        assert configs["sea"].words["spaces"] == "each"
-        for config in configs.values():
-            assert config.losses["retrieval"].keys() <= {"weight", "margin"}  # Eq. 2, summed
-            assert (config.max_grad_norm, config.optimizer, config.schedule) == (2.0, "rmsprop", "exponential")
-    assert {config.learning_rate for config in published.values()} == {1e-4}
-    anchored_ = anchored(replace(own["sea"], words={"spaces": "each", "vectors": "vec500flickr30m"}))
-    assert anchored_.words["vectors"] == str(Path("vec500flickr30m").absolute())

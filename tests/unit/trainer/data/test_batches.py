@@ -14,7 +14,7 @@ from nt2vr.world.captions import describe
 from nt2vr.world.reader import labels
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
-from nt2vr.world.sentences import SceneDenial, SceneDenialKind, negate
+from nt2vr.world.sentences import SceneDenial, SceneDenialKind
 from tests.truth import fits
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, TruthBatch, epoch_batches
@@ -54,17 +54,6 @@ def test_what_no_loss_needs_is_not_drawn_and_changes_nothing_else() -> None:
     assert first().frames is None  # the visual tower is frozen
 
 
-def test_each_negated_caption_denies_one_thing_of_its_own_caption() -> None:
-    batch = first()
-    assert batch.rows is not None and batch.negated is not None and batch.negatable is not None
-    assert 0 < (~batch.negatable).sum() < 5
-    for place, (row, caption) in enumerate(zip(batch.rows.tolist(), batch.captions, strict=True)):
-        described = describe(scenes()[row], random.Random(f"0 1 {row}"))
-        denials = {sentence.text for sentence in negate(described)}
-        assert described.text == caption and batch.negatable[place] == bool(denials)
-        assert batch.negated[place] in (denials or {caption})  # which no loss looks at
-
-
 def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
     batch = first()
     assert batch.denied is not None and batch.rows is not None
@@ -93,27 +82,6 @@ def test_every_kind_of_the_grammar_is_right_for_its_own_clip_and_wrong_for_hard_
         assert truth.fitting[row] == (denial.kind != "negated")
         found.add(denial.kind)
     assert found == {*kinds}  # no fragments
-
-
-def test_pairs_are_the_captions_and_some_cannot_be_negated() -> None:
-    sentences = WorldSentences(scenes()[:100])
-    pairs = [sentences.pair(row, random.Random(row)) for row in range(100)]
-    assert [pair.caption for pair in pairs] == [sentences.caption(row, random.Random(row)) for row in range(100)]
-    assert 0 < sum(pair.negated is None for pair in pairs) < 20
-    originals = {query.text for query in sentences.queries() if query.kind == "original"}
-    kinds = [query.kind for query in sentences.queries()]
-    assert len(originals) > 95 and {*kinds} == {"original", "negated", "composed", "without", "not"}
-
-
-def test_hard_clips_are_sought_for_the_pool() -> None:
-    only = replace(CONFIG, sentences={"composed": 1.0}, pool_clips=0)
-    hard, none = (truth_of(first(replace(only, hard_clips=number))) for number in (2, 0))
-    assert len(none.pool) == 20
-    assert hard.both.any(axis=1).sum() > none.both.any(axis=1).sum()
-
-
-def test_where_videos_are_learnt_the_pool_is_the_batch() -> None:
-    assert truth_of(first(replace(CONFIG, train="all"))).fitting.shape == (20, 20)
 
 
 def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:

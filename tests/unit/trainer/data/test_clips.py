@@ -9,13 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.models.framing import Framing
-from nt2vr.progress import silent, stoppable
-from nt2vr.world.captions import describe
 from nt2vr.world.drawn import clips as clips_module
-from nt2vr.world.drawn.render import render
-from nt2vr.world.sampling import sample_scenes
 from trainer.config import TrainConfig
-from trainer.data.batches import Batch, epoch_batches, every_caption
+from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import Clips, world_clips
 from trainer.data.sentences import CaptionSentences
 
@@ -45,20 +41,6 @@ def numbered(count: int, num_frames: int = 3) -> Clips:
     return Clips(pixels, Numbered(count))
 
 
-@pytest.mark.parametrize("chunk", [64, 2], ids=["one process", "several"])
-def test_each_row_holds_the_frames_and_tells_the_captions_of_its_own_scene(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
-) -> None:
-    monkeypatch.setattr(clips_module, "CHUNK", chunk)
-    clips, scenes = world_clips("validation", 5, 2, Framing(64), 3, tmp_path), sample_scenes("validation", 5, 3)
-    for row, scene in enumerate(scenes):
-        np.testing.assert_array_equal(clips.frames[row], render(scene, 64, 2))
-        assert clips.sentences.caption(row, random.Random(1)) == describe(scene, random.Random(1)).text
-    assert clips.captions("a") == clips.captions("a") != clips.captions("b")
-    undrawn = world_clips("validation", 5, 2, Framing(64), 3, tmp_path, draws=False)
-    assert (clips.path, clips.name) == (undrawn.path, undrawn.name) and clips.name == "built-in world"
-
-
 def test_what_was_rendered_is_not_rendered_again_unless_it_would_look_different(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,12 +55,6 @@ def test_what_was_rendered_is_not_rendered_again_unless_it_would_look_different(
     monkeypatch.setattr(clips_module, "LOOK", clips_module.LOOK + 1)  # as if the drawing had changed
     world_clips("train", 2, 1, Framing(32), 0, tmp_path)
     assert len(list(tmp_path.iterdir())) == 6
-
-
-def test_rendering_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None:
-    with pytest.raises(InterruptedError):
-        world_clips("train", 2, 1, Framing(32), 0, tmp_path, progress=stoppable(silent, lambda: True))
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_epoch_shows_every_clip_once_with_its_own_caption() -> None:
@@ -126,16 +102,6 @@ def test_an_epoch_can_take_every_caption_once_with_the_frames_of_its_own_clip() 
     assert [b.captions for b in epoch_batches(several(counts), config, 1, start=5)] == one[5:]
     more = [c for b in epoch_batches(several(counts), replace(config, passes=2), 1) for c in b.captions]
     assert len(more) == 96 and len(set(more)) == 48
-
-
-def test_captions_of_one_clip_are_spread_over_the_epoch() -> None:
-    counts = np.array([20] * 400 + [40] * 50)
-    rows, numbers = every_caption(counts, np.random.default_rng(0))
-    assert len(set(zip(rows.tolist(), numbers.tolist(), strict=True))) == len(rows) == 10_000
-    repeated = sum(10 - len(set(rows[start : start + 10].tolist())) for start in range(0, 10_000, 10))
-    assert repeated < 100  # of 10,000; drawn at random about 115
-    first = rows[:5_000]
-    assert 9 <= np.bincount(first, minlength=450)[:400].min() <= np.bincount(first)[:400].max() <= 11
 
 
 def test_frames_of_a_step_are_different_ones_of_the_clip_and_mirrored_together_about_half_the_time() -> None:

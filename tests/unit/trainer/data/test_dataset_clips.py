@@ -1,7 +1,6 @@
 """Clips of video files, decoded once and in the same way as in the app, bad ones skipped; and a run on them."""
 
 import json
-import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,40 +9,28 @@ from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from PIL import Image
 
 from nt2vr.datasets.load import load_dataset
-from nt2vr.errors import CheckpointError, ConfigError, DatasetError, MediaError
+from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.evaluation.media import embed_files
-from nt2vr.media.decode import Decoder, Decoding
-from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
 from nt2vr.media.video_files import decode_videos
 from nt2vr.models.card import Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
-from nt2vr.progress import silent, stoppable
-from nt2vr.search.embed_clips import prefetch_frames
-from tests.disks import mounted
+from nt2vr.progress import silent
 from tests.tiny import TINY
 from tests.training import run_training
-from trainer.config import TrainConfig
-from trainer.data import sentences as sentences_module
+from trainer.config import TrainConfig, resolved
 from trainer.data.batches import epoch_batches
-from trainer.data.captions import read_split
-from trainer.data.clips import ClipLoader, Clips
+from trainer.data.clips import ClipLoader, Clips, read_split
 from trainer.learner import Learner
-from trainer.loop import train
-from trainer.runs.run_folder import RunFolder
 
 WriteVideo = Callable[..., Path]
 CONFIG = TrainConfig(model=TINY, num_clips=100, num_frames=2, validation_clips=2, batch_size=4, epochs=2, log_every=1)
 CAPTIONS = ["a man is singing", "someone sings with a guitar"]
-
-
-def negator(caption: str) -> tuple[str, ...]:
-    return ("a man is not singing", "a man isn't singing") if caption == CAPTIONS[0] else ()
 
 
 @pytest.fixture
@@ -105,53 +92,6 @@ def test_rows_keep_their_own_captions_where_a_bad_file_is_left_out(write_video: 
         assert [round(float(clip.mean()), -1) for clip in np.asarray(frames)] == [40, 200]
 
 
-def test_frames_are_decoded_once_and_again_when_a_file_or_the_sampling_is_another(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write_video: WriteVideo
-) -> None:
-    config, cache = replace(CONFIG, data=str(folder)), tmp_path / "cache"
-    first = ClipLoader(config, cache).load("train")
-    with monkeypatch.context() as patch:
-        decoded = count_decoded(patch)
-        again = ClipLoader(config, cache).load("train")
-    assert [path.name for path in decoded] == ["bad.avi"]
-    np.testing.assert_array_equal(again.frames, first.frames)
-    assert ClipLoader(replace(config, num_frames=3), cache).load("train").frames.shape[1] == 3
-    for path in (folder / "clips").glob("*.avi"):
-        write_video(f"mine/clips/{path.name}", [250] * 2)
-    changed = ClipLoader(config, cache).load("train")
-    assert np.asarray(changed.frames).min() > 240
-    assert [path.name for path in sorted((cache / "frames").iterdir())] == ["2-2-64", "2-3-64"]
-
-
-def test_the_trainer_sees_the_frames_that_the_library_decodes(tmp_path: Path, write_video: WriteVideo) -> None:
-    Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 70, 3), np.uint8)).save(tmp_path / "photo.png")
-    paths = [write_video("a.mp4", list(range(0, 250, 10)), side=80), tmp_path / "photo.png"]
-    videos = tuple(Video(path.stem, path, ("a clip",)) for path in paths)
-    with Cache(tmp_path / "trainer") as cache:
-        _, frames, _ = decode_videos(videos, 4, Framing(64), cache)
-    with Decoder(num_workers=1) as decoder, Cache(tmp_path / "app") as cache:
-        prefetch_frames(Gallery("g", videos), Card("any", frames=4, image_size=64), decoder, cache)
-        store = cache.frames(4, Framing(64))
-        seen = [store.get(cache.content_hash(path)) for path in paths]
-    np.testing.assert_array_equal(frames, np.stack([some for some in seen if some is not None]))
-    picture: NDArray[np.uint8] = frames[1]
-    assert (picture == picture[0]).all()  # one frame, repeated
-
-
-def test_decoding_that_is_stopped_goes_on_where_it_was(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answers = iter([False] * 14 + [True])  # twelve files are hashed, then some decoded
-    videos = [Video(path.stem, path, ("a",)) for path in sorted((folder / "clips").iterdir())]
-    with Cache(tmp_path / "cache") as cache:
-        with pytest.raises(InterruptedError):
-            decode_videos(videos, 2, Framing(16), cache, stoppable(silent, lambda: next(answers)))
-        stored = len(cache.frames(2, Framing(16)))
-        counted = count_decoded(monkeypatch)
-        assert len(decode_videos(videos, 2, Framing(16), cache)[1]) == 11
-        assert stored >= 2 and len(counted) == 12 - stored
-
-
 def count_decoded(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Return a list to which every file that is decoded is added."""
     decoded: list[Path] = []
@@ -198,65 +138,6 @@ def test_a_follower_reads_what_the_leader_has_stored_and_tries_nothing_again(
     np.testing.assert_array_equal(follower.frames, leader.frames)
 
 
-def test_frames_that_the_disk_has_no_room_for_are_refused_before_any_is_decoded(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    decoded = count_decoded(monkeypatch)
-    (tmp_path / "disk").mkdir()
-    with (
-        mounted(tmp_path / "disk", "size=200k"),
-        pytest.raises(ConfigError, match="frames of 11 videos needs"),
-    ):
-        ClipLoader(replace(CONFIG, data=str(folder)), tmp_path / "disk").load("train")
-    assert decoded == []
-
-
-def test_a_video_on_which_the_decoder_failed_is_tried_again(
-    write_video: WriteVideo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    videos = [Video(name, write_video(f"{name}.avi", [shade] * 3), ("a",)) for name, shade in [("a", 40), ("b", 200)]]
-    result = Decoding.result
-
-    def crash_on_a(decoding: Decoding) -> Any:
-        if decoding.path.stem == "a":
-            raise MediaError("a.avi crashed the decoder.")
-        return result(decoding)
-
-    with Cache(tmp_path / "cache") as cache:
-        with monkeypatch.context() as patch:
-            patch.setattr(Decoding, "result", crash_on_a)
-            assert [video.video_id for video in decode_videos(videos, 2, Framing(16), cache)[0]] == ["b"]
-        assert "Skipped a: a.avi crashed the decoder" in caplog.text
-        alone, _, _ = decode_videos(videos, 2, Framing(16), cache, decodes=False)  # as a follower sees them
-        both, frames, _ = decode_videos(videos, 2, Framing(16), cache)
-    assert [len(alone), len(both)] == [1, 2]
-    assert [round(float(clip.mean()), -1) for clip in np.asarray(frames)] == [40, 200]  # in the order of the videos
-
-
-def test_where_nothing_can_be_decoded_that_is_said(tmp_path: Path) -> None:
-    (tmp_path / "bad.avi").write_text("no video")
-    with Cache(tmp_path / "cache") as cache, pytest.raises(DatasetError, match="None of the 1 videos can be decoded"):
-        decode_videos([Video("bad", tmp_path / "bad.avi", ("a",))], 2, Framing(16), cache)
-
-
-def test_negated_captions_are_those_of_the_captions_told_and_what_cannot_be_negated_is_marked(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sentences_module, "negations", negator)
-    config = replace(CONFIG, data=str(folder), batch_size=10, num_clips=10)
-    clips = ClipLoader(config, tmp_path / "cache").load("train")
-    variants = set()
-    for epoch in range(1, 9):
-        (batch,) = epoch_batches(clips, config, epoch, needs=frozenset({"negated"}))
-        assert batch.negated is not None and batch.negatable is not None
-        for caption, negated, could in zip(batch.captions, batch.negated, batch.negatable.tolist(), strict=True):
-            assert could == (caption == CAPTIONS[0])
-            assert negated in negator(caption) or negated == caption
-            variants.add(negated)
-    assert len(variants) == 3
-    assert {clips.sentences.caption(0, random.Random(seed)) for seed in range(9)} == set(CAPTIONS)
-
-
 def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_path: Path) -> None:
     losses = {"retrieval": {}, "bnl": {"weight": 1e-3}}
     config = replace(CONFIG, data=str(folder), losses=losses, learning_rate=1e-4)
@@ -295,40 +176,17 @@ def test_pooling_and_frame_positions_of_a_run_are_on_its_cards_and_of_its_base(
         read_card(run.checkpoint(1))
 
 
-def test_a_run_that_takes_every_caption_goes_on_in_the_middle_of_an_epoch(folder: Path, tmp_path: Path) -> None:
-    losses = {"retrieval": {}, "bnl": {"weight": 1e-3}}
-    config = replace(CONFIG, data=str(folder), losses=losses, num_captions=1_000)
-    once = run_training(config, tmp_path / "runs" / "once")
-    status = once.status()
-    assert status is not None and status.step == 10  # five batches of 4 of 20 captions, twice
-    clips, validation = (
-        ClipLoader(config, tmp_path / "runs" / ".frames").load(split) for split in ("train", "validation")
-    )
-    assert sum(query.kind == "original" for query in validation.sentences.queries()) == 2  # of one clip
-    exact = replace(config, num_clips=len(clips), num_captions=clips.num_captions)
-    twice, asked = RunFolder(tmp_path / "runs" / "twice"), iter(range(1, 100))
-    twice.path.mkdir()
-    assert train(Learner(exact), twice, clips, validation, lambda: next(asked) >= 3) == "stopped"
-    assert train(Learner(exact), twice, clips, validation) == "finished"
-    assert twice.metrics.read_text() == once.metrics.read_text()
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"losses": {"composed": {}}}, "composed must know which clips a sentence is right for"),
-        ({"batch_size": 11}, "mine has 10 clips to train on, too few for a batch_size of 11."),
+        ({"losses": {"composed": {}}}, "composed must know what each clip shows"),
+        ({"batch_size": 12}, "mine has 11 clips to train on, too few for a batch_size of 12."),
         ({"data": "/nowhere"}, "/nowhere is not there."),
-        ({"data": "worl"}, "worl is not there. Did you mean 'world'? Name world, a captions file or"),
     ],
-    ids=["a loss that needs more", "too few", "nothing there", "a slip"],
+    ids=["a loss that needs more", "too few", "nothing there"],
 )
 def test_what_cannot_be_trained_is_refused_before_anything_is_decoded(
-    folder: Path, tmp_path: Path, change: dict[str, Any], reason: str
+    folder: Path, change: dict[str, Any], reason: str
 ) -> None:
-    (folder / "clips" / "bad.avi").unlink()
-    failed = run_training(replace(CONFIG, **{"data": str(folder), **change}), tmp_path / "runs" / "a", "failed")
-    status = failed.status()
-    assert status is not None and status.error is not None
-    assert status.error.startswith(reason)
-    assert not list(tmp_path.rglob("rows-*"))
+    with pytest.raises(ConfigError, match=reason):
+        resolved(replace(CONFIG, **{"data": str(folder), **change}))

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
 from tests.papers import papers_reference
-from trainer.data import distractors as module
-from trainer.data.distractors import Sought, distractors, subject_and_object
-from trainer.teacher import Miner
+from trainer import teacher as module
+from trainer.data.batches import Sought, subject_and_object
+from trainer.teacher import Miner, distractors
 
 
 @pytest.mark.parametrize("block", [3, 100])

@@ -7,11 +7,11 @@ import pytest
 
 from nt2vr.world.drawn.motions import spots
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import Scene, main_deeds
+from nt2vr.world.scenes import Scene
 from nt2vr.world.things import deeds
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
-from trainer.data import ordered
-from trainer.data.ordered import FrameOrders, reordered, solos_of
+from trainer.data import sentences as ordered
+from trainer.data.sentences import FrameOrders, reordered, solos_of
 
 
 def _doings(scene: Scene) -> set[tuple[str, str]]:
@@ -78,22 +78,6 @@ def _does(text: str, verb: str) -> bool:
 def test_reordered_frames_are_where_the_other_motion_is(verb: str, other: str, num_frames: int) -> None:
     shown, wanted = (spots(deeds()[name].motion, num_frames) for name in (verb, other))
     assert [shown[frame] for frame in reordered(verb, other, num_frames)] == list(wanted)
-
-
-def test_who_does_it_does_nothing_else_and_to_nobody() -> None:
-    for scene in sample_scenes("train", 100, 1):
-        for solo in solos_of(0, scene):
-            (figure,) = (figure for figure in scene.figures if figure.thing == solo.thing)
-            (deed,) = main_deeds(figure)
-            assert (deed.verb, deed.object, deed.start, deed.end, figure.count) == (solo.verb, None, 0, 1, 1)
-
-
-def test_equal_seeds_draw_alike_and_too_few_clips_draw_nothing() -> None:
-    orders = FrameOrders(sample_scenes("train", 100, 0))
-    one, other, third = (orders.draw(4, 4, random.Random(seed)) for seed in (1, 1, 2))
-    assert one.texts == other.texts != third.texts and (one.rows == other.rows).all()
-    none = FrameOrders([]).draw(4, 4, random.Random(0))
-    assert none.texts == [] and none.rows.shape == (0, 4)
 
 
 def test_what_is_done_first_is_said_last_with_after_alone() -> None:

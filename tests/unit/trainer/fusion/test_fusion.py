@@ -1,25 +1,57 @@
-"""Training of a fusion: it learns, it repeats itself, and its file joins a checkpoint folder."""
+"""Training of a fusion: it learns, it repeats itself, what is right for a triplet, and what a step draws."""
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch.nn.functional import normalize
 
+from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
+from nt2vr.errors import DatasetError
+from nt2vr.evaluation.covr import CovrQuery, EmbeddedQueries
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion
-from nt2vr.search.references import Weights, fusion_of
+from nt2vr.search.references import CovrVectors, Weights, fusion_of
 from tests.tiny import write_tiny
-from trainer.fusion.__main__ import add_fusion
-from trainer.fusion.config import FusionConfig
-from trainer.fusion.data import FusionData, load_families
-from trainer.fusion.train import LOSSES, train_fusion
+from tests.unit.trainer.fusion.triplets import write_triplets
+from trainer.config import TrainConfig
+from trainer.fusion.data import FusionData, load_families, triplets_of
+from trainer.fusion.losses import hn_nce
+from trainer.fusion.run import LOSSES, FusionLearner, add_fusion, batches
+from trainer.options import FusionSettings
 
 DIM, FAMILIES, EDITS = 12, 40, 3
-CONFIG = FusionConfig(families=FAMILIES, steps=60, batch=10, random_clips=20, learning_rate=0.01, temperature=0.1)
 WEIGHTS = Weights(wanted=1, unwanted=1)
+# reference, target, reference's caption, target's caption; clips c and e show the same
+TRIPLETS = [
+    ("a", "b", "a dog", "a cat"),
+    ("a", "c", "a dog", "a cow"),
+    ("d", "e", "a dog", "a cow"),
+    ("b", "c", "a cat", "a cow"),
+    ("e", "b", "a cow", "a cat"),
+]
+CLIPS = "abcde"
+
+
+def config_of(steps: int = 60, settings: Any = None, **changes: Any) -> TrainConfig:
+    """Return the config of a run with one epoch of `steps` steps."""
+    common = {"num_clips": FAMILIES, "batch_size": 10, "learning_rate": 0.01, "data": "world", "seed": 1, **changes}
+    passes = steps // (common["num_clips"] // common["batch_size"])
+    fusion = {"temperature": 0.1, "random_clips": 20, **(settings or {})}
+    fixed: dict[str, Any] = {"base": "base", "train": "fusion", "losses": {}, "monitor": "fusion/R@1"}
+    return TrainConfig(**fixed, fusion=fusion, epochs=1, passes=passes, warmup_steps=0, max_grad_norm=100.0, **common)
+
+
+def trained(data: FusionData, config: TrainConfig) -> tuple[Fusion, list[float]]:
+    """Train a fusion; return it with the loss of every step."""
+    learner = FusionLearner(config, data, WEIGHTS)
+    learner.start_epoch()
+    losses = [loss for batch in learner.draw(1) for loss in learner.step([batch]).values()]
+    return learner.fusion, losses
 
 
 def toy_data(seed: int = 0) -> FusionData:
@@ -44,8 +76,7 @@ def recall(fusion: Fusion, data: FusionData) -> float:
 @pytest.mark.parametrize("hidden", [0, 32], ids=["linear", "one hidden layer"])
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_a_fusion_learns_what_parts_cannot_know(loss: str, hidden: int) -> None:
-    config = replace(CONFIG, loss=loss, hidden=hidden, steps=150)  # type: ignore[arg-type]
-    fusion, losses = train_fusion(toy_data(), WEIGHTS, config)
+    fusion, losses = trained(toy_data(), config_of(152, {"loss": loss, "hidden": hidden}))
     untrained = Fusion(DIM, 1, 1)
     assert losses[-1] < losses[0] / 2
     assert recall(fusion, toy_data()) > recall(untrained, toy_data()) + 0.3
@@ -53,21 +84,15 @@ def test_a_fusion_learns_what_parts_cannot_know(loss: str, hidden: int) -> None:
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_targets_weighted_by_frame_are_what_it_learns(loss: str) -> None:
-    data, config = toy_data(), replace(CONFIG, loss=loss, steps=5)  # type: ignore[arg-type]
+    data, settings = toy_data(), {"loss": loss, "weigh_frames": True}
     one = data.clips[: len(data.targets), None]
-    plain, _ = train_fusion(data, WEIGHTS, config)
-    alone, _ = train_fusion(replace(data, frames=one), WEIGHTS, replace(config, weigh_frames=True))
+    plain, _ = trained(data, config_of(4, {"loss": loss}))
+    alone, _ = trained(replace(data, frames=one), config_of(4, settings))
     two = torch.cat([one, data.wanted], dim=1)  # the second frame is what the text asks for
-    weighted, _ = train_fusion(replace(data, frames=two), WEIGHTS, replace(config, weigh_frames=True))
+    weighted, _ = trained(replace(data, frames=two), config_of(4, settings))
     own, other, expected = (each.get_parameter("layers.0.weight") for each in (alone, weighted, plain))
     torch.testing.assert_close(own, expected, rtol=0, atol=1e-3)
     assert (other - expected).abs().max() > 1e-2
-
-
-def test_equal_seeds_give_equal_fusions() -> None:
-    config = replace(CONFIG, steps=5)
-    prints = [train_fusion(toy_data(), WEIGHTS, replace(config, seed=seed))[0].fingerprint for seed in (1, 1, 2)]
-    assert prints[0] == prints[1] != prints[2]
 
 
 def test_cross_attention_has_no_effect_before_it_is_trained() -> None:
@@ -88,15 +113,14 @@ def test_cross_attention_learns_what_only_the_tokens_tell(loss: str) -> None:
     spelled, nothing = torch.arange(len(tokens))[:, None], torch.zeros_like(data.wanted)
     data = replace(data, clips=clips, wanted=nothing, tokens=tokens.half(), spelled=spelled)
     data.tokens[:, 1, 0] += 3  # type: ignore[index]  # by which it can be told from the others
-    config = replace(CONFIG, loss=loss, blocks=2, steps=200, learning_rate=3e-3)  # type: ignore[arg-type]
-    fusion, losses = train_fusion(data, WEIGHTS, config)
+    fusion, losses = trained(data, config_of(200, {"loss": loss, "blocks": 2}, learning_rate=3e-3))
     assert losses[-1] < losses[0] / 2
     assert fusion.cross and data.tokens is not None
     given = data.pictures[data.references], data.wanted[:, 0], data.unwanted[:, 0], data.tokens.float()
     frames = data.pictures[data.references, None]
     found = fusion(*given, frames)
     right = (found @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean()
-    linear, _ = train_fusion(data, WEIGHTS, replace(config, blocks=0))
+    linear, _ = trained(data, config_of(200, {"loss": loss}, learning_rate=3e-3))
     assert right > recall(linear, data) + 0.3
 
 
@@ -110,7 +134,7 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
     folder = tmp_path / "model"
     write_tiny(folder)
     fusion = Fusion(16, 2, 1).rounded()
-    add_fusion(folder, fusion, Weights(sum=0.4, wanted=2, unwanted=1), CONFIG, {}, "toys")
+    add_fusion(folder, fusion, Weights(sum=0.4, wanted=2, unwanted=1), FusionSettings(), {}, "toys")
     card, encoder = read_card(folder), read_checkpoint(folder, verify=True)
     assert card.composition == {"sum": 0.4, "wanted": 2, "unwanted": 1}
     assert card.fusion["fingerprint"] == fusion.fingerprint
@@ -122,14 +146,14 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
 
 def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path: Path) -> None:
     write_tiny(tmp_path / "model")
-    encoder, config = read_checkpoint(tmp_path / "model"), FusionConfig(families=3)
+    encoder, config = read_checkpoint(tmp_path / "model"), config_of(num_clips=3, batch_size=3)
     data = load_families(encoder, config, tmp_path)
     assert len(data.pictures) == 3
     assert len(data.clips) == len(data.families) == len(data.targets) + 3 + 3  # twins, and the references
     assert all(target in right for target, right in zip(data.targets.tolist(), data.right, strict=True))
     assert (data.families[data.targets] == data.references).all()
     assert data.frames is None
-    weighed = load_families(encoder, replace(config, weigh_frames=True), tmp_path)
+    weighed = load_families(encoder, replace(config, fusion={"weigh_frames": True}), tmp_path)
     frames = weighed.frames
     assert frames is not None
     torch.testing.assert_close(weighed.clips, data.clips, atol=1e-6, rtol=0)
@@ -137,3 +161,80 @@ def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path
     torch.testing.assert_close(normalize(frames.mean(dim=1), dim=-1), data.clips[: len(frames)], atol=1e-4, rtol=0)
     missing = load_families(encoder, config, tmp_path, without={"man", "woman", "boy", "girl"})
     assert 0 < len(missing.targets) < len(data.targets)
+
+
+def data_of(triplets: list[tuple[str, str, str, str]] = TRIPLETS, missing: str = "") -> FusionData:
+    rng = np.random.default_rng(0)
+    clips = rng.normal(size=(len(CLIPS), 8)).astype(np.float32)
+    clips /= np.linalg.norm(clips, axis=1, keepdims=True)
+    clips[[CLIPS.index(each) for each in missing]] = 0
+    samples = tuple(
+        CovrSample(one, "x", (two,), "triplets", str(row), caption=after, before=before)
+        for row, (one, two, before, after) in enumerate(triplets)
+    )
+    queries = tuple(CovrQuery("triplets", "x", CLIPS.index(one), (CLIPS.index(two),)) for one, two, _, _ in triplets)
+    texts = rng.normal(size=(2, len(triplets), 8)).astype(np.float32)
+    pictures = clips[[CLIPS.index(one) for one, *_ in triplets]]
+    embedded = EmbeddedQueries(queries, CovrVectors(pictures, texts[0], texts[0], texts[1]), texts[0], clips)
+    return triplets_of(CovrSet("toy", samples, {}, {}), embedded)
+
+
+def test_neither_video_of_a_training_triplet_is_held_out(tmp_path: Path) -> None:
+    write_triplets(tmp_path / "data")
+    training, held_out = (load_covr(tmp_path / "data", split) for split in ("train", "val"))
+    taken = {sample.targets[0] for sample in held_out.samples}
+    assert len(taken) == 4  # a tenth
+    assert len(held_out.samples) == 8
+    assert not taken & {name for sample in training.samples for name in (sample.reference, *sample.targets)}
+    first = training.samples[0]
+    assert (first.reference, first.targets, first.before) == ("v0", ("v1",), "a 0")
+    assert load_covr(tmp_path / "data", "test").samples == held_out.samples
+    (tmp_path / "data" / "my-triplets.jsonl").write_text('{"reference": "v0", "target": "v1"}')
+    with pytest.raises(DatasetError, match="Expected JSON lines with reference, target, text and both captions"):
+        load_covr(tmp_path / "data", "val")
+
+
+def test_right_is_what_has_the_targets_caption_and_hard_what_shares_the_references() -> None:
+    data = data_of()
+    assert [list(rows) for rows in data.right] == [[1], [2, 4], [2, 4], [2, 4], [1]]
+    assert data.sources is not None
+    assert data.sources.tolist() == [0, 0, 0, 1, 2]
+    assert data.targets.tolist() == [1, 2, 4, 2, 1]
+    lost = data_of(missing="c")
+    assert len(lost.targets) == 3  # two triplets lead to it
+    with pytest.raises(DatasetError, match="toy has 1 triplets with a target"):
+        data_of(TRIPLETS[:1])
+
+
+def test_the_loss_is_that_of_the_papers_sets() -> None:
+    data, settings = data_of(), FusionSettings(loss="hn_nce", iterate="triplets", temperature=0.1)
+    model, rows = Fusion(8, 1, 1), torch.arange(5)
+    noisy, hard = torch.zeros(2, 5, 5, dtype=torch.bool)
+    for i, (_, _, before, after) in enumerate(TRIPLETS):
+        for j, (_, _, other_before, other_after) in enumerate(TRIPLETS):
+            noisy[i, j] = i != j and after == other_after
+            hard[i, j] = before == other_before and after != other_after
+    queries = model(data.pictures, data.wanted[:, 0], data.unwanted[:, 0])
+    expected = hn_nce(queries @ data.clips[data.targets].T, hard, noisy, 0.1) / 10
+    torch.testing.assert_close(LOSSES["hn_nce"](model, data, rows, settings), expected)
+
+
+def test_a_step_draws_triplets_or_one_of_each_distinct_target() -> None:
+    data = data_of()
+    drawn = [rows.tolist() for rows in batches(data, FusionSettings(iterate="targets"), 3, 40, 1)]
+    assert all(sorted(data.targets[rows].tolist()) == [1, 2, 4] for rows in drawn)
+    assert {row for rows in drawn for row in rows} == set(range(5))
+    each = [rows.tolist() for rows in batches(data, FusionSettings(iterate="triplets"), 2, 40, 1)]
+    assert all(len(rows) == 2 for rows in each)
+    for start in range(0, 40, 2):
+        assert len({*each[start], *each[start + 1]}) == 4  # none twice before all were drawn
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_triplets_are_learnt(loss: str) -> None:
+    sizes = {"num_clips": 3, "batch_size": 3, "data": "triplets", "learning_rate": 0.02}
+    fusion, losses = trained(data_of(), config_of(200, {"loss": loss, "iterate": "targets"}, **sizes))
+    assert losses[-1] < losses[0] / 2
+    data = data_of()
+    found = fusion(data.pictures, data.wanted[:, 0], data.unwanted[:, 0]) @ data.clips.T
+    assert all(best in right for best, right in zip(found.argmax(dim=1).tolist(), data.right, strict=True))

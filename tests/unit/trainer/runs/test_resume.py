@@ -4,9 +4,7 @@ import json
 import math
 import multiprocessing
 import os
-import random
 import signal
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -19,15 +17,16 @@ from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
-from tests.tiny import TINY, tiny_model
+from tests.tiny import TINY, tiny_model, write_tiny
+from tests.training import go_on, run_training
+from tests.unit.trainer.fusion.triplets import write_triplets
 from trainer import validation as validation_module
-from trainer.config import TrainConfig
-from trainer.config_file import load_config, save_config
+from trainer.config import TrainConfig, load_config, save_config
 from trainer.data.batches import Batch
 from trainer.data.clips import world_clips
-from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.loop import train
+from trainer.optimizer import Steps
 from trainer.runs import resume
 from trainer.runs.resume import Position, Saver, read_saved, read_state
 from trainer.runs.run_folder import RunFolder
@@ -199,44 +198,75 @@ def test_a_run_of_the_former_world_is_refused_and_one_on_videos_is_not(twins: Pa
 
 
 def steps_saved(folder: Path) -> int | None:
-    saved = read_saved(RunFolder(folder), load_config(folder / "config.json"))
-    return saved.learner["steps"] if saved.learner else None
+    saved = read_state(RunFolder(folder))
+    return saved.learner["steps"] if saved and saved.learner else None
 
 
-@pytest.mark.slow
-def test_a_run_killed_again_and_again_at_any_moment_goes_on_too(twins: Path) -> None:
-    folder, rng = new_run_like(twins, "text", "any moment"), random.Random(time.time())
-    for _ in range(2):
-        process = start(go_and_die, folder, "never", 0, 0)
-        process.join(rng.uniform(0.2, 2.5))
-        process.kill()
-        process.join()
-    assert go(folder) == "finished"
-    assert_twins(folder, twins / "text")
+def captions_alone(folder: Path, _: Any) -> dict[str, Any]:
+    who, doing = ("a man", "a woman", "a boy", "a dog", "two girls"), ("singing", "eating an apple", "running")
+    captions = [f"{one} {some} {where}" for one in who for some in doing for where in ("on a stage", "in a park")]
+    (folder / "captions.txt").write_text("\n".join(captions))
+    losses = {"distill": {"alpha": 0.65}}
+    return {"train": "text", "losses": losses, "data": str(folder / "captions.txt"), "validation_clips": 3}
 
 
-@pytest.mark.parametrize("steps", [3, 14], ids=["in an epoch", "before the last is measured"])
-def test_a_stopped_run_is_saved_after_its_step_and_goes_on(twins: Path, steps: int) -> None:
-    folder = new_run_like(twins, "text", f"stopped {steps}")
-    asked = iter(range(1, 100))
-    assert go(folder, lambda: next(asked) >= steps) == "stopped"
-    assert steps_saved(folder) == steps
-    assert go(folder) == "finished"
-    assert_twins(folder, twins / "text")
+def every_caption(folder: Path, write_video: Any) -> dict[str, Any]:
+    lines = []
+    for number in range(12):
+        write_video(f"mine/{number}.avi", [20 * number] * 3)
+        lines.append({"video_id": str(number), "path": f"{number}.avi", "captions": ["it sings", "a man dances"]})
+    (folder / "mine" / "captions.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    losses = {"retrieval": {}, "bnl": {"weight": 1e-3}}
+    return {"losses": losses, "data": str(folder / "mine"), "num_captions": 1_000, "validation_clips": 3}
 
 
-def test_a_run_that_drops_patches_of_its_base_draws_the_same_ones_when_resumed(tmp_path: Path) -> None:
-    base = Learner(replace(ALL, losses={"contrastive": {}}))
-    write_checkpoint(tmp_path / "base", base.model, ALL.model, {}, Card("Tiny base", frames=2))
-    config = replace(ALL, model={}, base=str(tmp_path / "base"), epochs=1, losses={"contrastive": {}})
-    for name in ("whole", "resumed"):
-        (tmp_path / name).mkdir()
-        save_config(config, tmp_path / name / "config.json")
-    assert go(tmp_path / "whole") == "finished"
-    asked = iter(range(1, 100))
-    assert go(tmp_path / "resumed", lambda: next(asked) >= 3) == "stopped"
-    assert go(tmp_path / "resumed") == "finished"
-    assert RunFolder(tmp_path / "resumed").metrics.read_text() == RunFolder(tmp_path / "whole").metrics.read_text()
+def of_fusion(folder: Path, _: Any) -> dict[str, Any]:
+    write_triplets(folder / "triplets")
+    changes = {"data": str(folder / "triplets"), "losses": {}, "monitor": "fusion/R@1", "num_clips": 100}
+    return {**changes, "train": "fusion", "fusion": {"iterate": "triplets", "random_clips": 3}, "batch_size": 12}
+
+
+WORDS = {"spaces": "each", "size": 8, "states": 6, "vector_size": 3, "least": 2}
+KINDS: dict[str, Callable[[Path, Any], dict[str, Any]]] = {
+    "towers that drop patches": lambda *_: {"base": "", "model": {**TINY, "vision_cfg": VIT}, "accumulate": 2},
+    "text tower": lambda *_: {"train": "text", "losses": {"contrastive": {}, "composed": {}, "distill": {}}},
+    "pooling": lambda *_: {"train": "text", "pooling": "unit_seqTransf"},
+    "words": lambda *_: {"train": "head", "pooling": "unit_projected", "words": WORDS, "losses": {"retrieval": {}}},
+    "captions alone": captions_alone,
+    "every caption": every_caption,
+    "fusion": of_fusion,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
+    kind: str, tmp_path: Path, write_video: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is trained, and on whatever data: every later number is the same, and so are the checkpoints."""
+    write_tiny(tmp_path / "base", "Tiny base")
+    sizes = {"num_clips": 24, "num_frames": 2, "validation_clips": 8, "batch_size": 4, "pool_clips": 8, "epochs": 2}
+    common = {"base": str(tmp_path / "base"), "log_every": 3, "warmup_steps": 2, "learning_rate": 5e-3, **sizes}
+    config = TrainConfig(**{**common, **KINDS[kind](tmp_path, write_video)})
+    whole, step = run_training(config, tmp_path / "runs" / "whole"), Steps.step
+
+    def interrupted(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
+        values = step(self, batches)
+        if self.steps == 2 or self.steps == (whole.status() or fail()).step - 1:  # in an epoch, and near the end
+            os.kill(os.getpid(), signal.SIGTERM)
+        return values
+
+    monkeypatch.setattr(Steps, "step", interrupted)
+    run = run_training(config, tmp_path / "runs" / "stopped", "stopped")
+    assert steps_saved(run.path) == 2 and len(run.metrics.read_text()) < len(whole.metrics.read_text())
+    go_on(run, "stopped")
+    go_on(run)
+    assert run.metrics.read_text() == whole.metrics.read_text()
+    cards = [read_checkpoint(each.checkpoint(2), verify=True).card for each in (run, whole)]
+    assert replace(cards[0], created="") == replace(cards[1], created="")
+
+
+def fail() -> Any:
+    pytest.fail("The run has no status.")
 
 
 def test_a_finished_run_is_not_trained_again(twins: Path) -> None:
@@ -304,12 +334,3 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
     assert epochs == [1, 2, 3]
     assert "original/MIR has not improved for 1 epochs; it was best after epoch 2 (0.7000)" in caplog.text
     assert train(Learner(config), run, clips, clips) == "finished"  # and trains no further epoch
-
-
-def test_a_metric_that_the_clips_cannot_give_is_refused_before_the_first_step(twins: Path, tmp_path: Path) -> None:
-    clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
-    clips = replace(clips, sentences=CaptionSentences([[caption] for caption in clips.captions("any")]))
-    learner = Learner(replace(ALL, losses={"contrastive": {}}, patience=1, monitor="composed/MIR"))
-    with pytest.raises(ConfigError, match="composed/MIR cannot be measured on these clips"):
-        train(learner, RunFolder(tmp_path), clips, clips)
-    assert learner.steps == 0

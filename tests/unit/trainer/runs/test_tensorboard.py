@@ -8,10 +8,9 @@ import pytest
 from nt2vr.errors import ConfigError
 from tests.tiny import TINY
 from trainer.config import TrainConfig
-from trainer.runs import metrics
-from trainer.runs.metrics import MetricsWriter
-from trainer.runs.run_folder import RunFolder
-from trainer.runs.start import Start
+from trainer.learner import Start
+from trainer.runs import run_folder as metrics
+from trainer.runs.run_folder import MetricsWriter, RunFolder
 
 CONFIG = TrainConfig(model=TINY, tensorboard=True)
 

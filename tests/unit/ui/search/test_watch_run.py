@@ -11,10 +11,9 @@ from nt2vr.ui.train.view import run_view
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.shipped import BASE, SHIPPED
 from tests.training import run_training
-from trainer.config_file import load_config
-from trainer.runs.lock import Holder
+from trainer.config import load_config
 from trainer.runs.manager import RunManager
-from trainer.runs.run_folder import RunFolder, RunStatus
+from trainer.runs.run_folder import Holder, RunFolder, RunStatus
 
 
 def test_a_run_starts_from_the_checkpoint_chosen_and_keeps_every_epoch_for_the_slider(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""`python -m trainer.strengths CHECKPOINT …`: choose λ, t, and τ with α of `rectified` on validation clips.
+"""`python -m trainer.calibrate CHECKPOINT …`: choose on validation clips what a model's card says of searching.
 
-All maximise the harmonic mean of composed MIR and hard pairs. MIR alone can be won by ignoring the unwanted part, and
-hard pairs alone by ignoring the wanted one.
+These are the strengths of `anchored` (λ), `spherical` (t) and `rectified` (α, with τ), and the score below which the
+page says that nothing fits well. A strength maximises the harmonic mean of composed MIR and hard pairs: MIR alone can
+be won by ignoring the unwanted part, and hard pairs alone by ignoring the wanted one.
 """
 
 import argparse
@@ -12,6 +13,8 @@ from pathlib import Path
 from statistics import harmonic_mean
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from nt2vr.evaluation.benchmark import Benchmark, Vectors
 from nt2vr.evaluation.built_in import world_benchmark
 from nt2vr.evaluation.measures import summarise
@@ -21,12 +24,13 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import silent
 from nt2vr.search.exclusion import averaged
+from nt2vr.search.searcher import LOW_SCORE
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.search.systems import System
 
-logger = logging.getLogger("trainer.strengths")
-
+logger = logging.getLogger("trainer.calibrate")
 NUM_CLIPS, SEED = 1_000, 0  # the clips that the shipped models were validated on
+LOW_QUANTILE = 0.01  # of captions' best scores
 GRIDS: dict[str, Sequence[float]] = {
     "anchored": [step / 10 for step in range(61)],  # 0 to 6
     "spherical": [step / 200 for step in range(160, 201)],  # .8 to 1
@@ -37,57 +41,59 @@ DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0)  # τ of `rectified`, above the mean s(
 
 
 def validation_queries(cache: Path, num_clips: int = NUM_CLIPS) -> Benchmark:
-    benchmark = world_benchmark(cache, num_clips, SEED, "validation", num_pairs=0)
-    return replace(benchmark, queries=tuple(query for query in benchmark.queries if query.kind == "composed"))
+    """Return captions and composed queries of validation clips."""
+    return world_benchmark(cache, num_clips, SEED, "validation", num_pairs=0)
 
 
-def choose(encoder: Encoder, benchmark: Benchmark) -> dict[str, float]:
-    """Return the best strength of each strategy in GRIDS, by its key in a card, and log what each strength gets."""
-    videos, best = benchmark.embed(encoder, silent), dict[str, float]()
-    for strategy, strengths in GRIDS.items():
-        _, best[STRENGTHS[strategy].word] = _best(encoder, strategy, strengths, videos, benchmark)
-    return best | choose_rectified(encoder, videos, benchmark)
+def low_score(encoder: Encoder, videos: Vectors, benchmark: Benchmark) -> float:
+    """Return the 1st percentile of captions' best scores; below it the page says that nothing fits well."""
+    captions = [query.text for query in benchmark.queries if query.kind == "original"]
+    best = (encoder.encode_text(captions) @ averaged(videos).T).max(axis=1)
+    return float(np.quantile(best, LOW_QUANTILE))
 
 
-def choose_rectified(encoder: Encoder, videos: Vectors, benchmark: Benchmark) -> dict[str, float]:
-    """Return τ and α of `rectified`, by their keys in a card; a τ is the same for all galleries and parts."""
+def strengths(encoder: Encoder, videos: Vectors, benchmark: Benchmark) -> dict[str, float]:
+    """Return the best strength of each strategy, and τ of `rectified`, by their keys in a card."""
+    benchmark = replace(benchmark, queries=tuple(query for query in benchmark.queries if query.kind == "composed"))
+    best: dict[str, float] = {}
+    for strategy, grid in GRIDS.items():
+        _, best[STRENGTHS[strategy].word] = _best(encoder, strategy, grid, videos, benchmark)
     parts = sorted({part for query in benchmark.queries for part in query.unwanted})
     similarities = encoder.encode_text(parts) @ averaged(videos).T
     mean, deviation = float(similarities.mean()), float(similarities.std(axis=1).mean())
     found = []
     for tau in (round(mean + share * deviation, 3) for share in DEVIATIONS):
         encoder.card = replace(encoder.card, exclusion={**encoder.card.exclusion, "tau": tau})
-        logger.info("τ %.3f", tau)
         found.append((*_best(encoder, "rectified", WEIGHTS, videos, benchmark), tau))
     _, weight, tau = max(found)
-    return {STRENGTHS["rectified"].word: weight, "tau": tau}
+    return {**best, STRENGTHS["rectified"].word: weight, "tau": tau}
 
 
 def _best(
-    encoder: Encoder, strategy: str, strengths: Sequence[float], videos: Vectors, benchmark: Benchmark
+    encoder: Encoder, strategy: str, grid: Sequence[float], videos: Vectors, benchmark: Benchmark
 ) -> tuple[float, float]:
     """Return the largest mean that a strategy gets, and its strength; log what each gets."""
-    systems = [System(encoder.name, strategy, strength) for strength in strengths]
-    scores = []
+    systems, scores = [System(encoder.name, strategy, strength) for strength in grid], []
     for system, measured in zip(systems, ask(encoder, systems, videos, benchmark), strict=True):
         metrics = summarise(benchmark.queries, measured)
         mir, pairs = metrics["composed/MIR"], metrics["composed/hard_pairs"] / 100
         scores.append(harmonic_mean((mir, pairs)))
         logger.info("%s: MIR %.3f, hard pairs %.1f %%, mean %.3f", system.name, mir, 100 * pairs, scores[-1])
-    return max(scores), strengths[scores.index(max(scores))]
+    return max(scores), grid[scores.index(max(scores))]
 
 
-def update(folder: Path, benchmark: Benchmark) -> None:
+def calibrate(folder: Path, benchmark: Benchmark) -> None:
     """Choose for one model, and write its card."""
     encoder = read_checkpoint(folder)
-    best = choose(encoder, benchmark)
-    write_card(folder, replace(encoder.card, exclusion={**encoder.card.exclusion, **best}))
-    logger.info("%s: %s", encoder.name, best)
+    card, videos = encoder.card, benchmark.embed(encoder, silent)
+    low, chosen = low_score(encoder, videos, benchmark), strengths(encoder, videos, benchmark)
+    metrics = {**card.metrics, LOW_SCORE: round(low, 4)}
+    write_card(folder, replace(card, metrics=metrics, exclusion={**card.exclusion, **chosen}))
+    logger.info("%s: %s, low score %.4f", encoder.name, chosen, low)
 
 
 def main() -> None:
-    """Choose, and write the cards."""
-    parser = argparse.ArgumentParser(prog="python -m trainer.strengths", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m trainer.calibrate", description=__doc__)
     parser.add_argument("checkpoints", type=Path, nargs="+", metavar="CHECKPOINT")
     parser.add_argument("--cache", type=Path, help="folder for the clips (default: a temporary one)")
     options = parser.parse_args()
@@ -96,7 +102,7 @@ def main() -> None:
     with TemporaryDirectory() as temporary:
         benchmark = validation_queries(options.cache or Path(temporary))
         for folder in options.checkpoints:
-            update(folder, benchmark)
+            calibrate(folder, benchmark)
 
 
 if __name__ == "__main__":

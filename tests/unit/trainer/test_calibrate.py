@@ -1,0 +1,40 @@
+"""What `python -m trainer.calibrate` writes into a card, on fewer clips."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nt2vr.evaluation.measures import summarise
+from nt2vr.evaluation.protocol import ask
+from nt2vr.models.card import read_card
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.progress import silent
+from nt2vr.search.systems import System
+from tests.tiny import write_tiny
+from trainer import calibrate
+
+
+def test_strengths_and_the_low_score_are_chosen_on_validation_clips(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibrate, "GRIDS", {"anchored": (0.0, 1.0, 4.0), "spherical": (0.8, 1.0)})
+    monkeypatch.setattr(calibrate, "WEIGHTS", (0.5, 2.0))
+    monkeypatch.setattr(calibrate, "DEVIATIONS", (0.0, 1.0))
+    write_tiny(tmp_path / "tiny")
+    benchmark = calibrate.validation_queries(tmp_path, 60)
+    before = read_card(tmp_path / "tiny")
+    calibrate.calibrate(tmp_path / "tiny", benchmark)
+    card, encoder = read_card(tmp_path / "tiny"), read_checkpoint(tmp_path / "tiny")
+    assert card.exclusion.keys() == {"lambda", "t", "beta", "tau"} and before.exclusion == {}
+    videos = benchmark.embed(encoder, silent)
+    scores = []
+    for strength in (0.0, 1.0, 4.0):
+        (measured,) = ask(encoder, [System(encoder.name, "anchored", strength)], videos, benchmark)
+        metrics = summarise(benchmark.queries, measured)
+        mir, pairs = metrics["composed/MIR"], metrics["composed/hard_pairs"] / 100
+        scores.append(2 * mir * pairs / (mir + pairs))
+    assert card.exclusion["lambda"] == (0.0, 1.0, 4.0)[int(np.argmax(scores))]
+    captions = [query.text for query in benchmark.queries if query.kind == "original"]
+    best = sorted((encoder.encode_text(captions) @ videos.T).max(axis=1))
+    assert len(captions) == 60 and best[0] <= card.metrics["validation/low_score"] <= best[1] + 1e-4
