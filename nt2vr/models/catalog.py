@@ -10,6 +10,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
@@ -98,7 +99,9 @@ class Catalog:
         for run in sorted(_subfolders(self._runs), reverse=True) if self._runs else ():
             name = run.name if run.name.casefold() not in taken else f"{run.name} (run)"
             entries |= {f"{name}{suffix}": entry for suffix, entry in self._epochs(run / "checkpoints").items()}
-        own = {name: CatalogEntry((), "outside", make=lambda kept=kept: kept) for name, kept in self._objects.items()}
+        own = {
+            name: CatalogEntry((), "outside", make=partial(self._objects.__getitem__, name)) for name in self._objects
+        }
         return {**own, **entries}
 
     def add(self, model: Encoder) -> str:
