@@ -65,7 +65,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
 
         Args:
             query: a sentence, one split by `understand`, or a vector (D,) to be searched as it is; a list of these, or
-                vectors (Q, D), whose texts are encoded together.
+                vectors (Q, D).
             systems: one or more, by name ("CLIP", "CLIP boolean α 0.5"), or models of one's own, see `nt2vr.Encoder`.
             k: number of hits per system, at most 100; None ranks everything.
             image: reference picture of weight 0.5, a file or (H, W, 3) uint8 RGB; the query says what to change.

