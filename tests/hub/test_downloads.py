@@ -63,15 +63,6 @@ def hub(monkeypatch: pytest.MonkeyPatch, offered: None) -> Iterator[HubServer]:
         yield server
 
 
-def test_weights_come_over_a_redirect_to_another_host(tmp_path: Path, hub: HubServer) -> None:
-    models, seen = Catalog([tmp_path / "models"]), [(0, 0)]
-    assert models.download("tiny/test", lambda done, total, _: seen.append((done, total))) == "tiny / test"
-    size = len(hub.repositories["models/test/tiny"].files[WEIGHTS])
-    assert seen[-1] == (size, size)
-    assert [each for each in hub.requests if "/cdn/" in each and each.startswith("GET")] != []
-    assert hub.foreign_tokens == []
-
-
 def test_a_cut_in_the_middle_is_resumed_and_a_failed_download_can_be_tried_again(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,12 +140,6 @@ def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, 
         expected = model.encode_image(pixels, normalize=True)
     np.testing.assert_allclose(encoder.encode_frames(frames), expected, atol=1e-6)
     assert "QuickGELU" in str(encoder._model.transformer)  # as the weights were trained
-
-
-def test_a_hub_without_the_weights_is_one_sentence(tmp_path: Path, hub: HubServer) -> None:
-    hub.put("test/tiny", {})
-    with pytest.raises(DownloadError, match="no weights that can be read"):
-        Catalog([tmp_path / "models"]).download("tiny/test")
 
 
 def test_damaged_weights_leave_no_model(tmp_path: Path, hub: HubServer) -> None:

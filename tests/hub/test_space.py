@@ -12,8 +12,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from nt2vr.cli import main
-from nt2vr.errors import ConfigError
-from nt2vr.models.space import APP, PYTHON, checked_out, space_files, write_space
+from nt2vr.models.space import PYTHON, space_files, write_space
 from tests.hub_server import Repository, serve_hub, use_hub
 from tests.paths import ROOT
 
@@ -84,25 +83,6 @@ def test_the_space_has_what_the_app_needs_and_nothing_private() -> None:
     assert needed <= set(files)
     assert not [name for name in files if "__pycache__" in name or any(part[0] == "." for part in name.split("/"))]
     assert not [name for name in files if name.startswith(("tests/", "runs/", "data/"))]
-
-
-def test_links_and_hidden_files_are_left_out(tmp_path: Path) -> None:
-    for name in ("README.md", "LICENSE", "app.py", "pyproject.toml", "requirements.txt"):
-        (tmp_path / name).write_text("")
-    for folder in ("nt2vr", "trainer", "assets", "docs"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "secret").write_text("x")
-    (tmp_path / "nt2vr" / "link").symlink_to(tmp_path / "secret")
-    (tmp_path / "nt2vr" / ".env").write_text("HF_TOKEN=x")
-    (tmp_path / "nt2vr" / "kept.py").write_text("")
-    assert [name for name in checked_out(tmp_path) if "/" in name] == ["nt2vr/kept.py"]
-    (tmp_path / "app.py").unlink()
-    with pytest.raises(ConfigError, match=r"has no app\.py\. Run the command in a checkout"):
-        checked_out(tmp_path)
-
-
-def test_the_app_of_an_installed_package_is_that_of_a_checkout() -> None:
-    assert (ROOT / "app.py").read_text(encoding="utf-8") == APP
 
 
 def test_the_written_tree_keeps_every_binary_file_and_no_other_in_lfs(tmp_path: Path) -> None:

@@ -2,19 +2,16 @@
 
 import logging
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.files import write_json
-from nt2vr.models.card import CARD, Card, read_card, write_card
+from nt2vr.models.card import CARD, Card, write_card
 from nt2vr.models.catalog import BEST, Catalog, CatalogEntry
 from nt2vr.models.checkpoint import WEIGHTS
-from nt2vr.models.download import RECOMMENDED, available
 from tests.tiny import write_tiny
-from trainer.config import TrainConfig
 
 
 def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appear(tmp_path: Path) -> None:
@@ -156,35 +153,3 @@ def test_the_best_epoch_of_a_run_has_a_name_which_moves_with_it(tmp_path: Path) 
         write_json(checkpoints / BEST, {"epoch": best})
         assert models.names()[:2] == ["neg", "neg · best"]
         assert models.find("neg · best") == CatalogEntry((checkpoints / f"epoch_{best:03d}",), "run")
-
-
-def test_a_card_is_read_again_only_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    card = write_tiny(tmp_path / "clip", "CLIP")
-    models, reads = Catalog([tmp_path]), []
-
-    def read(folder: Path) -> Card:
-        reads.append(folder)
-        return read_card(folder)
-
-    monkeypatch.setattr("nt2vr.models.catalog.read_card", read)
-    assert models.names() == models.names() == ["CLIP"]
-    assert models.card("CLIP") is models.card("CLIP", models.entries()) and len(reads) == 1
-    write_card(tmp_path / "clip", replace(card, name="Mine"))
-    assert models.names() == ["Mine"]
-
-
-def test_recommended_models_can_be_downloaded_and_a_figure_has_a_source() -> None:
-    assert {model.name for model in RECOMMENDED} <= set(available())
-    assert all(bool(model.msrvtt) == bool(model.source) for model in RECOMMENDED)
-    speeds = {model.name: model.speed for model in RECOMMENDED}
-    assert (speeds["ViT-B-32/openai"], speeds["ViT-L-14/openai"]) == ("fast", "slow")
-
-
-def test_a_download_that_is_not_there_says_how_to_get_it(tmp_path: Path) -> None:
-    folder = tmp_path / "my data" / "models" / "ViT-B-32--openai"
-    command = f"nt2vr models get \"ViT-B-32/openai\" --data-dir '{tmp_path}/my data'"
-    with pytest.raises(CheckpointError) as caught:
-        read_card(folder)
-    assert str(caught.value) == f"{folder} has no readable {CARD}. Download it: {command}"
-    with pytest.raises(ConfigError, match="Download it: nt2vr models get"):
-        _ = TrainConfig(base=str(folder)).image_size

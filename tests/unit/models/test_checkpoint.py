@@ -12,11 +12,11 @@ import pytest
 import safetensors.torch
 import torch
 
-from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.errors import CheckpointError
 from nt2vr.evaluation.protocol import system_spec
 from nt2vr.models.card import CARD, CONFIG, Card, configured, read_card, write_card
-from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, read_configs, write_checkpoint
-from nt2vr.models.framing import ENDS, Framing
+from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, write_checkpoint
+from nt2vr.models.framing import ENDS
 from nt2vr.search.systems import System
 from tests.tiny import TINY, tiny_model, write_anew
 
@@ -40,18 +40,6 @@ def test_open_clip_alone_loads_it_without_network(folder: Path, monkeypatch: pyt
     assert preprocess.transforms[0].size == 64
     assert open_clip.get_tokenizer(f"local-dir:{folder}")(["a dog"]).shape == (1, 16)
     assert read_checkpoint(folder).embed_dim == 16
-
-
-def test_a_configuration_without_preprocessing_is_open_clips_default(folder: Path) -> None:
-    model_cfg, _ = read_configs(folder)
-    (folder / CONFIG).write_text(json.dumps({"model_cfg": model_cfg}))
-    assert read_configs(folder) == (model_cfg, {})
-    assert read_checkpoint(folder).card.framing == Framing(64)
-
-
-def test_weights_stored_in_half_precision_are_loaded_in_single(folder: Path) -> None:
-    assert safetensors.torch.load_file(folder / WEIGHTS)["visual.conv1.weight"].dtype == torch.float16
-    assert read_checkpoint(folder)._model.visual.conv1.weight.dtype == torch.float32
 
 
 def test_fingerprints_distinguish_the_towers_and_ignore_the_precision_of_the_file(tmp_path: Path) -> None:
@@ -98,15 +86,6 @@ def test_equal_weights_used_differently_do_not_share_embeddings(tmp_path: Path) 
     assert len({card.visual_fingerprint for card in cards}) == 1
     assert len({card.video_key for card in cards}) == len(cards)
     assert len({json.dumps(system_spec(System("tiny"), card)) for card in cards}) == len(cards)
-
-
-def test_open_clips_defaults_may_be_written_out(tmp_path: Path) -> None:
-    """Or a model and the one trained from it would not share embeddings."""
-    defaults = {"mean": list(open_clip.OPENAI_DATASET_MEAN), "std": list(open_clip.OPENAI_DATASET_STD)}
-    preprocess = {**defaults, "interpolation": "bicubic", "resize_mode": "shortest", "fill_color": 0, "size": [64, 64]}
-    card = write_checkpoint(tmp_path / "a", tiny_model(), {**TINY, "quick_gelu": False}, preprocess, Card("tiny"))
-    assert card.video_key == replace(write_anew(tmp_path / "b"), frames=8).video_key
-    assert read_checkpoint(tmp_path / "a").card == read_card(tmp_path / "a") == card
 
 
 def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(folder: Path, tmp_path: Path) -> None:
@@ -213,8 +192,3 @@ def test_neither_an_existing_folder_is_overwritten_nor_infinite_weights_written(
     with pytest.raises(CheckpointError, match="text_projection"):
         write_checkpoint(folder.with_name("new"), model, TINY, {}, Card("tiny"))
     assert not folder.with_name("new").exists()
-
-
-def test_a_model_that_open_clip_cannot_build_is_a_config_error() -> None:
-    with pytest.raises(ConfigError, match="widht"):
-        build_model({**TINY, "vision_cfg": {"widht": 8}}, {})

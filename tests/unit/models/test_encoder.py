@@ -15,16 +15,14 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch.nn.functional import normalize
 
-from nt2vr.errors import CheckpointError
 from nt2vr.media.picture import fit
 from nt2vr.models.card import Card, read_card, write_card
-from nt2vr.models.checkpoint import build_model, read_checkpoint
-from nt2vr.models.device import TOLERANCE, precision_of, resolve_device
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.device import TOLERANCE, resolve_device
 from nt2vr.models.open_clip_encoder import CACHED_TEXTS, OpenClipEncoder, normalise_frames, token_embeddings
-from nt2vr.models.tokenizer import load_tokenizer
 from tests.families import FAMILIES, write_family
 from tests.paths import ROOT
-from tests.tiny import TINY, tiny_model, write_tiny
+from tests.tiny import tiny_model, write_tiny
 
 TEXTS = ["a dog runs on the beach", "", "nobody isn't singing 🎸", "very " * 40 + "long"]
 
@@ -62,31 +60,9 @@ def test_a_frames_embedding_does_not_depend_on_its_batch() -> None:
     np.testing.assert_allclose(encoder.encode_frames(frames[:1]), encoder.encode_frames(frames)[:1], atol=1e-6)
 
 
-def test_empty_input_has_no_embeddings(encoder: OpenClipEncoder) -> None:
-    assert encoder.encode_frames(np.empty((0, 64, 64, 3), np.uint8)).shape == (0, 16)
-    assert encoder.encode_text([]).shape == (0, 16)
-
-
 def test_a_video_is_the_mean_of_its_frames_on_the_unit_sphere(encoder: OpenClipEncoder) -> None:
     frames = np.array([[[1, 0], [0, 1]], [[1, 0], [1, 0]]], np.float32)  # two videos of two frames
     np.testing.assert_allclose(encoder.pool(frames), [[0.5**0.5, 0.5**0.5], [1, 0]], atol=1e-6)
-
-
-def test_a_custom_text_tower_has_embeddings_of_the_configured_length() -> None:
-    model = build_model({**TINY, "embed_dim": 24, "custom_text": True}, {})
-    assert hasattr(model, "text")
-    encoder = OpenClipEncoder(model, load_tokenizer(None, TINY["text_cfg"]), Card("tiny"))
-    assert encoder.embed_dim == encoder.encode_text(["a dog"]).shape[1] == 24
-
-
-def test_an_unknown_pooling_is_one_sentence(folder: Path, tmp_path: Path) -> None:
-    shutil.copytree(folder, tmp_path / "temporal")
-    write_card(tmp_path / "temporal", replace(read_card(folder), pooling="temporal"))
-    with pytest.raises(
-        CheckpointError,
-        match=r"tiny pools frames by 'temporal', but only mean, raw_mean, .* are supported\.",
-    ):
-        read_checkpoint(tmp_path / "temporal")
 
 
 def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(folder: Path, tmp_path: Path) -> None:
@@ -182,8 +158,3 @@ def test_auto_is_the_fastest_device_here(
     monkeypatch.setattr("nt2vr.models.device.on_zero_gpu", lambda: bool(zero_gpu))
     assert resolve_device("auto") == expected
     assert resolve_device("cpu") == "cpu"
-
-
-def test_bfloat16_is_for_cuda_that_computes_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
-    assert [precision_of(device) for device in ("cpu", "mps", "cuda")] == ["", "", "bf16"]

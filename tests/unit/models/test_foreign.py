@@ -3,13 +3,10 @@
 import argparse
 import json
 import os
-import shutil
 import time
 import zipfile
-from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -444,13 +441,6 @@ def test_what_a_person_says_of_an_authors_checkpoint_counts(models: Catalog, tmp
     assert (models.card("a").frames, models.card("a").pooling, models.card("a").positions) == (3, "mean", "centres")
 
 
-def test_a_wrapped_head_of_clip4clip_is_refused_too(models: Catalog, tmp_path: Path) -> None:
-    state = {**prefixed("module.clip.", weights_of(7)), "module.cross.weight": torch.zeros(1)}
-    torch.save({"model": state}, tmp_path / "a.pt")
-    with pytest.raises(CheckpointError, match="with the head tightTransf"):
-        import_checkpoint(tmp_path / "a.pt", models)
-
-
 @pytest.mark.parametrize("wrapper", ["", "module."])
 def test_clip4clips_seqtransf_is_read_with_its_head(models: Catalog, tmp_path: Path, wrapper: str) -> None:
     """In half precision and with the names that its trainer saves."""
@@ -508,9 +498,8 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "nothing": (lambda path: None, "There is no file"),
     "empty": (lambda path: path.write_bytes(b""), "cannot be read"),
-    "a text": (lambda path: path.write_text("not weights"), "cannot be read"),
     "cut off": (lambda path: (_save(dict)(path), path.write_bytes(path.read_bytes()[:-5000])), "cannot be read"),
-    "a folder": (lambda path: path.mkdir(), "There is no file"),
+    "an empty folder": (lambda path: path.mkdir(), "does not say which of its files is the model"),
     "a Git LFS pointer": (
         lambda path: path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 605156676\n"),
         "is a Git LFS pointer.*git lfs pull",
@@ -518,18 +507,10 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "a web page": (lambda path: path.write_text("<!DOCTYPE html><html><title>Warning</title>"), "is a web page"),
     "LoRA": (_save(lambda w: w.update({"visual.x.lora_A.default.weight": torch.zeros(1)})), "LoRA adapters .*Merge"),
     "a list of its own class": (_save(lambda w: {"model": w, "args": Many([1])}), r"tensors \(a dict, list or module"),
-    "a dict of its own class": (
-        _save(lambda w: {"model": w, "args": defaultdict(list, a=[1])}),
-        r"tensors \(a dict, list or module",
-    ),
     "many classes": (
         lambda path: path.write_bytes(
             b"\x80\x02]" + b"".join(b"cmodule%d\nname\na" % number for number in range(99)) + b"."
         ),
-        "cannot be read|more than tensors",
-    ),
-    "a class with a long name": (
-        lambda path: path.write_bytes(b"\x80\x02c" + 999 * b"a" + b"\nname\n."),
         "cannot be read|more than tensors",
     ),
     "seqTransf of another width": (
@@ -542,27 +523,14 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         ),
         r"The head of .* does not fit embeddings of length 16",
     ),
-    "seqTransf without positions": (
-        _save(lambda w: {**prefixed("clip.", w), "transformerClip.resblocks.0.ln_1.weight": torch.zeros(16)}),
-        "The head of .*'positions'",
-    ),
     "seqLSTM": (
         _save(lambda w: {**prefixed("clip.", w), "lstm_visual.weight_ih_l0": torch.zeros(3)}),
         r"a CLIP4Clip with the head seqLSTM \(lstm_visual\.weight",
-    ),
-    "tight CLIP4Clip": (
-        _save(lambda w: {**prefixed("clip.", w), "similarity_dense.weight": torch.zeros(3)}),
-        r"with the head tightTransf",
     ),
     "a number": (lambda path: torch.save(3, path), "but no tensors"),
     "a classifier": (lambda path: torch.save({"conv1.weight": torch.zeros(3)}, path), "no CLIP .* but conv1.weight"),
     "two models": (_save(lambda w: {"student": w, "teacher": dict(w)}), r"several models \(student, teacher\)"),
     "missing": (_save(lambda w: w.pop("ln_final.bias")), r"missing: ln_final.bias\)"),
-    "unexpected": (_save(lambda w: w.update({"visual.extra": torch.zeros(1)})), "unexpected: visual.extra"),
-    "another shape": (
-        _save(lambda w: w.update({"ln_final.bias": torch.zeros(3)})),
-        "different shape: ln_final.bias",
-    ),
     "not a number": (_save(lambda w: w["ln_final.bias"].fill_(torch.nan)), r"not finite \(ln_final.bias\)"),
     "a long pickle": (_save(lambda w: {"model": w, "text": "x" * 40_000_000}), r"takes \d\d MB, more than the 32"),
     "an odd model": (_save(lambda w: w.pop("text_projection")), "do not determine the architecture"),
@@ -602,11 +570,6 @@ def test_an_invalid_choice_is_one_sentence(
         import_checkpoint(tmp_path / "mine.pt", models, **change)
 
 
-def test_files_with_other_suffixes_are_not_opened(models: Catalog) -> None:
-    with pytest.raises(CheckpointError, match=r"suffix. Choose a file that ends in \.pt"):
-        import_checkpoint(Path("/etc/passwd"), models)
-
-
 def test_a_model_that_cannot_encode_a_sentence_is_refused(models: Catalog, tmp_path: Path) -> None:
     """Its shapes fit each other, but the tokenizer's words are not among its 100."""
     model = build_model({**SMALL_VIT, "text_cfg": {**SMALL_VIT["text_cfg"], "vocab_size": 100}}, {})
@@ -621,19 +584,6 @@ def test_a_compressed_archive_is_refused_before_it_is_unpacked(models: Catalog, 
         archive.writestr("bomb/data.pkl", bytes(30_000_000))
     with pytest.raises(CheckpointError, match="compressed or overlapping"):
         import_checkpoint(tmp_path / "bomb.pt", models)
-
-
-def test_the_messages_of_libraries_do_not_name_their_parts(models: Catalog, tmp_path: Path) -> None:
-    torch.save(weights_of(7), tmp_path / "a.pt")
-    content = (tmp_path / "a.pt").read_bytes()
-    told = []
-    for place in (30, len(content) // 2, len(content) - 40):
-        (tmp_path / "bad.pt").write_bytes(content[:place] + bytes(30) + content[place + 30 :])
-        try:
-            import_checkpoint(tmp_path / "bad.pt", models, f"at {place}", model="CLIP")
-        except CheckpointError as error:
-            told.append(str(error))
-    assert told and not [each for each in told if "miniz" in each or "Pytorch" in each]
 
 
 @pytest.mark.slow
@@ -694,13 +644,3 @@ def test_what_a_killed_app_left_of_an_import_is_removed_by_the_next_one(models: 
     with unchecked_folder(models.home) as hidden:
         (hidden / "half").mkdir(parents=True)
     assert sorted(path.name for path in models.home.iterdir()) == [".b.unchecked", "clip"]
-
-
-def test_a_model_that_would_fill_the_disk_is_refused_before_it_is_read(
-    models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "mine.pt").write_bytes(bytes(3_000))
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5_999))
-    with pytest.raises(ConfigError, match=r"^Importing mine\.pt needs about 0\.0 GB"):
-        foreign.import_checkpoint(tmp_path / "mine.pt", models)
-    assert models.names() == ["CLIP"]

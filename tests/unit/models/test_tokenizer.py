@@ -15,14 +15,12 @@ from tokenizers import Tokenizer
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import read_checkpoint, read_model
+from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.download import pretrained
 from nt2vr.models.foreign import ImportOptions, import_checkpoint
-from nt2vr.models.open_clip_encoder import token_embeddings
-from nt2vr.models.tokenizer import MAX_WORD_CHARS, TOKENIZER, TOKENIZER_CONFIG, FileTokenizer, load_tokenizer
-from tests.families import FAMILIES, family_model, write_family, write_tokenizer
+from nt2vr.models.tokenizer import MAX_WORD_CHARS, TOKENIZER, TOKENIZER_CONFIG, load_tokenizer
+from tests.families import FAMILIES, family_model, write_family
 from tests.run import here
-from tests.tiny import TINY
 
 TEXTS = ["a dog and not a cat", "", "Nobody's DANCING  in the_kitchen!! 🎸 zzz", "a man is running " * 30]
 NEED_TRANSFORMERS = {
@@ -57,16 +55,6 @@ def test_all_but_nine_of_open_clips_pre_trained_models_are_accepted() -> None:
             refused.add((architecture, tag))
     assert refused == NEED_TRANSFORMERS & set(pairs)
     assert (len(pairs) - len(refused) >= 187) and set(pairs) >= NEED_TRANSFORMERS
-
-
-def test_every_other_tokenizer_of_open_clips_is_of_a_family_here() -> None:
-    """And asks for no option that only transformers have."""
-    kinds = {"timm/ViT-", "bert-base-uncased", "facebook/xlm-v-base"}
-    for architecture, _ in open_clip.list_pretrained():
-        text_cfg = open_clip.get_model_config(architecture)["text_cfg"]
-        if "hf_tokenizer_name" in text_cfg and "hf_model_name" not in text_cfg:
-            assert text_cfg["hf_tokenizer_name"].startswith(tuple(kinds)), architecture
-            assert set(text_cfg.get("tokenizer_kwargs", {})) <= {"clean", "strip_sep_token"}
 
 
 def expected_tokens(folder: Path, name: str, text: str) -> list[int]:
@@ -149,24 +137,6 @@ def test_a_broken_tokenizer_is_one_sentence(folders: dict[str, Path], tmp_path: 
     assert "\n" not in str(caught.value)
 
 
-def test_a_special_token_that_the_model_has_no_row_for_is_padding(tmp_path: Path) -> None:
-    """Typed into a query, it would otherwise crash the search: mT5's tokenizer has 100 more than SigLIP's table."""
-    family = FAMILIES["SigLIP"]
-    write_tokenizer(tmp_path, family)
-    tokenizer = Tokenizer.from_file(str(tmp_path / TOKENIZER))
-    tokenizer.add_special_tokens(["extra"])
-    last = tokenizer.token_to_id("extra") or 0
-    files = {TOKENIZER: tokenizer.to_str().encode(), TOKENIZER_CONFIG: (tmp_path / TOKENIZER_CONFIG).read_bytes()}
-    tokens = FileTokenizer(files, {**family.model_cfg["text_cfg"], "vocab_size": last})(["a extra dog"])
-    assert int(tokens.max()) < last
-
-
-def test_random_weights_cannot_have_a_tokenizer_of_their_own() -> None:
-    with pytest.raises(ConfigError, match="needs the tokenizer 'bert-base-uncased', which only a base brings along"):
-        load_tokenizer(None, FAMILIES["CLIPA"].model_cfg["text_cfg"])
-    assert load_tokenizer(None, TINY["text_cfg"])(["a"]).shape == (1, 16)
-
-
 def test_an_import_takes_the_tokenizer_of_a_model_of_its_family(
     folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,13 +153,6 @@ def test_an_import_takes_the_tokenizer_of_a_model_of_its_family(
     tuned = read_card(tmp_path / "models" / "tuned")
     assert replace(tuned.framing, size=1) == replace(read_card(folders["SigLIP"]).framing, size=1)
     assert read_checkpoint(tmp_path / "models" / "tuned", verify=True).encode_text(["a dog"]).shape == (1, 64)
-
-
-def test_rows_of_a_text_towers_own_padding_count_as_used(folders: dict[str, Path]) -> None:
-    """SigLIP reads its embedding off the last place, which is padding; a zero row would lose what it has learned."""
-    model, tokenizer, _ = read_model(folders["SigLIP"])
-    assert set(tokenizer.special_ids) == {1}
-    assert token_embeddings(model)[1].any()
 
 
 def test_clips_own_tokenizer_remembers_a_bounded_number_of_short_words(monkeypatch: pytest.MonkeyPatch) -> None:
