@@ -286,10 +286,10 @@ def searched(strategy: str, parts: Parts, clips: Vector) -> tuple[Vector | None,
 def tau_of(card: Card) -> float | None:
     """Return the similarity above which unwanted parts count for a model; None if its card has none."""
     tau = card.exclusion.get("tau")
-    return None if tau is None else float(tau)
+    return None if tau is None or isinstance(tau, list) else float(tau)
 
 
 def anchor_of(encoder: Encoder) -> Vector | None:
     """Return the mean embedding of the neutral texts on a model's card; None if there are none."""
     texts = encoder.card.exclusion.get("anchor")
-    return np.asarray(encoder.encode_text(texts).mean(axis=0)) if texts else None
+    return np.asarray(encoder.encode_text(texts).mean(axis=0)) if texts and isinstance(texts, list) else None

@@ -94,7 +94,8 @@ class System:
             return 0.0
         if self.strength is not None:
             return self.strength
-        strength = float((chosen or {}).get(self.strategy, card.exclusion.get(known.word, known.default)))
+        own = card.exclusion.get(known.word, known.default)
+        strength = float((chosen or {}).get(self.strategy, known.default if isinstance(own, list) else own))
         known.check(strength)
         return strength
 
