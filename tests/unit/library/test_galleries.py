@@ -1,11 +1,8 @@
 """Galleries: every library has a searcher of its own, all share the loaded models, and none is indexed in silence."""
 
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,10 +14,8 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.negation.parse.query import Query
-from nt2vr.search import searcher as searcher_module
 from nt2vr.search.answers import no_verdict
-from nt2vr.search.embed_clips import embed_gallery, open_indexed
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.embed_clips import embed_gallery
 from tests.tiny import write_tiny
 
 QUERY = Query("a man sings", ("a man sings",))
@@ -175,41 +170,6 @@ def test_after_forgetting_a_search_sees_what_was_indexed_since(
     assert found(galleries, "1") == ["dark"]
     index(galleries, shelf.gallery("1"), "first", decoder, cache)
     galleries.forget("1")
-    assert found(galleries, "1") == ["dark", "grey", "light"]
-
-
-@pytest.mark.parametrize("loaded", [True, False], ids=["model loaded before", "model loaded by it"])
-def test_a_search_that_began_before_forgetting_does_not_keep_what_it_saw(
-    galleries: Galleries,
-    models: Catalog,
-    shelf: FakeShelf,
-    videos: list[Video],
-    decoder: Decoder,
-    cache: Cache,
-    monkeypatch: pytest.MonkeyPatch,
-    loaded: bool,
-) -> None:
-    shelf.put(Info("1", "Holiday"), *videos)
-    embed_gallery(Gallery("part", tuple(videos[:1]), "library-1"), models.load("first"), decoder, cache)
-    opened, forgotten = threading.Event(), threading.Event()
-
-    def open_slowly(*arguments: Any) -> EmbeddedGallery:
-        view = open_indexed(*arguments)
-        opened.set()
-        assert forgotten.wait(PATIENCE_S)
-        return view
-
-    monkeypatch.setattr(searcher_module, "open_indexed", open_slowly)
-    if loaded:
-        galleries.encoder("first")
-    with ThreadPoolExecutor(1) as threads:
-        early = threads.submit(found, galleries, "1")
-        assert opened.wait(PATIENCE_S)
-        embed_gallery(shelf.gallery("1"), models.load("first"), decoder, cache)
-        galleries.forget("1")
-        galleries.searcher("1")  # as the next search does at once; then it waits for the model's views
-        forgotten.set()
-        assert early.result() == ["dark"]
     assert found(galleries, "1") == ["dark", "grey", "light"]
 
 

@@ -1,10 +1,7 @@
 """Adding, naming, removing libraries; roots, and uploads."""
 
 import os
-import shutil
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
 
 import pytest
 
@@ -123,16 +120,6 @@ def test_over_the_page_only_paths_within_the_roots_are_taken_after_following_lin
         libraries.add("b", "folder", tmp_path / "films", roots=[])
 
 
-def test_a_folder_that_became_a_link_or_was_unmounted_is_unavailable(libraries: Libraries, tmp_path: Path) -> None:
-    info = libraries.add("Films", "folder", tmp_path / "films")
-    (tmp_path / "films" / "a.mp4").rename(tmp_path / "a.mp4")
-    assert not libraries.find(info.id).available  # where a drive was mounted, an empty folder remains
-    (tmp_path / "films").rmdir()
-    assert not libraries.find(info.id).available
-    (tmp_path / "films").symlink_to("/etc")
-    assert not libraries.find(info.id).available
-
-
 NAMES = [
     "../../etc/passwd",
     "a/b\\c.mp4",
@@ -157,30 +144,6 @@ def test_uploads_get_safe_and_unique_names(libraries: Libraries, tmp_path: Path)
     assert not (tmp_path / "etc").exists()
     libraries.remove(info.id)
     assert film.exists()
-
-
-def test_files_that_are_stored_at_once_under_one_name_are_both_kept(
-    libraries: Libraries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    info = libraries.add("Mine", "uploads")
-    both, copy = Barrier(2), shutil.copyfile
-
-    def copied_by_both(place: Path, target: Path) -> None:
-        copy(place, target)
-        both.wait(30)
-
-    monkeypatch.setattr(shutil, "copyfile", copied_by_both)
-    with ThreadPoolExecutor(2) as threads:
-        for content in ("one", "other"):
-            (tmp_path / content).write_text(content)
-            threads.submit(libraries.upload, info.id, [("a.mp4", tmp_path / content)])
-    assert sorted(path.read_text() for path in info.source.path.iterdir()) == ["one", "other"]
-
-
-def test_nothing_is_uploaded_into_a_folder_of_ones_own(libraries: Libraries, tmp_path: Path) -> None:
-    info = libraries.add("Films", "folder", tmp_path / "films")
-    with pytest.raises(ConfigError, match="is not a library of uploads"):
-        libraries.upload(info.id, [("b.mp4", tmp_path / "films" / "a.mp4")])
 
 
 def test_damaged_settings_hide_a_library_and_stop_no_other(libraries: Libraries, tmp_path: Path) -> None:

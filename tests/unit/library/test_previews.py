@@ -12,7 +12,6 @@ from nt2vr.errors import MediaError
 from nt2vr.library.previews import Previews
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.media.preview import DISK_FULL
 from tests.disks import mounted
 from tests.films import FOOTAGE, write_film
 
@@ -88,12 +87,6 @@ def test_what_cannot_be_decoded_stops_no_other(tmp_path: Path, write_video: Writ
     assert previews.has(good) and not previews.has(bad)
     with pytest.raises(MediaError, match=r"^bad\.mp4 is not a readable video"):
         previews.poster(bad)
-
-
-def test_a_file_named_like_a_full_disk_stops_no_other(tmp_path: Path, decoder: Decoder) -> None:
-    path = tmp_path / f"{DISK_FULL}.mp4"
-    path.write_text("no film")
-    Previews(tmp_path / "previews", decoder).make([Video("bad", path, content="x")])
 
 
 def test_a_full_disk_leaves_no_half_a_preview(tmp_path: Path, decoder: Decoder) -> None:

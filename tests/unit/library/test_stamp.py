@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import gradio
-import pytest
 
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
@@ -33,8 +32,3 @@ def test_a_stamp_changes_with_clips_and_name_and_with_nothing_else(tmp_path: Pat
         libraries.remove(library)
         stamps.append(libraries.stamp(library))
     assert len(set(stamps)) == len(stamps)
-
-
-@pytest.mark.parametrize("name", ["none", "x" * 5000])
-def test_an_unknown_library_has_a_stamp_too(tmp_path: Path, name: str) -> None:
-    assert not any(Libraries(tmp_path).stamp(name))

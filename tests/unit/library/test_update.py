@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
@@ -18,11 +17,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nt2vr.errors import ConfigError, GalleryError, MediaError, Nt2vrError
+from nt2vr.errors import GalleryError, MediaError, Nt2vrError
 from nt2vr.library.info import Changes
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
-from nt2vr.media.decode import CLOSED, Decoder, Decoding
+from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.store import Cache
 from nt2vr.media.video_files import VideoFile, decode_files
 from nt2vr.models.framing import Framing
@@ -183,20 +182,6 @@ def test_a_bad_file_is_skipped_with_its_reason_and_read_again_on_request(room: R
     assert "text.mp4" in room.ids and list(room.skipped) == ["empty.mp4", "pipe.mp4"]
 
 
-def test_a_file_named_like_the_reason_for_a_stop_stops_nothing(
-    room: Room, write_video: WriteVideo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    room.add()
-    name = f"x {CLOSED}.avi"
-    (room.films / name).write_text("no film")
-    assert room.update().num_skipped == 1 and len(room.ids) == 3
-    write_video(f"films/{name}", [90] * 12)
-    frames: Any = Future()
-    frames.set_result([f"{name} has no decodable frame at 0 s: it is damaged there."])
-    monkeypatch.setattr(room.decoder, "windows", lambda path, *_: Decoding(path, frames))
-    assert room.update().num_skipped == 1 and "damaged" in room.skipped[name]
-
-
 def test_links_out_of_the_folder_are_skipped_and_those_within_are_copies(room: Room, tmp_path: Path) -> None:
     room.add()
     (tmp_path / "secret").mkdir()
@@ -211,22 +196,6 @@ def test_links_out_of_the_folder_are_skipped_and_those_within_are_copies(room: R
     assert {name for name, reason in room.skipped.items() if "leads out" in reason} == {"link.avi", "folder"}
     assert "No such file" in room.skipped["gone.avi"] and "copy of a.avi" in room.skipped["y.avi"]
     assert "loop" not in room.skipped
-
-
-@pytest.mark.parametrize(
-    "name", ["x" * 251 + ".avi", "猫 — é.avi", "a\nb.avi", "%2e%2e.avi", "' OR 1=1; --.avi", "-f.avi"]
-)
-def test_odd_names_are_only_names(room: Room, write_video: WriteVideo, name: str) -> None:
-    room.add()
-    (room.films / "a.avi").rename(room.films / name)
-    assert room.update(previews=True).num_embedded == 3 and name in room.ids and room.skipped == {}
-
-
-def test_a_name_that_is_not_unicode_is_skipped(room: Room) -> None:
-    room.add()
-    os.rename(os.fsencode(room.films / "a.avi"), os.fsencode(room.films) + b"/\xff.avi")
-    assert room.update().num_clips == 2
-    assert room.skipped == {"\\udcff.avi": "Its name is not valid Unicode. Rename it."}
 
 
 def test_an_unmounted_drive_keeps_everything(room: Room, tmp_path: Path) -> None:
@@ -246,13 +215,6 @@ def test_an_unmounted_drive_keeps_everything(room: Room, tmp_path: Path) -> None
     assert room.update(previews=True) == Updated(Changes(), 3, 3, 0) and room.decoder.jobs == []
 
 
-def test_an_empty_folder_is_no_new_library_and_not_called_unmounted(room: Room, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ConfigError, match=r"empty is empty\. Put videos or pictures there"):
-        room.libraries.add("Empty", "folder", tmp_path / "empty")
-    assert not room.libraries.infos()
-
-
 def test_a_folder_that_cannot_be_opened_is_not_taken_for_empty(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     room.add()
     room.update()
@@ -269,16 +231,6 @@ def test_a_folder_that_cannot_be_opened_is_not_taken_for_empty(room: Room, monke
     monkeypatch.undo()
     room.update()
     assert room.skipped == {}
-
-
-def test_what_was_in_a_folder_that_became_a_link_out_is_removed(room: Room, tmp_path: Path) -> None:
-    room.add()
-    room.update()
-    (room.films / "sub").rename(tmp_path / "elsewhere")
-    (room.films / "sub").symlink_to(tmp_path / "elsewhere")
-    assert room.libraries.check("films").removed == ("sub/c.avi",)
-    assert room.update().changes.removed == ("sub/c.avi",)
-    assert room.ids == ["a.avi", "b.avi"] and "leads out" in room.skipped["sub"]
 
 
 def test_long_videos_become_windows_and_pictures_are_clips(room: Room) -> None:
@@ -371,15 +323,6 @@ def test_a_stopped_update_keeps_what_it_did(room: Room) -> None:
     assert room.update().num_embedded == 3
 
 
-def test_progress_names_the_step_and_the_file(room: Room) -> None:
-    room.add()
-    said: list[tuple[int, int, str]] = []
-    room.update(lambda *state: said.append(state), previews=True)
-    assert (0, 3, "reading files: a.avi") in said and (3, 3, "reading files") in said
-    assert any(doing.startswith("reading clips: ") for _, _, doing in said)
-    assert (1, 3, "making previews: a.avi") in said and (3, 3, "making previews: sub/c.avi") in said
-
-
 def test_a_damaged_list_of_files_is_made_again_without_embedding_again(room: Room) -> None:
     info = room.libraries.find(room.add())
     room.update()
@@ -388,16 +331,6 @@ def test_a_damaged_list_of_files_is_made_again_without_embedding_again(room: Roo
     with pytest.raises(GalleryError, match="was damaged"):
         room.libraries.gallery("films")
     assert room.update().num_embedded == 3 and room.encoder.num_clips == 0
-
-
-def test_readers_see_the_last_commit_while_an_update_writes(room: Room) -> None:
-    inventory = room.libraries.inventory(room.add())
-    room.update()
-    with inventory._transaction() as writer:
-        writer.execute("DELETE FROM files")
-        assert len(room.ids) == 3
-        writer.rollback()
-    assert len(room.ids) == 3
 
 
 def test_a_read_only_data_folder_is_one_sentence_and_stays_searchable(room: Room, tmp_path: Path) -> None:
@@ -457,22 +390,3 @@ def test_a_killed_update_goes_on_where_it_was(room: Room, tmp_path: Path) -> Non
         child.send_signal(signal.SIGKILL)
     assert room.update() == Updated(Changes(), 3, 3, 0)
     assert room.decoder.jobs == [] and room.encoder.num_clips == 0
-
-
-def test_thousands_of_unchanged_files_are_passed_over_quickly(room: Room) -> None:
-    info = room.libraries.find(room.add())
-    room.update()
-    inventory = room.libraries.inventory(info.id)
-    content = (room.films / "a.avi").read_bytes()
-    row = inventory.files()["a.avi"]
-    rows = []
-    for number in range(2000):
-        path = room.films / f"{number}.avi"
-        path.write_bytes(content)
-        status = path.stat()
-        rows.append((*row._replace(id=path.name, path=str(path), size=status.st_size, mtime_ns=status.st_mtime_ns),))
-    with inventory._transaction() as writer:
-        writer.executemany(f"INSERT INTO files VALUES ({','.join('?' * 13)})", rows)
-    start_s = time.process_time()
-    room.update()
-    assert room.decoder.jobs == [] and time.process_time() - start_s < 2.0

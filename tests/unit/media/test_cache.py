@@ -6,28 +6,13 @@ import sys
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from nt2vr.errors import MediaError
 from nt2vr.media import store as cache_module
 from nt2vr.media.store import Cache
-from nt2vr.models.framing import Framing
 from tests.disks import mounted
 from tests.paths import ROOT
-
-
-def test_frames_are_stored_apart_by_their_number_and_framing(tmp_path: Path) -> None:
-    framings = [Framing(8), Framing(4), Framing(8, "squash", "bilinear"), Framing(8, positions="ends")]
-    ways = [*((2, framing) for framing in framings), (3, framings[0])]
-    clips = {way: np.full((way[0], way[1].size, way[1].size, 3), value, np.uint8) for value, way in enumerate(ways)}
-    with Cache(tmp_path) as cache:
-        for key, frames in clips.items():
-            with cache.frames(*key) as store:
-                store.add("abc", frames)
-        for key, frames in clips.items():
-            np.testing.assert_array_equal(cache.frames(*key).get("abc"), frames)
-        assert cache.frames(4, Framing(8)).get("abc") is None
 
 
 def test_the_hash_is_of_the_content_and_follows_changes(tmp_path: Path) -> None:
@@ -62,20 +47,6 @@ def test_files_of_equal_size_and_time_at_different_paths_have_their_own_hashes(t
     with Cache(tmp_path / "cache") as cache:
         first, second = (cache.content_hash(folder / "clip.mp4") for folder in folders)
         assert first != second
-
-
-def test_a_relative_path_is_not_confused_with_that_of_another_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hashes = []
-    with Cache(tmp_path / "cache") as cache:
-        for name in ("a", "b"):
-            (tmp_path / name).mkdir()
-            monkeypatch.chdir(tmp_path / name)
-            Path("clip.mp4").write_text(name)
-            os.utime("clip.mp4", ns=(1, 1))
-            hashes.append(cache.content_hash(Path("clip.mp4")))
-    assert hashes[0] != hashes[1]
 
 
 def test_a_missing_file_is_one_sentence_and_a_pipe_does_not_block(tmp_path: Path) -> None:
@@ -117,23 +88,6 @@ def test_a_damaged_database_is_made_again(tmp_path: Path, clip: Path, warnings: 
             assert is_cached(cache, clip)
         (tmp_path / "cache" / "hashes" / "cache.db").write_bytes(b"not a database" * 100)
     with Cache(tmp_path / "cache") as cache:
-        assert is_cached(cache, clip)
-    assert len(warnings.records) == 1
-
-
-def test_a_database_damaged_while_it_is_open_is_made_again(
-    tmp_path: Path, clip: Path, warnings: pytest.LogCaptureFixture
-) -> None:
-    with Cache(tmp_path / "cache") as cache:
-        for number in range(500):
-            cache._hashes.set(str(number), "a" * 100)
-    with Cache(tmp_path / "cache") as cache:
-        database = tmp_path / "cache" / "hashes" / "cache.db"
-        with database.open("r+b") as file:
-            file.seek(4096)
-            file.write(b"\xff" * (database.stat().st_size - 4096))
-        for number in range(500):
-            assert cache._hashes.get(str(number)) in (None, "a" * 100)
         assert is_cached(cache, clip)
     assert len(warnings.records) == 1
 

@@ -15,10 +15,9 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from nt2vr.errors import CheckpointError, MediaError
+from nt2vr.errors import MediaError
 from nt2vr.media.decode import Decoder
 from nt2vr.media.video import sample_frames
-from nt2vr.models.card import Card
 from nt2vr.models.framing import ENDS, Framing, frame_positions
 from tests.paths import ROOT
 
@@ -47,19 +46,6 @@ def test_samples_can_reach_from_end_to_end(length: int, count: int, expected: li
     assert frame_positions(length, count, ENDS) == expected
     if length:
         assert np.linspace(0, length - 1, count, dtype=int).tolist() == expected
-
-
-def test_frames_are_taken_and_cached_by_their_positions(write_video: WriteVideo) -> None:
-    path = write_video("a.avi", [10 * i for i in range(24)])
-    framing, ends = Framing(16), Framing(16, positions=ENDS)
-    assert levels(sample_frames(path, 2, framing)) == [60, 180]
-    assert levels(sample_frames(path, 2, ends)) == [0, 230]
-    assert ends.key != framing.key == 16
-    one, other = Card("a"), Card("a", positions=ENDS)
-    assert one.visual_key != other.visual_key and one.video_key != other.video_key
-    assert other.framed(framing).framing.positions == ENDS
-    with pytest.raises(CheckpointError, match="frames from 'middle', but only centres or ends are known"):
-        Framing(16, positions="middle")
 
 
 @pytest.mark.parametrize("name", ["a.webm", "a.mp4", "a.avi"])
@@ -111,15 +97,6 @@ def test_a_playlist_named_as_video_does_not_open_the_files_it_names(
     (tmp_path / "playlist.mp4").write_text("ffconcat version 1.0\nfile secret.webm\n")
     with pytest.raises(MediaError, match="not a readable video"):
         decoder.frames(tmp_path / "playlist.mp4", 4, Framing(16)).result()
-
-
-def test_a_picture_is_read_in_the_child(tmp_path: Path, decoder: Decoder) -> None:
-    Image.new("RGB", (40, 20), "red").save(tmp_path / "a.png")
-    assert decoder.picture(tmp_path / "a.png").shape == (20, 40, 3)
-    assert decoder.picture(tmp_path / "a.png", Framing(8)).shape == (8, 8, 3)
-    (tmp_path / "b.png").touch()
-    with pytest.raises(MediaError, match=r"^b.png is not a picture"):
-        decoder.picture(tmp_path / "b.png")
 
 
 def test_a_picture_file_is_a_video_of_one_frame(tmp_path: Path, decoder: Decoder) -> None:
@@ -221,23 +198,6 @@ def alive(pid: int) -> bool:
         return stat.read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
-
-
-def test_a_path_that_may_not_be_looked_at_is_one_sentence(
-    tmp_path: Path, decoder: Decoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stat, hidden = os.stat, tmp_path / "hidden" / "a.mp4"
-
-    def refused(path: Any, **options: Any) -> os.stat_result:
-        if path in (hidden, str(hidden)):
-            raise PermissionError(13, "Permission denied", str(path))
-        return stat(path, **options)
-
-    monkeypatch.setattr(os, "stat", refused)
-    with pytest.raises(MediaError, match=r"^a\.mp4 does not exist"):
-        sample_frames(hidden, 2)
-    with pytest.raises(MediaError, match=r"^a\.mp4 does not exist"):
-        decoder.frames(hidden, 2, Framing(64)).result()
 
 
 def test_a_pipe_occupies_no_child(tmp_path: Path) -> None:

@@ -52,12 +52,6 @@ def test_rows_are_found_by_key_and_equal_keys_are_stored_once(tmp_path: Path) ->
     assert len(file) == 3 and content(tmp_path, 1, 2, 3, 4) == [1, 2, 3, None]
 
 
-def test_nothing_is_written_by_reading(tmp_path: Path) -> None:
-    file = Embeddings(tmp_path / "gone", SHAPE)
-    assert (len(file), file.find(["a"]).tolist(), file.rows().shape) == (0, [-1], (0, *SHAPE))
-    assert file.pooled("mean", pool_by_mean).shape == (0, 8) and not (tmp_path / "gone").exists()
-
-
 def test_pooled_rows_may_be_wider_than_frames(tmp_path: Path) -> None:
     def widened(frames: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.repeat(frames[:, 0], 3, axis=1)
@@ -97,21 +91,6 @@ def test_a_reader_keeps_its_rows_while_others_append_and_compact(tmp_path: Path)
     reader.append(keys(13), rows(13))  # finds the compacted file
     assert content(tmp_path, 0, 11, 12, 13) == [0, 11, 12, 13]
     assert len(list(tmp_path.glob("rows-*"))) == 1  # the old one is gone
-
-
-def test_pooled_rows_that_another_reader_stored_are_not_cut(tmp_path: Path) -> None:
-    reader = write(tmp_path, 0, 1)
-    done: list[NDArray[np.float32]] = []
-    write(tmp_path, 2, 3)
-
-    def pool(frames: NDArray[np.float32]) -> NDArray[np.float32]:
-        if not done:
-            done.append(Embeddings(tmp_path, SHAPE).pooled("first", lambda frames: frames[:, 0]))
-        return frames[:, 0]
-
-    assert reader.pooled("first", pool)[:, 0].tolist() == [1, 2]
-    assert done[0][:, 0].tolist() == [1, 2, 3, 4]
-    assert only(tmp_path, "first").stat().st_size == 4 * 8 * 4
 
 
 def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
@@ -166,12 +145,6 @@ def test_a_file_with_a_damaged_header_is_replaced(tmp_path: Path, position: int)
     assert content(tmp_path, 0) == [None]
     write(tmp_path, 7)
     assert content(tmp_path, 0, 7) == [None, 7] and len(list(tmp_path.glob("rows-*"))) == 1
-
-
-def test_a_file_of_another_shape_is_replaced(tmp_path: Path) -> None:
-    Embeddings(tmp_path, (2, 2)).append(["clip 0"], np.ones((1, 2, 2), np.float32))
-    write(tmp_path, 1)
-    assert content(tmp_path, 0, 1) == [None, 1]
 
 
 def test_a_full_disk_is_an_error_and_leaves_the_rows(tmp_path: Path) -> None:

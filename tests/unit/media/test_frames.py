@@ -1,7 +1,6 @@
 """Stores of frames: bounded, but found again; shared by processes; a full disk costs only time."""
 
 import logging
-import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -109,19 +108,6 @@ def test_a_second_model_of_a_library_decodes_nothing_again(
         assert decoder.num_decoded == before
 
 
-def test_frames_are_prefetched_only_for_clips_without_embeddings_in_any_precision(
-    gallery: Gallery, decoder: CountingDecoder, tmp_path: Path, limit: SetLimit
-) -> None:
-    limit(0)
-    with Cache(tmp_path / "cache") as cache:
-        encoder = BrightEncoder("a")
-        encoder.card = replace(encoder.card, precision="bf16")
-        embed_gallery(gallery, encoder, decoder, cache)  # type: ignore[arg-type]
-        before = decoder.num_decoded
-        prefetch_frames(gallery, BrightEncoder("a").card, decoder, cache)  # the card in the folder says nothing of it
-        assert decoder.num_decoded == before
-
-
 def test_the_limit_is_that_of_all_stores_and_what_must_be_stored_ignores_it(
     tmp_path: Path, small_batches: None, limit: SetLimit
 ) -> None:
@@ -133,13 +119,6 @@ def test_the_limit_is_that_of_all_stores_and_what_must_be_stored_ignores_it(
     assert stored(tmp_path / "b") == list(range(4))
     fill(tmp_path / "b", *range(9), required=True)
     assert (stored(tmp_path / "a"), stored(tmp_path / "b")) == (list(range(6)), list(range(9)))
-
-
-def test_without_a_limit_half_of_the_disk_is_left(tmp_path: Path) -> None:
-    (tmp_path / "disk").mkdir()
-    with mounted(tmp_path / "disk", "size=80k"):
-        fill(tmp_path / "disk" / "a", *range(100))
-        assert 60 <= len(stored(tmp_path / "disk" / "a")) <= 110
 
 
 def test_where_there_is_no_room_stores_not_opened_for_a_month_are_deleted_one_by_one(
@@ -154,26 +133,6 @@ def test_where_there_is_no_room_stores_not_opened_for_a_month_are_deleted_one_by
     fill(tmp_path / "new", 1)
     sizes = {name: len(list((tmp_path / name).glob("rows-*"))) for name in ("oldest", "old", "recent", "new")}
     assert sizes == {"oldest": 0, "old": 1, "recent": 1, "new": 1} and len(mapped) == 0
-
-
-def test_a_store_that_was_opened_is_not_deleted_and_its_reader_keeps_the_frames_of_one_that_was(
-    tmp_path: Path, limit: SetLimit
-) -> None:
-    for name in ("opened", "unused"):
-        fill(tmp_path / name, 1, 2)
-    reader = Frames(tmp_path / "unused", SHAPE)
-    for name in ("opened", "unused"):
-        os.utime(tmp_path / name, (0, 0))
-    frames = reader.get("2")
-    assert stored(tmp_path / "opened") == [1, 2]
-    limit(2 * CLIP_BYTES)
-    fill(tmp_path / "new", 1)
-    assert (stored(tmp_path / "opened"), stored(tmp_path / "unused")) == ([1, 2], [])
-    limit(math.inf)
-    assert frames is not None and (frames == 2).all()
-    with reader:
-        reader.add("3", clip(3))
-    assert stored(tmp_path / "unused") == [3]
 
 
 @pytest.mark.parametrize("options", ["size=40k", "size=1m,ro"], ids=["full", "read-only"])

@@ -80,17 +80,6 @@ def test_a_truncated_file_shows_what_is_left_or_says_so(
         assert said == "frames"
 
 
-@pytest.mark.parametrize("name", ["b.mp4", "b.avi", "muted_b.mp4"])
-def test_random_bytes_behind_a_valid_header(tmp_path: Path, outcome: Callable[[Path], str], name: str) -> None:
-    content = bytearray((FOOTAGE / name).read_bytes())
-    start = content.index(b"movi" if name.endswith("avi") else b"mdat") + 4
-    end = content.index(b"idx1") if name.endswith("avi") else min(len(content), start + 30_000)
-    content[start:end] = Random(0).randbytes(end - start)
-    (tmp_path / name).write_bytes(content)
-    said = outcome(tmp_path / name)
-    assert said == "frames" or said.startswith(f"{name} ")  # is not readable, or has no decodable frame
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -160,14 +149,6 @@ def bomb_png() -> bytes:
         b"acTL", struct.pack(">II", 3, 0)
     )
     return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(bytes(10**6))) + chunk(b"IEND", b"")
-
-
-@pytest.mark.parametrize(("name", "bomb"), [("a.gif", bomb_gif()), ("a.webp", bomb_webp()), ("a.png", bomb_png())])
-def test_a_canvas_too_large_for_memory_is_refused(
-    tmp_path: Path, outcome: Callable[[Path], str], name: str, bomb: bytes
-) -> None:
-    (tmp_path / name).write_bytes(bomb)
-    assert outcome(tmp_path / name) != "frames"
 
 
 def test_an_animation_of_too_many_frames_is_refused(tmp_path: Path, outcome: Callable[[Path], str]) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
-from PIL.PngImagePlugin import PngInfo
 
 from nt2vr.errors import MediaError
 from nt2vr.media import video
@@ -105,27 +104,6 @@ def test_an_animation_is_a_film_and_shows_each_frame_for_its_time(tmp_path: Path
     assert (found.kind, found.num_frames) == ("video", 4)
     assert found.seconds == pytest.approx(1.0, abs=0.06)
     assert levels(sample_windows(tmp_path / f"a.{suffix}", [(0.0, 1.0)], 5, None)[0]) == [0, 60, 120, 120, 180]
-
-
-@pytest.mark.parametrize("suffix", ["gif", "webp", "png"])
-def test_a_picture_that_could_move_but_does_not_is_a_picture(tmp_path: Path, suffix: str) -> None:
-    Image.new("RGB", (40, 20), (90, 90, 90)).save(tmp_path / f"a.{suffix}")
-    assert probe(tmp_path / f"a.{suffix}").kind == "picture"
-
-
-def test_the_pages_of_a_tiff_are_no_film(tmp_path: Path) -> None:
-    first, second = (Image.new("L", (32, 32), level) for level in (90, 200))
-    first.save(tmp_path / "a.tiff", save_all=True, append_images=[second])
-    assert probe(tmp_path / "a.tiff").kind == "picture"
-    assert levels(sample_windows(tmp_path / "a.tiff", [(0.0, 1.0)], 2, None)[0]) == [90, 90]
-
-
-def test_a_picture_whose_text_tells_a_duration_is_shown_all_the_time(tmp_path: Path) -> None:
-    text = PngInfo()
-    text.add_text("duration", "long")
-    Image.new("L", (32, 32), 90).save(tmp_path / "a.png", pnginfo=text)
-    assert probe(tmp_path / "a.png").kind == "picture"
-    assert levels(sample_windows(tmp_path / "a.png", [(0.0, 1.0)], 2, None)[0]) == [90, 90]
 
 
 def test_a_header_that_lies_about_its_frames_is_not_believed(tmp_path: Path, write_video: WriteVideo) -> None:

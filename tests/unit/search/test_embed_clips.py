@@ -168,15 +168,6 @@ def test_cached_videos_are_neither_decoded_nor_encoded_again(
         np.testing.assert_array_equal(again.frame_embeddings(row), first.frame_embeddings(39 - row))
 
 
-def test_another_visual_tower_uses_the_cached_frames(gallery: Gallery, decoder: CountingDecoder, cache: Cache) -> None:
-    embed(gallery, decoder, cache)
-    before = decoder.num_decoded
-    other = BrightnessEncoder()
-    other.card = replace(other.card, visual_fingerprint="another")
-    embed_gallery(gallery, other, decoder, cache)  # type: ignore[arg-type]
-    assert other.num_encoded == 40 * 4 and decoder.num_decoded == before
-
-
 def test_frames_are_prefetched_for_videos_without_embeddings(
     gallery: Gallery, decoder: CountingDecoder, cache: Cache
 ) -> None:
@@ -199,12 +190,6 @@ def test_bad_files_are_skipped_with_a_reason_and_rows_stay_aligned(
     assert embedded.skipped[0][1].startswith("3.avi cannot be read")
     assert embedded.skipped[1][1].startswith("20.avi is not a readable video")
     assert len(embedded.index) == 38
-
-
-def test_a_gallery_without_one_good_video_is_empty(write_video: WriteVideo, decoder: Decoder, cache: Cache) -> None:
-    embedded, _ = embed(Gallery("bad", (Video("a", Path("/gone.mp4")),)), decoder, cache)
-    assert embedded.gallery.videos == () and embedded.embeddings.shape == (0, 2)
-    assert embedded.index.search(np.ones((1, 2), np.float32), 5)[1].shape == (1, 0)
 
 
 def test_a_stopped_run_keeps_its_embeddings_and_the_next_run_continues(
@@ -242,15 +227,6 @@ def test_equal_content_is_embedded_once_and_found_under_every_id(
     assert encoder.num_encoded == 3 * 4 and embedded.gallery == gallery and done[-1] == 6
     scores, rows = embedded.search(np.array([0, 1], np.float32), 6)
     assert rows.tolist() == [2, 5, 1, 4, 0, 3] and scores[0] == scores[1]
-
-
-def test_copies_of_an_unreadable_file_are_skipped_with_its_reason(
-    tmp_path: Path, decoder: Decoder, cache: Cache
-) -> None:
-    for name in "ab":
-        (tmp_path / f"{name}.avi").write_text("not a video")
-    embedded, _ = embed(Gallery("bad", tuple(Video(name, tmp_path / f"{name}.avi") for name in "ab")), decoder, cache)
-    assert [reason[:5] for _, reason in embedded.skipped] == ["a.avi", "a.avi"]
 
 
 def test_windows_of_a_film_have_embeddings_of_their_own(
@@ -312,25 +288,6 @@ def test_an_open_gallery_is_unaffected_by_later_changes(gallery: Gallery, decode
     assert after.search(np.array([0, 1], np.float32), 3)[1].tolist() == [0, 1, 2]
 
 
-def test_rows_belong_together_when_the_file_is_compacted_while_it_grows(
-    gallery: Gallery, decoder: Decoder, cache: Cache
-) -> None:
-    keyed = replace(gallery, key="library-1")
-    embed(replace(keyed, videos=keyed.videos[:30]), decoder, cache)
-
-    def compact(done: int, total: int, doing: str) -> None:
-        if doing == "reading clips" and done == 30:
-            drop_unused(replace(keyed, videos=keyed.videos[20:]), cache)
-
-    embedded, encoder = embed(keyed, decoder, cache, progress=compact)
-    assert embedded.gallery.videos == keyed.videos[20:]  # the others were dropped by someone else
-    for row, video in enumerate(embedded.gallery.videos):
-        frames = embedded.frame_embeddings(row)
-        np.testing.assert_array_equal(embedded.embeddings[row], encoder.pool(frames))
-        angle = np.arctan2(*frames[0][::-1]) / (np.pi / 2) * 255
-        assert angle == pytest.approx(6 * int(video.video_id[1:]), abs=3)
-
-
 def test_a_projection_shares_stored_frames_and_shows_single_ones_as_it_shows_clips(
     gallery: Gallery, decoder: CountingDecoder, cache: Cache
 ) -> None:
@@ -342,16 +299,6 @@ def test_a_projection_shares_stored_frames_and_shows_single_ones_as_it_shows_cli
     np.testing.assert_array_equal(embedded.embeddings[:, [2, 0]], plain.embeddings)
     np.testing.assert_allclose(embedded.frame_embeddings(7)[:, [2, 0]], plain.frame_embeddings(7), atol=1e-6)
     assert embedded.search(np.array([1, 0, 0], np.float32), 1)[1].tolist() == [39]  # the brightest
-
-
-def test_embeddings_are_not_dropped_while_files_cannot_be_read(
-    gallery: Gallery, decoder: Decoder, cache: Cache
-) -> None:
-    keyed = replace(gallery, key="library-1")
-    embed(keyed, decoder, cache)
-    gallery.videos[0].path.unlink()
-    drop_unused(replace(keyed, videos=gallery.videos[:2]), cache)
-    assert count_missing(Gallery("rest", gallery.videos[1:], "library-1"), BrightnessEncoder.card, cache) == 0
 
 
 def test_the_towers_opened_least_recently_are_dropped(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
@@ -468,23 +415,3 @@ def test_a_kill_while_the_18th_clip_is_encoded_loses_its_batch_and_in_a_library_
     assert ended.returncode == -9
     embedded, encoder = embed(replace(gallery, key=key), decoder, cache)
     assert len(embedded.gallery.videos) == 40 and encoder.num_encoded == (40 - stored) * 4
-
-
-def test_windows_of_a_film_share_batches_but_not_with_another_film(
-    decoder: Decoder, cache: Cache, write_video: WriteVideo
-) -> None:
-    films = [write_video(f"{grey}.avi", [grey] * 10) for grey in (0, 255)]
-    windows = [
-        Video(f"{film.stem}#{second}", film, start=second / 10, end=(second + 1) / 10)
-        for film in films
-        for second in range(6)
-    ]
-    sizes = []
-
-    class Noting(BrightnessEncoder):
-        def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-            sizes.append(len(frames) // 4)
-            return super().encode_frames(frames)
-
-    embed_gallery(Gallery("films", tuple(windows), key="films"), Noting(), decoder, cache)  # type: ignore[arg-type]
-    assert sizes == [6, 6]

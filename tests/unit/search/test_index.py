@@ -118,14 +118,6 @@ def test_exact_results_are_those_of_the_slow_twin_with_ties_by_id(k: int, num_qu
         assert list(zip(scores[i].tolist(), found[i].tolist(), strict=True)) == slow_search(ids, vectors, query, k)
 
 
-def test_vectors_that_nobody_can_change_are_not_copied() -> None:
-    vectors = clustered(10)
-    vectors.flags.writeable = False
-    index = ExactIndex(DIM)
-    index.add(np.arange(10), vectors)
-    assert np.shares_memory(index._vectors, vectors)
-
-
 def test_the_recall_of_an_approximate_index_is_measured() -> None:
     """A hundred dimensions of noise have no clusters, so that an approximate index cannot find much."""
     vectors = np.random.default_rng(0).standard_normal((3000, 100)).astype(np.float32)
@@ -167,9 +159,3 @@ def test_a_missing_or_damaged_file_is_no_index(tmp_path: Path) -> None:
     for damaged in (b"", whole[:100], whole[: len(whole) // 2], b"junk" + whole[4:]):
         (tmp_path / "index").write_bytes(damaged)
         assert FaissIndex.load(tmp_path / "index") is None
-
-
-def test_a_vector_that_was_removed_is_not_found() -> None:
-    index = approximate(np.array([3]), np.ones((1, 4), np.float32))
-    index.remove(np.array([3]))
-    assert index.search(np.ones((1, 4), np.float32), k=1)[1].shape == (1, 0)

@@ -1,7 +1,5 @@
 """Libraries in Milvus: with a server that is not there, one that is killed, and the embedded one."""
 
-import signal
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,20 +19,14 @@ from nt2vr.search import gallery_index
 from nt2vr.search.embed_clips import open_gallery
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.gallery_index import MILVUS_FACTS, open_served
-from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex, is_address
+from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex
 from nt2vr.search.index import milvus as milvus_module
 from tests.colours import ColourModel
 from tests.milvus_server import PLACES, Server, in_milvus
-from tests.paths import ROOT
 from tests.unit.search.test_index import DIM, Contract, Fill, Ids, Vectors, clustered
 
 COLOURS = {"red.png": (255, 0, 0), "blue.png": (0, 0, 255), "green.png": (0, 255, 0)}
 RED = ColourModel().encode_text(["red"])[0]
-
-
-@pytest.mark.parametrize("name", ["http://db:19530", "https://db", "~/milvus.db"])
-def test_an_address_is_none_of_the_names_of_indexes(name: str) -> None:
-    assert is_address(name) and not any(map(is_address, ("exact", "faiss", "mine", "", "db")))
 
 
 def test_without_the_client_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,47 +206,6 @@ class TestContract(Contract):
 def many(count: int = 20_000) -> tuple[Ids, Vectors]:
     vectors = np.random.default_rng(0).standard_normal((count, 64)).astype(np.float32)
     return np.arange(count, dtype=np.int64) * 10**12, vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-UPSERT = """
-import sys
-from nt2vr.search.index import milvus
-from tests.milvus_server import in_milvus
-milvus.BATCH_BYTES = 64 * 4 * 200
-ask = milvus.Milvus.ask
-def told(self, action, *arguments, **options):
-    answer = ask(self, action, *arguments, **options)
-    print(action, flush=True)
-    return answer
-milvus.Milvus.ask = told
-in_milvus(milvus.Milvus(sys.argv[1]), *many(), "killed").add(*many())
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("place", PLACES)
-def test_an_upsert_that_was_killed_goes_on_with_nothing_lost_or_doubled(
-    place: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    address = request.getfixturevalue(place)
-    if place == "milvus_lite":
-        address = str(tmp_path / "own.db")  # one process has a file open, and this one has the other
-    writer = subprocess.Popen([sys.executable, "-c", UPSERT, address], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert writer.stdout is not None
-    with writer.stdout as lines:
-        upserts = 0
-        while upserts < 20:
-            upserts += next(lines).startswith("upsert")
-        writer.send_signal(signal.SIGKILL)
-    writer.wait()
-    ids, vectors = many()
-    index = in_milvus(Milvus(address), ids, vectors, "killed")
-    known = index.ids()
-    assert 20 * 200 <= len(known) < len(ids) and len(set(known.tolist())) == len(known)
-    missing = ~np.isin(ids, known)
-    index.add(ids[missing], vectors[missing])
-    assert sorted(index.ids().tolist()) == ids.tolist()
-    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and index.notice == ""
 
 
 @pytest.mark.slow
