@@ -1,4 +1,4 @@
-"""SQLite inventory of a library's files, and their changes since.
+"""SQLite inventory of a library's files, their changes since, and the clips that they are.
 
 Readers see the last commit while another process writes. The journal is SQLite's default, not a write-ahead log: that
 cannot be read on a full disk or in a read-only folder.
@@ -9,11 +9,12 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nt2vr.errors import GalleryError, reason_of
 from nt2vr.files import is_disk_full, parse_json
-from nt2vr.library.info import Changes
+from nt2vr.library.info import Changes, Source
+from nt2vr.media.gallery import Video
 from nt2vr.media.video import Probe
 
 logger = logging.getLogger(__name__)
@@ -21,6 +22,9 @@ logger = logging.getLogger(__name__)
 BUSY_S = 30.0  # wait for another writer; transactions are short
 CLOSED_FOLDER = "closed folder"  # kind of a folder that cannot be opened
 NOTE = "note"  # kind of an entry that says how many files are left out
+WHOLE = 1.5  # windows; a video up to this long stays whole
+MAX_WINDOWS = 20_000  # per film: two days in windows of 10 s
+Window = tuple[float, float]  # start and end in seconds
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS files (
@@ -230,3 +234,37 @@ def _renamed(gone: Sequence[LibraryFile], new: Sequence[LibraryFile]) -> dict[st
             by_stat.setdefault((file.size, file.mtime_ns), []).append(file.id)
     pairs = ((file.id, by_stat.get((file.size, file.mtime_ns))) for file in gone if file.state != "new")
     return {old: names.pop(0) for old, names in pairs if names}
+
+
+def windows(seconds: float, num_frames: int, window_s: float) -> list[Window]:
+    """Cut a video into windows; a tail shorter than half a window joins the one before it.
+
+    Args:
+        num_frames: its frames; windows grow until there are no more windows than frames.
+        window_s: seconds per window; 0 keeps the video whole.
+    """
+    if window_s <= 0 or seconds <= WHOLE * window_s:
+        return [(0.0, seconds)]
+    window_s = max(window_s, seconds / max(1, min(num_frames, MAX_WINDOWS)))
+    count = max(1, int(seconds / window_s + 0.5))
+    starts = [number * window_s for number in range(count)]
+    return list(zip(starts, [*starts[1:], seconds], strict=True))
+
+
+def window_id(file_id: str, window: Window) -> str:
+    start, end = window
+    return f"{file_id}@{start:.7g}-{end:.7g}"
+
+
+def clips_of(file: LibraryFile, source: Source) -> list[Video]:
+    """Return the clips of a file: itself, or its windows; none for a copy, or a file that cannot be used."""
+    if file.state != "ready" or file.duplicate_of:
+        return []
+    captions, path = file.texts, Path(file.path)
+    known: dict[str, Any] = {"content": file.content, "root": source.root}
+    spans = windows(file.seconds, file.num_frames, source.window_s)
+    if file.kind == "picture" or (len(spans) == 1 and source.kind in ("manifest", "dataset")):
+        return [Video(file.id, path, captions, **known)]  # sampled by frame numbers, as in the papers
+    if len(spans) == 1:
+        return [Video(file.id, path, captions, end=file.seconds, **known)]
+    return [Video(window_id(file.id, span), path, captions, None, *span, film=file.id, **known) for span in spans]

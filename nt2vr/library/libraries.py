@@ -17,10 +17,9 @@ from nt2vr.datasets.load import DATASETS, kind_and_path
 from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, did_you_mean, quoted
 from nt2vr.files import check_free, check_writable, parse_json, with_schema, without_schema, write_json
 from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, Kind, LibraryInfo, Skipped, Source
-from nt2vr.library.inventory import Counts, Inventory, compared
+from nt2vr.library.inventory import Counts, Inventory, clips_of, compared
 from nt2vr.library.previews import Previews
 from nt2vr.library.sources import allowed_path, is_available, list_files
-from nt2vr.library.windows import clips_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.progress import Progress, silent

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from nt2vr.errors import MediaError, counted
 from nt2vr.library.info import Changes, Source
-from nt2vr.library.inventory import NOTE, Inventory, LibraryFile, compared
+from nt2vr.library.inventory import NOTE, Inventory, LibraryFile, compared, windows
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.sources import list_files
-from nt2vr.library.windows import windows
 from nt2vr.media.decode import CLOSED, Decoder, ahead
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.store import Cache
@@ -20,7 +19,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Job, Progress, silent
 from nt2vr.search.embed_clips import Encode, drop_unused, embed_gallery
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import Milvus
 
 PROBES_PER_CHILD = 8  # files under way

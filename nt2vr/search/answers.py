@@ -11,7 +11,7 @@ import numpy as np
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.notebook import COLUMNS, ShownRanking, data_frame, parts_html, side_by_side
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.references import Reference
 from nt2vr.search.strategies import Vector

@@ -24,7 +24,7 @@ from nt2vr.models.device import PRECISIONS
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, duration_text, silent, tracked
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import unit
 from nt2vr.search.gallery_index import with_index
 from nt2vr.search.index import ExactIndex, Milvus

@@ -11,7 +11,7 @@ from nt2vr.media.picture import fit
 from nt2vr.models.device import on_gpu
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.references import CovrVectors, Reference, Weights, attends, combine, fusion_of, merge_references
 from nt2vr.search.strategies import Parts, Vector, anchor_of, tau_of
 

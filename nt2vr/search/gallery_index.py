@@ -20,7 +20,7 @@ from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.cues import forms
 from nt2vr.progress import Progress, silent
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex
 from nt2vr.search.index.milvus import Row
 

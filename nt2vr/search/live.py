@@ -20,7 +20,7 @@ from nt2vr.errors import CheckpointError, Nt2vrError
 from nt2vr.models.catalog import EPOCH, Catalog, CatalogEntry
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.models.encoder import Encoder
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 
 logger = logging.getLogger(__name__)
 Stamp = tuple[object, ...]

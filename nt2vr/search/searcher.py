@@ -23,7 +23,7 @@ from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merg
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import embed_gallery, open_indexed, prefetch_frames
 from nt2vr.search.embed_query import embed_query, texts_of
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import scores_of
 from nt2vr.search.index import INDEXES, Milvus
 from nt2vr.search.live import LiveModels, LoadedModel

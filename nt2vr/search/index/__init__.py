@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from nt2vr.registry import Registry
-from nt2vr.search.index.base import Index
-from nt2vr.search.index.exact import ExactIndex, best_rows
+from nt2vr.search.index.exact import ExactIndex, Index, best_rows
 from nt2vr.search.index.faiss import FaissIndex
 from nt2vr.search.index.milvus import Milvus, MilvusIndex, is_address
 

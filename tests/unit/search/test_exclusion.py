@@ -14,8 +14,8 @@ from nt2vr.evaluation.measures import losses, measure_block
 from nt2vr.evaluation.protocol import ask_systems
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.negation.parse.query import Query
-from nt2vr.search import embedded as embedded_module
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search import embedded_gallery as embedded_module
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.systems import System

@@ -31,7 +31,7 @@ from nt2vr.models.pooling import new_pooling
 from nt2vr.negation.parse.query import Query
 from nt2vr.search import live as live_module
 from nt2vr.search.answers import Answer
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.searcher import Searcher

@@ -17,7 +17,7 @@ from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
 from nt2vr.search import gallery_index
 from nt2vr.search.embed_clips import open_gallery
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.gallery_index import MILVUS_FACTS, open_served
 from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex
 from nt2vr.search.index import milvus as milvus_module

@@ -20,8 +20,8 @@ from nt2vr.media.store import Cache
 from nt2vr.models.card import QUERY_SCORED, read_card, write_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.search import embedded as embedded_module
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search import embedded_gallery as embedded_module
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, averaged, focused
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.match import match

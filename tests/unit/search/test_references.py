@@ -10,7 +10,7 @@ from nt2vr.media.gallery import Gallery
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.fusion import Fusion, save_fusion
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import Vectors
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.live import LiveModels

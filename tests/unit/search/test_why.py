@@ -19,7 +19,7 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
-from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, exclusion_of
 from nt2vr.search.systems import System
