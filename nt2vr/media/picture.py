@@ -128,7 +128,7 @@ def to_rgb(image: Image.Image) -> NDArray[np.uint8]:
 def opened_picture(path: Path) -> Iterator[Image.Image]:
     """Open a picture file of an acceptable size, and turn Pillow's errors into MediaErrors of one sentence."""
     Image.init()  # registers AVIF, TIFF and WebP, which Pillow loads lazily
-    formats = FORMATS
+    formats: tuple[str, ...] = FORMATS
     if path.suffix.lower() in HEIC:
         from pillow_heif import register_heif_opener  # noqa: PLC0415  it takes half a second
 

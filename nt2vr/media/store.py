@@ -142,7 +142,7 @@ def read_cached(path: Path, read: Callable[[Path], T]) -> T | None:
         return None
 
 
-class Rows(AbstractContextManager["Rows[Number]"], Generic[Number]):
+class Rows(Generic[Number]):
     """Append-only, memory-mapped rows of one shape by key, as they were at the last `refresh`; for one thread.
 
         FOLDER/lock     held by the process that writes
@@ -271,9 +271,6 @@ class Rows(AbstractContextManager["Rows[Number]"], Generic[Number]):
         with FileLock(self._folder / LOCK, timeout=LOCK_S):
             yield
 
-    def __exit__(self, *_: object) -> None:
-        pass
-
 
 class Embeddings(Rows[np.float32]):
     """Embeddings (F, D) of clips' frames under one visual tower, with pooled copies, of which the latest are kept."""
@@ -317,7 +314,7 @@ class Embeddings(Rows[np.float32]):
             return np.empty((0, *shape), np.float32)
 
 
-class Frames(Rows[np.uint8]):
+class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
     """Frames (F, S, S, 3) of clips, sampled and fitted in one way. Leaving it as a context writes what was added.
 
     All stores together have a limit, at most half of the disk space that is free or theirs. Beyond it nothing more is

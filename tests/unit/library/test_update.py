@@ -194,7 +194,7 @@ def test_links_out_of_the_folder_are_skipped_and_those_within_are_copies(room: R
     room.update()
     assert room.ids == ["a.avi", "b.avi", "sub/c.avi"]
     assert {name for name, reason in room.skipped.items() if "leads out" in reason} == {"link.avi", "folder"}
-    assert "No such file" in room.skipped["gone.avi"] and "copy of a.avi" in room.skipped["y.avi"]
+    assert "broken link" in room.skipped["gone.avi"] and "copy of a.avi" in room.skipped["y.avi"]
     assert "loop" not in room.skipped
 
 

@@ -38,7 +38,8 @@ def pictures() -> list[NDArray[np.uint8]]:
 
 def embedding(path: Path, encoder: Encoder) -> NDArray[np.float32]:
     frames = sample_frames(path, encoder.num_frames, encoder.card.framing)
-    return encoder.pool(encoder.encode_frames(frames)[None])[0]
+    vector: NDArray[np.float32] = encoder.pool(encoder.encode_frames(frames)[None])[0]
+    return vector
 
 
 @pytest.mark.parametrize(

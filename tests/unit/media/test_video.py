@@ -30,7 +30,7 @@ def levels(frames: NDArray[np.uint8] | str) -> list[int]:
 @pytest.mark.parametrize("name", ["b.mp4", "muted_b.mp4"])
 def test_at_a_constant_rate_moments_are_the_frames_that_their_numbers_say(name: str, framing: Framing) -> None:
     with av.open(str(FOOTAGE / name)) as container:
-        every = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+        every = [np.asarray(frame.to_ndarray(format="rgb24"), np.uint8) for frame in container.decode(video=0)]
     expected = [fit(every[place], framing) for place in frame_positions(len(every), 4, framing.positions)]
     np.testing.assert_array_equal(sample_frames(FOOTAGE / name, 4, framing), expected)
 
