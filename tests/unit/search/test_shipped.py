@@ -1,0 +1,29 @@
+"""The gallery's shipped embeddings: those of the tower that ships, and of no other."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nt2vr.files import hash_file
+from nt2vr.media.gallery import load_gallery
+from nt2vr.media.video import sample_frames
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.search.shipped import GALLERY, shipped_embeddings
+from nt2vr.settings import ASSETS
+
+
+def test_every_clip_of_the_gallery_ships_as_the_model_embeds_it() -> None:
+    encoder = read_checkpoint(ASSETS / "models" / "clip")
+    shipped, videos = shipped_embeddings(encoder.card), load_gallery(GALLERY / "gallery.jsonl").videos
+    assert {hash_file(video.path) for video in videos} == shipped.keys()
+    for video in videos[::200]:
+        own = encoder.encode_frames(sample_frames(video.path, encoder.num_frames, encoder.card.framing))
+        np.testing.assert_allclose(shipped[hash_file(video.path)], own, atol=2e-3 * np.abs(own).max())
+
+
+@pytest.mark.parametrize("change", [{"visual_fingerprint": "another"}, {"positions": "ends"}, {"frames": 8}])
+def test_another_tower_or_sampling_is_not_taken_for_it(change: dict[str, object]) -> None:
+    card = read_checkpoint(ASSETS / "models" / "clip").card
+    assert shipped_embeddings(replace(card, precision="bf16"))  # whatever the precision
+    assert not shipped_embeddings(replace(card, **change))  # type: ignore[arg-type]
