@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from nt2vr.errors import ConfigError
@@ -19,17 +19,17 @@ PLAIN = {  # keys that shapes determine; configurations with more are other kind
 TOKENS = {"hf_tokenizer_name", "pool_type", "eos_id"}  # of a tokenizer not CLIP's, told by its vocabulary's size
 
 
-def infer(shapes: Shapes, known: Iterable[tuple[str, Config]]) -> tuple[str, Config]:
+def infer(shapes: Shapes, known: Mapping[str, Config]) -> tuple[str, Config]:
     """Guess the architecture of a CLIP: the first known one that fits, or "" and one with OpenAI's heads of 64.
 
     Args:
         shapes: of its tensors, by open_clip's names, those of the text tower without "text.".
-        known: names and configurations, which determine the number of attention heads; SigLIP's must be among them.
+        known: configurations by name, which determine the number of attention heads; SigLIP's must be among them.
     """
     is_siglip = "visual.trunk.attn_pool.latent" in shapes
     try:
         if is_siglip:
-            return next((name, config) for name, config in known if _fits_siglip(shapes, config))
+            return next((name, config) for name, config in known.items() if _fits_siglip(shapes, config))
         config = _determined(shapes)
     except StopIteration:
         raise ConfigError("No SigLIP of open_clip has tensors of such shapes. Name the model.") from None
@@ -37,7 +37,7 @@ def infer(shapes: Shapes, known: Iterable[tuple[str, Config]]) -> tuple[str, Con
         raise ConfigError(
             f"The tensors do not determine the architecture ({error} is missing or unusual). Name the model."
         ) from None
-    for name, candidate in known:
+    for name, candidate in known.items():
         if _plain(candidate) and _comparable(candidate) == _comparable(config):
             return name, candidate
     vision, text = config["vision_cfg"], config["text_cfg"]

@@ -236,7 +236,7 @@ def _architecture(options: ImportOptions, found: Found, content: object, file: P
     ):
         if written in theirs and not _compared(noted := _of_open_clip(written, by), found.weights)[2]:
             return noted
-    known = [(name, open_clip.get_model_config(name)) for name in theirs]
+    known = {name: open_clip.get_model_config(name) for name in theirs}
     name, config = infer({name: tuple(tensor.shape) for name, tensor in found.weights.items()}, known)
     if found.transformers:
         return _of_transformers(name, config, file)

@@ -36,7 +36,7 @@ def test_an_unknown_architecture_is_inferred_from_its_shapes(vision: dict[str, A
 
 
 def test_a_known_model_determines_the_heads_of_others_with_its_shapes() -> None:
-    with pytest.raises(ConfigError, match=r"text tower of width 16\. Name the architecture"):
+    with pytest.raises(ConfigError, match=r"text tower of width 16\. Name the model"):
         infer(shapes_of(TINY), KNOWN)
     assert infer(shapes_of(TINY), {**KNOWN, "mine": TINY}) == ("mine", TINY)
     odd = {**TINY, "vision_cfg": {**TINY["vision_cfg"], "image_size": 80}}  # 2.5 places a side, as the built-in's 3.5
@@ -52,5 +52,5 @@ def test_a_model_that_is_not_a_clip_is_one_sentence() -> None:
         rest = {key: shape for key, shape in shapes.items() if key != name}
         with pytest.raises(ConfigError, match=name.split(".0.")[0].rsplit(".", 1)[-1]):
             infer(rest, KNOWN)
-    with pytest.raises(ConfigError, match=r"visual\.positional_embedding"):
+    with pytest.raises(ConfigError, match="square grid of positions"):
         infer({**shapes, "visual.positional_embedding": (14, 64)}, KNOWN)  # 13 places are no square

@@ -20,7 +20,7 @@ from timm.models import VisionTransformer
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
 from nt2vr.models import foreign
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import build_model, unchecked_folder
+from nt2vr.models.checkpoint import build_model, read_configs, unchecked_folder
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.foreign import Imported, ImportOptions
 from nt2vr.models.foreign_file import files_of_model
@@ -203,7 +203,7 @@ def test_transformers_files_beside_the_weights_tell_heads_activation_and_picture
     (folder / "preprocessor_config.json").write_text(json.dumps(pictures))
     models = Catalog([tmp_path / "models"])
     assert "by config.json, with QuickGELU." in import_checkpoint(folder, models).remark
-    model_cfg, preprocess_cfg = foreign.read_configs(models.folder("theirs"))
+    model_cfg, preprocess_cfg = read_configs(models.folder("theirs"))
     assert (model_cfg["text_cfg"]["heads"], model_cfg["vision_cfg"]["head_width"]) == (2, 32)
     assert preprocess_cfg == {"mean": [0.5] * 3, "std": [0.25] * 3, "interpolation": "bilinear"}
     with pytest.raises(CheckpointError, match="is one of 2 parts of a model"):
@@ -322,7 +322,7 @@ def test_torchscript_is_read_without_running_it(tmp_path: Path) -> None:
     model, models = vit(7).eval(), Catalog([tmp_path / "models"])
     inputs = torch.zeros(1, 3, 224, 224), torch.ones(1, 77, dtype=torch.long)
     script = torch.jit.trace(model, inputs, check_trace=False)  # type: ignore[no-untyped-call]
-    torch.jit.save(script, tmp_path / "ViT-B-32.pt")  # type: ignore[no-untyped-call]
+    torch.jit.save(script, tmp_path / "ViT-B-32.pt")
     import_checkpoint(tmp_path / "ViT-B-32.pt", models)
     expected = OpenClipEncoder(model, open_clip.SimpleTokenizer(), models.card("ViT-B-32"))
     np.testing.assert_allclose(models.load("ViT-B-32").encode_text(TEXTS), expected.encode_text(TEXTS), atol=1e-5)
@@ -337,7 +337,7 @@ def test_the_remark_names_the_model_and_ignored_tensors(models: Catalog, tmp_pat
     assert remark == (
         "Read as CLIP, with QuickGELU. Ignored, as not part of a CLIP: model.head.weight, model.head.bias."
     )
-    assert foreign.read_configs(models.home / "a")[0]["quick_gelu"] is True
+    assert read_configs(models.home / "a")[0]["quick_gelu"] is True
 
 
 class Malicious:
