@@ -62,7 +62,7 @@ SMALL_MODEL: dict[str, Any] = {
 OPEN_CLIP_LAYERS = 12  # default of a text transformer whose configuration omits the number
 FROZEN = {"text": "visual tower", "visual": "text tower", "head": "towers", "fusion": "towers"}  # by what is trained
 SentenceKind = Literal[DenialKind, "list", "except", "place"]  # the last three by the built-in world's grammar
-SENTENCES: dict[str, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
+SENTENCES: dict[SentenceKind, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
 # losses that must know what each clip shows, as only the built-in world tells; those that videos are not needed for
 OF_WORLD, OF_CAPTIONS = frozenset({"composed", "labels", "order"}), frozenset({"distill"})
 # presets that fit data of one's own

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple, get_args
+from typing import Any, ClassVar, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +106,7 @@ class WorldSentences:
         negated = negate(caption)
         return NegatedPair(caption.text, rng.choice(negated).text if negated else None)
 
-    def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
+    def denial(self, row: int, shares: Mapping[Any, float], rng: random.Random) -> Denial:
         """Draw a sentence by the world's grammar, of the kinds that it makes, or of any caption."""
         if self._denials and rng.random() < self._free:
             return denial_of_captions(self._denials, shares, rng)
@@ -165,7 +165,7 @@ class CaptionSentences:
         negated = negations(caption)
         return NegatedPair(caption, rng.choice(negated) if negated else None)
 
-    def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
+    def denial(self, row: int, shares: Mapping[Any, float], rng: random.Random) -> Denial:
         """Draw a sentence of any caption."""
         assert self.denials is not None, "made if a loss needs denying sentences"
         return denial_of_captions(self.denials, shares, rng)
@@ -201,7 +201,7 @@ class CaptionSentences:
 SentenceSource = WorldSentences | CaptionSentences
 
 
-def denial_of_captions(denials: CaptionDenials, shares: Mapping[str, float], rng: random.Random) -> Denial:
+def denial_of_captions(denials: CaptionDenials, shares: Mapping[Any, float], rng: random.Random) -> Denial:
     """Draw a kind by the shares, then captions until one gives it; if none does, another kind."""
     left: dict[DenialKind, float] = {kind: shares[kind] for kind in get_args(DenialKind) if shares.get(kind)}
     while left:

@@ -115,7 +115,7 @@ def parse_choices(text: str) -> tuple[str, list[Any]]:
     return key, [parse_value(each) for each in values.split(",")]
 
 
-def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[Point], Path, Mapping[str, Any]]:
+def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[Point], Path, dict[str, Any]]:
     """Return the keys that are varied, the points, the config's name or file, and what is changed in it first."""
     ready, changes = SWEEPS / f"{config}.json", dict[str, Any]()
     if ready.is_file() and not config.exists():
@@ -125,7 +125,9 @@ def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> tuple[list[str],
         config, changes, grid = Path(sweep["config"]), sweep.get("set", {}), sweep.get("grid", {})
         if "points" in sweep:
             return sweep["keys"], [(tuple(each["label"]), each["set"]) for each in sweep["points"]], config, changes
-    points = [(tuple(map(str, values)), dict(zip(grid, values, strict=True))) for values in product(*grid.values())]
+    points: list[Point] = [
+        (tuple(map(str, values)), dict(zip(grid, values, strict=True))) for values in product(*grid.values())
+    ]
     return list(grid), points, config, changes
 
 

@@ -20,7 +20,11 @@ B = [1.0] * 12 + [0.25, 0.75] * 5 + [0.5] * 7  # better with "not", noise with "
 
 def report_with(queries: list[JudgedQuery], videos: int, data: str = "", **ranks: Any) -> Report:
     benchmark = Benchmark(
-        "hand", tuple(f"v{row}" for row in range(videos)), tuple(queries), lambda *_: np.ones((1, 1)), {"data": data}
+        "hand",
+        tuple(f"v{row}" for row in range(videos)),
+        tuple(queries),
+        lambda *_: np.ones((1, 1), np.float32),
+        {"data": data},
     )
     none = np.full(len(queries), np.nan, np.float32)
     results = [Result(name, {}, Measured(np.array(each, np.int32), none, none, none)) for name, each in ranks.items()]
@@ -30,7 +34,7 @@ def report_with(queries: list[JudgedQuery], videos: int, data: str = "", **ranks
 def ordered(**shares: list[float]) -> Report:
     """A report whose systems have these shares of hard pairs."""
     queries = [JudgedQuery("composed", f"x {cue}", row_array([row]), cue=cue) for row, cue in enumerate(CUES)]
-    report = report_with(queries, 29, **dict.fromkeys(shares, [1] * 29))
+    report = report_with(queries, 29, "", **dict.fromkeys(shares, [1] * 29))
     for result, share in zip(report.results, shares.values(), strict=True):
         object.__setattr__(result.measured, "ordered", np.array(share, np.float32))
     return report

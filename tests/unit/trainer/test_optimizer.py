@@ -101,7 +101,7 @@ class LineSteps(Steps):
     def loss(self, batch: Any) -> tuple[torch.Tensor, dict[str, float]]:
         slope, own = batch
         module = self.modules["line"]
-        loss = (slope * module.matrix).sum() + own * module.bias.sum()  # type: ignore[union-attr,operator]
+        loss = (slope * module.matrix).sum() + own * module.bias.sum()  # type: ignore[operator]
         return loss, {"line": loss.item()}
 
 

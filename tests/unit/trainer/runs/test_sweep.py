@@ -2,7 +2,7 @@
 
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ import pytest
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
 from trainer.config import PRESETS, TrainConfig, load_config, preset_or_file, save_config
-from trainer.runs import sweep
 from trainer.runs.sweep import SweepRun, planned, runs_at
 
 CONFIG = TrainConfig(name="CLIP-bnl", losses={"retrieval": {}, "bnl": {"weight": 1e-3}})
@@ -41,7 +40,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "trainer.py").write_text(TRAINER)
     program.write_text(f'#!/bin/sh\nexec {sys.executable} {tmp_path / "trainer.py"} "$@"\n')
     program.chmod(0o755)
-    monkeypatch.setattr(sweep.sys, "executable", str(program))
+    monkeypatch.setattr("sys.executable", str(program))
     save_config(CONFIG, tmp_path / "config.json")
     return tmp_path / "runs" / "starts"
 
@@ -50,7 +49,7 @@ def trained(folder: Path, *flags: str) -> int:
     return main(["sweep", str(folder / "config.json"), "--out", str(folder / "runs"), "--device", "cpu", *flags])
 
 
-def runs_of(grid: dict[str, Sequence[Any]], seeds: int = 1, config: TrainConfig = CONFIG) -> list[SweepRun]:
+def runs_of(grid: Mapping[str, Sequence[Any]], seeds: int = 1, config: TrainConfig = CONFIG) -> list[SweepRun]:
     return runs_at(config, planned(Path("config"), grid)[1], seeds, Path("runs"))
 
 

@@ -37,7 +37,8 @@ def test_curves_of_other_runs_are_lines_of_the_same_plots() -> None:
     assert set(composed.points["line"]) == {"base", "drop"}
     run, twin = (Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in ("a-1", "a-2"))
     assert comparable([run, twin, Run("broken", RunStatus("finished", 1), None)], run) == [("A · a-2", "a-2")]
-    assert comparable([run], None) == curves(Run("broken", RunStatus("finished", 1), None), ROWS) == []
+    assert not comparable([run], None)
+    assert not curves(Run("broken", RunStatus("finished", 1), None), ROWS)
 
 
 def test_a_run_is_told_with_its_progress_and_why_it_failed() -> None:
