@@ -123,7 +123,7 @@ def test_a_ready_sweep_has_a_grid_of_its_own_and_a_file_of_that_name_comes_first
 def test_what_cannot_be_swept_is_refused_in_one_sentence_before_any_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], started: Path, flags: list[str], message: str
 ) -> None:
-    assert trained(tmp_path, *flags) == 2
+    assert trained(tmp_path, *flags) == 1
     assert message in capsys.readouterr().err
     assert not started.parent.exists()
 
