@@ -311,5 +311,5 @@ class RunParts:
                 elem_id="train-beside",
             )
             with gr.Row(elem_id="train-curves"):
-                self.curves = [gr.LinePlot(visible=False, height=200, min_width=280) for _ in range(MAX_CURVES)]
+                self.curves = [gr.LinePlot(visible=False, height=250, min_width=240) for _ in range(MAX_CURVES)]
             self.log = gr.Textbox(label="Log", lines=8, max_lines=8, interactive=False, elem_id="train-log")

@@ -91,7 +91,11 @@ def series(rows: Rows, key: str, along: str) -> Points:
 
 def _curve(title: str, note: str, x: str, end: int, lines: Mapping[str, Points]) -> Curve:
     own = next(iter(lines.values()))
-    points = [(at, value, name) for name, line in lines.items() for at, value in line]
+    # a line of a single point would not be drawn: it becomes a dash
+    drawn = {
+        name: [*line, (line[0][0] + end / 50, line[0][1])] if len(line) == 1 else line for name, line in lines.items()
+    }
+    points = [(at, value, name) for name, line in drawn.items() for at, value in line]
     shown = f"{title}: {own[-1][1]:.3g}" if own else title
     return Curve(shown, note, x, end, pd.DataFrame(points, columns=[x, "value", "line"]))
 

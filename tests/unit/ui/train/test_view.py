@@ -25,7 +25,12 @@ def test_what_was_measured_again_counts_once_and_a_long_line_is_thinned_to_its_e
 def test_the_base_and_its_control_are_lines_to_compare_with_already_before_the_first_epoch() -> None:
     original, composed, loss = curves(Run("a-1", RunStatus("running", 1), CONFIG), ROWS)
     assert (original.title, composed.title, loss.title) == ("Original MIR: 0.8", "Composed MIR", "contrastive: 1")
-    assert original.points.to_numpy().tolist() == [[1, 0.8, "A"], [0, 0.88, "base"], [4, 0.88, "base"]]
+    assert original.points.to_numpy().tolist() == [
+        [1, 0.8, "A"],
+        [1.08, 0.8, "A"],
+        [0, 0.88, "base"],
+        [4, 0.88, "base"],
+    ]
     assert set(composed.points["line"]) == {"base", "drop"}
     assert (original.x, original.end, loss.x, loss.end) == ("epoch", 4, "step", 40)
 
