@@ -11,7 +11,7 @@ from tests.conftest import STRANGER, RunningApp
 from tests.unit.evaluation.words import SYSTEMS, report_of
 
 ADDRESS = ("on_address", "change")
-PLACES = (("evaluate-report", "open"), ("understood", "report"))
+PLACES = (("understood", "report"),)
 
 
 @pytest.fixture

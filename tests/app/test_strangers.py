@@ -124,7 +124,7 @@ def requests(routes: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str,
             yield method, f"{filled[0]}?{QUERY}", "", None
 
 
-def test_no_route_tells_a_path_or_leaves_a_file(running_app: RunningApp, stranger: httpx.Client) -> None:
+def test_no_route_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, stranger: httpx.Client) -> None:
     routes = all_routes()
     assert len(routes) > 60 and ("POST", "/gradio_api/queue/join") in routes
     before, count, resets, faults = files_in(running_app), 0, 0, []
@@ -134,7 +134,7 @@ def test_no_route_tells_a_path_or_leaves_a_file(running_app: RunningApp, strange
         except httpx.ReadError:  # refused and closed before all of it was sent
             resets += 1
             continue
-        if leaks(text, running_app) or "Traceback" in text or "root:x:" in text:
+        if status >= 500 or leaks(text, running_app) or "Traceback" in text or "root:x:" in text:
             faults.append(f"{method} {path[:99]} {kind} {(body or b'')[:80]!r}: {status} {text[:300]}")
         count += 1
     assert faults == [] and count > 900 and resets < 10

@@ -31,7 +31,7 @@ from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
 
-GENERATOR = 6  # cache version: raise it when the same captions give other queries
+GENERATOR = 5  # cache version: raise it when the same captions give other queries
 ReadContents = Callable[[], Mapping[str, VideoContent]]
 
 

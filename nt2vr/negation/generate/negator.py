@@ -111,6 +111,8 @@ _WITH_INFINITIVE = words("let make help watch see hear")
 _SOUNDS = words("sound voice audio music")  # nouns that "with" turns into an accompaniment
 _TOGETHER = words("along together up away")
 TAKEN_FOR_VERBS = words("kids mars phones pictures rules functions themed haired shaped colored coloured sized")
+_SHOWS = words("show game match play film race concert party team")  # kids show
+_AGENTS = ("er", "or", "ist")
 _THINGS_FIRST = words("horse bull bike video")  # begin verbs of two words, but may act: a horse | runs
 _ADDED = {  # tag and lemma of added words; any other is a verb in its base form
     "not": ("NEG", "not"),
@@ -160,6 +162,7 @@ def denials(caption: str, phrases: Phrases) -> Iterator[tuple[tuple[str, ...], P
 def _edits(phrases: Phrases) -> list[_Edit]:
     numbers = range(len(phrases.tokens))
     edits = [edit for i in numbers if (edit := _edit(phrases, i))]
+    edits = edits or [edit for i in numbers if (edit := _mistagged(phrases, i))][:1]
     return [edit for edit in edits if not edit.says_little] or edits
 
 
@@ -191,6 +194,43 @@ def _edit(phrases: Phrases, i: int) -> _Edit | None:
     if phrases.word(i) == "with" and _can_be_without(phrases, i):
         return _Edit(phrases.tokens[i].start, phrases.tokens[i].end, ("without",), says_little=False)
     return None
+
+
+def _mistagged(phrases: Phrases, i: int) -> _Edit | None:
+    """Deny a verb that the tagger takes for a noun, in a caption with no other verb: "a player scores a goal"."""
+    word, verb = phrases.word(i), verb_of(phrases.word(i))
+    if phrases.tag(i) not in {"NOUN", "VBZ", "VBG"} or not verb or word in TAKEN_FOR_VERBS | _FRAMES:
+        return None
+    start, after_colour = phrases.tokens[i].start, phrases.tag(i - 1) == "ADJ" and phrases.word(i - 2) == "in"
+    if word == inflect(verb, "VBG") and after_colour:  # a man in black playing
+        return _Edit(start, start, ("not ",), says_little=False)
+    tag = "VBZ" if word == inflect(verb, "VBZ") else "VBP"
+    if i and (_follows_one(phrases, i, after_colour) if tag == "VBZ" else word == verb and _follows_many(phrases, i)):
+        do = "does" if tag == "VBZ" else "do"
+        return _Edit(start, phrases.tokens[i].end, (f"{do} not {verb}", f"{do}n't {verb}"), verb in _LIGHT)
+    return None
+
+
+def _follows_one(phrases: Phrases, i: int, after_colour: bool) -> bool:
+    """Return whether word i, like "scores", has a singular subject before it and something to its right."""
+    before, after = phrases.word(i - 1), phrases.tag(i + 1)
+    if after_colour or (phrases.tag(i - 1) == "ADJ" and before.endswith(_AGENTS)):
+        return after in {"DET", "ADP", "ADV"}
+    if phrases.tag(i - 1) != "NOUN" or is_plural_noun(before, phrases.lemma(i - 1)):
+        return False
+    acts = before in listed("actors", "roles") or before.endswith(_AGENTS)
+    return after == "DET" or (acts and after in {"ADP", "ADV"} and phrases.word(i + 1) != "of")
+
+
+def _follows_many(phrases: Phrases, i: int) -> bool:
+    """Return whether word i, like "kick", has a plural subject before it and an object after it."""
+    if phrases.tag(i - 1) != "NOUN" or phrases.word(i) in _SHOWS:
+        return False
+    lemma, after = phrases.lemma(i - 1), phrases.word(i + 1)
+    if after in {"each", "together", "along"} or phrases.tag(i + 1) == "DET":
+        return is_plural_noun(phrases.word(i - 1), lemma) or after in {"each", "together"}
+    is_object = phrases.tag(i + 1) == "NOUN" and is_plural_noun(after, phrases.lemma(i + 1))
+    return is_object and lemma in listed("actors") and is_plural_noun(phrases.word(i - 1), lemma)
 
 
 def _auxiliary(phrases: Phrases, i: int) -> _Edit | None:

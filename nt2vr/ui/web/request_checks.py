@@ -3,6 +3,7 @@
 They see addresses and sizes only. What a visitor may do is decided by permissions, in the handlers.
 """
 
+import logging
 import socket
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from gradio.utils import get_upload_folder
 from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nt2vr.errors import quoted
 from nt2vr.files import free_bytes
@@ -22,6 +23,8 @@ from nt2vr.settings import is_loopback
 from nt2vr.ui.web.gradio_fixes import is_odd_mcp_request, names_url
 from nt2vr.ui.web.permissions import IN_SCOPE, Permissions
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
+
+logger = logging.getLogger(__name__)
 
 SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
 MAX_BODY_MB = 1  # of requests without files: the largest, a completed form, has a few KB
@@ -46,7 +49,19 @@ class RequestChecks:
             return
         request = Request(scope, receive)
         answer = self._refuse_address(request) or self._refuse_size(request) or self._let_owner_in(request)
-        await (answer or self.app)({**scope, IN_SCOPE: self.permissions}, receive, send)
+        started = False
+
+        async def noting(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await (answer or self.app)({**scope, IN_SCOPE: self.permissions}, receive, noting)
+        except Exception as error:  # Gradio's routes raise at odd requests, each a traceback in the owner's log
+            logger.warning("%s %s failed: %s", request.method, quoted(request.url.path), quoted(repr(error)))
+            if not started:
+                await _refusal(request, "The request was refused: it cannot be read.", 400)(scope, receive, send)
 
     def _refuse_address(self, request: Request) -> Response | None:
         """Refuse foreign host names (DNS rebinding), changes requested by other sites' pages, and paths with a URL."""

@@ -53,6 +53,21 @@ def test_a_verb_is_denied_in_agreement_with_its_form(caption: str, expected: lis
 
 
 @pytest.mark.parametrize(
+    ("caption", "negated"),
+    [
+        ("a man in black playing badminton", "a man in black not playing badminton"),
+        ("a man in black stands in a garden", "a man in black does not stand in a garden"),
+        ("a football player scores a touchdown", "a football player does not score a touchdown"),
+        ("goldfish chase each other", "goldfish do not chase each other"),
+        ("a group of young people kick balls into a goal", "a group of young people do not kick balls into a goal"),
+        ("a woman being interviewed", "a woman not being interviewed"),
+    ],
+)
+def test_a_plain_verb_that_is_tagged_as_a_noun_is_denied_where_there_is_no_other(caption: str, negated: str) -> None:
+    assert negations(caption)[0] == negated
+
+
+@pytest.mark.parametrize(
     "caption",
     [
         "a human being controlled",

@@ -172,7 +172,7 @@ def test_pooling_and_frame_positions_of_a_run_are_on_its_cards_and_of_its_base(
         learner._embed_videos(batch)
         assert encoded.call_args.kwargs == {"normalize": learner is usual}
     (run.checkpoint(1) / "nt2vr.json").write_text('{"name": "a", "positions": "middle"}')
-    with pytest.raises(CheckpointError, match="has positions other than centres or ends"):
+    with pytest.raises(CheckpointError, match="invalid “positions”"):
         read_card(run.checkpoint(1))
 
 
