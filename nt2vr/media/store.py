@@ -295,6 +295,8 @@ class Embeddings(Rows[np.float32]):
         try:
             with self._locked():
                 stored = self._stored(name, shape)
+                if len(stored) < len(pooled):  # a compaction has deleted them since
+                    return np.concatenate([pooled, rest])
                 if not len(stored):
                     others = self._folder.glob(f"*-{self._number}")
                     evict(

@@ -113,6 +113,17 @@ def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
         thread.join()
 
 
+def test_a_compaction_while_rows_are_pooled_mixes_none(tmp_path: Path) -> None:
+    write(tmp_path, *range(10)).pooled("first", lambda frames: frames[:, 0])
+    file = write(tmp_path, *range(10, 20))
+
+    def pool(frames: NDArray[np.float32]) -> NDArray[np.float32]:
+        Embeddings(tmp_path, SHAPE).retain(keys(*range(10)))
+        return frames[:, 0]
+
+    assert file.pooled("first", pool)[:, 0].tolist() == list(range(1, 21))
+
+
 def test_few_unused_rows_stay_and_what_a_killed_compaction_left_does_not(tmp_path: Path) -> None:
     file = write(tmp_path, *range(10))
     (tmp_path / "rows-7").write_bytes(bytes(1000))
