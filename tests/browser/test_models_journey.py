@@ -79,6 +79,7 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(page: Page, models:
     )
     expect(file).to_have_value(re.compile(r"mine\.pt$"))
     page.locator("#import-name").get_by_role("textbox").fill("Mine")
+    page.locator("#import-architecture").get_by_role("textbox").fill("CLIP")
     page.get_by_label("Frames").fill("4")
     page.get_by_role("button", name="Import and add").click()
     expect(page.locator("#more-models-note")).to_contain_text("Added Mine. Read as CLIP", timeout=MODELS_MS)

@@ -13,7 +13,7 @@ from nt2vr.evaluation.measures import FIRST_PAGE, Measured
 from nt2vr.evaluation.report import Report, Result
 from nt2vr.media.gallery import load_gallery
 from nt2vr.settings import ASSETS
-from tests.browser.actions import ANSWERS, MODELS_MS, choose, follow, follow_report, held
+from tests.browser.actions import MODELS_MS, choose, follow, follow_report, held
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -156,7 +156,7 @@ def click_twice_quickly(page: Page) -> None:
     rows(page).first.click()
     review, where = page.get_by_role("dialog", name="Review"), page.locator(".nt-review header b")
     expect(where).to_contain_text("query 1 of")
-    with held(page, ANSWERS) as answers:
+    with held(page, "**/gradio_api/queue/join*") as answers:
         page.keyboard.press("ArrowRight")
         answers.wait_for_one()
         page.get_by_role("button", name="Next query").click()
