@@ -20,7 +20,7 @@ def test_the_notebook_example_runs_as_documented(
     shutil.copy(ROOT / "assets" / "screenshot.png", tmp_path / "assets")
     # "```py" marks what needs data that is not here
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.M | re.S)
-    assert len(blocks) == 9
+    assert len(blocks) == 8
     notebook: dict[str, object] = {}
     for block in blocks:
         exec(block, notebook)
