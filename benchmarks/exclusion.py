@@ -4,6 +4,8 @@ Evaluates on the 2,000 test scenes of the built-in world, prints the table of do
 docs/exclusion.svg. The strengths on CLIP's card were chosen on validation scenes by `python -m trainer.calibrate`.
 """
 
+import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -14,7 +16,6 @@ from nt2vr.evaluation.tables import HONEST, PAPER
 from nt2vr.models.card import read_card
 from nt2vr.progress import progress_bar
 from nt2vr.search.strategies import STRENGTHS
-from nt2vr.ui.chart import short, ticks
 
 MODELS = ("CLIP", "CLIP-bnl", "CLIP-con", "CLIP-neg")
 FRONTS: dict[str, Sequence[float]] = {
@@ -63,6 +64,21 @@ STYLE = (
 )
 
 Metrics = Mapping[str, Mapping[str, float]]
+
+
+def ticks(low: float, high: float, most: int = 4) -> list[float]:
+    """Return round values (1, 2 or 5 times a power of ten) that span `low` to `high`."""
+    span = (high - low) or abs(high) or 1.0
+    rough = span / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(step * number, 12) for number in range(first, max(last, first + 1) + 1)]
+
+
+def short(number: str) -> str:
+    """Omit the 0 before the decimal point."""
+    return re.sub(r"^(-?)0\.", r"\1.", number)
 
 
 def main() -> None:

@@ -39,7 +39,6 @@ LAYERS = (  # a layer imports those after it, never one before it
     ("nt2vr/models/",),
     ("nt2vr/negation/",),
     (
-        "nt2vr/ui/chart.py",
         "nt2vr/notebook.py",
         "nt2vr/settings.py",
         "nt2vr/errors.py",
