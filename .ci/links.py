@@ -22,4 +22,4 @@ for page in PAGES:
             continue
         if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
             broken.append(f"{page}: {link}")
-sys.exit("\n".join(broken))
+sys.exit("\n".join(broken) or None)
