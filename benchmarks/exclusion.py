@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 
 import nt2vr
 from benchmarks.harness import arguments, write_head, write_row
-from nt2vr.evaluation.tables import HONEST, PAPER
+from nt2vr.evaluation.measures import HONEST, PAPER
 from nt2vr.models.card import read_card
 from nt2vr.progress import progress_bar
 from nt2vr.search.strategies import STRENGTHS

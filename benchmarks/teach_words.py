@@ -37,7 +37,6 @@ from nt2vr.datasets import load
 from nt2vr.datasets.load import sample_ids
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors
-from nt2vr.evaluation.comparison import content_of
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.protocol import ask
 from nt2vr.evaluation.words import key_of, words_benchmark
@@ -46,6 +45,8 @@ from nt2vr.models.card import Card
 from nt2vr.models.pooling import Mean
 from nt2vr.negation.generate.denials import Denial
 from nt2vr.negation.generate.query_sets import CaptionedVideos, read_captioned_videos
+from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import words
 from nt2vr.progress import silent
 from nt2vr.search.systems import System
@@ -59,6 +60,8 @@ from trainer.losses import losses_of
 from trainer.teacher import FrozenTexts, Teacher
 from trainer.validation import EARLY_STEPS, TextMeasures, early_warning
 
+CONTENT = VERB_TAGS - {"MD"} | {"NOUN", "ADJ"}
+VAGUE = words("be do have person people man woman boy girl someone somebody thing something other one")
 EPOCH_STEPS = 80  # steps between two validations; the first such epoch may be of "not B" alone
 MEASURED_EVERY = 4  # epochs; nothing is stopped early here
 SEED = 7
@@ -387,7 +390,7 @@ def novelties(queries: Sequence[JudgedQuery], denied: set[str]) -> list[str]:
 @cache
 def concepts_of(phrase: str) -> tuple[str, ...]:
     """Return the lemmas of a phrase's content words."""
-    return tuple(sorted(content_of(phrase)))
+    return tuple(sorted({token.lemma for token in load_tagger().tag(phrase) if token.tag in CONTENT} - VAGUE))
 
 
 def ordered_by(groups: Sequence[str], queries: Sequence[JudgedQuery], values: Measured) -> dict[str, list[float]]:

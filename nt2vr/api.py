@@ -83,7 +83,7 @@ def evaluate(
 
     Args:
         data: "world", "gallery", "library:NAME", the path of a dataset or benchmark file, or, without any video,
-            "words:PATH" of captions ("words1:PATH": one caption per video), or "classes:PATH" with a folder per class;
+            "words:PATH" of captions, or "classes:PATH" with a folder per class;
             `Data` also sets split, seed, queries and prompts.
         systems: as for `GallerySearcher.search`; `data_dir` and `device` as for `load_model`.
         progress: called with the number of steps done, their total, and a description.

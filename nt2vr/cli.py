@@ -498,8 +498,7 @@ def evaluate(
 
     Args:
         data: world or gallery, the built-in ones; a dataset's folder; library:NAME; a CSV file of NegBench, CC-Neg or
-            classes; classes:FOLDER with a folder per class, or classes:world; order:world; moment:world; or words:FILE
-            for captions alone, words1:FILE with one per video
+            classes; classes:FOLDER with a folder per class, or classes:world; or words:FILE for captions alone
         systems: names of systems, comma-separated: "clip, clip boolean"
         out: folder to write the report and its tables to
         clips: number of clips of the built-in world; default: 2000
@@ -534,7 +533,6 @@ def covr(
     data: str = "world",
     split: str = "test",
     queries: int = 0,
-    keep_reference: bool = False,
     submit: Path | None = None,
     system: str = "sum",
     machine: Machine = THIS,
@@ -546,15 +544,13 @@ def covr(
         data: world, or the folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO
         split: test or validation scenes, or the dataset's split
         queries: per kind of change in the built-in world, at most 100; default: 100, of validation scenes 50
-        keep_reference: rank a query's own reference too, as CLIP4Cir's code does for FashionIQ; default: it is left
-            out, as in CoVR's
         submit: measure nothing, and write what the dataset's test server takes to this file
         system: what --submit writes: a row of the table
     """
     from nt2vr import api
     from nt2vr.evaluation.covr_data import CovrData
 
-    chosen, where = CovrData(data, split, queries, keep_reference), (machine.data_dir, machine.device)
+    chosen, where = CovrData(data, split, queries), (machine.data_dir, machine.device)
     with progress_bar() as progress:
         if submit:
             _say(*map(str, api.submit_covr(model, chosen, submit, system, *where, progress)))

@@ -3,8 +3,8 @@
 Media are not downloaded: files are found by their ids in the dataset's folder.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,15 @@ class CovrSet:
     galleries: dict[str, tuple[str, ...]]
     remarks: tuple[str, ...] = ()  # sentences about what is missing
 
+    def without(self, lost: Collection[str]) -> "CovrSet":
+        """Leave files out of what is ranked, and the queries that have nothing else as reference or answer."""
+        galleries = {
+            key: tuple(media_id for media_id in ids if media_id not in lost) for key, ids in self.galleries.items()
+        }
+        samples = _answerable(self.samples, galleries, lambda media_id: media_id not in lost)
+        media = {media_id: path for media_id, path in self.media.items() if media_id not in lost}
+        return replace(self, samples=samples, media=media, galleries=galleries)
+
 
 def load_covr(path: Path, split: str = "test", known: Collection[str] | None = None) -> CovrSet:
     """Read a dataset's queries of a split, and find its files.
@@ -70,17 +79,9 @@ def load_covr(path: Path, split: str = "test", known: Collection[str] | None = N
 
     listed = _galleries(files, name, split, samples, files.media if known is None else known)
     galleries = {key: tuple(filter(there, ids)) for key, ids in listed.items()}
-    ranked = {key: frozenset(ids) for key, ids in galleries.items()}
-
-    def usable(sample: CovrSample) -> bool:
-        answers = (sample.target,) if sample.target else sample.targets
-        answerable = not answers or not ranked[sample.gallery].isdisjoint(answers)
-        return answerable and bool(ranked[sample.gallery]) and (known is not None or there(sample.reference))
-
-    chosen = tuple(filter(usable, samples))
+    chosen = _answerable(samples, galleries, there if known is None else lambda _: True)
     if not chosen:
-        of = "files" if known is None else "embeddings"
-        where = path if known is None else "the file of embeddings"
+        of, where = ("files", path) if known is None else ("embeddings", "the file of embeddings")
         raise DatasetError(
             f"None of the {len(samples)} queries of {name}, {split}, has its {of} in {where}: reference "
             f"{samples[0].reference}, for example."
@@ -94,6 +95,19 @@ def load_covr(path: Path, split: str = "test", known: Collection[str] | None = N
     if total > found:
         remarks.append(f"{total - found} of the {total} files to rank are missing, which raises all figures.")
     return CovrSet(f"{name}, {split}", chosen, media, galleries, tuple(remarks))
+
+
+def _answerable(
+    samples: Sequence[CovrSample], galleries: Mapping[str, Sequence[str]], there: Callable[[str], bool]
+) -> tuple[CovrSample, ...]:
+    """Return the queries whose reference is there, and one of whose answers is ranked, if any are published."""
+    ranked = {key: frozenset(ids) for key, ids in galleries.items()}
+
+    def is_answerable(sample: CovrSample) -> bool:
+        answers, ids = (sample.target,) if sample.target else sample.targets, ranked[sample.gallery]
+        return bool(ids) and there(sample.reference) and (not answers or not ids.isdisjoint(answers))
+
+    return tuple(filter(is_answerable, samples))
 
 
 def covr_name(files: Files) -> str:

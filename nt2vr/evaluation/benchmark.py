@@ -53,7 +53,6 @@ class JudgedQuery:
         original: for a negated query, position of its caption among the benchmark's queries.
         others: for a question, positions of the wrong answers among the benchmark's texts.
         group: names of subsets whose scores are reported separately, with "; " between them.
-        boolean: parts that `boolean` searches for, if not the above; see `split_as_code`.
         query_id: in its file, such as "video7020#enc#0", for embeddings from elsewhere; "" without one.
         instead: videos that stand for other captions in this query, see `words`: row of a video to the row of what
             `Benchmark.embed` returns that stands for it, NO_CAPTION if it has no other caption.
@@ -71,7 +70,6 @@ class JudgedQuery:
     others: Rows = field(default_factory=lambda: row_array(()))
     group: str = ""
     instead: Mapping[int, int] = field(default_factory=dict)
-    boolean: tuple[str, tuple[str, ...]] | None = None
     query_id: str = ""
 
     @property
@@ -125,8 +123,6 @@ class Benchmark:
             digest.update(repr(sorted(self.averaged.items())).encode())
         for query in self.queries:
             digest.update(repr((query.kind, query.text, query.wanted, query.unwanted, query.original)).encode())
-            if query.boolean is not None:
-                digest.update(repr(query.boolean).encode())
             for numbers in (query.relevant, query.hard, query.violating, query.others):
                 digest.update(np.int64(len(numbers)).tobytes() + np.asarray(numbers, "<i4").tobytes())
         return digest.hexdigest()
@@ -136,26 +132,20 @@ class Benchmark:
         if not self.unreadable:
             return self
         rows = [row for row, video_id in enumerate(self.video_ids) if video_id not in self.unreadable]
-        new_row = {row: number for number, row in enumerate(rows)}
+        new_row = np.full(len(self.video_ids), -1, np.int32)
+        new_row[rows] = np.arange(len(rows))
         queries: list[JudgedQuery] = []
-        new_place: dict[int, int] = {}
+        new_place: dict[int | None, int | None] = {None: None}
         for place, query in enumerate(self.queries):
-            relevant, hard, violating = (
-                row_array(new_row[row] for row in some.tolist() if row in new_row)
-                for some in (query.relevant, query.hard, query.violating)
-            )
-            is_lost = not len(relevant) or (query.kind == "picture" and not len(hard))
-            if is_lost or (query.original is not None and query.original not in new_place):
-                continue
-            new_place[place] = len(queries)
-            original = None if query.original is None else new_place[query.original]
-            queries.append(replace(query, relevant=relevant, hard=hard, violating=violating, original=original))
-        named = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in self.unreadable.items()]
-        more = f", and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
-        remark = (
-            f"{len(named):,} of {len(self.video_ids):,} videos cannot be read: {', '.join(named[:NAMED])}{more}. They "
-            f"are left out, and {len(self.queries) - len(queries):,} of {len(self.queries):,} queries with them."
-        )
+            kept = (new_row[some] for some in (query.relevant, query.hard, query.violating))
+            relevant, hard, violating = (some[some >= 0] for some in kept)
+            has_answer = len(relevant) and (len(hard) or query.kind != "picture")
+            if has_answer and query.original in new_place:
+                new_place[place] = len(queries)
+                original = new_place[query.original]
+                queries.append(replace(query, relevant=relevant, hard=hard, violating=violating, original=original))
+        lost = len(self.queries) - len(queries)
+        remark = unreadable_remark(self.unreadable, len(self.video_ids), lost, len(self.queries))
         return replace(
             self,
             video_ids=tuple(self.video_ids[row] for row in rows),
@@ -164,6 +154,16 @@ class Benchmark:
             source={**self.source, "remarks": [*self.source.get("remarks", ()), remark]},
             unreadable=None,
         )
+
+
+def unreadable_remark(unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int) -> str:
+    """Name files that cannot be read, with the reasons, and count the queries that are left out with them."""
+    named = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in unreadable.items()]
+    more = f", and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
+    return (
+        f"{len(named):,} of {num_videos:,} videos cannot be read: {', '.join(named[:NAMED])}{more}. They are left "
+        f"out, and {num_lost:,} of {num_queries:,} queries with them."
+    )
 
 
 def mask(videos: Sequence[Rows | Sequence[int]], count: int) -> NDArray[np.bool_]:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 from nt2vr.datasets.base import Dataset
 from nt2vr.datasets.features import Features
@@ -12,7 +11,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.negation.generate.absences import AbsenceQuery
 from nt2vr.negation.generate.composer import ComposedQuery
-from nt2vr.negation.generate.query_sets import Caption, QuerySets, split_as_code
+from nt2vr.negation.generate.query_sets import QuerySets
 from nt2vr.progress import Progress
 
 LOST = {  # why queries are left out
@@ -65,49 +64,34 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
             lost["original"] += 1
             continue
         places[caption.cap_id] = len(queries)
-        boolean = _as_code("original", caption, sets)
-        relevant, query_id = row_array((row,)), caption.cap_id
-        queries.append(JudgedQuery("original", caption.text, relevant, boolean=boolean, query_id=query_id))
-    for negated in sets.negated:
-        place = places.get(negated.cap_id, places.get(negated.cap_id.rpartition("#")[0]))  # nT2VR's ids: cap_id#N
-        if place is None or not negated.text:
+        queries.append(JudgedQuery("original", caption.text, row_array((row,)), query_id=caption.cap_id))
+    for caption in sets.negated:
+        place = places.get(caption.cap_id, places.get(caption.cap_id.rpartition("#")[0]))  # nT2VR's ids: cap_id#N
+        if place is None or not caption.text:
             lost["negated"] += 1
             continue
-        queries.append(_negated(negated, queries[place], place, sets))
-    for composed in sets.composed:
-        judged = judged_composed(composed, row_of)
-        if not len(judged.relevant):
-            lost["composed"] += 1
-            continue
-        boolean = split_as_code(composed.caption, composed.denied_first) if "composed" in sets.as_code else None
-        queries.append(replace(judged, boolean=boolean))
-    totals = {"original": len(sets.original), "negated": len(sets.negated), "composed": len(sets.composed)}
-    remarks = (f"{lost[kind]} of {totals[kind]} {kind} queries {LOST[kind]}; they are left out." for kind in lost)
-    return tuple(queries), list(remarks)
-
-
-def _as_code(kind: str, caption: Caption, sets: QuerySets) -> tuple[str, tuple[str, ...]] | None:
-    """Return the parts that the authors' code searches for with boolean, which splits originals too; None for ours."""
-    if kind not in sets.as_code:
-        return None
-    if caption.unwanted:
-        return caption.wanted or "", (caption.unwanted,)
-    return split_as_code(caption.text)
-
-
-def _negated(caption: Caption, original: JudgedQuery, place: int, sets: QuerySets) -> JudgedQuery:
-    """Judge a negation of the original query at `place`."""
-    return JudgedQuery(
-        "negated",
-        caption.text,
-        original.relevant,
-        wanted=caption.wanted,
-        unwanted=(caption.unwanted,) if caption.unwanted else (),
-        original=place,
-        cue=cue_of(caption.text),
-        boolean=_as_code("negated", caption, sets),
-        query_id=caption.cap_id,
-    )
+        queries.append(
+            JudgedQuery(
+                "negated",
+                caption.text,
+                queries[place].relevant,
+                wanted=caption.wanted,
+                unwanted=(caption.unwanted,) if caption.unwanted else (),
+                original=place,
+                cue=cue_of(caption.text),
+                query_id=caption.cap_id,
+            )
+        )
+    composed = [judged_composed(query, row_of) for query in sets.composed]
+    queries += (query for query in composed if len(query.relevant))
+    lost["composed"] = sum(not len(query.relevant) for query in composed)
+    totals = {"original": len(sets.original), "negated": len(sets.negated), "composed": len(composed)}
+    remarks = [
+        f"{lost[kind]} of {total} {kind} queries {LOST[kind]}; they are left out."
+        for kind, total in totals.items()
+        if lost[kind]
+    ]
+    return tuple(queries), remarks
 
 
 def judged_composed(query: ComposedQuery, row_of: Mapping[str, int]) -> JudgedQuery:

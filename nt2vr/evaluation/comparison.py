@@ -1,7 +1,7 @@
-"""Two systems of a report compared: single queries, a metric by negation word, and why clips are relevant."""
+"""Two systems of a report compared: query by query, and by negation word."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,22 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.evaluation.benchmark import JudgedQuery
 from nt2vr.evaluation.intervals import Interval, intervals_of_means, sign_flip_p
 from nt2vr.evaluation.measures import FIRST_PAGE
 from nt2vr.evaluation.report import Report
-from nt2vr.models.card import DRAWINGS
-from nt2vr.negation.generate.content import derived_from, related
-from nt2vr.negation.parse.tagger import load_tagger
-from nt2vr.negation.parse.tokens import VERB_TAGS
-from nt2vr.negation.parse.wordlists import words
 from nt2vr.search.answers import Verdict
 
 IMPROVED, WORSENED = "improved", "worsened"
 SIGNIFICANT = 0.05
 SMALLEST = 10  # queries of a group that is shown on its own
-CONTENT = VERB_TAGS - {"MD"} | {"NOUN", "ADJ"}
-VAGUE = words("be do have person people man woman boy girl someone somebody thing something other one")
-SHOWN = 3  # relevant clips, and words that removed others
 
 
 @dataclass(frozen=True)
@@ -46,6 +39,12 @@ class Filter:
     fails_everywhere: bool = False
     places: Collection[int] | None = None
 
+    def fits(self, query: JudgedQuery) -> bool:
+        """Return whether a query has the kind, the cue and the words."""
+        text = query.text.lower()
+        has_kind, has_cue = self.kind in ("", query.kind), self.cue in ("", query.cue)
+        return has_kind and has_cue and all(word in text for word in self.text.lower().split())
+
 
 ALL = Filter()
 
@@ -64,7 +63,7 @@ def places_by_difference(report: Report, first: str, second: str, only: Filter =
     negated = np.array([query.kind == "negated" for query in report.queries])
     gains = np.log(ranks[first]) - np.log(ranks[second])
     gains[negated] *= -1
-    listed = np.ones(len(report.queries), bool)
+    listed = np.array([only.fits(query) for query in report.queries])
     if only.change:
         listed &= gains > 0 if only.change == IMPROVED else gains < 0
     if only.fails_everywhere:
@@ -72,10 +71,6 @@ def places_by_difference(report: Report, first: str, second: str, only: Filter =
         listed &= np.where(negated, shown.all(axis=0), ~shown.any(axis=0))
     if only.places is not None:
         listed &= np.isin(np.arange(len(listed)), list(only.places))
-    sought = only.text.lower().split()
-    for place, query in enumerate(report.queries):
-        listed[place] &= only.kind in ("", query.kind) and only.cue in ("", query.cue)
-        listed[place] &= all(word in query.text.lower() for word in sought)
     return [int(place) for place in np.argsort(-gains, kind="stable") if listed[place]]
 
 
@@ -162,12 +157,11 @@ def break_down(report: Report, first: str, second: str, key: str) -> tuple[Group
     groups = [_group("", table, units)]
     if rows_of.keys() == {""}:
         return tuple(groups)
-    names = sorted(rows_of, key=lambda name: (name == "", -len(rows_of[name]), name))
-    small = [name for name in names if len(rows_of[name]) < SMALLEST]
-    small = small if len(small) > 1 else []
-    groups += [_group(name, table[rows_of[name]], units[rows_of[name]]) for name in names if name not in small]
-    if small:
-        joined = sorted(row for name in small for row in rows_of[name])
+    small = [name for name, of_name in rows_of.items() if len(of_name) < SMALLEST]
+    joined = sorted(row for name in small for row in rows_of.pop(name)) if len(small) > 1 else []
+    for name in sorted(rows_of, key=lambda name: (name == "", -len(rows_of[name]), name)):
+        groups.append(_group(name, table[rows_of[name]], units[rows_of[name]]))
+    if joined:
         groups.append(_group("", table[joined], units[joined], len(small)))
     return tuple(groups)
 
@@ -177,74 +171,3 @@ def _group(name: str, table: NDArray[np.float64], units: NDArray[np.int64], num_
     first, second, difference = (Figure(*each) for each in zip(means, intervals, strict=True))
     p = sign_flip_p(table[:, 2], units)
     return Group(name, len(table), len(np.unique(units)), first, second, difference, p, num_joined)
-
-
-@lru_cache(4)
-def captions_of(report: Report) -> Mapping[str, list[str]]:
-    """Return the captions of each video that original queries have."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for query in report.queries:
-        if query.kind == "original":
-            found[report.video_ids[query.relevant[0]]].append(query.text)
-    return dict(found)
-
-
-@dataclass(frozen=True)
-class Removed:
-    """A word that removed videos whose captions have the wanted words, with one of them."""
-
-    word: str
-    videos: int  # number of these, also removed by other words
-    video_id: str
-    caption: str
-
-
-@dataclass(frozen=True)
-class Reasons:
-    """Why a query has its relevant videos: the first of them, and the words that removed most."""
-
-    relevant: Mapping[str, str]  # by video id, the caption that has most of the wanted words
-    removed: tuple[Removed, ...]
-
-
-def reasons_of(report: Report, place: int) -> Reasons | None:
-    """Explain by captions why videos are relevant or were removed, as in Figure 3 of the nT2VR paper.
-
-    The truth is settled before, by `Composer` or a released file; this shows why it may be so. None if a query is not
-    "A and not B", or captions are unknown.
-    """
-    query, known = report.queries[place], captions_of(report)
-    if DRAWINGS in str(report.source.get("data", "")):  # whose truth is that of the scenes
-        return None
-    if query.kind != "composed" or not query.wanted or not query.unwanted or not known:
-        return None
-    wanted, unwanted = content_of(query.wanted), content_of(" and ".join(query.unwanted))
-    relevant = {report.video_ids[row] for row in query.relevant}
-    shown = [video_id for video_id in sorted(relevant, key=report.video_ids.index) if video_id in known][:SHOWN]
-    fitting = {each: max(known[each], key=lambda caption: len(_found(wanted, caption))) for each in shown}
-    removed: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for video_id, captions in known.items():
-        if video_id in relevant or not any(len(_found(wanted, caption)) == len(wanted) for caption in captions):
-            continue
-        by_word = {word: caption for caption in reversed(captions) for word in _found(unwanted, caption).values()}
-        for word, caption in by_word.items():
-            removed[word].append((video_id, caption))
-    most = sorted(removed, key=lambda word: (-len(removed[word]), word))[:SHOWN]
-    return Reasons(fitting, tuple(Removed(word, len(removed[word]), *removed[word][0]) for word in most))
-
-
-def content_of(text: str) -> frozenset[str]:
-    """Return the lemmas of nouns, verbs and adjectives, except vague ones such as "person"."""
-    return frozenset(token.lemma for token in load_tagger().tag(text) if token.tag in CONTENT) - VAGUE
-
-
-def _found(lemmas: Collection[str], caption: str) -> dict[str, str]:
-    """Return the lemmas that a caption has, or has a related word for, with the word."""
-    said = _words(caption)
-    found = {lemma: {word for each in related(lemma) for word in derived_from(each, said)} for lemma in lemmas}
-    return {lemma: min(some) for lemma, some in found.items() if some}
-
-
-@lru_cache(100_000)
-def _words(caption: str) -> frozenset[str]:
-    return words(caption.lower().replace(",", " ").replace(".", " "))

@@ -5,9 +5,11 @@ Measures R@k by kind of change for each composition, its controls (the picture a
 ignoring the picture: never read them without R@1.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +18,9 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, DatasetError, reason_of
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, mask, row_array
-from nt2vr.evaluation.measures import score_table
 from nt2vr.evaluation.ranks import first_ranks, first_rows, shares_among_first
 from nt2vr.evaluation.report import PICTURE_PLUS_TEXT, Report, covr_result
+from nt2vr.evaluation.scoring import score_table
 from nt2vr.files import write_json
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
@@ -115,31 +117,23 @@ def embed_queries(
         given = encoder.encode_text([query.query_id for query in queries])
         none = np.zeros_like(given)
         return EmbeddedQueries(queries, CovrVectors(none, none, none, none), none, media.clips, given)
-    tagger = load_tagger()
-    read = [understand(query.text, tagger, editing=True) for query in queries]
-    wanted = [" ".join(each.wanted) for each in read]
-    unwanted = [[text for text in each.unwanted if text.strip()] for each in read]
-    texts = dict.fromkeys((*wanted, *(query.text for query in queries), *(query.caption for query in queries)))
-    texts |= dict.fromkeys(text for some in unwanted for text in some)
-    written = [text for text in texts if text.strip()]
-    vectors = dict(zip(written, encoder.encode_text(written), strict=True))
-    nothing = np.zeros(encoder.embed_dim, np.float32)
+    tagger, nothing = load_tagger(), np.zeros(encoder.embed_dim, np.float32)
+    texts, captions = [query.text for query in queries], [query.caption for query in queries]
+    read = [understand(text, tagger, editing=True) for text in texts]
+    wanted, unwanted = [" ".join(each.wanted) for each in read], [each.unwanted for each in read]
+    written = list(dict.fromkeys(filter(str.strip, chain(wanted, texts, captions, *unwanted))))
+    vectors = defaultdict(lambda: nothing, zip(written, encoder.encode_text(written), strict=True))
 
     def stacked(texts: Iterable[str]) -> Vectors:
-        return np.stack([vectors.get(text, nothing) for text in texts])
+        return np.stack([vectors[text] for text in texts])
 
-    combined = CovrVectors(
-        media.references[[query.reference for query in queries]],
-        stacked(query.text for query in queries),
-        stacked(wanted),
-        np.stack([sum((vectors[text] for text in some), nothing) for some in unwanted]),
-    )
+    references = [query.reference for query in queries]
+    left_out = np.stack([sum((vectors[text] for text in some), nothing) for some in unwanted])
+    combined = CovrVectors(media.references[references], stacked(texts), stacked(wanted), left_out)
     if isinstance(encoder, OpenClipEncoder) and (deep or attends(encoder)):
-        rows = [query.reference for query in queries]
         frames = media.references[:, None] if media.frames is None else encoder.each_frame(media.frames())
-        tokens = encoder.encode_tokens([query.text for query in queries])
-        combined = replace(combined, tokens=tokens, frames=frames[rows])
-    return EmbeddedQueries(queries, combined, stacked(query.caption for query in queries), media.clips)
+        combined = replace(combined, tokens=encoder.encode_tokens(texts), frames=frames[references])
+    return EmbeddedQueries(queries, combined, stacked(captions), media.clips)
 
 
 def vectors_of(embedded: EmbeddedQueries, system: str, weights: Weights, fusion: "Fusion | None" = None) -> Vectors:

@@ -5,14 +5,15 @@ In datasets a reference is embedded like a clip, all of its frames pooled.
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, DatasetError
+from nt2vr.evaluation.benchmark import unreadable_remark
 from nt2vr.evaluation.covr import CovrBenchmark, CovrQuery, EmbeddedMedia
 from nt2vr.evaluation.media import embed_files
 from nt2vr.files import expanded
@@ -22,7 +23,7 @@ from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder, as_scored
 from nt2vr.models.precomputed import PrecomputedEncoder
-from nt2vr.progress import Progress
+from nt2vr.progress import Progress, silent
 from nt2vr.search.exclusion import averaged
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import captions
@@ -43,14 +44,11 @@ class CovrData:
         name: "world", or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ or CIRCO.
         split: "test" or "validation" scenes, or a dataset's split.
         per_kind: queries per kind of change in the built-in world; 0 for its default.
-        keep_reference: whether a query's own reference is ranked, as in CLIP4Cir's code for FashionIQ; CoVR's removes
-            it, and so do the measures of CIRR and CIRCO.
     """
 
     name: str = WORLD
     split: str = "test"
     per_kind: int = 0
-    keep_reference: bool = False
 
     def __post_init__(self) -> None:
         if self.name != WORLD:
@@ -59,21 +57,36 @@ class CovrData:
             raise ConfigError(f"The built-in world has the splits {' and '.join(PER_KIND)}.")
         if not 0 <= self.per_kind <= PER_KIND["test"]:
             raise ConfigError(f"{self.per_kind} queries per kind of change: choose 1 to {PER_KIND['test']}.")
-        if self.keep_reference:
-            raise ConfigError("The built-in world's gallery has no references to keep. Choose a dataset.")
 
 
-def benchmark_for(encoder: Encoder, data: CovrData, folder: Path, decoder: Decoder, cache: Cache) -> CovrBenchmark:
+def benchmark_for(
+    encoder: Encoder, data: CovrData, folder: Path, decoder: Decoder, cache: Cache, progress: Progress = silent
+) -> CovrBenchmark:
     """Load a benchmark for a model that sees frames, or has embeddings from elsewhere, which need no files.
 
-    `folder` stores embeddings of the built-in world, `cache` those of files; errors as of `load_covr`.
+    Files that cannot be read are left out, and named in the remarks.
+
+    Args:
+        folder: stores embeddings of the built-in world; `cache` those of files.
+
+    Raises:
+        DatasetError: as of `load_covr`, or if nothing can be asked about the files that can be read.
     """
     encoder.card.check_frames()
     if data.name == WORLD:
         return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
     known = encoder.video_ids if isinstance(encoder, PrecomputedEncoder) else None
-    split = "val" if data.split == "validation" else data.split
-    return covr_files(load_covr(expanded(data.name), split, known), decoder, cache, data.keep_reference)
+    dataset = load_covr(expanded(data.name), "val" if data.split == "validation" else data.split, known)
+    unreadable: dict[str, str] = {}
+    if known is None:
+        embed_files(_videos(dataset), decoder, cache, unreadable=unreadable)(encoder, progress)
+    if unreadable:
+        kept, num_queries = dataset.without(unreadable), len(dataset.samples)
+        remark = unreadable_remark(unreadable, len(dataset.media), num_queries - len(kept.samples), num_queries)
+        if not kept.samples:
+            raise DatasetError(f"{dataset.name} has no query left: {remark}")
+        dataset = replace(kept, remarks=(*dataset.remarks, remark))
+    return covr_files(dataset, decoder, cache)
 
 
 def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchmark:
@@ -123,14 +136,15 @@ def full_caption(scene: Scene) -> str:
     return max(captions(scene, 6, random.Random(scene.seed).getrandbits(16)), key=len)
 
 
-def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache, keep_reference: bool = False) -> CovrBenchmark:
-    """Build a benchmark; the reference of a query is not ranked for it, unless `keep_reference`.
+def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmark:
+    """Build a benchmark; a query does not rank its own reference.
 
     Galleries stand in a row, each query ranks its own.
     """
     rows = {media_id: row for row, media_id in enumerate(dataset.media)}
-    videos = [Video(name, path) for name, path in dataset.media.items()]
-    embed_videos, embed_frames = (embed_files(videos, decoder, cache, of_frames=some) for some in (False, True))
+    embed_videos, embed_frames = (
+        embed_files(_videos(dataset), decoder, cache, of_frames=some) for some in (False, True)
+    )
     ids, spans, columns = list[str](), dict[str, slice](), dict[str, dict[str, list[int]]]()
     for name, ranked in dataset.galleries.items():
         spans[name], columns[name] = slice(len(ids), len(ids) + len(ranked)), {}
@@ -160,7 +174,7 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache, keep_reference:
             reference=rows[sample.reference],
             right=at([sample.target] if sample.target else sample.targets),
             caption=sample.caption,
-            left_out=() if keep_reference else at([sample.reference]),
+            left_out=at([sample.reference]),
             subset=at(sample.subset),
             labels=sample.labels,
             matches=at(sample.targets),
@@ -172,8 +186,12 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache, keep_reference:
         "data": dataset.name,
         "files": len(rows),
         "galleries": {name or "all": span.stop - span.start for name, span in spans.items()},
-        "reference": "ranked" if keep_reference else "not ranked",
+        "reference": "not ranked",
         "remarks": list(dataset.remarks),
     }
     references = [{"path": str(path)} for path in dataset.media.values()]
     return CovrBenchmark(dataset.name, tuple(map(query_of, dataset.samples)), embed, source, references, ids)
+
+
+def _videos(dataset: CovrSet) -> list[Video]:
+    return [Video(name, path) for name, path in dataset.media.items()]

@@ -93,7 +93,7 @@ class Evaluations:
 
     def evaluate_covr(self, data: CovrData, encoder: Encoder, progress: Progress) -> Report:
         """Evaluate pictures plus texts in this thread, and return the report without archiving it."""
-        benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache)
+        benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache, progress)
         return covr_report(benchmark, encoder, progress)
 
     def submit_covr(
@@ -102,7 +102,7 @@ class Evaluations:
         """Write predictions for a dataset's test server in this thread."""
         if data.name == WORLD:
             raise ConfigError("The built-in world has no test server. Name the folder of CIRR.")
-        benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache)
+        benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache, progress)
         return write_submission(benchmark, encoder, system, file, progress)
 
     def _resolved(self, data: Data, reads: frozenset[str]) -> Data:

@@ -1,30 +1,28 @@
-"""Per-query values of one system, and the metrics computed from them.
+"""Measures: how each is computed from the per-query results of a system, and how it is shown.
 
-In addition to the paper's metrics, two that ignoring the negation cannot improve: hard pairs (relevant videos scoring
-above videos that also show the unwanted part) and violations (share of the first page showing the unwanted part).
+In addition to the paper's, two that ignoring the negation cannot improve: hard pairs (relevant videos scoring above
+videos that also show the unwanted part) and violations (share of the first page showing the unwanted part).
+
+Source of R@k, MIR and their differences: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022,
+section 3.2.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.benchmark import NO_CAPTION, JudgedQuery, Vectors, mask
-from nt2vr.evaluation.ranks import (
-    KS,
-    first_ranks,
-    first_rows,
-    inner_products,
-    ordered_shares,
-    retrieval_values,
-    shares_among_first,
-)
-from nt2vr.search.exclusion import Exclusion, averaged, focused
+from nt2vr.evaluation.benchmark import JudgedQuery
+from nt2vr.evaluation.ranks import KS, retrieval_values
 
-Exclusions = Sequence[Exclusion | None]
 FIRST_PAGE = 10  # videos checked for violations
+TOP = 5  # classes
+KINETICS_VERB = "Kinetics-verb"  # the classes of Kinetics that share a noun with another one, as VFC's authors chose
+LENIENT = "negated class"  # a correct answer counts against the model here, so ties count as correct
+EMPTY = "–"
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,85 +47,6 @@ class Measured:
     first: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
     video_ranks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     pair_scores: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 2), np.float32))
-
-
-def measure_block(
-    vectors: Vectors,
-    videos: Vectors,
-    queries: Sequence[JudgedQuery],
-    num_videos: int | None = None,
-    exclusions: Exclusions = (),
-) -> Measured:
-    """Score all videos for some queries, and measure each query.
-
-    Args:
-        vectors: (Q, D), query vectors; zeros search for nothing.
-        videos: (V, D), video embeddings, or those of their frames (V, F, D), which each query weighs; zeros for
-            unreadable videos, which rank last. Rows after the `num_videos` first replace some of these in single
-            queries, see `JudgedQuery.instead`.
-        num_videos: V; None if there are no further rows.
-        exclusions: one per query, or none at all.
-    """
-    count = len(videos) if num_videos is None else num_videos
-    further = sorted({other for query in queries for other in query.instead.values()} - {NO_CAPTION})
-    column = {other: count + place for place, other in enumerate(further)}
-    clips = np.concatenate([videos[:count], videos[further]])
-    scores = score_table(vectors, clips, exclusions, videos[:count])  # (Q, V + further)
-    scores[:, :count][:, ~videos[:count].any(axis=(1, 2)[: videos.ndim - 1])] = -np.inf
-    for row, query in enumerate(queries):
-        for video, other in query.instead.items():
-            scores[row, video] = -np.inf if other == NO_CAPTION else scores[row, column[other]]
-    scores = scores[:, :count]
-    relevant = mask([query.relevant for query in queries], count)
-    hard = mask([query.hard for query in queries], count)
-    violating = mask([query.violating for query in queries], count)
-    ordered, tied = ordered_shares(scores, relevant, hard)
-    violations = shares_among_first(scores, violating, FIRST_PAGE)
-    nothing = ~vectors.any(axis=1)
-    violations[~violating.any(axis=1) | nothing] = np.nan
-    first = first_rows(scores, relevant, FIRST_PAGE)
-    first[nothing] = -1
-    pairs = [(row, (query.relevant[0], query.hard[0])) for row, query in enumerate(queries) if query.kind == "picture"]
-    return Measured(
-        first_ranks(scores, relevant).astype(np.int32),
-        ordered.astype(np.float32),
-        tied.astype(np.float32),
-        violations.astype(np.float32),
-        first,
-        pair_scores=np.array([scores[row, list(both)] for row, both in pairs], np.float32).reshape(-1, 2),
-    )
-
-
-def score_table(vectors: Vectors, clips: Vectors, exclusions: Exclusions, gallery: Vectors) -> NDArray[np.float32]:
-    """Score clips, or frames that each query weighs, less what exclusions take: (Q, C); see `losses`."""
-    if clips.ndim == 2:
-        return np.asarray(inner_products(vectors, clips) - losses(exclusions, clips, gallery), np.float32)
-    found, nothing = np.empty((len(vectors), len(clips)), np.float32), np.zeros_like(vectors[0])
-    pooled = averaged(gallery)
-    for row, vector in enumerate(vectors):
-        exclusion = exclusions[row] if exclusions else None
-        own = focused(clips, nothing if exclusion is None or exclusion.focus is None else exclusion.focus)
-        found[row] = inner_products(vector[None], own)[0] - np.ravel(losses([exclusion], own, pooled))
-    return found
-
-
-def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> NDArray[np.float32] | float:
-    """Return what exclusions, one per query, take from the scores of clips: (Q, C); 0 without exclusions.
-
-    Equal clips lose bit-equal amounts, as in `inner_products`.
-
-    Args:
-        gallery: clips that give the exclusions what they lack; zeros for unreadable ones.
-    """
-    given = [(row, exclusion) for row, exclusion in enumerate(exclusions) if exclusion is not None]
-    if not given:
-        return 0.0
-    found, readable = np.zeros((len(exclusions), len(clips)), np.float32), gallery[gallery.any(axis=1)]
-    similarities = inner_products(np.concatenate([exclusion.unwanted for _, exclusion in given]), clips)
-    ends = np.cumsum([len(exclusion.unwanted) for _, exclusion in given])
-    for (row, exclusion), some in zip(given, np.split(similarities, ends[:-1]), strict=True):
-        found[row] = exclusion.within(readable).loss(some.T)
-    return found
 
 
 def joined(parts: Sequence[Measured]) -> Measured:
@@ -159,55 +78,146 @@ def averages_of(values: Mapping[str, Values]) -> dict[str, float]:
     return {key: float((each.statistic or np.mean)(each.values)) for key, each in values.items()}
 
 
+class Some(NamedTuple):
+    """The queries of one kind, by their `places` among all queries, with what was measured of all."""
+
+    kind: str
+    places: Places
+    queries: Sequence[JudgedQuery]
+    measured: Measured
+
+    @property
+    def ranks(self) -> NDArray[np.int32]:
+        return self.measured.ranks[self.places]
+
+    def key(self, name: str) -> str:
+        return f"{self.kind}/{name}"
+
+    def known(self, of_query: NDArray[np.float32]) -> Places:
+        """Return the places of the queries that have a value."""
+        return self.places[~np.isnan(of_query[self.places])]
+
+    def parts(self, places: Places) -> dict[str, Places]:
+        """Return places as "", then those of each group of queries as " NAME"."""
+        return {"": places, **{f" {name}": some for name, some in members(self.queries, places).items()}}
+
+
+Found = Iterable[tuple[str, Values]]
+
+
+def _recalls(some: Some) -> Found:
+    return ((some.key(name), Values(some.places, each)) for name, each in retrieval_values(some.ranks).items())
+
+
+def _middle(some: Some) -> Found:
+    ranks = some.ranks.astype(np.float64)
+    yield some.key("MedR"), Values(some.places, ranks, np.median)
+    yield some.key("MeanR"), Values(some.places, ranks)
+
+
+def _video_to_text(some: Some) -> Found:
+    """Measure the ranks of captions, each at the place of the first caption of its video."""
+    first: dict[int, int] = {}
+    for place in some.places.tolist():
+        for video in some.queries[place].relevant.tolist():
+            first.setdefault(video, place)
+    videos = np.flatnonzero(some.measured.video_ranks)
+    places = np.array([first[video] for video in videos.tolist()], np.int64)
+    ranks = some.measured.video_ranks[videos]
+    values = retrieval_values(ranks)
+    for name in (f"R@{k}" for k in KS) if len(videos) else ():
+        yield f"video/{name}", Values(places, values[name])
+    for name, statistic in (("MedR", np.median), ("MeanR", None)) if len(videos) else ():
+        yield f"video/{name}", Values(places, ranks.astype(np.float64), statistic)
+
+
+def _deltas(some: Some) -> Found:
+    """Subtract the values of negated queries from those of their captions, for the captions' videos (Eq. 1)."""
+    negated = np.array([place for place in some.places if some.queries[place].original is not None], np.int64)
+    originals = np.array([some.queries[place].original for place in negated], np.int64)
+    before, after = (retrieval_values(some.measured.ranks[places]) for places in (originals, negated))
+    if len(negated):
+        for name in before:
+            yield some.key(f"delta_{name}"), Values(negated, before[name] - after[name])
+
+
+def _pictures(some: Some) -> Found:
+    """Measure in percent how often the right picture comes first (ties count as wrong), and the average precision."""
+    ordered, scores = some.measured.ordered.astype(np.float64), some.measured.pair_scores
+    parts = some.parts(some.known(some.measured.ordered))
+    yield from ((some.key(f"accuracy{name}"), Values(places, 100 * ordered[places])) for name, places in parts.items())
+    for name, places in parts.items() if len(scores) == len(some.queries) else ():
+        yield some.key(f"AP{name}"), Values(places, _distinct_pairs(some.queries, places, scores), average_precision)
+
+
+def _exclusion(some: Some) -> Found:
+    """Measure ordered pairs in percent (ties count as wrong), of "not B" as AUC (ties count half), and violations."""
+    ordered, tied, violations = (
+        getattr(some.measured, name).astype(np.float64) for name in ("ordered", "tied", "violations")
+    )
+    pairs, shown = some.known(some.measured.ordered), some.known(some.measured.violations)
+    if len(pairs) and some.kind == "not":
+        yield some.key("auc"), Values(pairs, ordered[pairs] + tied[pairs] / 2)
+    elif len(pairs):
+        yield some.key("hard_pairs"), Values(pairs, 100 * ordered[pairs])
+    if len(shown):
+        yield some.key(f"violations@{FIRST_PAGE}"), Values(shown, 100 * violations[shown])
+
+
+def _choices(some: Some) -> Found:
+    """Measure accuracy in percent, of all and per template of NegBench, type of NExT-QA or fold."""
+    right = 100.0 * (some.measured.ranks == 1)
+    parts = some.parts(some.places).items()
+    return ((some.key(f"accuracy{name}"), Values(places, right[places])) for name, places in parts)
+
+
+def _classes(some: Some) -> Found:
+    """Measure top-1, top-5, top-1 with negated prompts, and their difference, in percent.
+
+    Each is yielded of all videos, of every data set (and of Kinetics-verb), and as the mean over data sets.
+    """
+    denied = np.array([place for place, query in enumerate(some.queries) if query.kind == LENIENT], np.int64)
+    first = 100.0 * (some.ranks == 1)
+    found = {"accuracy": Values(some.places, first), "top-5": Values(some.places, 100.0 * (some.ranks <= TOP))}
+    if len(denied):  # of the same videos in the same order
+        found["negated"] = Values(denied, 100.0 * (some.measured.ranks[denied] == 1))
+        found["delta"] = Values(some.places, first - found["negated"].values)
+    for name, each in found.items():
+        parts = some.parts(each.places)
+        for part, places in parts.items():
+            yield some.key(f"{name}{part}"), Values(places, each.values[np.isin(each.places, places)])
+        data_sets = [part[1:] for part in parts if part[1:] not in ("", KINETICS_VERB)]  # a part of its data set
+        if len(data_sets) > 1:
+            of_each = [some.queries[place].group.partition("; ")[0] for place in each.places.tolist()]
+            numbers = [data_sets.index(data) + 1 if data in data_sets else 0 for data in of_each]
+            pairs = np.stack([each.values, np.array(numbers, np.float64)], axis=1)
+            yield some.key(f"mean {name}"), Values(each.places, pairs, mean_of_groups)
+
+
+SEARCHED = ("original", "composed", "without", "retrieval")
+FAMILIES: tuple[tuple[Callable[[Some], Found], tuple[str, ...]], ...] = (
+    (_recalls, SEARCHED),
+    (_middle, ("original",)),
+    (_video_to_text, ("original",)),
+    (_deltas, ("negated",)),
+    (_pictures, ("picture",)),
+    (_exclusion, ("composed", "without", "not")),
+    (_choices, ("choice", "pair")),
+    (_classes, ("class",)),
+)
+
+
 def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, Values]:
-    """Return the per-query values of each metric; kinds without queries are omitted.
+    """Return the per-query values of each measure, "KIND/NAME"; kinds without queries are omitted.
 
-    Returns:
-        "original/R@1" (percent) to "original/MIR" (0 to 1), and likewise for "composed", "without" and "retrieval";
-        "original/MedR" and "original/MeanR", median and mean rank; "video/R@1" to "video/MeanR", of videos that rank
-        captions;
-        "negated/delta_R@1" (percentage points) to "negated/delta_MIR";
-        "composed/hard_pairs" and "without/hard_pairs" (percent of ordered pairs; ties count as wrong);
-        "not/auc" (0 to 1; ties count half);
-        "picture/accuracy" (percent with the right video first; ties count as wrong), and "picture/AP", see
-        `average_precision`, and both per group;
-        "composed/violations@10", and likewise for "without" and "not" (percent of the first ten).
-
-    Source: for original, negated and composed queries, except hard pairs and violations: Wang et al., "Learn to
-    Understand Negation in Video Retrieval", ACM MM 2022, section 3.2.
+    All are in percent, differences in percentage points, except MIR and AUC (0 to 1) and ranks.
     """
     kinds = np.array([query.kind for query in queries])
-    ordered, tied, violations = (
-        values.astype(np.float64) for values in (measured.ordered, measured.tied, measured.violations)
-    )
     found: dict[str, Values] = {}
-    for kind in ("original", "composed", "without", "retrieval"):
-        if len(chosen := np.flatnonzero(kinds == kind)):
-            values = retrieval_values(measured.ranks[chosen])
-            found |= {f"{kind}/{name}": Values(chosen, each) for name, each in values.items()}
-    if len(chosen := np.flatnonzero(kinds == "original")):
-        found |= _ranks("original", chosen, measured.ranks[chosen])
-    if len(chosen := np.flatnonzero(measured.video_ranks)):
-        ranks, first = measured.video_ranks[chosen], _first_captions(queries)
-        places = np.array([first[video] for video in chosen.tolist()], np.int64)
-        values = retrieval_values(ranks)
-        found |= {f"video/R@{k}": Values(places, values[f"R@{k}"]) for k in KS} | _ranks("video", places, ranks)
-    found |= _deltas(queries, measured.ranks)
-    if len(chosen := np.flatnonzero((kinds == "picture") & ~np.isnan(ordered))):
-        parts = {"": chosen, **{f" {name}": places for name, places in members(queries, chosen).items()}}
-        found |= {f"picture/accuracy{name}": Values(some, 100 * ordered[some]) for name, some in parts.items()}
-        for name, some in parts.items() if len(measured.pair_scores) == len(queries) else ():
-            pairs_of = _distinct_pairs(queries, some, measured.pair_scores)
-            found[f"picture/AP{name}"] = Values(some, pairs_of, average_precision)
-    for kind in ("composed", "without", "not"):
-        pairs = np.flatnonzero((kinds == kind) & ~np.isnan(ordered))
-        if len(pairs) and kind != "not":
-            found[f"{kind}/hard_pairs"] = Values(pairs, 100 * ordered[pairs])
-        elif len(pairs):
-            found["not/auc"] = Values(pairs, ordered[pairs] + tied[pairs] / 2)
-        shown = np.flatnonzero((kinds == kind) & ~np.isnan(violations))
-        if len(shown):
-            found[f"{kind}/violations@{FIRST_PAGE}"] = Values(shown, 100 * violations[shown])
+    for family, of_kinds in FAMILIES:
+        for kind in of_kinds:
+            if len(places := np.flatnonzero(kinds == kind)):
+                found |= family(Some(kind, places, queries, measured))
     return found
 
 
@@ -235,20 +245,6 @@ def _distinct_pairs(
     return np.array(list(found.values()))
 
 
-def _ranks(name: str, places: NDArray[np.int64], ranks: NDArray[np.int32]) -> dict[str, Values]:
-    values = ranks.astype(np.float64)
-    return {f"{name}/MedR": Values(places, values, np.median), f"{name}/MeanR": Values(places, values)}
-
-
-def _first_captions(queries: Sequence[JudgedQuery]) -> dict[int, int]:
-    """Return the position of the first original query of each video that has one."""
-    first: dict[int, int] = {}
-    for place, query in enumerate(queries):
-        for video in query.relevant.tolist() if query.kind == "original" else ():
-            first.setdefault(video, place)
-    return first
-
-
 def members(queries: Sequence[JudgedQuery], places: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
     """Return the positions of the queries of each group, among some, by name in alphabetical order."""
     found: dict[str, list[int]] = {}
@@ -258,42 +254,90 @@ def members(queries: Sequence[JudgedQuery], places: NDArray[np.int64]) -> dict[s
     return {name: np.array(found[name], np.int64) for name in sorted(found)}
 
 
-def _deltas(queries: Sequence[JudgedQuery], ranks: NDArray[np.int32]) -> dict[str, Values]:
-    """Subtract the values of negated queries from those of their captions, for the captions' videos (Eq. 1)."""
-    pairs = [(query.original, place) for place, query in enumerate(queries) if query.original is not None]
-    if not pairs:
-        return {}
-    originals, negated = (np.array(places, np.int64) for places in zip(*pairs, strict=True))
-    before, after = retrieval_values(ranks[originals]), retrieval_values(ranks[negated])
-    return {f"negated/delta_{name}": Values(negated, before[name] - after[name]) for name in before}
+def mean_of_groups(pairs: NDArray[np.float64]) -> float:
+    """Return the mean over groups of the mean of each; pairs are (N, 2), a value and the number of its group."""
+    return float(np.mean([pairs[pairs[:, 1] == group, 0].mean() for group in np.unique(pairs[:, 1])]))
 
 
-BLOCK = 256  # videos at a time: 60 MB of scores for the 59,800 captions of MSR-VTT3k
+HARD_PAIRS = (
+    "Hard pairs: percentage of pairs in which a relevant video scores above one that also shows the unwanted part. A "
+    "system that ignores negation is at chance, about 50."
+)
+VIOLATIONS = "Violations@10: percentage of the top ten that show the unwanted part; lower is better."
+DELTA = (
+    "Δ: how much lower negated captions rank the video of the original; a system that rejects every negated caption "
+    "gains here, too."
+)
+CLASS_DELTA = (
+    "Δ of classes: top-1 less negated top-1, which is how often the class that is shown comes first among sentences "
+    "that deny one class each, as “this is not a photo of a cat”: there it should come last."
+)
 
 
-def caption_ranks(videos: Vectors, captions: Vectors, queries: Sequence[JudgedQuery]) -> NDArray[np.int32]:
-    """Rank of each video's best caption among the captions of all, 1 is best: (V,); 0 for a video without any.
+@dataclass(frozen=True)
+class Column:
+    """How a measure is shown: its key in a report's metrics, header, number of decimals, direction and meaning."""
 
-    Other captions of the same video do not count against the best one; ties do.
+    key: str
+    head: str
+    decimals: int = 1
+    lower_is_better: bool = False
+    meaning: str = ""
 
-    Args:
-        captions: (Q, D), embeddings of `queries`, whose relevant videos are those that they describe.
-    """
-    of_pair = np.repeat(np.arange(len(queries)), [len(query.relevant) for query in queries])
-    described = np.concatenate([query.relevant for query in queries])
-    ranks = np.zeros(len(videos), np.int32)
-    for start in range(0, len(videos), BLOCK):
-        some = videos[start : start + BLOCK]
-        inside = (described >= start) & (described < start + len(some))
-        right = np.zeros((len(some), len(queries)), bool)
-        right[described[inside] - start, of_pair[inside]] = True
-        found = first_ranks(_products(some, captions), right)
-        ranks[start : start + len(some)] = np.where(right.any(axis=1), found, 0)
-    return ranks
+    def text(self, value: float | None) -> str:
+        """Format a value; None means not measured."""
+        return EMPTY if value is None else f"{value:.{self.decimals}f}"
 
 
-def _products(videos: Vectors, captions: Vectors) -> NDArray[np.float32]:
-    """Score videos (V, D), or their frames (V, F, D), which each caption weighs, for captions: (V, Q)."""
-    if videos.ndim == 2:
-        return inner_products(videos, captions)
-    return np.stack([focused(videos, caption) @ caption for caption in captions], axis=1)
+@dataclass(frozen=True)
+class Group:
+    """Columns under a common header."""
+
+    head: str
+    columns: tuple[Column, ...]
+
+
+def _retrieval(kind: str, prefix: str = "", sign: str = "", meaning: str = "") -> tuple[Column, ...]:
+    recalls = (Column(f"{kind}/{prefix}R@{k}", f"{sign}R@{k}", meaning=meaning) for k in KS)
+    return (*recalls, Column(f"{kind}/{prefix}MIR", f"{sign}MIR", 3, meaning=meaning))
+
+
+def _violations(kind: str) -> Column:
+    return Column(f"{kind}/violations@10", "violations@10", meaning=VIOLATIONS, lower_is_better=True)
+
+
+def _honest(kind: str) -> tuple[Column, ...]:
+    return (Column(f"{kind}/hard_pairs", "hard pairs", meaning=HARD_PAIRS), _violations(kind))
+
+
+def _ranked(head: str, kind: str) -> Group:
+    recalls = (Column(f"{kind}/R@{k}", f"R@{k}") for k in KS)
+    ranks = (Column(f"{kind}/{name}", name, lower_is_better=True) for name in ("MedR", "MeanR"))
+    return Group(head, (*recalls, *ranks))
+
+
+PAPER = (  # Table 2 of the nT2VR paper
+    Group("Original", _retrieval("original")),
+    Group("Negated", _retrieval("negated", "delta_", "Δ", DELTA)),
+    Group("Composed", _retrieval("composed")),
+)
+BOTH_WAYS = (_ranked("Text to video", "original"), _ranked("Video to text", "video"))
+HONEST = (
+    Group("A and not B", _honest("composed")),
+    Group("A without N", (*_retrieval("without")[::3], *_honest("without"))),
+    Group("not B", (Column("not/auc", "AUC", 3), _violations("not"))),
+)
+OTHERS = (
+    Group("NegBench retrieval", _retrieval("retrieval")),
+    Group("Multiple choice", (Column("choice/accuracy", "all"),)),
+    Group("Caption and foil", (Column("pair/accuracy", "accuracy"),)),
+    Group("Picture and foil", (Column("picture/accuracy", "accuracy"), Column("picture/AP", "AP"))),
+    Group(
+        "Classes",
+        (
+            *(Column("class/accuracy", "top-1"), Column("class/top-5", "top-5")),
+            *(Column("class/negated", "negated top-1"), Column("class/delta", "Δ", meaning=CLASS_DELTA)),
+        ),
+    ),
+)
+GROUPS = PAPER + HONEST + OTHERS

@@ -2,21 +2,21 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors
-from nt2vr.evaluation.measures import Measured, caption_ranks, joined, measure_block
-from nt2vr.evaluation.questions import choices_of, measure_choices
+from nt2vr.evaluation.measures import Measured, joined
 from nt2vr.evaluation.report import Report, Result
+from nt2vr.evaluation.scoring import caption_ranks, choices_of, measure_block, measure_choices
 from nt2vr.files import atomic_write
 from nt2vr.media.store import LIMITS, evict, mark_used, read_cached
 from nt2vr.models.card import Card
@@ -32,6 +32,7 @@ from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, exc
 from nt2vr.search.systems import System, check_strategy
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 PROTOCOL = 5  # cache version: raise it when measurements change
 
@@ -49,12 +50,16 @@ class ResultStore:
 
     def get(self, digest: str, spec: Mapping[str, Any]) -> Measured | None:
         """Return the result of a system on the benchmark with this digest, or None."""
+        if spec["strategy"] in STRATEGIES.added:
+            return None
         path = self._path(digest, spec)
         mark_used(path)
         return read_cached(path, _read)
 
     def put(self, digest: str, spec: Mapping[str, Any], measured: Measured) -> None:
         """Store a result; a full disk or a read-only folder only costs measuring it again."""
+        if spec["strategy"] in STRATEGIES.added:  # from outside, whose code may change
+            return
         path = self._path(digest, spec)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,10 +84,10 @@ def _read(path: Path) -> Measured:
 Understand = Callable[[str], Query]
 Step = Callable[[float], None]  # gets the share of the work that is done, from 0 to 1
 PLAIN = "plain"  # the strategy that needs no parts
-BOOLEAN = "boolean"
+CONTROLS = (PLAIN, "drop")
 PARSING = 0.5  # share of the work, where texts must be parsed
-CLAMP = 0.0  # below which the authors' code takes nothing: s(x, wanted) - alpha * max(0, s(x, unwanted))
 CHUNK = 64  # texts between two steps
+BLOCK = 1024  # queries per block: 12 MB of scores for 3,000 videos
 TINY = 1e-12  # below which a mean has no direction
 NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 
@@ -91,7 +96,7 @@ class Asked(NamedTuple):
     """What a system searches for with Q queries."""
 
     vectors: Vectors  # (Q, D); zeros search for nothing
-    exclusions: Sequence[Exclusion | None]  # Q, what is taken from the scores of a vector, and how frames are weighed
+    exclusions: list[Exclusion | None]  # Q, what is taken from the scores of a vector, and how frames are weighed
 
 
 def ask_systems(
@@ -104,72 +109,63 @@ def ask_systems(
 ) -> list[Asked]:
     """Compute what a model's systems search for, encoding each text once.
 
-    Captions have nothing to exclude, so every strategy searches for the full text, unless the authors' code splits
-    them for `boolean`, which is then clamped as theirs. A system without anything to search for (`drop` on "not B")
-    gets zeros, for which all videos tie.
+    Captions have nothing to exclude, so every strategy searches for the full text. A system without anything to search
+    for (`drop` on "not B") gets zeros, for which all videos tie.
 
     Args:
         understand: parses queries whose parts are unknown.
         step: called now and then; what it raises ends the work.
         averaged: see `Benchmark.averaged`.
     """
-    needs_no_parts = all(system.strategy == PLAIN for system in systems)
-    parts = [("", ())] * len(queries) if needs_no_parts else _parsed(queries, understand, step)
-    as_code = any(system.strategy == BOOLEAN for system in systems)
-    splits = [(as_code and query.boolean) or some for query, some in zip(queries, parts, strict=True)]
-    names = [query.text for query in queries]
+    card, parsing = encoder.card, 0.0
+    parts: list[tuple[str, tuple[str, ...]]] = [("", ())] * len(queries)
+    if any(system.strategy != PLAIN for system in systems):
+        steps = ticking(queries, lambda share: step(PARSING * share))
+        parts, parsing = [parts_of(query, understand) for query in steps], PARSING
+    sentences = [query.text for query in queries]
     if isinstance(encoder, PrecomputedEncoder):
-        names = [encoder.known_name(query.query_id, query.text) for query in queries]
-    texts = dict.fromkeys(text for text in names if text)
-    texts |= dict.fromkeys(text for wanted, unwanted in (*parts, *splits) for text in (wanted, *unwanted) if text)
-    parts_of_text = {text: averaged.get(text, (text,)) for text in texts}
-    each = dict.fromkeys(one for some in parts_of_text.values() for one in some)
-    encoded = _encoded(encoder, list(each), step, 0 if needs_no_parts else PARSING)
-    embeddings = {text: _mean([encoded[one] for one in some]) for text, some in parts_of_text.items()}
-    nothing = np.zeros((0, encoder.embed_dim), np.float32)
-    anchor, tau = anchor_of(encoder), tau_of(encoder.card)
-    strengths = [system.strength_for(encoder.card) for system in systems]
-    found = [np.zeros((len(queries), encoder.embed_dim), np.float32) for _ in systems]
-    exclusions: list[list[Exclusion | None]] = [[] for _ in systems]
-    for row, query in enumerate(queries):
-        if row % CHUNK == 0:
-            step(1)
-        for system, strength, vectors, taken in zip(systems, strengths, found, exclusions, strict=True):
-            is_split = system.strategy == BOOLEAN and query.boolean is not None
-            strategy = PLAIN if query.kind == "original" and not is_split else system.strategy
-            wanted, unwanted = splits[row] if is_split else parts[row]
-            away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
-            sentence, part = embeddings[names[row]], embeddings[wanted] if wanted else None
-            given = Parts(sentence, part, away, strength, anchor, tau=tau).by_text(encoder.card)
-            vector, loss = pick("strategy", strategy, STRATEGIES).vector(given), exclusion_of(strategy, given)
-            if is_split and wanted and unwanted:
-                vector, loss = given.wanted, Exclusion(away, strength, CLAMP, loss.focus if loss else None)
-            taken.append(loss)
+        sentences = [encoder.known_name(query.query_id, query.text) for query in queries]
+    texts = dict.fromkeys(chain(sentences, *((wanted, *unwanted) for wanted, unwanted in parts)))
+    texts.pop("", None)
+    embeddings = _embedded(encoder, texts, averaged, lambda share: step(parsing + (1 - parsing) * share))
+    nothing, anchor, tau = np.zeros((0, encoder.embed_dim), np.float32), anchor_of(encoder), tau_of(card)
+    strengths = [system.strength_for(card) for system in systems]
+    asked = [Asked(np.zeros((len(queries), encoder.embed_dim), np.float32), []) for _ in systems]
+    rows = enumerate(zip(queries, sentences, parts, strict=True))
+    for row, (query, sentence, (wanted, unwanted)) in ticking(list(rows), lambda _: step(1)):
+        away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
+        for system, strength, found in zip(systems, strengths, asked, strict=True):
+            strategy = PLAIN if query.kind == "original" else system.strategy
+            given = Parts(embeddings[sentence], embeddings.get(wanted), away, strength, anchor, tau=tau).by_text(card)
+            vector = pick("strategy", strategy, STRATEGIES).vector(given)
+            found.exclusions.append(exclusion_of(strategy, given))
             if vector is not None:
-                vectors[row] = vector
-    return list(map(Asked, found, exclusions))
+                found.vectors[row] = vector
+    return asked
 
 
-def _parsed(queries: Sequence[JudgedQuery], understand: Understand, step: Step) -> list[tuple[str, tuple[str, ...]]]:
-    parts = []
-    for number, query in enumerate(queries):
+def ticking(items: Sequence[T], step: Step) -> Iterator[T]:
+    """Yield items, calling `step` with the share of those that are done before every CHUNK of them."""
+    for number, item in enumerate(items):
         if number % CHUNK == 0:
-            step(PARSING * number / len(queries))
-        parts.append(parts_of(query, understand))
-    return parts
+            step(number / len(items))
+        yield item
 
 
-def _encoded(encoder: Encoder, texts: Sequence[str], step: Step, done: float) -> dict[str, Vectors]:
-    embeddings: dict[str, Vectors] = {}
-    for start in range(0, len(texts), CHUNK):
-        step(done + (1 - done) * start / len(texts))
-        chunk = texts[start : start + CHUNK]
-        embeddings |= zip(chunk, encoder.encode_text(chunk), strict=True)
-    return embeddings
+def _embedded(
+    encoder: Encoder, texts: Iterable[str], averaged: Mapping[str, Sequence[str]], step: Step
+) -> dict[str, Vectors]:
+    """Return the embedding of each text, or the normalised mean of the embeddings of those that it stands for."""
+    members = {text: averaged.get(text, (text,)) for text in texts}
+    each, encoded = list(dict.fromkeys(chain(*members.values()))), dict[str, Vectors]()
+    for start in range(0, len(each), CHUNK):
+        step(start / len(each))
+        chunk = each[start : start + CHUNK]
+        encoded |= zip(chunk, encoder.encode_text(chunk), strict=True)
+    return {text: _mean([encoded[one] for one in some]) for text, some in members.items()}
 
 
 def _mean(vectors: Sequence[Vectors]) -> Vectors:
-    """Return the normalised mean of several embeddings; a single one as it is."""
     if len(vectors) == 1:
         return vectors[0]
     mean = np.mean(vectors, axis=0, dtype=np.float64)
@@ -186,10 +182,6 @@ def parts_of(query: JudgedQuery, understand: Understand) -> tuple[str, tuple[str
     return " ".join(parsed.wanted), parsed.unwanted
 
 
-CONTROLS = ("plain", "drop")
-BLOCK = 1024  # queries per block: 12 MB of scores for 3,000 videos
-
-
 def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
     """Prepend the controls that every table needs: the base models, with strategies `plain` and `drop`.
 
@@ -198,7 +190,7 @@ def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
     names = models.names()
     bases = dict.fromkeys(_base(system.model, models, names) for system in systems)
     with_parts = {base: not models.card(base).queries for base in bases}
-    controls = [System(base, each) for base in bases for each in CONTROLS if each == "plain" or with_parts[base]]
+    controls = [System(base, each) for base in bases for each in CONTROLS if each == PLAIN or with_parts[base]]
     return list(dict.fromkeys([*controls, *systems]))
 
 
@@ -223,81 +215,73 @@ def evaluate(
     Args:
         store: earlier results to reuse; new ones are added after each model, and stay if `progress` stops the work.
     """
-    benchmark = _readable(benchmark, systems, models, store, progress)
-    digest, found, notes = benchmark.digest, dict[System, Result](), list[str]()
+    by_model = sorted(dict.fromkeys(systems), key=lambda system: system.model)
+    cards = {system: models.card(system.model) for system in by_model}
+    for system, card in cards.items():
+        check_strategy(system, card)
+    specs = {system: system_spec(system, card) for system, card in cards.items()}
+    notes = dict.fromkeys(f"{system.model}: {card.notes}" for system, card in cards.items() if card.notes)
+    if benchmark.unreadable is not None and len(_stored(benchmark, specs, store)) < len(specs):
+        benchmark = _readable(benchmark, cards, models, progress)
+    measured = _stored(benchmark, specs, store)
     videos = dict[str, Vectors]()  # by what embeds them
-    for model, group in groupby(sorted(set(systems), key=lambda system: system.model), lambda system: system.model):
-        card = models.card(model)
-        specs = {system: system_spec(system, card) for system in group}
-        for system in specs:
-            check_strategy(system, card)
-        notes += [f"{model}: {card.notes}"] if card.notes else []
-        for system, spec in specs.items():
-            kept = _kept(system, store)
-            if kept is not None and (measured := kept.get(digest, spec)) is not None:
-                found[system] = Result(system.name, spec, measured)
-        if missing := [system for system in specs if system not in found]:
-            progress(0, 0, f"loading {model}")
-            encoder = models.load(model)
-            key = encoder.card.text_key if benchmark.captions else encoder.card.video_key
-            if key not in videos:  # models with equal keys share them
-                videos = {key: benchmark.embed(encoder, progress)}
-            values = ask(encoder, missing, videos[key], benchmark, progress)
-            for system, measured in zip(missing, values, strict=True):
-                found[system] = Result(system.name, specs[system], measured)
-                if (kept := _kept(system, store)) is not None:
-                    kept.put(digest, specs[system], measured)
-    return Report.of(benchmark, [found[system] for system in dict.fromkeys(systems)], notes)
+    for model, group in groupby([each for each in by_model if each not in measured], lambda system: system.model):
+        progress(0, 0, f"loading {model}")
+        encoder, missing = models.load(model), list(group)
+        key = encoder.card.text_key if benchmark.captions else encoder.card.video_key
+        if key not in videos:  # models with equal keys share them
+            videos = {key: benchmark.embed(encoder, progress)}
+        for system, found in zip(missing, ask(encoder, missing, videos[key], benchmark, progress), strict=True):
+            measured[system] = found
+            if store is not None:
+                store.put(benchmark.digest, specs[system], found)
+    results = [Result(each.name, specs[each], measured[each]) for each in dict.fromkeys(systems)]
+    return Report.of(benchmark, results, list(notes))
 
 
-def _readable(
-    benchmark: Benchmark, systems: Sequence[System], models: Catalog, store: ResultStore | None, progress: Progress
-) -> Benchmark:
-    """Leave out videos that cannot be read, once one of the models has read them all.
-
-    If all results are stored, all could be read: otherwise they are stored for the videos that could.
-    """
-    if benchmark.unreadable is None:
-        return benchmark
-    cards = {system: models.card(system.model) for system in systems}
-    kept = ((_kept(system, store), system_spec(system, card)) for system, card in cards.items())
-    if all(each is not None and each.get(benchmark.digest, spec) is not None for each, spec in kept):
-        return benchmark
-    seeing = (system.model for system, card in cards.items() if not card.features and not card.queries)
-    if (model := next(seeing, None)) is not None:
+def _readable(benchmark: Benchmark, cards: Mapping[System, Card], models: Catalog, progress: Progress) -> Benchmark:
+    """Leave out the videos that cannot be read: one of the models that see frames reads them all."""
+    for model in (system.model for system, card in cards.items() if not card.features and not card.queries):
         progress(0, 0, f"loading {model}")
         benchmark.embed(models.load(model), progress)
+        break
     return benchmark.without_unreadable()
+
+
+def _stored(
+    benchmark: Benchmark, specs: Mapping[System, Mapping[str, Any]], store: ResultStore | None
+) -> dict[System, Measured]:
+    if store is None:
+        return {}
+    digest = benchmark.digest
+    found = ((system, store.get(digest, spec)) for system, spec in specs.items())
+    return {system: measured for system, measured in found if measured is not None}
 
 
 def system_spec(system: System, card: Card) -> dict[str, Any]:
     """Describe a system as plain JSON data: the towers of its model, and its strategy with strength and anchor."""
     known = STRENGTHS.get(system.strategy)
-    tau = tau_of(card) if system.strategy == "rectified" else None
-    anchor = card.exclusion.get("anchor") if system.strategy == "anchored" else None
+    optional = {
+        "settings": card.visual_settings and f"{card.visual_settings} {card.text_settings}",
+        "pooling": None if card.pooling == Card.pooling else card.pooling_key,
+        "words": dict(card.words),
+        "features": card.features,
+        "positions": None if card.positions == Card.positions else card.positions,
+        "anchor": card.exclusion.get("anchor") if system.strategy == "anchored" else None,
+        "tau": tau_of(card) if system.strategy == "rectified" else None,
+        "shifts": dict(card.shifts),
+    }
     return {
         "model": system.model,
         "base": card.base,
         "visual_fingerprint": card.visual_fingerprint,
         "text_fingerprint": card.text_fingerprint,
-        **({"settings": f"{card.visual_settings} {card.text_settings}"} if card.visual_settings else {}),
         "frames": card.frames,
-        **({"pooling": card.pooling_key} if card.pooling != Card.pooling else {}),
-        **({"words": dict(card.words)} if card.words else {}),
-        **({"features": card.features} if card.features else {}),
-        **({"positions": card.positions} if card.positions != Card.positions else {}),
         "strategy": system.strategy,
         "alpha": None,
+        **{name: value for name, value in optional.items() if value not in (None, "", {})},
         **({known.word: system.strength_for(card)} if known else {}),
-        **({"anchor": anchor} if anchor else {}),
-        **({} if tau is None else {"tau": tau}),
-        **({"shifts": dict(card.shifts)} if card.shifts else {}),
     }
-
-
-def _kept(system: System, store: ResultStore | None) -> ResultStore | None:
-    """Return where a system's results are stored: nowhere for a strategy from outside, whose code may change."""
-    return store if system.strategy not in STRATEGIES.added else None
 
 
 def ask(
@@ -308,6 +292,7 @@ def ask(
     Ranks of captions are those of `plain`, which alone searches for captions as they are; of other strategies, 0.
     """
     queries, doing = benchmark.queries, f"queries, {encoder.name}"
+    is_plain = [system.strategy == PLAIN for system in systems]
     blocks: list[list[Measured]] = [[] for _ in systems]
     captions = list[Vectors]()
     for start, block in _blocks(queries):
@@ -318,24 +303,23 @@ def ask(
         step(0)
         wrong, places = choices_of(block, benchmark.texts)
         asked = ask_systems(encoder, systems, [*block, *wrong], parse_query, step, benchmark.averaged)
-        for system, parts, found in zip(systems, blocks, asked, strict=True):
+        for parts, (vectors, exclusions) in zip(blocks, asked, strict=True):
             step(1)
-            if system.strategy == PLAIN:
-                captions.append(found.vectors[[row for row, query in enumerate(block) if query.kind == "original"]])
             if block[0].is_question:
-                parts.append(measure_choices(found.vectors, videos, block, places, found.exclusions))
+                parts.append(measure_choices(vectors, videos, block, places, exclusions))
             else:
-                count = len(benchmark.video_ids)
-                parts.append(measure_block(found.vectors, videos, block, count, found.exclusions))
+                parts.append(measure_block(vectors, videos, block, len(benchmark.video_ids), exclusions))
+        rows = [row for row, query in enumerate(block) if query.kind == "original"]
+        captions += [found.vectors[rows] for found, plain in zip(asked, is_plain, strict=True) if plain]
     progress(len(queries), len(queries), doing)
-    results, originals = [joined(parts) for parts in blocks], [query for query in queries if query.kind == "original"]
+    results = [joined(parts) for parts in blocks]
+    originals = [query for query in queries if query.kind == "original"]
     if not originals or benchmark.captions:  # videos in words are made of the captions that they would rank
         return results
-    ranks = caption_ranks(videos, np.concatenate(captions), originals) if captions else np.zeros(0, np.int32)
     none = np.zeros(len(benchmark.video_ids), np.int32)
+    ranks = caption_ranks(videos, np.concatenate(captions), originals) if captions else none
     return [
-        replace(result, video_ranks=ranks if system.strategy == PLAIN else none)
-        for system, result in zip(systems, results, strict=True)
+        replace(result, video_ranks=ranks if plain else none) for result, plain in zip(results, is_plain, strict=True)
     ]
 
 

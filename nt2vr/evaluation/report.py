@@ -24,7 +24,6 @@ from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows, cue_of, row_array
 from nt2vr.evaluation.intervals import Interval, Units, intervals_of, units_of
 from nt2vr.evaluation.measures import Measured, Values, averages_of, metric_values
-from nt2vr.evaluation.questions import choice_values
 from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
 from nt2vr.settings import project_version
 
@@ -120,17 +119,20 @@ class Report:
 
     @cached_property
     def values(self) -> dict[str, dict[str, Values]]:
-        """Per-query values of each metric, per system (see `measures.metric_values` and `choices.choice_values`)."""
-        return {
-            result.system: metric_values(self.queries, result.measured) | choice_values(self.queries, result.measured)
-            for result in self.results
-        }
+        """Per-query values of each metric, per system."""
+        return {result.system: metric_values(self.queries, result.measured) for result in self.results}
 
     @cached_property
     def metrics(self) -> dict[str, dict[str, float]]:
         """Metrics per system: as given, otherwise the averages of `values`."""
         given = {result.system: dict(result.metrics) for result in self.results if result.metrics is not None}
         return {system: given.get(system) or averages_of(values) for system, values in self.values.items()}
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """The first caption of each video that original queries have, by id."""
+        captions = (query for query in reversed(self.queries) if query.kind == "original")
+        return {self.video_ids[query.relevant[0]]: query.text for query in captions}
 
     @cached_property
     def units(self) -> Units:

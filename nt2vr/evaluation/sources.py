@@ -9,18 +9,10 @@ from nt2vr.datasets.features import Features, read_features
 from nt2vr.datasets.load import kind_and_path, load_dataset
 from nt2vr.errors import ConfigError, DatasetError, did_you_mean, quoted
 from nt2vr.evaluation.benchmark import Benchmark
-from nt2vr.evaluation.built_in import (
-    NUM_CLIPS,
-    SEED,
-    gallery_benchmark,
-    moment_benchmark,
-    order_benchmark,
-    shown_benchmark,
-    world_benchmark,
-)
+from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
 from nt2vr.evaluation.captioned import captioned_benchmark
 from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
-from nt2vr.evaluation.words import ONE_CAPTION, in_words, read_words, words_benchmark
+from nt2vr.evaluation.words import WORDS, read_words, words_benchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
@@ -35,8 +27,9 @@ from nt2vr.world import WORLD
 GALLERY = "gallery"
 LIBRARY = "library:"  # before the name or id of a library
 CLASSES = "classes:"  # before a folder with a folder per class, or the built-in world
-ORDER, MOMENT = f"order:{WORLD}", f"moment:{WORLD}"
+BUILT_IN = (WORLD, GALLERY, CLASSES + WORLD)
 FRAMES = frozenset({""})  # what models read that read no features
+KINDS = ("original", "negated", "composed")
 
 
 @dataclass(frozen=True)
@@ -45,15 +38,14 @@ class Data:
 
     Attributes:
         name: "world", "gallery" (the shipped one), "library:NAME", a task's file or folder, or a dataset's folder or
-            captions file; after "words:", captions alone, see `words`, and after "words1:" one caption per video;
-            after "classes:", a folder with a folder per class, or "world"; "order:world" and "moment:world", see
-            `timing`.
+            captions file; after "words:", captions alone, see `words`; after "classes:", a folder with a folder per
+            class, or "world".
         clips: number of clips of the built-in world.
         seed: seed of these clips, or of a dataset's generated queries.
         split: split of a dataset; "all" for datasets without splits.
         queries: folder with a dataset's query sets, from `nt2vr queries build` or released with nT2VR; None generates
             them from the captions.
-        prompts: of classes: one, or a file with one per line, see `Prompts.read`.
+        prompts: of classes: one, or a file with one per line, see `read_prompts`.
     """
 
     name: str = WORLD
@@ -66,14 +58,17 @@ class Data:
     @property
     def is_path(self) -> bool:
         """Whether the name is that of a file or folder, not of shipped data or a library."""
-        return self.name not in ("", WORLD, GALLERY, CLASSES + WORLD, ORDER, MOMENT) and not self.name.startswith(
-            LIBRARY
-        )
+        return self.name not in ("", *BUILT_IN) and not self.name.startswith(LIBRARY)
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether it may have classes, which prompts ask for: a folder per class, or a task's file."""
+        return self.name.startswith(CLASSES) or (self.is_path and is_task(Path(self.name)))
 
     @property
     def has_features(self) -> bool:
         """Whether models that read features of videos can be evaluated on it: a dataset, or captions alone."""
-        return self.is_path and not self.name.startswith(CLASSES) and not is_task(Path(self.name))
+        return self.is_path and not self.has_classes
 
 
 def load_benchmark(
@@ -93,62 +88,70 @@ def load_benchmark(
     """
     if data.name.startswith("~"):
         data = replace(data, name=str(expanded(data.name)))
-    if data.prompts and not data.name.startswith(CLASSES) and not (data.is_path and is_task(Path(data.name))):
+    _check(data, reads)
+    path = data.name.partition(":")[2]
+    if data.name in (WORLD, CLASSES + WORLD):
+        build = world_benchmark if data.name == WORLD else shown_benchmark
+        return build(folder, data.clips, data.seed, progress=progress)
+    if data.name == GALLERY:
+        return gallery_benchmark(load_gallery(ASSETS / "gallery" / "gallery.jsonl"), decoder, cache, progress)
+    if data.name.startswith(CLASSES):
+        return class_benchmark(expanded(path), decoder, cache, progress, data.prompts)
+    if data.name.startswith(WORDS):
+        return words_benchmark(Path(path).stem, read_words(path, data.split), data.seed, folder, progress)
+    if libraries is not None and data.name.startswith(LIBRARY):
+        library = libraries.find(path)
+        dataset = _captioned(libraries, library.id, library.name)
+        found = _dataset_benchmark(data, dataset, folder, decoder, cache, progress, reads, library.source.key)
+        return replace(found, source={**found.source, "library": library.id})
+    _check_there(data.name, libraries)
+    if is_task(Path(data.name)):
+        return task_benchmark(Path(data.name), decoder, cache, progress, data.prompts)
+    dataset = load_dataset(data.name, data.split, with_files=bool(reads & FRAMES))
+    return _dataset_benchmark(data, dataset, folder, decoder, cache, progress, reads)
+
+
+def _check(data: Data, reads: Set[str]) -> None:
+    """Refuse options that the data do not have."""
+    if data.prompts and data.name == CLASSES + WORLD:
+        raise ConfigError("The classes of the built-in world have sentences of their own. Leave out the prompts.")
+    if data.prompts and not data.has_classes:
         raise ConfigError(f"{quoted(data.name)} has no classes. Leave out the prompts.")
     if data.split not in ("test", "all") and not data.is_path:
         raise ConfigError(f"{quoted(data.name)} has no splits. Leave out the split.")
-    names = sorted(reads - FRAMES)
-    if names and not data.has_features:
+    if (names := sorted(reads - FRAMES)) and not data.has_features:
         raise ConfigError(
             f"{quoted(data.name)} has no features {quoted(names[0])}, which a model reads instead of frames. Choose a "
             "captioned dataset that has them, or other models."
         )
-    if data.name == WORLD:
-        return world_benchmark(folder, data.clips, data.seed, progress=progress)
-    if data.name == GALLERY:
-        gallery = load_gallery(ASSETS / "gallery" / "gallery.jsonl")
-        return gallery_benchmark(gallery, decoder, cache, progress)
-    if data.name == CLASSES + WORLD:
-        if data.prompts:
-            raise ConfigError("The classes of the built-in world have sentences of their own. Leave out the prompts.")
-        return shown_benchmark(folder, data.clips, data.seed)
-    if data.name == ORDER:
-        return order_benchmark(folder, data.clips // 2, data.seed, progress=progress)
-    if data.name == MOMENT:
-        return moment_benchmark(folder, data.clips, data.seed, progress=progress)
-    if data.name.startswith(CLASSES):
-        place = expanded(data.name.removeprefix(CLASSES))
-        return class_benchmark(place, decoder, cache, progress, data.prompts)
-    if in_words(data.name):
-        prefix, _, path = data.name.partition(":")
-        videos, one = read_words(path, data.split), prefix + ":" == ONE_CAPTION
-        return words_benchmark(Path(path).stem, videos, data.seed, folder, one, progress)
-    _check_there(data.name, libraries)
-    if is_task(Path(data.name)):
-        return task_benchmark(Path(data.name), decoder, cache, progress, data.prompts)
-    library, has_files = None, bool(reads & FRAMES)
-    if libraries is not None and data.name.startswith(LIBRARY):
-        library = libraries.find(data.name.removeprefix(LIBRARY))
-        dataset = _captioned(libraries, library.id, library.name)
-    else:
-        dataset = load_dataset(data.name, data.split, with_files=has_files)
-    features = {name: read_features(data.name, name, [video.video_id for video in dataset.videos]) for name in names}
+
+
+def _dataset_benchmark(
+    data: Data,
+    dataset: Dataset,
+    folder: Path,
+    decoder: Decoder,
+    cache: Cache,
+    progress: Progress,
+    reads: Set[str],
+    key: str = "",
+) -> Benchmark:
+    """Build the benchmark of a captioned dataset; `key` as for `captioned_benchmark`."""
+    has_files, ids = bool(reads & FRAMES), [video.video_id for video in dataset.videos]
+    features = {name: read_features(data.name, name, ids) for name in sorted(reads - FRAMES)}
     if features:
         dataset = _with_features(dataset, features, has_files)
     if data.queries:
         sets = QuerySets.read(expanded(data.queries))
+        if absent := [kind for kind in KINDS if not getattr(sets, kind)]:
+            remark = f"{data.queries.name} has no {' and no '.join(absent)} queries; nothing is measured on them."
     else:
         captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
-        sets = cached_query_sets(captions, data.seed, folder, progress)
-    key = library.source.key if library else ""
+        sets, absent = cached_query_sets(captions, data.seed, folder, progress), []
     benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, features, has_files, key)
-    kinds = ("original", "negated", "composed")
-    if data.queries and (absent := [kind for kind in kinds if not getattr(sets, kind)]):
-        remark = f"{data.queries.name} has no {' and no '.join(absent)} queries; nothing is measured on them."
-        benchmark = replace(benchmark, source={**benchmark.source, "remarks": [*benchmark.source["remarks"], remark]})
-    if library is None:
+    if not absent:
         return benchmark
-    return replace(benchmark, source={**benchmark.source, "library": library.id})
+    return replace(benchmark, source={**benchmark.source, "remarks": [*benchmark.source["remarks"], remark]})
 
 
 def _with_features(dataset: Dataset, features: Mapping[str, Features], has_files: bool) -> Dataset:

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 from nt2vr.datasets.files import Files, read_json, stem, text
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.classes import Prompts, Task, class_files, class_questions, read_prompts
 from nt2vr.evaluation.media import content_of, embed_files
-from nt2vr.evaluation.questions import ClassTask, Prompts, class_files, class_questions
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
@@ -175,7 +175,7 @@ def is_task(path: Path) -> bool:
 def task_benchmark(
     path: Path, decoder: Decoder, cache: Cache, progress: Progress = silent, prompts: str = ""
 ) -> Benchmark:
-    """Read a task; a ConfigError says why it cannot be used. `prompts` are those of classes, see `Prompts.read`."""
+    """Read a task; a ConfigError says why it cannot be used. `prompts` are those of classes, see `read_prompts`."""
     folder, name = (path if path.is_dir() else path.parent).absolute(), path.stem
     has_classes = False
     try:
@@ -190,7 +190,7 @@ def task_benchmark(
             elif "captions" in columns:
                 videos, task = _retrieval(lines, folder)
             elif has_classes:
-                videos, task = _classes(lines, folder, Prompts.read(prompts, folder))
+                videos, task = _classes(lines, folder, read_prompts(prompts, folder))
             else:
                 name += ", whole pictures" * ({"hard_negs", REGION} <= columns)
                 videos, task = _questions(questions_of(lines, path.stem, CSV_FORMS), folder)
@@ -200,7 +200,7 @@ def task_benchmark(
         raise ConfigError(f"{path} takes too much memory or time to read. Choose a smaller file.") from error
     except (OSError, ValueError, KeyError, TypeError, SyntaxError, IndexError, AttributeError, csv.Error) as error:
         reason = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
-        raise ConfigError(f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py and foils.py.") from error
+        raise ConfigError(f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py.") from error
     if prompts and not has_classes:
         raise ConfigError(f"{path} has no classes. Leave out the prompts.")
     return _benchmark(name, path, videos, task, decoder, cache, progress)
@@ -214,13 +214,13 @@ def class_benchmark(
         raise ConfigError(f"{folder} is no folder. Name one that has a folder per class.")
     folder = folder.absolute()
     files = class_files(folder)
-    task = class_questions([each[1:] for each in files], Prompts.read(prompts, folder))
+    task = class_questions([each[1:] for each in files], read_prompts(prompts, folder))
     videos = [Video(file.relative_to(folder).as_posix(), file) for file, _, _ in files]
     return _benchmark(folder.name, folder, videos, task, decoder, cache, progress)
 
 
 def _benchmark(
-    name: str, path: Path, videos: Sequence[Video], task: ClassTask, decoder: Decoder, cache: Cache, progress: Progress
+    name: str, path: Path, videos: Sequence[Video], task: Task, decoder: Decoder, cache: Cache, progress: Progress
 ) -> Benchmark:
     texts, queries, averaged = task
     ids, unreadable = tuple(video.video_id for video in videos), dict[str, str]()
@@ -239,7 +239,7 @@ def _looked_up(names: Sequence[str], folder: Path) -> tuple[list[Video], list[in
     return [Video(name, path) for name, path in paths.items()], [places[name] for name in names]
 
 
-def _retrieval(lines: Lines, folder: Path) -> tuple[list[Video], ClassTask]:
+def _retrieval(lines: Lines, folder: Path) -> tuple[list[Video], Task]:
     videos, of_line = _looked_up([file_of(line) for line in lines], folder)
     queries = [
         JudgedQuery("retrieval", caption, row_array((video,)), cue=cue_of(caption))
@@ -249,13 +249,13 @@ def _retrieval(lines: Lines, folder: Path) -> tuple[list[Video], ClassTask]:
     return videos, ((), tuple(queries), {})
 
 
-def _classes(lines: Lines, folder: Path, prompts: Prompts) -> tuple[list[Video], ClassTask]:
+def _classes(lines: Lines, folder: Path, prompts: Prompts) -> tuple[list[Video], Task]:
     videos, of_line = _looked_up([file_of(line) for line in lines], folder)
     labels = {row: (each["class"], each.get("dataset") or "") for row, each in zip(of_line, lines, strict=True)}
     return videos, class_questions([labels[row] for row in sorted(labels)], prompts)
 
 
-def _pictures(lines: Lines, folder: Path) -> tuple[list[Video], ClassTask]:
+def _pictures(lines: Lines, folder: Path) -> tuple[list[Video], Task]:
     """Read sentences with a right and a wrong picture; pairs of which a picture is not there are left out."""
     names = [line[column] for line in lines for column in ("pos_image_id", "neg_image_id")]
     videos, places = _looked_up(names, folder)
@@ -271,7 +271,7 @@ def _pictures(lines: Lines, folder: Path) -> tuple[list[Video], ClassTask]:
     return [videos[place] for place in new], ((), tuple(queries), {})
 
 
-def _questions(asked: Sequence[Question], folder: Path) -> tuple[list[Video], ClassTask]:
+def _questions(asked: Sequence[Question], folder: Path) -> tuple[list[Video], Task]:
     videos, of_question = _looked_up([each.file for each in asked], folder)
     texts = {text: place for place, text in enumerate(dict.fromkeys(text for each in asked for text in each.answers))}
     queries = [

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.tables import laid_out, markdown, table_of, tables_of, write_tables
+from nt2vr.evaluation.tables import markdown, tables_of, write_tables
 from nt2vr.files import expanded
 from nt2vr.notebook import data_frame, joined, table
 
@@ -42,6 +42,6 @@ class Evaluation:
         write_tables(self.report, expanded(folder))
 
     def _repr_html_(self) -> str:
-        tables = (laid_out(table_of(self.report), groups) for groups in tables_of(self.report))
-        parts = [table(heads, rows) for heads, *rows in tables if rows]
+        tables = (each.texts() for each in tables_of(self.report))
+        parts = [table(heads, rows) for heads, *rows in tables]
         return joined([table((), (), self.report.name), *parts, *(table((), (), each) for each in self.remarks)])

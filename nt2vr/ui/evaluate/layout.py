@@ -8,7 +8,7 @@ from nt2vr.errors import counted
 from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.comparison import IMPROVED, SMALLEST
 from nt2vr.evaluation.intervals import LEVEL
-from nt2vr.evaluation.sources import CLASSES, GALLERY, LIBRARY, MOMENT, ORDER
+from nt2vr.evaluation.sources import BUILT_IN, CLASSES, GALLERY, LIBRARY
 from nt2vr.evaluation.tables import MEASURES
 from nt2vr.library.libraries import Libraries
 from nt2vr.ui.confirmation import Confirmation
@@ -30,7 +30,7 @@ CHOOSE_DATA = script(
     {
         "covr": COVR,
         "world": COVR + WORLD,
-        "builtIn": [WORLD, GALLERY, CLASSES + WORLD, ORDER, MOMENT],
+        "builtIn": BUILT_IN,
         "library": LIBRARY,
     },
 )
@@ -56,8 +56,6 @@ def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str
             if info.has_captions
         ),
         ("Classes: who, which deed and which place the built-in world's test scenes show", CLASSES + WORLD),
-        (f"Order: which of two clips “sings, then dances”? {NUM_CLIPS:,} clips, drawn first", ORDER),
-        (f"Moments: who does something in one frame of four? {NUM_CLIPS:,} clips, drawn first", MOMENT),
         ("Picture plus text: edits of the built-in world's held-out scenes", f"{COVR}{WORLD}"),
     ]
 

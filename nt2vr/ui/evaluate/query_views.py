@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from nt2vr.errors import counted
 from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG, Remark, Remarks
-from nt2vr.evaluation.comparison import WORSENED, captions_of, first_videos, places_by_difference, reasons_of
+from nt2vr.evaluation.comparison import WORSENED, first_videos, places_by_difference
 from nt2vr.evaluation.report import Report, Row
 from nt2vr.evaluation.tables import by_definition
 from nt2vr.search.answers import Verdict
@@ -88,7 +88,7 @@ class Listing:
         return {
             "src": urls.get("src", ""),
             "poster": urls.get("poster", ""),
-            "title": " · ".join(captions) or captions_of(self.report).get(video_id, [video_id])[0],
+            "title": " · ".join(captions) or self.report.titles.get(video_id, video_id),
             "verdict": verdict or "",
             "mark": MARKS.get(verdict or "", ""),
             "rank": rank,
@@ -244,7 +244,6 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
         "place": place,
         "link": link.address,
         "search": _search(listing, place, row),
-        **_reasons(listing, place),
         "sides": [_side(listing, place, row, system) for system in (link.first, link.second)],
         "tag": said.tag,
         "note": said.note,
@@ -252,24 +251,6 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
         "longest_tag": MAX_TAG,
         "longest_note": MAX_NOTE,
         "refusal": refusal,
-    }
-
-
-def _reasons(listing: Listing, place: int) -> dict[str, Any]:
-    """Say by their captions why clips are relevant to a composed query, and which words removed others."""
-    if (reasons := reasons_of(listing.report, place)) is None:
-        return {}
-    return {
-        "relevant": [{"id": each, "caption": caption} for each, caption in reasons.relevant.items()],
-        "removed": [
-            {
-                "word": each.word,
-                "count": f"{each.videos:,} clip{'s' if each.videos > 1 else ''}",
-                "id": each.video_id,
-                "caption": each.caption,
-            }
-            for each in reasons.removed
-        ],
     }
 
 

@@ -1,29 +1,18 @@
 """Evaluation jobs and reports as template data. Independent of Gradio."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import pandas as pd
 
 from nt2vr.evaluation.archive import Entry
-from nt2vr.evaluation.built_in import AS_FILMED
 from nt2vr.evaluation.comparison import Figure, Group, break_down
 from nt2vr.evaluation.covr import CEILING
 from nt2vr.evaluation.intervals import LEVEL
+from nt2vr.evaluation.measures import GROUPS, Column
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.tables import (
-    GROUPS,
-    MEASURES,
-    REMOVALS,
-    Column,
-    has_any,
-    interval_of,
-    measured,
-    size_of,
-    table_of,
-    tables_of,
-)
+from nt2vr.evaluation.tables import MEASURES, REMOVALS, Table, interval_of, size_of, tables_of
 from nt2vr.progress import Job
 from nt2vr.ui.job_view import job_view
 
@@ -47,18 +36,6 @@ MARGINS = (
     "± is half of a figure's 95 % interval over queries. To see whether two systems differ, use the breakdown below, "
     "which compares them query by query: intervals of single figures may overlap although one is clearly better."
 )
-MEANINGS = {
-    "hard_pairs": "Hard pairs: percentage of pairs in which a relevant video scores above one that also shows the "
-    "unwanted part. A system that ignores negation is at chance, about 50.",
-    "violations": "Violations@10: percentage of the top ten that show the unwanted part; lower is better.",
-    "negated/delta": "Δ: how much lower negated captions rank the video of the original; a system that rejects every "
-    "negated caption gains here, too.",
-    "class/delta": "Δ of classes: top-1 less negated top-1, which is how often the class that is shown comes first "
-    "among sentences that deny one class each, as “this is not a photo of a cat”: there it should come last.",
-    AS_FILMED: "Order: percentage of sentences like “sings, then dances” for which the right one of two clips, drawn "
-    "apart, scores higher. A system that does not know the order of frames is at about 50, as every one is on the "
-    "control, the same clips with their frames shuffled.",
-}
 COVR_MEANINGS = (
     "R@k: percentage of queries with a relevant clip among the first k; all kinds count alike. Half of the built-in "
     "texts have wordings that no training has seen.",
@@ -97,10 +74,12 @@ def day_text(created: str) -> str:
 
 def report_view(report: Report, report_id: str, files: Sequence[str], measure: str = MEASURES[0]) -> dict[str, Any]:
     """Show a report: its data, tables and downloads; `measure` is that of pictures plus texts by kind."""
-    keys = {key for _, metrics in table_of(report) for key in metrics}
-    meanings = [text for part, text in MEANINGS.items() if any(part in key for key in keys)]
+    tables = tables_of(report, measure)
+    columns = [column for table in tables for column in table.columns]
+    meanings = dict.fromkeys(column.meaning for column in columns if column.meaning)
     if report.is_covr:
-        meanings = list(COVR_MEANINGS if f"{REMOVALS}/R@1" in keys else COVR_MEANINGS[:1])
+        has_removals = any(column.key == f"{REMOVALS}/R@1" for column in columns)
+        meanings = dict.fromkeys(COVR_MEANINGS if has_removals else COVR_MEANINGS[:1])
     return {
         "id": report_id,
         "name": report.name,
@@ -109,51 +88,58 @@ def report_view(report: Report, report_id: str, files: Sequence[str], measure: s
         "remarks": list(report.source.get("remarks", ())),
         "margins": "" if report.is_covr else MARGINS,
         "meanings": [*meanings, *report.notes],
-        "tables": tables_view(report, measure),
+        "tables": [_table_view(report, table) for table in tables],
         "files": [{"href": f"reports/{report_id}/{file}", "name": file} for file in files],
     }
 
 
-def tables_view(report: Report, measure: str = MEASURES[0]) -> list[dict[str, Any]]:
-    """Lay out the tables with the best value of each column marked.
+def _table_view(report: Report, table: Table) -> dict[str, Any]:
+    """Lay a table out with the best value of each column marked.
 
     References do not compete; nor, with a picture plus a text, do controls, which win violations by ignoring one.
     """
-    table, roles, notes = table_of(report), roles_of(report), _notes(report)
+    roles = roles_of(report)
+    notes = {name: ROLES.get(role, "") for name, role in roles.items()}
+    if report.is_covr:
+        notes = {result.system: NOTES.get(result.spec["strategy"], "") for result in report.results}
     competing = {name for name, role in roles.items() if not (report.is_covr and role)}
-    views = []
-    for groups in tables_of(report, measure):
-        there = measured(table, groups)
-        columns = [column for group in there for column in group.columns]
-        best = {column.key: _best(column, table, competing) for column in columns}
-        lines = [
+    best = {column.key: _best([m for name, m in table.lines if name in competing], column) for column in table.columns}
+    return {
+        "groups": [{"text": group.head, "span": len(group.columns)} for group in table.groups],
+        "heads": [{"text": column.head} for column in table.columns],
+        "lines": [
             {
                 "name": name,
                 "role": roles.get(name, "reference"),
                 "note": notes.get(name, ROLES["reference"]),
                 "cells": [
-                    {
-                        **_cell(column, metrics, best[column.key], name in competing),
-                        **_margin(report, name, column, metrics),
-                    }
-                    for column in columns
+                    _cell(report, name, column, metrics, best[column.key] if name in competing else "")
+                    for column in table.columns
                 ],
             }
-            for name, metrics in table
-            if has_any(metrics, there)
-        ]
-        if lines:
-            heads = [{"text": group.head, "span": len(group.columns)} for group in there]
-            names = [{"text": column.head} for column in columns]
-            views.append({"groups": heads, "heads": names, "lines": lines, "wraps": report.is_covr})
-    return views
+            for name, metrics in table.lines
+        ],
+        "wraps": report.is_covr,
+    }
 
 
-def _notes(report: Report) -> dict[str, str]:
-    """Return the note next to each system's name."""
-    if report.is_covr:
-        return {result.system: NOTES.get(result.spec["strategy"], "") for result in report.results}
-    return {system: ROLES.get(role, "") for system, role in roles_of(report).items()}
+def _best(lines: Sequence[Mapping[str, float]], column: Column) -> str:
+    """Return the best value as printed, so that equal texts are marked alike; "" if all are equal."""
+    values = [metrics[column.key] for metrics in lines if column.key in metrics]
+    if len({column.text(value) for value in values}) < 2:
+        return ""
+    return column.text(min(values) if column.lower_is_better else max(values))
+
+
+def _cell(report: Report, name: str, column: Column, metrics: Mapping[str, float], best: str) -> dict[str, Any]:
+    """Show a figure and how sure it is; a reference has no interval, nor a figure that all queries agree on."""
+    text = column.text(metrics.get(column.key))
+    cell = {"text": text, "best": text == best}
+    interval = interval_of(report, name, column.key) if column.key in metrics else None
+    if interval is None:
+        return cell
+    low, high = column.text(interval.low), column.text(interval.high)
+    return {**cell, "margin": f"±{column.text(interval.half)}", "range": f"{LEVEL} % interval: {low} to {high}"}
 
 
 def points_of(report: Report) -> pd.DataFrame:
@@ -177,17 +163,8 @@ def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.Data
     for place, group in enumerate(break_down(report, first, second, key)):
         name = f"{group.num_joined} others" if group.num_joined else group.name or "none"
         p = "p < .001" if group.p < 0.001 else f"p = {group.p:.3f}".replace("0.", ".")
-        figures = [_figure_text(column, each) for each in (group.first, group.second)]
-        verdict = f"{_verdict(group, column)}, {p}"
-        rows.append(
-            [
-                "all" if not place else name,
-                group.num_queries,
-                *figures,
-                _figure_text(column, group.difference),
-                verdict,
-            ]
-        )
+        figures = (_figure_text(column, each) for each in (group.first, group.second, group.difference))
+        rows.append([name if place else "all", group.num_queries, *figures, f"{_verdict(group, column)}, {p}"])
     columns = ["negation word", "queries", first, second, "difference", ""]
     return pd.DataFrame(rows, columns=columns if first != second else [*columns[:3], f"{second} ", *columns[4:]])
 
@@ -205,34 +182,9 @@ def _verdict(group: Group, column: Column) -> str:
 
 
 def roles_of(report: Report) -> dict[str, str]:
-    """Return each system's role: zero-shot model or control ("base"), its `drop` ("drop"), ceiling, or none ("")."""
-    models = {result.spec["model"] for result in report.results}
-    roles = {}
-    for result in report.results:
-        made = result.spec
-        is_base = made.get("base", "") not in models - {made["model"]}
-        control = CONTROLS.get(made["strategy"], "")
-        roles[result.system] = control if is_base else ""
-    return roles
+    """Return each system's role: zero-shot model or control ("base"), its `drop` ("drop"), ceiling, or none ("").
 
-
-def _margin(report: Report, name: str, column: Column, metrics: Mapping[str, float]) -> dict[str, str]:
-    """Show how sure a figure is; nothing for references, and where all queries have the same value."""
-    interval = interval_of(report, name, column.key) if column.key in metrics else None
-    if interval is None:
-        return {}
-    low, high = column.text(interval.low), column.text(interval.high)
-    return {"margin": f"±{column.text(interval.half)}", "range": f"{LEVEL} % interval: {low} to {high}"}
-
-
-def _best(column: Column, table: Sequence[tuple[str, Mapping[str, float]]], roles: Collection[str]) -> str:
-    """Return the best value as printed, so that equal texts are marked alike; "" if all are equal."""
-    values = [metrics[column.key] for name, metrics in table if name in roles and column.key in metrics]
-    if len({column.text(value) for value in values}) < 2:
-        return ""
-    return column.text(min(values) if column.lower_is_better else max(values))
-
-
-def _cell(column: Column, metrics: Mapping[str, float], best: str, competes: bool) -> dict[str, Any]:
-    text = column.text(metrics.get(column.key))
-    return {"text": text, "best": competes and text == best}
+    Only a model that was trained from no other is zero-shot, whether or not the report has its base.
+    """
+    made = {result.system: result.spec for result in report.results}
+    return {name: "" if spec.get("base") else CONTROLS.get(spec["strategy"], "") for name, spec in made.items()}

@@ -12,7 +12,7 @@ from PIL import Image
 from nt2vr.datasets.covr import CovrSample, load_covr
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.covr import embed_queries, outcomes_of, summarise
-from nt2vr.evaluation.covr_data import covr_files
+from nt2vr.evaluation.covr_data import CovrData, benchmark_for, covr_files
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.checkpoint import read_checkpoint
@@ -157,3 +157,20 @@ def test_a_dataset_is_evaluated_end_to_end(tmp_path: Path, name: str, decoder: D
     assert ("subset R@1" in tables["sum"][name]) == (name == "CIRR")
     assert ("mAP@10" in tables["sum"][name]) == (name == "CIRCO")
     assert tables["picture"][name]["R@50"] == 100  # the reference itself is not ranked, so a right one is found
+
+
+def test_files_that_cannot_be_read_are_named_and_left_out_of_gallery_and_queries(
+    tmp_path: Path, decoder: Decoder
+) -> None:
+    write_cirr(tmp_path / "data")
+    write_tiny(tmp_path / "model")
+    encoder, data = read_checkpoint(tmp_path / "model"), CovrData(str(tmp_path / "data"), "val")
+    (tmp_path / "data" / "dev" / "dev-3.png").write_bytes(b"no picture")
+    with Cache(tmp_path / "cache") as cache:
+        benchmark = benchmark_for(encoder, data, tmp_path, decoder, cache)
+        (remark,) = benchmark.source["remarks"]
+        assert remark.startswith("1 of 6 videos cannot be read: dev-3 (") and "0 of 1 queries" in remark
+        assert "dev-3" not in benchmark.clip_ids and len(embed_queries(benchmark, encoder).clips) == 5
+        (tmp_path / "data" / "dev" / "dev-1.png").write_bytes(b"no picture")  # the only answer
+        with pytest.raises(DatasetError, match=r"CIRR, val has no query left: 2 of 6 videos cannot be read: dev-1 \("):
+            benchmark_for(encoder, data, tmp_path, decoder, cache)

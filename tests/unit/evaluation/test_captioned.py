@@ -108,32 +108,7 @@ def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_coun
     ]
 
 
-def test_boolean_searches_for_the_parts_of_the_authors_code_in_their_files_alone(
-    load: Callable[..., Benchmark], tmp_path: Path
-) -> None:
-    sets = tmp_path / "sets"
-    sets.mkdir()
-    (sets / "t.captionsubset_neginfo.txt").write_text(
-        '{"cap_id": "dog#enc#0", "caption": "a dog runs"}\n{"cap_id": "stool#enc#0", "caption": "a cat is not wet"}\n'
-    )
-    (sets / "t.negated.txt").write_text("dog#enc#0#0 a dog does not run\n")
-    composed = ("a dog runs and not sits while panting", "a dog runs and it doesn't sit")
-    lines = [f"{{'cap_id': 's', 'caption': {text!r}, 'video_ids': ['dog']}}" for text in composed]
-    (sets / "t.composed.txt").write_text(lines[0])
-    queries = load(queries=sets).queries
-    assert [query.boolean for query in queries] == [
-        ("a dog runs", ()),
-        ("a cat is", ("wet",)),
-        None,
-        ("a dog runs and", ("sits while panting",)),
-    ]
-    (sets / "t.composed.txt").write_text(lines[1])
-    assert load(queries=sets).queries[-1].boolean == (composed[1], ())  # a whole sentence to their code
-    (sets / "composed.jsonl").write_text('{"cap_id": "s", "caption": "a dog runs and not sits", "video_ids": ["dog"]}')
-    assert load(queries=sets).queries[-1].boolean is None  # under our name, our parser splits
-
-
-@pytest.mark.parametrize("name", ["world", "gallery", "order:world", "moment:world", "classes:world", "library:Films"])
+@pytest.mark.parametrize("name", ["world", "gallery", "classes:world", "library:Films"])
 def test_data_without_splits_refuses_one(name: str, tmp_path: Path) -> None:
     nothing: Any = None
     with pytest.raises(ConfigError, match="has no splits"):

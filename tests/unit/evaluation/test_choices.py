@@ -10,8 +10,8 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.questions import choices_of, measure_choices
 from nt2vr.evaluation.report import load_report
+from nt2vr.evaluation.scoring import choices_of, measure_choices
 from nt2vr.evaluation.tables import markdown
 from nt2vr.evaluation.tasks import task_benchmark
 from nt2vr.media.decode import Decoder

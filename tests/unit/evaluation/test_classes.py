@@ -9,9 +9,9 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import shown_benchmark
-from nt2vr.evaluation.measures import Measured, averages_of
+from nt2vr.evaluation.classes import Prompts, class_questions, read_prompts
+from nt2vr.evaluation.measures import KINETICS_VERB, Measured, averages_of, metric_values
 from nt2vr.evaluation.protocol import ask_systems, evaluate
-from nt2vr.evaluation.questions import KINETICS_VERB, Prompts, choice_values, class_questions
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.tasks import class_benchmark
 from nt2vr.media.decode import Decoder
@@ -50,7 +50,7 @@ def test_the_fifth_class_counts_for_top_5_and_the_sixth_does_not() -> None:
     _, questions, _ = class_questions([(f"thing {number}", "") for number in range(8)])
     ranks = np.array([1, 2, 5, 6, 1, 1, 8, 1, *(1 for _ in range(8))], np.int32)
     nothing = np.zeros(16, np.float32)
-    values = choice_values(questions, Measured(ranks, nothing, nothing, nothing, np.zeros((16, 1), np.int32)))
+    values = metric_values(questions, Measured(ranks, nothing, nothing, nothing))
     assert values["class/top-5"].values.tolist() == [100, 100, 100, 0, 100, 100, 0, 100]
     assert values["class/accuracy"].values.tolist() == [100, 0, 0, 0, 100, 100, 0, 100]
     assert values["class/delta"].values.tolist() == [0, -100, -100, -100, 0, 0, -100, 0]
@@ -73,8 +73,8 @@ def test_data_sets_have_classes_of_their_own_and_count_equally_in_the_mean() -> 
     assert [[texts[other] for other in query.others] for query in questions[:1]] == [["this is a photo of a cat"]]
     ranks = np.array([1, 1, 1, 2, 7, 2, *(2 for _ in range(6))], np.int32)
     nothing = np.zeros(12, np.float32)
-    measured = Measured(ranks, nothing, nothing, nothing, np.zeros((12, 1), np.int32))
-    metrics = averages_of(choice_values(questions, measured))
+    measured = Measured(ranks, nothing, nothing, nothing)
+    metrics = averages_of(metric_values(questions, measured))
     assert (metrics["class/accuracy pets"], metrics["class/accuracy wild"]) == (100, 25)
     assert metrics["class/accuracy"] == 50 and metrics["class/mean accuracy"] == 62.5
     assert (metrics["class/top-5 wild"], metrics["class/mean top-5"]) == (75, 87.5)
@@ -82,11 +82,11 @@ def test_data_sets_have_classes_of_their_own_and_count_equally_in_the_mean() -> 
 
 
 def test_prompts_are_read_and_those_that_deny_are_told_by_their_negation(tmp_path: Path) -> None:
-    assert Prompts.read("", tmp_path) == Prompts()
-    assert Prompts.read("{}", tmp_path) == Prompts(("{}",), ())
+    assert read_prompts("", tmp_path) == Prompts()
+    assert read_prompts("{}", tmp_path) == Prompts(("{}",), ())
     (tmp_path / "prompts.txt").write_text("a photo of a {}.\n\na photo without a {}.\nart of {}\n", encoding="utf-8")
     read = Prompts(("a photo of a {}.", "art of {}"), ("a photo without a {}.",))
-    assert Prompts.read("", tmp_path) == Prompts.read(str(tmp_path / "prompts.txt"), tmp_path / "else") == read
+    assert read_prompts("", tmp_path) == read_prompts(str(tmp_path / "prompts.txt"), tmp_path / "else") == read
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_prompts_are_read_and_those_that_deny_are_told_by_their_negation(tmp_pat
 def test_unusable_prompts_are_refused(tmp_path: Path, content: bytes, reason: str) -> None:
     (tmp_path / "p.txt").write_bytes(content)
     with pytest.raises(ConfigError) as error:
-        Prompts.read(str(tmp_path / "p.txt"), tmp_path)
+        read_prompts(str(tmp_path / "p.txt"), tmp_path)
     assert reason in str(error.value)
 
 
@@ -155,7 +155,7 @@ def test_kinetics_verb_is_a_part_of_its_data_set_and_none_of_the_mean() -> None:
     ranks = np.ones(len(questions), np.int32)
     ranks[[1, 99]] = 2  # a verb of Kinetics, and one of the two of x
     nothing = np.zeros(len(questions), np.float32)
-    found = averages_of(choice_values(questions, Measured(ranks, nothing, nothing, nothing)))
+    found = averages_of(metric_values(questions, Measured(ranks, nothing, nothing, nothing)))
     assert found[f"class/accuracy {KINETICS_VERB}"] == pytest.approx(100 * 96 / 97)
     assert found["class/mean accuracy"] == pytest.approx((100 * 97 / 98 + 50) / 2)
 

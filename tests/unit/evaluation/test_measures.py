@@ -10,7 +10,8 @@ import pytest
 
 from nt2vr.evaluation import protocol
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
-from nt2vr.evaluation.measures import Measured, measure_block, summarise
+from nt2vr.evaluation.measures import Measured, summarise
+from nt2vr.evaluation.scoring import measure_block
 from nt2vr.models.card import Card
 from nt2vr.search.systems import System
 

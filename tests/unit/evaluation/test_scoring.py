@@ -1,6 +1,5 @@
 """Query vectors of systems, by hand."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,21 +39,6 @@ def test_unknown_parts_are_parsed_as_in_search() -> None:
 
     found = searched("boolean", 1, [UNREAD], read)
     assert (found == embedded("sings") - embedded("dancing") - embedded("dog")).all()
-
-
-def test_boolean_alone_searches_for_the_parts_of_the_authors_code() -> None:
-    whole = replace(COMPOSED, boolean=(COMPOSED.text, ()))
-    split = replace(CAPTION, boolean=("sings", ("dancing",)))
-    assert (searched("boolean", 1, [whole]) == embedded(COMPOSED.text)).all()
-    encoder: Any = WordEncoder()
-    (found,) = ask_systems(encoder, [System("words", "boolean", 0.5)], [split], never_parsed)
-    assert (found.vectors == embedded("sings")).all()
-    (exclusion,) = found.exclusions
-    assert exclusion is not None
-    # s(x, wanted) - alpha * max(0, s(x, unwanted)): a clip unlike the unwanted part earns nothing, as in their code
-    assert exclusion.within(embedded("dancing")).loss(np.array([[0.5], [-0.5]], np.float32)).tolist() == [0.25, 0]
-    assert (searched("drop", queries=[whole]) == embedded("sings")).all()
-    assert (searched("drop", queries=[split]) == embedded(CAPTION.text)).all()
 
 
 def test_each_text_is_encoded_once_for_all_systems_of_a_model() -> None:

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from nt2vr.evaluation import measures
+from nt2vr.evaluation import scoring
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
-from nt2vr.evaluation.measures import Measured, averages_of, caption_ranks, metric_values
+from nt2vr.evaluation.measures import Measured, averages_of, metric_values
+from nt2vr.evaluation.scoring import caption_ranks
 from tests.unit.evaluation.words import SYSTEMS, report_of
 
 
@@ -14,7 +15,7 @@ def described(*videos: list[int]) -> list[JudgedQuery]:
 
 
 def test_ranks_match_a_walk_down_the_sorted_captions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measures, "BLOCK", 3)
+    monkeypatch.setattr(scoring, "BLOCK", 3)
     rng = np.random.default_rng(0)
     videos, captions = (rng.integers(-2, 3, (count, 3)).astype(np.float32) for count in (8, 20))  # many ties
     owners = [sorted(rng.choice(7, rng.integers(1, 3), replace=False).tolist()) for _ in captions]

@@ -15,7 +15,7 @@ from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import ask, evaluate
 from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.sources import Data, load_benchmark
-from nt2vr.evaluation.words import in_words, key_of, read_words
+from nt2vr.evaluation.words import key_of, read_words
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
@@ -136,18 +136,6 @@ def test_truth_comes_from_the_captions(file: Path, tmp_path: Path) -> None:
     assert any(query.unwanted == ("a dog",) and query.kind == "without" for query in queries.values())
 
 
-def test_one_caption_stands_for_a_video_and_is_never_the_query(file: Path, tmp_path: Path) -> None:
-    benchmark, encoder = read(f"words1:{file}", tmp_path), Letters()
-    videos = benchmark.embed(encoder, silent)  # type: ignore[arg-type]
-    for query in benchmark.queries:
-        for video, name in enumerate(NAMES):
-            row = query.instead.get(video, video)
-            matches = [text for text in CAPTIONS[name] if np.allclose(encoder.encode_text([text])[0], videos[row])]
-            assert row == -1 or len(set(map(key_of, matches))) == 1
-            if query.kind == "original":
-                assert query.text not in matches
-
-
 def test_rows_of_a_saved_report_have_the_captions_of_their_videos(file: Path, tmp_path: Path) -> None:
     report = evaluate(read(f"words:{file}", tmp_path), [System("letters")], MODELS)
     report.save(tmp_path / "report")
@@ -165,7 +153,6 @@ def test_captions_of_a_dataset_need_no_videos(tmp_path: Path) -> None:
     assert read(f"words:{tmp_path / 'mine'}", tmp_path).video_ids == NAMES
     with pytest.raises(DatasetError, match="is not there"):
         read(f"words:{tmp_path / 'mine' / 'nothing.txt'}", tmp_path)
-    assert in_words("words:x") and in_words("words1:x") and not in_words("words.txt")
 
 
 def test_lines_that_name_their_split_are_chosen_by_it(tmp_path: Path) -> None:

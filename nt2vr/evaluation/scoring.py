@@ -1,0 +1,170 @@
+"""Scores of what systems search for, and what is measured of every query: ranks, orders of pairs, first pages.
+
+Source of questions that rank texts for a video: Alhamoud et al., "Vision-Language Models Do Not Understand Negation",
+CVPR 2025.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.evaluation.benchmark import NO_CAPTION, JudgedQuery, Rows, Vectors, mask, row_array
+from nt2vr.evaluation.measures import FIRST_PAGE, LENIENT, Measured
+from nt2vr.evaluation.ranks import first_ranks, first_rows, inner_products, ordered_shares, shares_among_first
+from nt2vr.search.exclusion import Exclusion, averaged, focused
+
+Exclusions = Sequence[Exclusion | None]
+
+
+def measure_block(
+    vectors: Vectors,
+    videos: Vectors,
+    queries: Sequence[JudgedQuery],
+    num_videos: int | None = None,
+    exclusions: Exclusions = (),
+) -> Measured:
+    """Score all videos for some queries, and measure each query.
+
+    Args:
+        vectors: (Q, D), query vectors; zeros search for nothing.
+        videos: (V, D), video embeddings, or those of their frames (V, F, D), which each query weighs; zeros for
+            unreadable videos, which rank last. Rows after the `num_videos` first replace some of these in single
+            queries, see `JudgedQuery.instead`.
+        num_videos: V; None if there are no further rows.
+        exclusions: one per query, or none at all.
+    """
+    count = len(videos) if num_videos is None else num_videos
+    further = sorted({other for query in queries for other in query.instead.values()} - {NO_CAPTION})
+    column = {other: count + place for place, other in enumerate(further)}
+    clips = np.concatenate([videos[:count], videos[further]])
+    scores = score_table(vectors, clips, exclusions, videos[:count])  # (Q, V + further)
+    scores[:, :count][:, ~videos[:count].any(axis=(1, 2)[: videos.ndim - 1])] = -np.inf
+    for row, query in enumerate(queries):
+        for video, other in query.instead.items():
+            scores[row, video] = -np.inf if other == NO_CAPTION else scores[row, column[other]]
+    scores = scores[:, :count]
+    relevant, hard, violating = (
+        mask([getattr(query, name) for query in queries], count) for name in ("relevant", "hard", "violating")
+    )
+    ordered, tied = ordered_shares(scores, relevant, hard)
+    violations, first = shares_among_first(scores, violating, FIRST_PAGE), first_rows(scores, relevant, FIRST_PAGE)
+    nothing = ~vectors.any(axis=1)
+    violations[~violating.any(axis=1) | nothing] = np.nan
+    first[nothing] = -1
+    pairs = [
+        scores[row, [query.relevant[0], query.hard[0]]] for row, query in enumerate(queries) if query.kind == "picture"
+    ]
+    return Measured(
+        first_ranks(scores, relevant).astype(np.int32),
+        ordered.astype(np.float32),
+        tied.astype(np.float32),
+        violations.astype(np.float32),
+        first,
+        pair_scores=np.array(pairs, np.float32).reshape(-1, 2),
+    )
+
+
+def score_table(vectors: Vectors, clips: Vectors, exclusions: Exclusions, gallery: Vectors) -> NDArray[np.float32]:
+    """Score clips, or frames that each query weighs, less what exclusions take: (Q, C); see `losses`."""
+    if clips.ndim == 2:
+        return np.asarray(inner_products(vectors, clips) - losses(exclusions, clips, gallery), np.float32)
+    found, nothing = np.empty((len(vectors), len(clips)), np.float32), np.zeros_like(vectors[0])
+    pooled = averaged(gallery)
+    for row, vector in enumerate(vectors):
+        exclusion = exclusions[row] if exclusions else None
+        own = focused(clips, nothing if exclusion is None or exclusion.focus is None else exclusion.focus)
+        found[row] = inner_products(vector[None], own)[0] - np.ravel(losses([exclusion], own, pooled))
+    return found
+
+
+def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> NDArray[np.float32] | float:
+    """Return what exclusions, one per query, take from the scores of clips: (Q, C); 0 without exclusions.
+
+    Equal clips lose bit-equal amounts, as in `inner_products`.
+
+    Args:
+        gallery: clips that give the exclusions what they lack; zeros for unreadable ones.
+    """
+    given = [(row, exclusion) for row, exclusion in enumerate(exclusions) if exclusion is not None]
+    if not given:
+        return 0.0
+    found, readable = np.zeros((len(exclusions), len(clips)), np.float32), gallery[gallery.any(axis=1)]
+    similarities = inner_products(np.concatenate([exclusion.unwanted for _, exclusion in given]), clips)
+    ends = np.cumsum([len(exclusion.unwanted) for _, exclusion in given])
+    for (row, exclusion), some in zip(given, np.split(similarities, ends[:-1]), strict=True):
+        found[row] = exclusion.within(readable).loss(some.T)
+    return found
+
+
+def choices_of(questions: Sequence[JudgedQuery], texts: Sequence[str]) -> tuple[list[JudgedQuery], Rows]:
+    """Return the wrong answers of some questions as queries, and their positions among all texts.
+
+    They deny nothing where the parts of the question are known and it has no cue.
+    """
+    plain = {place for each in questions if each.wanted is not None and not each.cue for place in each.others.tolist()}
+    places = np.unique(np.concatenate([row_array(()), *(question.others for question in questions)]))
+    known = [texts[place] if place in plain else None for place in places.tolist()]
+    wrong = [
+        JudgedQuery("choice", texts[place], row_array(()), wanted=wanted)
+        for place, wanted in zip(places, known, strict=True)
+    ]
+    return wrong, places.astype(np.int32)
+
+
+def measure_choices(
+    vectors: Vectors, videos: Vectors, questions: Sequence[JudgedQuery], places: Rows, exclusions: Exclusions = ()
+) -> Measured:
+    """Rank each question's correct answer among its answers; ties count against the model.
+
+    Args:
+        questions: Q, each about its one `relevant` video.
+        vectors: (Q + T, D), the Q correct answers, then the T wrong ones of `places`.
+        places: (T,), ascending positions of the wrong answers among the benchmark's texts.
+        exclusions: one per vector, or none at all.
+    """
+    shown = videos[[question.relevant[0] for question in questions]]  # (Q, D), or (Q, F, D)
+    if shown.ndim > 2:  # frames, which each answer weighs
+        scores = score_table(vectors, shown, exclusions, videos).T
+    else:
+        scores = inner_products(shown, vectors) - np.transpose(losses(exclusions, shown, videos))  # (Q, Q + T)
+    right, scores = scores.diagonal(), scores[:, len(questions) :]
+    ranks = np.ones(len(questions), np.int32)
+    for row, question in enumerate(questions):
+        wrong = scores[row, np.searchsorted(places, question.others)]
+        ahead = wrong > right[row] if question.kind == LENIENT else ~(wrong < right[row])
+        ranks[row] += ahead.sum()
+    nothing = np.full(len(questions), np.nan, np.float32)
+    pages = np.full((len(questions), FIRST_PAGE), -1, np.int32)
+    return Measured(ranks, nothing, nothing, nothing, pages)
+
+
+BLOCK = 256  # videos at a time: 60 MB of scores for the 59,800 captions of MSR-VTT3k
+
+
+def caption_ranks(videos: Vectors, captions: Vectors, queries: Sequence[JudgedQuery]) -> NDArray[np.int32]:
+    """Rank of each video's best caption among the captions of all, 1 is best: (V,); 0 for a video without any.
+
+    Other captions of the same video do not count against the best one; ties do.
+
+    Args:
+        captions: (Q, D), embeddings of `queries`, whose relevant videos are those that they describe.
+    """
+    of_pair = np.repeat(np.arange(len(queries)), [len(query.relevant) for query in queries])
+    described = np.concatenate([query.relevant for query in queries])
+    ranks = np.zeros(len(videos), np.int32)
+    for start in range(0, len(videos), BLOCK):
+        some = videos[start : start + BLOCK]
+        inside = (described >= start) & (described < start + len(some))
+        right = np.zeros((len(some), len(queries)), bool)
+        right[described[inside] - start, of_pair[inside]] = True
+        found = first_ranks(_products(some, captions), right)
+        ranks[start : start + len(some)] = np.where(right.any(axis=1), found, 0)
+    return ranks
+
+
+def _products(videos: Vectors, captions: Vectors) -> NDArray[np.float32]:
+    """Score videos (V, D), or their frames (V, F, D), which each caption weighs, for captions: (V, Q)."""
+    if videos.ndim == 2:
+        return inner_products(videos, captions)
+    return np.stack([focused(videos, caption) @ caption for caption in captions], axis=1)
