@@ -2,7 +2,7 @@
 
 import csv
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -40,43 +40,37 @@ def _load(files: Files) -> Annotations:
 
 def _load_others(files: Files) -> Annotations:
     """Read a JSON array; or else the text files beside videos, one caption per line."""
-    found = files.named("*.json")
+    found, texts = files.named("*.json"), files.named("*.txt")
     arrays = [path for path in found if path.read_bytes()[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")]
-    if arrays or (found and not files.named("*.txt")):
-        return _annotations((arrays or found)[0])
-    captions: Captions = {}
-    paths: dict[str, Path] = {}
-    for path in files.named("*.txt"):
-        if (video := files.media.get(path.stem)) and video.parent == path.parent:
-            with expecting(path, "a caption per line"):
-                captions[path.stem] = [line.strip() for line in _decoded(path).split("\n")]
-                paths[path.stem] = video
-    if not captions:
+    if chosen := arrays or (found if not texts else []):
+        return _annotations(chosen[0])
+    beside = [path for path in texts if path.stem in files.media and files.media[path.stem].parent == path.parent]
+    if not beside:
         raise DatasetError(
             f"{files.folder} has no captions or annotations: no captions file, and no text file is named like a video "
             f"or picture beside it. Expected {FORM}."
         )
-    return Annotations(files.folder.name, {"all": captions}, paths)
+    captions: Captions = {}
+    for path in beside:
+        with expecting(path, "a caption per line"):
+            captions[path.stem] = [line.strip() for line in _decoded(path).split("\n")]
+    return Annotations(files.folder.name, {"all": captions}, {stem: files.media[stem] for stem in captions})
 
 
 def _annotations(path: Path) -> Annotations:
     splits: dict[Split, Captions] = {}
     paths: dict[str, Path] = {}
     with expecting(path, FORM):
-        rows = _table(path) if path.suffix.lower() in (".csv", ".tsv") else _objects(path)
-        for where, row in rows:
-            captions, name, file = _first(row, CAPTION), _first(row, NAME) or None, _first(row, PATH) or None
-            said = captions if isinstance(captions, list) else [captions]
+        for where, row in _table(path) if path.suffix.lower() in (".csv", ".tsv") else _objects(path):
+            name, file = _first(row, NAME) or None, _first(row, PATH) or None
             if name is None and file is None:
                 raise ValueError(f"{where} names no video: give it a video_id or a path, not {_listed(row)}")
-            if not all(isinstance(caption, str) for caption in said):
-                raise ValueError(f"{where} has no caption, but {quoted(captions)}, among {_listed(row)}")
             relative = _inside(path.parent, _named(file, where), where) if file is not None else ""
             video_id = _named(name, where) if name is not None else relative
             if relative:
                 paths[video_id] = path.parent / relative
             split = split_named(str(row["split"])) if row.get("split") else "all"
-            splits.setdefault(split, {}).setdefault(video_id, []).extend(caption.strip() for caption in said)
+            splits.setdefault(split, {}).setdefault(video_id, []).extend(_captions(row, where))
         if not splits:
             raise ValueError("it has no rows")
     if len(splits) > 1:  # only some videos name their split
@@ -87,26 +81,28 @@ def _annotations(path: Path) -> Annotations:
 def _table(path: Path) -> Iterator[tuple[str, Row]]:
     """Yield the rows of a CSV file with a header, whatever delimits its cells, by line."""
     text = _decoded(path)
-    heads = {mark: _heads(next(csv.reader(StringIO(text, ""), delimiter=mark), [])) for mark in DELIMITERS}
-    mark = next((mark for mark, each in heads.items() if set(CAPTION) & set(each) and {*NAME, *PATH} & set(each)), "")
-    if not mark:
+    heads: dict[str, list[str]] = {}
+    for mark in DELIMITERS:
+        heads[mark] = [cell.strip().lower() for cell in next(csv.reader(StringIO(text, ""), delimiter=mark), [])]
+        if not {*CAPTION}.isdisjoint(heads[mark]) and not {*NAME, *PATH}.isdisjoint(heads[mark]):
+            break
+    else:
         columns = max(heads.values(), key=len)
-        lacking = "caption" if not set(CAPTION) & set(columns) else "video_id or path"
-        raise ValueError(f"column {lacking} is missing; found {_listed(dict.fromkeys(columns))}")
+        lacking = "caption" if {*CAPTION}.isdisjoint(columns) else "video_id or path"
+        raise ValueError(f"column {lacking} is missing; found {_listed(columns)}")
     columns, reader = heads[mark], csv.reader(StringIO(text, ""), delimiter=mark)
     next(reader)
     for cells in reader:
-        where = f"line {reader.line_num}"
-        if any(cell.strip() for cell in cells[len(columns) :]):
+        where, more = f"line {reader.line_num}", "".join(cells[len(columns) :])
+        if more.strip():
             raise ValueError(f"{where} has more cells than the header; quote captions that contain {quoted(mark)}")
         row = dict(zip(columns, cells, strict=False))
-        if not any(cell.strip() for cell in cells):
+        is_short = len(cells) < len(columns) and _first(row, CAPTION) is None
+        if not "".join(cells).strip() or (is_short and mark == "|"):  # Flickr30k's results.csv has such a line
             continue
-        if len(cells) < len(columns) and _first(row, CAPTION) is None:
-            if mark == "|":  # Flickr30k's results.csv has such a line
-                continue
+        if is_short:
             raise ValueError(f"{where} has fewer cells than the header")
-        yield where, {name: cell for name, cell in row.items() if name}
+        yield where, row
 
 
 def _objects(path: Path) -> Iterator[tuple[str, Row]]:
@@ -143,14 +139,18 @@ def _decoded(path: Path) -> str:
         raise ValueError("it is not UTF-8; save it as “CSV UTF-8”") from None
 
 
-def _heads(cells: list[str]) -> list[str]:
-    return [cell.strip().lower() for cell in cells]
-
-
 def _first(row: Row, names: tuple[str, ...]) -> Any:
     """Return what a row has in the first of these columns that is not empty; "" if all are, None without any."""
     found = [row[name] for name in names if name in row]
     return next((value for value in found if value not in (None, "")), "" if found else None)
+
+
+def _captions(row: Row, where: str) -> list[str]:
+    said = _first(row, CAPTION)
+    captions = said if isinstance(said, list) else [said]
+    if not all(isinstance(caption, str) for caption in captions):
+        raise ValueError(f"{where} has no caption, but {quoted(said)}, among {_listed(row)}")
+    return [caption.strip() for caption in captions]
 
 
 def _named(name: Any, where: str) -> str:
@@ -167,8 +167,8 @@ def _inside(folder: Path, name: str, where: str) -> str:
     return path.relative_to(folder).as_posix()
 
 
-def _listed(columns: Mapping[str, Any]) -> str:
-    names = [name for name in columns if name]
+def _listed(columns: Iterable[str]) -> str:
+    names = list(dict.fromkeys(name for name in columns if name))
     return ", ".join(names[:MOST_COLUMNS]) or "no named column"
 
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -112,15 +113,8 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
 
 def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
     ids = list(dict.fromkeys(video_id for captions in annotations.splits.values() for video_id in captions))
-    there: dict[str, Path] = {}
-    for video_id in ids:
-        path = annotations.paths.get(video_id)
-        if path is None or not os.path.isfile(path):
-            alias = annotations.aliases.get(video_id, video_id)
-            named = path.relative_to(files.folder).as_posix() if path and path.is_relative_to(files.folder) else ""
-            path = files.find(video_id) or files.find(alias) or (files.find(named) if named else None)
-        if path is not None and os.path.isfile(path):
-            there[video_id] = path
+    found = ((video_id, _file_of(video_id, annotations, files)) for video_id in ids)
+    there = {video_id: path for video_id, path in found if path is not None and path.is_file()}
     if not there:
         named = such_as([path.name for path in files.media.values()]) or "none"
         raise DatasetError(
@@ -128,6 +122,16 @@ def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
             f"{files.folder}; the files there: {named}. Put the videos there, named by their ids."
         )
     return there
+
+
+def _file_of(video_id: str, annotations: Annotations, files: Files) -> Path | None:
+    path = annotations.paths.get(video_id)
+    if path is not None and path.is_file():
+        return path
+    names = [video_id, annotations.aliases.get(video_id, video_id)]
+    if path and path.is_relative_to(files.folder):
+        names.append(path.relative_to(files.folder).as_posix())
+    return next(filter(None, map(files.find, names)), None)
 
 
 def _usable(captions: Captions, there: Mapping[str, Path]) -> Captions:
@@ -140,14 +144,13 @@ def _remarks(
     annotations: Annotations, splits: Mapping[Split, Captions], files: Files, there: Mapping[str, Path]
 ) -> list[str]:
     """Report captions without files, files without captions, and videos in several splits."""
-    described = dict.fromkeys(video_id for captions in annotations.splits.values() for video_id in captions)
-    captioned = {video_id for captions in splits.values() for video_id in captions}
-    missing = [video_id for video_id in described if video_id not in there]
-    silent = [video_id for video_id in there if video_id not in captioned]
+    described, captioned = (dict.fromkeys(chain(*some.values())) for some in (annotations.splits, splits))
     endings, used = {path.suffix for path in there.values()}, {os.path.realpath(path) for path in there.values()}
-    others = [
-        path.name for path in files.media.values() if path.suffix in endings and os.path.realpath(path) not in used
-    ]
+    alike = (path for path in files.media.values() if path.suffix in endings)
+    missing, silent = (
+        [each for each in some if each not in known] for some, known in ((described, there), (there, captioned))
+    )
+    others = [path.name for path in alike if os.path.realpath(path) not in used]
     leaked = sorted(_evaluated(splits) & splits.get("train", {}).keys())
     remarks = {
         f"{len(missing)} of {len(described)} described videos have no file under {files.folder}": missing,
@@ -166,18 +169,22 @@ def captions_of_split(name: str, splits: Mapping[Split, Captions], split: Split)
     """Return the captions of a split, held out if need be, see `load_dataset`; no training video is in another."""
     if split == "all":
         return {video_id: captions for part in splits.values() for video_id, captions in part.items()}
-    others = _evaluated(splits)
-    training = splits.get("train", splits.get("all"))
-    if training is not None:
-        training = {video_id: captions for video_id, captions in training.items() if video_id not in others}
-    chosen = training if split == "train" else splits.get(split)
-    if training is not None and "validation" not in splits and split in ("train", "validation"):
-        validation = set(held_out_of(training))
-        chosen = {v: some for v, some in training.items() if (v in validation) == (split == "validation")}
-    if chosen is None:
-        parts = ", ".join(part for part in splits if part != "all") or "none"
+    parts = dict(splits)
+    if (training := parts.get("train", parts.get("all"))) is not None:
+        others = _evaluated(splits)
+        parts["train"] = {video_id: captions for video_id, captions in training.items() if video_id not in others}
+        if "validation" not in splits:
+            parts["train"], parts["validation"] = _with_held_out(parts["train"])
+    if split not in parts:
+        known = ", ".join(part for part in splits if part != "all") or "none"
         raise DatasetError(
-            f"{name} has no {split} split here (there: {parts}). Add its file, or choose another split, "
+            f"{name} has no {split} split here (there: {known}). Add its file, or choose another split, "
             "such as all, which has every video."
         )
-    return chosen
+    return parts[split]
+
+
+def _with_held_out(captions: Captions) -> tuple[Captions, Captions]:
+    held_out = {*held_out_of(captions)}
+    training = {video_id: some for video_id, some in captions.items() if video_id not in held_out}
+    return training, {video_id: some for video_id, some in captions.items() if video_id in held_out}

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 from nt2vr.datasets.base import Dataset
 from nt2vr.datasets.features import Features
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_features, embed_files
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.negation.generate.absences import AbsenceQuery
 from nt2vr.negation.generate.composer import ComposedQuery
-from nt2vr.negation.generate.query_sets import QuerySets
+from nt2vr.negation.generate.query_sets import Caption, QuerySets
 from nt2vr.progress import Progress
 
 LOST = {  # why queries are left out
@@ -69,29 +69,29 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
         place = places.get(caption.cap_id, places.get(caption.cap_id.rpartition("#")[0]))  # nT2VR's ids: cap_id#N
         if place is None or not caption.text:
             lost["negated"] += 1
-            continue
-        queries.append(
-            JudgedQuery(
-                "negated",
-                caption.text,
-                queries[place].relevant,
-                wanted=caption.wanted,
-                unwanted=(caption.unwanted,) if caption.unwanted else (),
-                original=place,
-                cue=cue_of(caption.text),
-                query_id=caption.cap_id,
-            )
-        )
+        else:
+            queries.append(_negated(caption, place, queries[place].relevant))
     composed = [judged_composed(query, row_of) for query in sets.composed]
     queries += (query for query in composed if len(query.relevant))
     lost["composed"] = sum(not len(query.relevant) for query in composed)
     totals = {"original": len(sets.original), "negated": len(sets.negated), "composed": len(composed)}
-    remarks = [
-        f"{lost[kind]} of {total} {kind} queries {LOST[kind]}; they are left out."
-        for kind, total in totals.items()
-        if lost[kind]
-    ]
+    counts = ((kind, lost[kind], total) for kind, total in totals.items() if lost[kind])
+    remarks = [f"{few} of {total} {kind} queries {LOST[kind]}; they are left out." for kind, few, total in counts]
     return tuple(queries), remarks
+
+
+def _negated(caption: Caption, original: int, relevant: Rows) -> JudgedQuery:
+    unwanted = (caption.unwanted,) if caption.unwanted else ()
+    return JudgedQuery(
+        "negated",
+        caption.text,
+        relevant,
+        wanted=caption.wanted,
+        unwanted=unwanted,
+        original=original,
+        cue=cue_of(caption.text),
+        query_id=caption.cap_id,
+    )
 
 
 def judged_composed(query: ComposedQuery, row_of: Mapping[str, int]) -> JudgedQuery:

@@ -45,13 +45,14 @@ def read_prompts(given: str, folder: Path) -> Prompts:
     if not given and not path.is_file():
         return DEFAULT
     lines = [given] if SLOT in given else _lines(path)
-    if bad := next((line for line in lines if line.count(SLOT) != 1), None):
-        raise ConfigError(f"A prompt needs one {SLOT} for the name of the class, unlike {quoted(bad)}.")
-    plain = tuple(dict.fromkeys(line for line in lines if not cue_of(line)))
-    if not plain or len(lines) > MAX_PROMPTS:
+    prompts: dict[bool, dict[str, None]] = {False: {}, True: {}}  # by whether they deny
+    for line in lines:
+        if line.count(SLOT) != 1:
+            raise ConfigError(f"A prompt needs one {SLOT} for the name of the class, unlike {quoted(line)}.")
+        prompts[bool(cue_of(line))][line] = None
+    if not prompts[False] or len(lines) > MAX_PROMPTS:
         raise ConfigError(f"Give 1 to {MAX_PROMPTS:,} prompts, at least one without a negation.")
-    negated = set(lines) - set(plain)
-    return Prompts(plain, tuple(line for line in dict.fromkeys(lines) if line in negated))
+    return Prompts(tuple(prompts[False]), tuple(prompts[True]))
 
 
 def _lines(path: Path) -> list[str]:

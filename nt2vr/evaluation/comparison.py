@@ -1,7 +1,7 @@
 """Two systems of a report compared: query by query, and by negation word."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -151,19 +151,22 @@ def break_down(report: Report, first: str, second: str, key: str) -> tuple[Group
         raise ConfigError(f"{first} and {second} have no query in common for {key}. Choose others.")
     before, after = (each.values[row] for each, row in zip(found, rows, strict=True))
     table, units = np.stack([before, after, after - before], axis=1), report.units[places]
+    return tuple(_groups(table, units, [report.queries[place].cue for place in places.tolist()]))
+
+
+def _groups(table: NDArray[np.float64], units: NDArray[np.int64], cues: Sequence[str]) -> Iterator[Group]:
+    yield _group("", table, units)
     rows_of: defaultdict[str, list[int]] = defaultdict(list)
-    for row, place in enumerate(places.tolist()):
-        rows_of[report.queries[place].cue].append(row)
-    groups = [_group("", table, units)]
+    for row, cue in enumerate(cues):
+        rows_of[cue].append(row)
     if rows_of.keys() == {""}:
-        return tuple(groups)
-    small = [name for name, of_name in rows_of.items() if len(of_name) < SMALLEST]
+        return
+    small = [name for name, rows in rows_of.items() if len(rows) < SMALLEST]
     joined = sorted(row for name in small for row in rows_of.pop(name)) if len(small) > 1 else []
     for name in sorted(rows_of, key=lambda name: (name == "", -len(rows_of[name]), name)):
-        groups.append(_group(name, table[rows_of[name]], units[rows_of[name]]))
+        yield _group(name, table[rows_of[name]], units[rows_of[name]])
     if joined:
-        groups.append(_group("", table[joined], units[joined], len(small)))
-    return tuple(groups)
+        yield _group("", table[joined], units[joined], len(small))
 
 
 def _group(name: str, table: NDArray[np.float64], units: NDArray[np.int64], num_joined: int = 0) -> Group:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # imports torch
 
 KS = (1, 5, 10, 50)
 MAP_KS = (5, 10, 25, 50)
+SUBSET_KS = (1, 2, 3)
 CIRR_MEAN = "mean of R@5 and subset R@1"
 FIRST = 5  # clips checked for violations
 CEILING = "caption"
@@ -60,7 +61,6 @@ class CovrQuery:
     subset: tuple[int, ...] = ()  # rows to rank in a second measure, as in CIRR; empty for none
     labels: tuple[str, ...] = ()  # further groups that it is reported in
     parts: tuple[str, tuple[str, ...]] | None = None  # wanted part and unwanted parts, if known
-    names: frozenset[str] = frozenset()  # of the vocabulary of the built-in world that the text mentions
     matches: tuple[int, ...] = ()  # rows that count in mAP@k, where these are more; empty for `right`
     ranked: slice | None = None  # rows that are ranked; None for all
     query_id: str = ""  # for test servers and embeddings from elsewhere; empty in the built-in world
@@ -145,13 +145,10 @@ def vectors_of(embedded: EmbeddedQueries, system: str, weights: Weights, fusion:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """One value per query of a system: the rank of the best right clip, the same within the subset, and violations."""
+    """The rank of each query's best right clip, (Q,) and 1 is best; and shares (Q,) by measure, NaN where none is."""
 
-    ranks: NDArray[np.int64]  # (Q,), 1 is best
-    subset_ranks: NDArray[np.int64]  # (Q,); 0 for queries without a subset
-    violations: NDArray[np.float64]  # (Q,), share of the first FIRST clips; NaN where nothing was to be removed
-    # (Q, len(MAP_KS)), average precision at each; NaN if no query has several right clips
-    precisions: NDArray[np.float64]
+    ranks: NDArray[np.int64]
+    shares: Mapping[str, NDArray[np.float64]]
 
 
 def scores_of(vectors: Vectors, embedded: EmbeddedQueries) -> Vectors:
@@ -170,35 +167,44 @@ def scores_of(vectors: Vectors, embedded: EmbeddedQueries) -> Vectors:
 def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     """Rank all clips for each query. A tie counts against the system, so zeros, which ask for nothing, rank last."""
     scores, queries = scores_of(vectors, embedded), embedded.queries
-    right = mask([query.right for query in queries], scores.shape[1])
-    violating = mask([query.violating for query in queries], scores.shape[1])
+    right, violating, subset, matches = (
+        mask(some, scores.shape[1])
+        for some in (
+            [query.right for query in queries],
+            [query.violating for query in queries],
+            [query.subset for query in queries],
+            [query.matches or query.right for query in queries],
+        )
+    )
+    ranks = first_ranks(scores, right)
+    shares = {f"R@{k}": (ranks <= k) * 1.0 for k in KS}
     violations = shares_among_first(scores, violating, FIRST)
-    violations[~violating.any(axis=1) | ~vectors.any(axis=1)] = np.nan
-    subset = mask([query.subset for query in queries], scores.shape[1])
-    inside = np.where(subset | right, scores, -np.inf)
-    subset_ranks = np.where(subset.any(axis=1), first_ranks(inside.astype(np.float32), right), 0)
-    matches = mask([query.matches or query.right for query in queries], scores.shape[1])
-    return Outcome(first_ranks(scores, right), subset_ranks, violations, average_precisions(scores, matches))
+    shares[f"violations@{FIRST}"] = np.where(violating.any(axis=1) & vectors.any(axis=1), violations, np.nan)
+    shares |= average_precisions(scores, matches)
+    inside = first_ranks(np.where(subset | right, scores, -np.inf).astype(np.float32), right)
+    for k in SUBSET_KS:
+        shares[f"subset R@{k}"] = np.where(subset.any(axis=1), inside <= k, np.nan)
+    return Outcome(ranks, shares)
 
 
-def average_precisions(scores: NDArray[np.float32], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+def average_precisions(scores: NDArray[np.float32], right: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:
     """AP@k for each k of MAP_KS: mean precision at the right clips among the first k, of min(k, all right) clips.
 
         AP@k = sum over i <= k of precision@i * right_i / min(k, number of right clips)
 
-    Where no query has several right clips, R@k says as much, and all are NaN.
+    Where no query has several right clips, R@k says as much, and there are none.
 
     Source: Baldrati et al., "Zero-Shot Composed Image Retrieval with Textual Inversion", ICCV 2023, CIRCO's measure.
     """
-    precisions = np.full((len(scores), len(MAP_KS)), np.nan)
     if not (right.sum(axis=1) > 1).any():
-        return precisions
+        return {}
+    precisions = np.full((len(MAP_KS), len(scores)), np.nan)
     for row in np.flatnonzero(right.any(axis=1)):
         order = np.lexsort((right[row], -scores[row]))[: max(MAP_KS)]  # of tied clips, right ones come last
         hits = right[row][order]
         at = np.cumsum(hits) / np.arange(1, len(hits) + 1) * hits
-        precisions[row] = [at[:k].sum() / min(k, right[row].sum()) for k in MAP_KS]
-    return precisions
+        precisions[:, row] = [at[:k].sum() / min(k, right[row].sum()) for k in MAP_KS]
+    return {f"mAP@{k}": each for k, each in zip(MAP_KS, precisions, strict=True)}
 
 
 def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[str, float]]:
@@ -208,30 +214,21 @@ def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[
         kind, label or ALL -> "R@1" to "R@50", and where they apply "violations@5", "mAP@5" to "mAP@50", "subset R@1"
         to "subset R@3" and CIRR_MEAN; all in percent. ALL and labels are means over the kinds; "negation" comes first.
     """
-    kinds = list(dict.fromkeys(query.kind for query in queries))
+    kinds = np.array([query.kind for query in queries])
     labels = sorted({label: 0 for query in queries for label in query.labels}, key=lambda label: label != "negation")
-    of_kind = {kind: np.array([query.kind == kind for query in queries]) for kind in kinds}
-    table = {kind: _metrics(outcome, chosen) for kind, chosen in of_kind.items()}
-    table[ALL] = _mean(list(table.values()))
+    table = {kind: _metrics(outcome, kinds == kind) for kind in dict.fromkeys(kinds.tolist())}
+    names, table[ALL] = list(table), _mean(list(table.values()))
     for label in labels:
         of_label = np.array([label in query.labels for query in queries])
-        each = (of_label & chosen for chosen in of_kind.values())
-        table[label] = _mean([_metrics(outcome, chosen) for chosen in each if chosen.any()])
+        table[label] = _mean([_metrics(outcome, of_label & (kinds == kind)) for kind in names])
     return table
 
 
 def _metrics(outcome: Outcome, chosen: NDArray[np.bool_]) -> dict[str, float]:
-    metrics = {f"R@{k}": 100 * float((outcome.ranks[chosen] <= k).mean()) for k in KS}
-    violations = outcome.violations[chosen]
-    if not np.isnan(violations).all():
-        metrics["violations@5"] = 100 * float(np.nanmean(violations))
-    precisions = outcome.precisions[chosen]
-    if not np.isnan(precisions).all():
-        metrics |= dict(
-            zip((f"mAP@{k}" for k in MAP_KS), 100 * np.nanmean(precisions, axis=0).astype(float), strict=True)
-        )
-    if len(ranks := outcome.subset_ranks[chosen & (outcome.subset_ranks > 0)]):
-        metrics |= {f"subset R@{k}": 100 * float((ranks <= k).mean()) for k in (1, 2, 3)}
+    """Average in percent what the chosen queries have."""
+    shares = {name: each[chosen & ~np.isnan(each)] for name, each in outcome.shares.items()}
+    metrics = {name: 100 * float(each.mean()) for name, each in shares.items() if len(each)}
+    if "subset R@1" in metrics:
         metrics[CIRR_MEAN] = (metrics["R@5"] + metrics["subset R@1"]) / 2
     return metrics
 
@@ -245,11 +242,8 @@ def systems_of(embedded: EmbeddedQueries, encoder: Encoder) -> list[str]:
     """List every composition, its controls and the ceiling; the fusion if the model has one."""
     if embedded.given is not None:
         return [GIVEN]
-    return [
-        *COMBINATIONS,
-        *(["fusion"] if fusion_of(encoder) else []),
-        *([CEILING] if embedded.captions.any() else []),
-    ]
+    fusion = ["fusion"] if fusion_of(encoder) else []
+    return [*COMBINATIONS, *fusion, *([CEILING] if embedded.captions.any() else [])]
 
 
 def outcomes_of(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Outcome]:

@@ -124,7 +124,6 @@ def _queries(families: Sequence[Family], clips: Sequence[Scene]) -> list[CovrQue
             caption=full_caption(edit.scene),
             labels=(UNSEEN if edit.unseen else SEEN,),
             parts=(edit.modification.wanted_text, edit.modification.unwanted),
-            names=edit.names,
         )
         for row, family in enumerate(families)
         for edit in family.edits

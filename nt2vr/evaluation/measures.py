@@ -166,7 +166,7 @@ def _exclusion(some: Some) -> Found:
 
 def _choices(some: Some) -> Found:
     """Measure accuracy in percent, of all and per template of NegBench, type of NExT-QA or fold."""
-    right = 100.0 * (some.measured.ranks == 1)
+    right = np.where(some.measured.ranks == 1, 100.0, 0.0)
     parts = some.parts(some.places).items()
     return ((some.key(f"accuracy{name}"), Values(places, right[places])) for name, places in parts)
 
@@ -177,10 +177,13 @@ def _classes(some: Some) -> Found:
     Each is yielded of all videos, of every data set (and of Kinetics-verb), and as the mean over data sets.
     """
     denied = np.array([place for place, query in enumerate(some.queries) if query.kind == LENIENT], np.int64)
-    first = 100.0 * (some.ranks == 1)
-    found = {"accuracy": Values(some.places, first), "top-5": Values(some.places, 100.0 * (some.ranks <= TOP))}
+    first = np.where(some.ranks == 1, 100.0, 0.0)
+    found = {
+        "accuracy": Values(some.places, first),
+        "top-5": Values(some.places, np.where(some.ranks <= TOP, 100.0, 0.0)),
+    }
     if len(denied):  # of the same videos in the same order
-        found["negated"] = Values(denied, 100.0 * (some.measured.ranks[denied] == 1))
+        found["negated"] = Values(denied, np.where(some.measured.ranks[denied] == 1, 100.0, 0.0))
         found["delta"] = Values(some.places, first - found["negated"].values)
     for name, each in found.items():
         parts = some.parts(each.places)

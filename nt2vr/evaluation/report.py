@@ -7,7 +7,7 @@ captions.json  of videos in words, the captions of each
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nt2vr.errors import ConfigError, quoted, reason_of
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows, cue_of, row_array
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.intervals import Interval, Units, intervals_of, units_of
 from nt2vr.evaluation.measures import Measured, Values, averages_of, metric_values
 from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
@@ -211,23 +211,14 @@ def load_report(folder: Path) -> Report:
         data = without_schema(parse_json((folder / REPORT).read_text(encoding="utf-8")), folder / REPORT)
         text = (folder / QUERIES).read_text(encoding="utf-8")
         lines = [parse_json(line) for line in text.split("\n") if line]
-        pictures = tuple(line["picture"] for line in lines if "picture" in line)
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as found:
             arrays = dict(found)
-        ends = {name: np.cumsum(arrays[f"num_{name}"])[:-1] for name in JUDGED}
-        judged = {name: np.split(arrays[name], ends[name]) for name in JUDGED}
-        queries = [_query(line, {name: judged[name][place] for name in JUDGED}) for place, line in enumerate(lines)]
-        results = []
-        for place, spec in enumerate(data["systems"]):
-            system, metrics = spec.pop("system"), spec.pop("metrics")
-            for name in ("model", "strategy"):
-                _of_kind(spec, name, str)
-            results.append(Result(str(system), spec, _measured(arrays, place), metrics if pictures else None))
+        pictures = tuple(line["picture"] for line in lines if "picture" in line)
         report = Report(
             video_ids=tuple(arrays["video_ids"].tolist()),
             texts=tuple(arrays["texts"].tolist()),
-            queries=tuple(queries),
-            results=tuple(results),
+            queries=tuple(_queries(lines, arrays)),
+            results=tuple(_results(data["systems"], arrays, bool(pictures))),
             notes=tuple(map(str, data["notes"])),
             captions=_captions(folder / CAPTIONS),
             pictures=pictures,
@@ -245,14 +236,22 @@ def _of_kind(data: Mapping[str, Any], name: str, kind: type) -> Any:
     return data[name]
 
 
-def _query(line: Mapping[str, Any], judged: Mapping[str, Rows]) -> JudgedQuery:
-    known = {name: line[name] for name in ("kind", "text", "wanted", "original", "cue", "group")}
-    return JudgedQuery(**known, unwanted=tuple(line["unwanted"]), **judged)  # type: ignore[arg-type]
+def _queries(lines: Sequence[Mapping[str, Any]], arrays: Mapping[str, Any]) -> Iterator[JudgedQuery]:
+    judged = {name: np.split(arrays[name], np.cumsum(arrays[f"num_{name}"])[:-1]) for name in JUDGED}
+    for place, line in enumerate(lines):
+        known = {name: line[name] for name in ("kind", "text", "wanted", "original", "cue", "group")}
+        rows = {name: judged[name][place] for name in JUDGED}
+        yield JudgedQuery(**known, unwanted=tuple(line["unwanted"]), **rows)
 
 
-def _measured(arrays: Mapping[str, Any], place: int) -> Measured:
-    names = (name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays)  # older reports lack some
-    return Measured(**{name: arrays[f"measured_{name}"][place] for name in names})
+def _results(systems: Sequence[dict[str, Any]], arrays: Mapping[str, Any], is_covr: bool) -> Iterator[Result]:
+    names = [name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays]  # older reports lack some
+    for place, spec in enumerate(systems):
+        system, metrics = spec.pop("system"), spec.pop("metrics")
+        for name in ("model", "strategy"):
+            _of_kind(spec, name, str)
+        measured = Measured(**{name: arrays[f"measured_{name}"][place] for name in names})
+        yield Result(str(system), spec, measured, metrics if is_covr else None)
 
 
 def _captions(path: Path) -> dict[str, tuple[str, ...]]:

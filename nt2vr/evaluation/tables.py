@@ -3,6 +3,7 @@
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, product
 from pathlib import Path
 from statistics import fmean
 
@@ -95,16 +96,16 @@ def _covr_groups(report: Report, measure: str, known: Iterable[str]) -> Iterator
     kinds = by_definition(dict.fromkeys(query.kind for query in report.queries))
     rows = dict.fromkeys(key.rpartition("/")[0] for key in known)
     labels = [row for row in rows if row not in (*kinds, ALL, SEEN, UNSEEN, REMOVALS)]
-    heads = {
-        measure: {f"{ALL}/{measure}": ALL, f"{SEEN}/{measure}": "seen", f"{UNSEEN}/{measure}": "unseen"},
-        REMOVALS: {f"{REMOVALS}/{name}": name for name in ("R@1", VIOLATIONS)},
-        f"{measure} by kind of change": {f"{kind}/{measure}": kind for kind in kinds},
-        ALL: {f"{ALL}/{name}": name for name in FURTHER},
-        f"{MAP} by aspect": {f"{label}/{MAP}": label for label in labels},
+    groups = {
+        measure: [(ALL, measure, ALL), (SEEN, measure, "seen"), (UNSEEN, measure, "unseen")],
+        REMOVALS: [(REMOVALS, name, name) for name in ("R@1", VIOLATIONS)],
+        f"{measure} by kind of change": [(kind, measure, kind) for kind in kinds],
+        ALL: [(ALL, name, name) for name in FURTHER],
+        f"{MAP} by aspect": [(label, MAP, label) for label in labels],
     }
-    for head, names in heads.items():
-        there = ((key, text) for key, text in names.items() if key in known)
-        yield Group(head, tuple(Column(key, text, lower_is_better=text == VIOLATIONS) for key, text in there))
+    for head, cells in groups.items():
+        columns = (Column(f"{row}/{name}", text, lower_is_better=name == VIOLATIONS) for row, name, text in cells)
+        yield Group(head, tuple(column for column in columns if column.key in known))
 
 
 def _with_subsets(known: Iterable[str], group: Group) -> Group:
@@ -145,17 +146,21 @@ def markdown(report: Report) -> str:
     """Return each table; of pictures plus texts one, with a line per kind of change and system."""
     if not report.is_covr:
         return "\n".join([*(_markdown(*table.texts()) for table in tables_of(report)), f"{size_of(report)}\n"])
+    heads, *lines = _covr_lines(report)
+    return f"{_markdown(heads, *lines, num_left=2)}\n{size_of(report)}\n"
+
+
+def _covr_lines(report: Report) -> Iterator[list[str]]:
+    """Yield heads, then a line per kind of change and system."""
     of_system = {result.spec["strategy"]: report.metrics[result.system] for result in report.results}
-    keys = dict.fromkeys(key for metrics in of_system.values() for key in metrics)
-    found = {key.rpartition("/")[2] for key in keys}
+    keys = [key.rpartition("/") for metrics in of_system.values() for key in metrics]
+    found = {name for _, _, name in keys}
     names = [name for name in (*MEASURES, VIOLATIONS, *FURTHER) if name in found]
-    lines = [
-        [row, system, *(f"{metrics[f'{row}/{name}']:.1f}" if f"{row}/{name}" in metrics else "" for name in names)]
-        for row in dict.fromkeys(key.rpartition("/")[0] for key in keys)
-        for system, metrics in of_system.items()
-    ]
-    measured = (line for line in lines if any(line[2:]))
-    return f"{_markdown(['kind', 'system', *names], *measured, num_left=2)}\n{size_of(report)}\n"
+    yield ["kind", "system", *names]
+    for row, (system, metrics) in product(dict.fromkeys(row for row, _, _ in keys), of_system.items()):
+        values = [metrics.get(f"{row}/{name}") for name in names]
+        if any(value is not None for value in values):
+            yield [row, system, *("" if value is None else f"{value:.1f}" for value in values)]
 
 
 def _markdown(heads: Sequence[str], *rows: Sequence[str], num_left: int = 1) -> str:
@@ -167,14 +172,15 @@ def csv_table(report: Report) -> str:
     """Return all metrics of all systems, unrounded, with their keys as headers; then the ends of their intervals."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    lines = lines_of(report)
     columns = (column.key for groups in groups_of(report) for group in groups for column in group.columns)
-    keys = dict.fromkeys((key for _, metrics in lines for key in metrics) if report.is_covr else columns)
+    measured = (key for _, metrics in lines_of(report) for key in metrics)
+    keys = list(dict.fromkeys(measured if report.is_covr else columns))
     writer.writerow(["system", *keys, *(f"{key} {end}" for key in keys for end in ("low", "high"))])
-    for name, metrics in lines:
-        intervals = (interval_of(report, name, key) if key in metrics else None for key in keys)
-        ends = ((each.low, each.high) if each else ("", "") for each in intervals)
-        writer.writerow([name, *(metrics.get(key, "") for key in keys), *(end for both in ends for end in both)])
+    for name, metrics in lines_of(report):
+        intervals = report.intervals.get(name, {})
+        known = (intervals.get(key) if key in metrics else None for key in keys)
+        ends = chain.from_iterable((each.low, each.high) if each else ("", "") for each in known)
+        writer.writerow([name, *(metrics.get(key, "") for key in keys), *ends])
     return file.getvalue()
 
 
@@ -183,16 +189,11 @@ def latex(report: Report) -> str:
 
     A small number after ± is half of a figure's 95 % interval.
     """
-    seen, groups = set[str](), list[Group]()
-    for group in (group for table in tables_of(report) for group in table.groups):
-        columns = tuple(column for column in group.columns if column.key not in seen)
-        seen |= {column.key for column in columns}
-        groups += [Group(group.head, columns)] if columns else []
-    rules, first = list[str](), 2
+    groups, rules, first = list(_each_once(tables_of(report))), list[str](), 2
     for group in groups:
         rules.append(rf"\cmidrule(lr){{{first}-{first + len(group.columns) - 1}}}")
         first += len(group.columns)
-    columns = tuple(column for group in groups for column in group.columns)
+    columns = [column for group in groups for column in group.columns]
     heads = (rf"\multicolumn{{{len(group.columns)}}}{{c}}{{{escaped(group.head)}}}" for group in groups)
     rows = (
         [escaped(name), *(_latex_cell(report, name, column, metrics) for column in columns)]
@@ -205,6 +206,15 @@ def latex(report: Report) -> str:
         *(r"\bottomrule", r"\end{tabular}"),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _each_once(tables: Iterable[Table]) -> Iterator[Group]:
+    """Yield the groups of columns of several tables, without the columns that were there."""
+    seen = set[str]()
+    for group in (group for table in tables for group in table.groups):
+        if columns := tuple(column for column in group.columns if column.key not in seen):
+            yield Group(group.head, columns)
+        seen |= {column.key for column in columns}
 
 
 def _latex_cell(report: Report, name: str, column: Column, metrics: Mapping[str, float]) -> str:

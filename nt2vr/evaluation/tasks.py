@@ -176,34 +176,37 @@ def task_benchmark(
     path: Path, decoder: Decoder, cache: Cache, progress: Progress = silent, prompts: str = ""
 ) -> Benchmark:
     """Read a task; a ConfigError says why it cannot be used. `prompts` are those of classes, see `read_prompts`."""
-    folder, name = (path if path.is_dir() else path.parent).absolute(), path.stem
-    has_classes = False
+    folder = (path if path.is_dir() else path.parent).absolute()
     try:
         if path.suffix.lower() == ".csv":
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                lines = list(csv.DictReader(file))
-            columns = set(lines[0]) if lines else set[str]()
-            has_classes = "class" in columns and not columns & {"captions", "pos_image_id", *CSV_FORMS}
-            if "pos_image_id" in columns:
-                videos, task = _pictures(lines, folder)
-                name += f", {len(task[1]):,} of {len(lines):,} pairs" * (len(task[1]) < len(lines))
-            elif "captions" in columns:
-                videos, task = _retrieval(lines, folder)
-            elif has_classes:
-                videos, task = _classes(lines, folder, read_prompts(prompts, folder))
-            else:
-                name += ", whole pictures" * ({"hard_negs", REGION} <= columns)
-                videos, task = _questions(questions_of(lines, path.stem, CSV_FORMS), folder)
+            name, videos, task = _table(path, folder, prompts)
         else:
-            videos, task = _questions(read_foils(path, progress), folder)
+            name, (videos, task) = path.stem, _questions(read_foils(path, progress), folder)
     except (MemoryError, TimeoutError) as error:
         raise ConfigError(f"{path} takes too much memory or time to read. Choose a smaller file.") from error
     except (OSError, ValueError, KeyError, TypeError, SyntaxError, IndexError, AttributeError, csv.Error) as error:
         reason = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
         raise ConfigError(f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py.") from error
-    if prompts and not has_classes:
+    if prompts and task[1] and task[1][0].kind != "class":
         raise ConfigError(f"{path} has no classes. Leave out the prompts.")
     return _benchmark(name, path, videos, task, decoder, cache, progress)
+
+
+def _table(path: Path, folder: Path, prompts: str) -> tuple[str, list[Video], Task]:
+    """Read a CSV file of any form; return also the name of the benchmark, which tells what is left out."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = list(csv.DictReader(file))
+    columns, name = set(lines[0]) if lines else set[str](), path.stem
+    if "pos_image_id" in columns:
+        videos, task = _pictures(lines, folder)
+        few = f", {len(task[1]):,} of {len(lines):,} pairs" if len(task[1]) < len(lines) else ""
+        return f"{name}{few}", videos, task
+    if "captions" in columns:
+        return name, *_retrieval(lines, folder)
+    if "class" in columns and columns.isdisjoint(CSV_FORMS):
+        return name, *_classes(lines, folder, read_prompts(prompts, folder))
+    whole = ", whole pictures" if {"hard_negs", REGION} <= columns else ""
+    return f"{name}{whole}", *_questions(questions_of(lines, name, CSV_FORMS), folder)
 
 
 def class_benchmark(
@@ -257,18 +260,17 @@ def _classes(lines: Lines, folder: Path, prompts: Prompts) -> tuple[list[Video],
 
 def _pictures(lines: Lines, folder: Path) -> tuple[list[Video], Task]:
     """Read sentences with a right and a wrong picture; pairs of which a picture is not there are left out."""
-    names = [line[column] for line in lines for column in ("pos_image_id", "neg_image_id")]
-    videos, places = _looked_up(names, folder)
-    there = [video.path.is_file() for video in videos]
-    new = {place: row for row, place in enumerate(place for place, is_there in enumerate(there) if is_there)}
+    videos, _ = _looked_up([line[column] for line in lines for column in ("pos_image_id", "neg_image_id")], folder)
+    there = [video for video in videos if video.path.is_file()]
+    rows = {video.video_id: row for row, video in enumerate(there)}
     queries = []
-    for row, line in enumerate(lines):
-        right, wrong = places[2 * row : 2 * row + 2]
-        if right in new and wrong in new:
-            group = "; ".join(name for column, name in SVO.items() if line[column].lower() == "true")
-            relevant, hard = row_array((new[right],)), row_array((new[wrong],))
+    for line in lines:
+        group = "; ".join(name for column, name in SVO.items() if line[column].lower() == "true")
+        right, wrong = rows.get(line["pos_image_id"]), rows.get(line["neg_image_id"])
+        if right is not None and wrong is not None:
+            relevant, hard = row_array((right,)), row_array((wrong,))
             queries.append(JudgedQuery("picture", line["sentence"], relevant, hard, group=group))
-    return [videos[place] for place in new], ((), tuple(queries), {})
+    return there, ((), tuple(queries), {})
 
 
 def _questions(asked: Sequence[Question], folder: Path) -> tuple[list[Video], Task]:
