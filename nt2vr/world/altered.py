@@ -1,7 +1,7 @@
 """Scenes with one thing changed, for captions that are false of the original; and what scenes may show, as classes."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -20,55 +20,90 @@ def altered(scene: Scene, change: str, rng: random.Random) -> Iterator[Scene]:
         change: "verb", "motion" for a verb that single frames do not tell from the other, "subject", "place",
             "prop replaced", "prop added" or "verbs swapped", between two actors.
     """
-    found = list(_altered(scene, change))
+    found = list(_CHANGES[change](scene))
     rng.shuffle(found)
     yield from found
 
 
-def _altered(scene: Scene, change: str) -> Iterator[Scene]:
+def _verbs(scene: Scene) -> Iterator[Scene]:
+    done = _verbs_in(scene)
+    for figure, old in ((each, deed) for each in scene.figures for deed in _only(each)):
+        for kind in deeds_at(scene.place, figure.thing):
+            if not (old.object or kind.objects) and kind.layer == "main" and kind.verb not in done:
+                yield scene.swapped(figure, figure.redone(old, replace(old, verb=kind.verb)))
+
+
+def _motions(scene: Scene) -> Iterator[Scene]:
+    done = _verbs_in(scene)
+    for figure in scene.figures:
+        for old in _only(figure):
+            for verb in other_motions(old, figure.thing, scene.place):
+                if verb not in done:
+                    yield scene.swapped(figure, figure.redone(old, replace(old, verb=verb)))
+        if (figure.enters > 0) != (figure.leaves < 1):
+            turned = tuple(replace(deed, start=1 - deed.end, end=1 - deed.start) for deed in figure.deeds)
+            new = replace(figure, enters=1 - figure.leaves, leaves=1 - figure.enters, deeds=turned)
+            yield scene.swapped(figure, new)
+
+
+def _subjects(scene: Scene) -> Iterator[Scene]:
+    place, seen = places()[scene.place], _seen(scene)
+    for figure in scene.actors:
+        for name, thing in things().items():
+            may = all(deed.kind.may(thing, place) for deed in figure.deeds)
+            if may and name not in seen and _alike(name, figure.thing):
+                yield scene.swapped(figure, replace(figure, thing=name))
+
+
+def _places(scene: Scene) -> Iterator[Scene]:
     place = places()[scene.place]
-    seen, done = {each.thing for each in seen_in(scene)}, {deed.verb for each in scene.figures for deed in each.doings}
-    further = [name for name in place.found if name not in seen and things()[name].role not in ACTING]
-    match change:
-        case "verb":
-            for figure in scene.figures:
-                for old in _only(figure):
-                    for kind in deeds_at(scene.place, figure.thing):
-                        if not (old.object or kind.objects) and kind.layer == "main" and kind.verb not in done:
-                            new = replace(old, verb=kind.verb)
-                            yield _with(scene, figure, deeds=_swapped(figure, old, new))
-        case "motion":
-            for figure in scene.figures:
-                for old in _only(figure):
-                    for verb in other_motions(old, figure.thing, scene.place):
-                        if verb not in done:
-                            yield _with(scene, figure, deeds=_swapped(figure, old, replace(old, verb=verb)))
-                if (figure.enters > 0) != (figure.leaves < 1):
-                    turned = (replace(deed, start=1 - deed.end, end=1 - deed.start) for deed in figure.deeds)
-                    yield _with(scene, figure, enters=1 - figure.leaves, leaves=1 - figure.enters, deeds=tuple(turned))
-        case "subject":
-            for figure in scene.figures:
-                for name, thing in things().items() if figure.acts else ():
-                    may = all(deed.kind.may(thing, place) for deed in figure.deeds)
-                    if may and name not in seen and _alike(name, figure.thing):
-                        yield _with(scene, figure, thing=name)
-        case "place":
-            others = (each for each in places().values() if each.indoors == place.indoors and each != place)
-            yield from (replace(scene, place=other.name) for other in others)
-        case "prop replaced":
-            for figure in scene.figures:
-                names = [name for name in further if not figure.acts and _alike(name, figure.thing)]
-                yield from (_with(scene, figure, thing=name) for name in names)
-        case "prop added":
-            plain = (name for name in further if not things()[name].tint)
-            yield from (replace(scene, figures=(*scene.figures, Figure(name))) for name in plain)
-        case "verbs swapped":
-            for one, other in combinations(scene.figures, 2):
-                alike = one.count == other.count and _alike(one.thing, other.thing)
-                for first, second in zip(_only(one), _only(other), strict=False) if alike else ():
-                    if first.verb != second.verb and (first.start, first.end) == (second.start, second.end):
-                        found = _with(scene, one, deeds=_swapped(one, first, second))
-                        yield _with(found, other, deeds=_swapped(other, second, first))
+    others = (each for each in places().values() if each.indoors == place.indoors and each != place)
+    return (replace(scene, place=other.name) for other in others)
+
+
+def _props_replaced(scene: Scene) -> Iterator[Scene]:
+    further = _further(scene)
+    for figure in (each for each in scene.figures if not each.acts):
+        names = [name for name in further if _alike(name, figure.thing)]
+        yield from (scene.swapped(figure, replace(figure, thing=name)) for name in names)
+
+
+def _props_added(scene: Scene) -> Iterator[Scene]:
+    plain = (name for name in _further(scene) if not things()[name].tint)
+    return (replace(scene, figures=(*scene.figures, Figure(name))) for name in plain)
+
+
+def _verbs_swapped(scene: Scene) -> Iterator[Scene]:
+    for one, other in combinations(scene.figures, 2):
+        if one.count == other.count and _alike(one.thing, other.thing):
+            for first, second in zip(_only(one), _only(other), strict=False):
+                if first.verb != second.verb and (first.start, first.end) == (second.start, second.end):
+                    yield scene.swapped(one, one.redone(first, second)).swapped(other, other.redone(second, first))
+
+
+_CHANGES: Mapping[str, Callable[[Scene], Iterator[Scene]]] = {
+    "verb": _verbs,
+    "motion": _motions,
+    "subject": _subjects,
+    "place": _places,
+    "prop replaced": _props_replaced,
+    "prop added": _props_added,
+    "verbs swapped": _verbs_swapped,
+}
+
+
+def _seen(scene: Scene) -> set[str]:
+    return {each.thing for each in seen_in(scene)}
+
+
+def _further(scene: Scene) -> list[str]:
+    """Return things that may be at the place and are not seen."""
+    seen = _seen(scene)
+    return [name for name in places()[scene.place].found if name not in seen and things()[name].role not in ACTING]
+
+
+def _verbs_in(scene: Scene) -> set[str]:
+    return {deed.verb for figure in scene.figures for deed in figure.doings}
 
 
 def other_motions(deed: Deed, thing: str, place: str) -> Iterator[str]:
@@ -92,18 +127,9 @@ def _only(figure: Figure) -> list[Deed]:
     return main if len(main) == 1 and main[0] in figure.deeds and not isinstance(main[0].object, int) else []
 
 
-def _swapped(figure: Figure, old: Deed, new: Deed) -> tuple[Deed, ...]:
-    return tuple(new if deed == old else deed for deed in figure.deeds)
-
-
 def _alike(one: str, other: str) -> bool:
     first, second = things()[one], things()[other]
     return first.role == second.role and bool(first.tint) == bool(second.tint)
-
-
-def _with(scene: Scene, figure: Figure, **changes: object) -> Scene:
-    new = replace(figure, **changes)  # type: ignore[arg-type]
-    return replace(scene, figures=tuple(new if each is figure else each for each in scene.figures))
 
 
 def shown_classes() -> Mapping[str, Sequence[tuple[str, str, Claim]]]:

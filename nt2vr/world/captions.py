@@ -69,6 +69,7 @@ class _Writer:
         self.verbs: list[tuple[int, Verb, tuple[int, int]]] = []  # piece, verb and act
         self.with_things: list[tuple[int, str, tuple[int, int]]] = []  # piece, words and act
         self.behind: list[tuple[int, Phrase, int]] = []  # piece, phrase and number of its claim
+        self.written: list[Figure] = []
 
     def says(self, share: float = DETAIL) -> bool:
         """Decide whether to mention a detail."""
@@ -79,13 +80,42 @@ class _Writer:
         self.whos[who] = replace(self.whos[who], acts=(*self.whos[who].acts, act))
         return who, len(self.whos[who].acts) - 1
 
+    def actor(self, figure: Figure, others: list[Figure]) -> None:
+        """Write what an actor does, perhaps together with one of the others, which is taken off the list then."""
+        gap, earlier = len(self.pieces), len(self.mains)
+        self.pieces += [""] if self.written else []
+        twin = next((other for other in others if _alike(figure, other)), None)
+        if twin and self.rng.random() < TOGETHER_SHARE:
+            others.remove(twin)
+            self.together(figure, twin)
+        else:
+            targets = (self.scene.figures[deed.object] for deed in figure.deeds if isinstance(deed.object, int))
+            self.clause(figure, any(target in self.written for target in targets))
+        if self.written:
+            self.relate(gap, earlier)
+        self.written.append(figure)
+
     def clause(self, figure: Figure, named: bool) -> None:
         """Write what a figure is and does."""
-        rng, who, main = self.rng, len(self.whos), main_deeds(figure)
+        who, main = len(self.whos), main_deeds(figure)
         if len(main) > 1 and not self.says(0.5):
-            main = [rng.choice(main)]
-        mood, worn = (next((d for d in figure.deeds if d.kind.layer == each), None) for each in ("mood", "worn"))
-        mood, worn = (deed if deed and self.says() else None for deed in (mood, worn))
+            main = [self.rng.choice(main)]
+        layers = {deed.kind.layer: deed for deed in figure.deeds}
+        mood, worn = (layers[each] if each in layers and self.says() else None for each in ("mood", "worn"))
+        phrase, main, mood = self.subject(figure, main, mood)
+        self.with_thing(who, worn, main)
+        if mood and not main:
+            main, mood = [mood], None
+        form = self.rng.choice(FORMS)
+        self.predicate(who, main, form, phrase.plural, named)
+        if mood:
+            words, act = draw_deed(mood, self.scene.figures, self.rng)
+            self.claim_act(who, act)
+            self.pieces += ["and", conjugate(words, following(form), phrase.plural)]
+
+    def subject(self, figure: Figure, main: list[Deed], mood: Deed | None) -> tuple[Phrase, list[Deed], Deed | None]:
+        """Name a figure, and return the phrase and those of the deeds that it does not say."""
+        rng = self.rng
         adjective = rng.choice(mood.kind.doers)[0] if mood and rng.random() < ADJECTIVE_SHARE else ""
         phrase = draw_phrase(figure, rng, FULL_DETAIL if self.full else DETAIL, adjective)
         if len(main) == 1 and figure.kind.role == "person" and doers_of(main[0]) and rng.random() < DOER_SHARE:
@@ -93,32 +123,30 @@ class _Writer:
         self.whos.append(phrase.who)
         self.pieces.append(phrase.text)
         if mood and adjective:
-            self.claim_act(who, Act(frozenset((mood.verb,))))
+            self.claim_act(len(self.whos) - 1, Act(frozenset((mood.verb,))))
             mood = None
-        if worn:
-            words, act = draw_object(worn, rng)
+        return phrase, main, mood
+
+    def with_thing(self, who: int, worn: Deed | None, main: list[Deed]) -> None:
+        """Write what is worn, or perhaps "with" what a single deed is done to, which is taken off the list then."""
+        deed, templates = worn, WORN
+        if not worn and len(main) == 1 and isinstance(main[0].object, str) and self.rng.random() < WITH_SHARE:
+            deed, templates = main.pop(), ()
+        if deed:
+            words, act = draw_object(deed, self.rng)
             self.with_things.append((len(self.pieces), words, self.claim_act(who, act)))
-            self.pieces.append(rng.choice(WORN).format(words))
-        elif len(main) == 1 and isinstance(main[0].object, str) and rng.random() < WITH_SHARE:
-            words, act = draw_object(main.pop(), rng)
-            self.with_things.append((len(self.pieces), words, self.claim_act(who, act)))
-            self.pieces.append(f"with {words}")
-        if mood and not main:
-            main, mood = [mood], None
-        form = rng.choice(FORMS)
-        worded = [draw_deed(deed, self.scene.figures, rng, named) for deed in main]
+            self.pieces.append((self.rng.choice(templates) if templates else "with {}").format(words))
+
+    def predicate(self, who: int, deeds: Sequence[Deed], form: str, plural: bool, named: bool) -> None:
+        """Write one deed or two, whose targets may have been named."""
+        worded = [draw_deed(deed, self.scene.figures, self.rng, named) for deed in deeds]
         acts = [self.claim_act(who, act) for _, act in worded]
-        verbs = [Verb(words, form, phrase.plural) for words, _ in worded]
+        verbs = [Verb(words, form, plural) for words, _ in worded]
         if len(verbs) == 2:
             self.sequence(verbs[0], verbs[1], acts)
         elif verbs:
-            self.single(verbs[0], main[0], acts[0])
-        if mood:
-            words, act = draw_deed(mood, self.scene.figures, rng)
-            self.claim_act(who, act)
-            self.pieces += ["and", conjugate(words, following(form), phrase.plural)]
-        if main:
-            self.mains.append((main[0], acts[0]))
+            self.single(verbs[0], deeds[0], acts[0])
+        self.mains += [(deeds[0], acts[0])] if deeds else []
 
     def single(self, verb: Verb, deed: Deed, act: tuple[int, int]) -> None:
         """Write one verb, and perhaps when."""
@@ -183,21 +211,24 @@ class _Writer:
         self.whos.append(phrase.who)
         self.pieces.append(template.format(phrase.text, is_="are" if phrase.plural else "is"))
 
+    def where(self) -> tuple[list[str], Claim]:
+        """Draw words for place and time of day, perhaps none, and claim them."""
+        place, rng = places()[self.scene.place], self.rng
+        words = [rng.choice(place.phrases)] if self.says(0.6) else []
+        claim = Claim(places=frozenset((place.name,) if words else ()))
+        if not place.indoors and self.says(0.3) and (self.scene.night or rng.random() < DETAIL):
+            words.append(rng.choice(NIGHT if self.scene.night else DAY))
+            claim = replace(claim, night=self.scene.night)
+        return words, claim
+
     def finish(self) -> SceneCaption:
         """Add place and time of day, and say what can be denied."""
-        scene, rng, place = self.scene, self.rng, places()[self.scene.place]
-        where = [rng.choice(place.phrases)] if self.says(0.6) else []
-        night = scene.night if not place.indoors and self.says(0.3) else None
-        if night is not None and (night or rng.random() < DETAIL):
-            where.append(rng.choice(NIGHT if night else DAY))
-        else:
-            night = None
-        claim = Claim(tuple(self.whos), frozenset((place.name,) if where and where[0] in place.phrases else ()), night)
-        claim = replace(claim, orders=tuple(self.orders))
+        where, claim = self.where()
+        claim = replace(claim, whos=tuple(self.whos), orders=tuple(self.orders))
         pieces = [*self.pieces, *where]
-        if not self.mains and rng.random() < THERE_SHARE:
+        if not self.mains and self.rng.random() < THERE_SHARE:
             pieces[0] = f"there {'are' if self.whos[0].least > 1 else 'is'} {pieces[0]}"
-        if where and rng.random() < FIRST_SHARE:
+        if where and self.rng.random() < FIRST_SHARE:
             pieces = [*self.pieces, ""]
             pieces[0] = f"{' '.join(where)}, {pieces[0]}"
         said = tuple(self.verbs), tuple(self.with_things), tuple(self.behind)
@@ -214,25 +245,12 @@ def _alike(one: Figure, other: Figure) -> bool:
 def describe(scene: Scene, rng: random.Random) -> SceneCaption:
     """Draw a caption of a scene, never with a negation."""
     writer = _Writer(scene, rng)
-    actors = [figure for figure in scene.figures if figure.acts]
+    actors = scene.actors
     rng.shuffle(actors)
     if not writer.full:
         actors = actors[: rng.randint(1, len(actors))]
-    written: list[Figure] = []
     while actors:
-        figure, gap, earlier = actors.pop(0), len(writer.pieces), len(writer.mains)
-        if written:
-            writer.pieces.append("")
-        twin = next((other for other in actors if _alike(figure, other)), None)
-        if twin and rng.random() < TOGETHER_SHARE:
-            actors.remove(twin)
-            writer.together(figure, twin)
-        else:
-            targets = [deed.object for deed in figure.deeds if isinstance(deed.object, int)]
-            writer.clause(figure, any(scene.figures[target] in written for target in targets))
-        if written:
-            writer.relate(gap, earlier)
-        written.append(figure)
+        writer.actor(actors.pop(0), actors)
     for figure in scene.figures:
         if not figure.acts and writer.says(0.5):
             writer.further(figure)

@@ -6,7 +6,7 @@ Things count wherever they are seen: as figures, in a hand, worn, ridden, or in 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -38,15 +38,19 @@ class Act:
 
     def fits(self, deed: Deed, figures: Sequence[Figure]) -> bool:
         """Return whether a deed matches the description."""
-        if self.verbs and deed.verb not in self.verbs:
-            return False
-        if self.targets and not (isinstance(deed.object, int) and figures[deed.object].thing in self.targets):
-            return False
-        if self.objects and not (isinstance(deed.object, str) and deed.object in self.objects):
-            return False
-        if not _has_colour(deed.object, deed.colour, self):
-            return False
-        return not self.part or (deed.end <= 0.5 if self.part == "start" else deed.start >= 0.5)
+        target = figures[deed.object].thing if isinstance(deed.object, int) else ""
+        thing = deed.object if isinstance(deed.object, str) else ""
+        return (
+            _among(deed.verb, self.verbs)
+            and _among(target, self.targets)
+            and _among(thing, self.objects)
+            and _has_colour(deed.object, deed.colour, self)
+            and (not self.part or (deed.end <= 0.5 if self.part == "start" else deed.start >= 0.5))
+        )
+
+
+def _among(name: str, names: Names) -> bool:
+    return not names or name in names
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ class Who:
     def fits(self, figure: Figure, figures: Sequence[Figure]) -> bool:
         """Return whether a figure matches the description, its number aside."""
         return (
-            (not self.names or figure.thing in self.names)
+            _among(figure.thing, self.names)
             and _has_colour(figure.thing, figure.colour, self)
             and (not self.size or figure.size == self.size)
             and all(any(act.fits(deed, figures) for deed in figure.doings) for act in self.acts)
@@ -79,13 +83,12 @@ class Who:
     def found(self, seen: Sequence[Figure], figures: Sequence[Figure]) -> Iterator[frozenset[int]]:
         """Yield the choices of figures that are this many together."""
         fitting = [number for number, figure in enumerate(seen) if self.fits(figure, figures)]
-        if self.total:
-            if self.least <= sum(seen[number].count for number in fitting) <= self.most:
-                yield frozenset(fitting)
+        if self.least == 1 and not self.total:
+            yield from (frozenset((number,)) for number in fitting)
             return
-        sizes = (1,) if self.least == 1 else (1, 2, 3)
-        for chosen in (some for size in sizes for some in combinations(fitting, size)):
-            if self.least == 1 or self.least <= sum(seen[number].count for number in chosen) <= self.most:
+        together = chain.from_iterable(combinations(fitting, size) for size in (1, 2, 3))
+        for chosen in [fitting] if self.total else together:
+            if self.least <= sum(seen[number].count for number in chosen) <= self.most:
                 yield frozenset(chosen)
 
 

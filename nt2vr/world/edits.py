@@ -5,7 +5,7 @@ usual one does.
 """
 
 import random
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, product
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from nt2vr.search.answers import Verdict
 from nt2vr.world.claims import Act, Claim, Who
 from nt2vr.world.reader import judge, read_claim
 from nt2vr.world.sampling import anywhere, cast_at, draw_colour, props_at, sample_deed, stream_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, main_deeds, problems
+from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid, main_deeds
 from nt2vr.world.things import ACTING, WEAR, Names, Noun, deeds, places, things
 from nt2vr.world.wording import conjugate, draw_deed, draw_noun, meanings
 
@@ -39,16 +39,10 @@ class Change:
     def applied(self, scene: Scene) -> Scene:
         """Return the scene with the change, and without the things that are not found at its place."""
         if self.place:
-            night = scene.night and not places()[self.place].indoors
-            found = {*anywhere(), *props_at(self.place, night)}
-            strange = [figure.thing for figure in scene.figures if not figure.acts and figure.thing not in found]
-            return _without(replace(scene, place=self.place, night=night), strange)
-        if self.new is None:
-            return _without(scene, [figure.thing for figure in (self.old,) if figure])
-        if self.old is None:
-            return replace(scene, figures=(*scene.figures, self.new))
-        old, new = self.old.thing, self.new
-        return replace(scene, figures=tuple(new if figure.thing == old else figure for figure in scene.figures))
+            return _moved(scene, self.place)
+        if self.old and self.new:
+            return scene.swapped(self.old, self.new)
+        return replace(scene, figures=(*scene.figures, self.new)) if self.new else _without(scene, [self.old])
 
     @property
     def names(self) -> Names:
@@ -92,9 +86,18 @@ def _act(deed: Deed, scene: Scene) -> Act:
     return Act(frozenset((deed.verb,)), **{slot: objects})  # type: ignore[arg-type]
 
 
-def _without(scene: Scene, gone: Collection[str]) -> Scene:
+def _moved(scene: Scene, place: str) -> Scene:
+    """Return the scene at another place, without the things that are not found there."""
+    night = scene.night and not places()[place].indoors
+    found = {*anywhere(), *props_at(place, night)}
+    strange = [figure for figure in scene.figures if not figure.acts and figure.thing not in found]
+    return _without(replace(scene, place=place, night=night), strange)
+
+
+def _without(scene: Scene, gone: Sequence[Figure | None]) -> Scene:
     """Leave figures out. Who does something to one of them would do it to itself, which is never possible."""
-    left = [number for number, figure in enumerate(scene.figures) if figure.thing not in gone]
+    things_gone = {figure.thing for figure in gone if figure}
+    left = [number for number, figure in enumerate(scene.figures) if figure.thing not in things_gone]
     moved = {number: place for place, number in enumerate(left)}
 
     def renumbered(number: int) -> Figure:
@@ -110,7 +113,7 @@ def _without(scene: Scene, gone: Collection[str]) -> Scene:
 
 def possible(scene: Scene) -> bool:
     """Return whether a scene is valid and has an actor."""
-    return not problems(scene) and any(figure.acts for figure in scene.figures)
+    return is_valid(scene) and bool(scene.actors)
 
 
 def changes_of(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
@@ -118,7 +121,7 @@ def changes_of(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[C
 
     What a change takes away is in the scene once, so that its words are unambiguous; what it adds is new to the scene.
     """
-    candidates = list(_candidates(scene, kind, rng))
+    candidates = list(_CHANGES[kind](scene, rng))
     rng.shuffle(candidates)
     yield from (change for change in candidates if _is_clear(change, scene))
 
@@ -142,55 +145,92 @@ def _done(figure: Figure) -> list[Deed]:
     return [deed for deed in figure.deeds if deed.kind.layer == "main"]
 
 
-def _candidates(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
-    """Yield changes of a kind, possible or not."""
+def _actors(scene: Scene) -> list[Figure]:
+    """Return the single actors, which a text can call "the dog"."""
+    return [figure for figure in scene.actors if _is_one(figure)]
+
+
+def _replace_subject(scene: Scene, rng: random.Random) -> Iterator[Change]:
+    for old, name in product(_actors(scene), chain(*cast_at(scene.place))):
+        if _done(old) and things()[name].role == old.kind.role:
+            new = replace(old, thing=name, colour=draw_colour(name, rng))
+            if _is_one(new):
+                yield Change("replace subject", scene, old, new, does=_done(new)[0])
+
+
+def _replace_activity(scene: Scene, rng: random.Random) -> Iterator[Change]:
     cast = [figure.thing for figure in scene.figures]
-    actors = [figure for figure in scene.figures if figure.acts and _is_one(figure)]  # a text can call them "the dog"
-    match kind:
-        case "replace subject":
-            for old, name in product(actors, chain(*cast_at(scene.place))):
-                if _done(old) and things()[name].role == old.kind.role:
-                    new = replace(old, thing=name, colour=draw_colour(name, rng))
-                    if _is_one(new):
-                        yield Change(kind, scene, old, new, does=_done(new)[0])
-        case "replace activity":
-            for old, did in ((each, deed) for each in actors for deed in _done(each) for _ in range(TRIES)):
-                drawn = sample_deed("main", cast.index(old.thing), cast, scene.place, rng, did.verb)
-                if drawn:
-                    does = replace(drawn, start=did.start, end=did.end)
-                    done = tuple(does if deed == did else deed for deed in old.deeds)
-                    yield Change(kind, scene, old, replace(old, deeds=done), did, does)
-        case "replace place":
-            acting = {figure.thing for figure in scene.figures if figure.acts}
-            able = (name for name in places() if name != scene.place and acting <= set(chain(*cast_at(name))))
-            yield from (Change(kind, scene, place=name) for name in able)
-        case "add actor":
-            for name in (name for group in cast_at(scene.place) for name in rng.sample(group, min(TRIES, len(group)))):
-                new = Figure(name, draw_colour(name, rng))
-                drawn = sample_deed("main", len(cast), [*cast, name], scene.place, rng)
-                if drawn and _is_one(new):
-                    yield Change(kind, scene, new=replace(new, deeds=(drawn,)), does=drawn)
-        case "add prop":
-            for name in (*props_at(scene.place, scene.night), *rng.sample(anywhere(), TRIES)):
-                if things()[name].nouns[0].number != "many":  # "there is a ball", not "there are scissors"
-                    yield Change(kind, scene, new=Figure(name, draw_colour(name, rng)))
-        case "add accessory":
-            wear = deeds()[WEAR]
-            for old, worn in product(actors, sorted(wear.objects)):
-                if old.thing in wear.who and not any(deed.verb == WEAR for deed in old.deeds):
-                    does = Deed(WEAR, worn, old.enters, old.leaves, draw_colour(worn, rng))
-                    yield Change(kind, scene, old, replace(old, deeds=(*old.deeds, does)), does=does)
-        case "remove actor":
-            yield from (Change(kind, scene, old) for old in actors)
-        case "remove activity":
-            people = (old for old in actors if old.kind.role == "person")
-            yield from (Change(kind, scene, old, did=did) for old in people for did in _done(old))
-        case "remove accessory":
-            for old, did in ((each, deed) for each in actors for deed in each.deeds if deed.verb == WEAR):
-                kept = tuple(deed for deed in old.deeds if deed != did)
-                yield Change(kind, scene, old, replace(old, deeds=kept), did)
-        case "remove prop":
-            yield from (Change(kind, scene, old) for old in scene.figures if not old.acts and old.count == 1)
+    for old, did in ((each, deed) for each in _actors(scene) for deed in _done(each) for _ in range(TRIES)):
+        drawn = sample_deed("main", cast.index(old.thing), cast, scene.place, rng, did.verb)
+        if drawn:
+            does = replace(drawn, start=did.start, end=did.end)
+            yield Change("replace activity", scene, old, old.redone(did, does), did, does)
+
+
+def _replace_place(scene: Scene, _rng: random.Random) -> Iterator[Change]:
+    acting = {figure.thing for figure in scene.actors}
+    able = (name for name in places() if name != scene.place and acting <= set(chain(*cast_at(name))))
+    return (Change("replace place", scene, place=name) for name in able)
+
+
+def _add_actor(scene: Scene, rng: random.Random) -> Iterator[Change]:
+    cast = [figure.thing for figure in scene.figures]
+    for name in (name for group in cast_at(scene.place) for name in rng.sample(group, min(TRIES, len(group)))):
+        new = Figure(name, draw_colour(name, rng))
+        drawn = sample_deed("main", len(cast), [*cast, name], scene.place, rng)
+        if drawn and _is_one(new):
+            yield Change("add actor", scene, new=replace(new, deeds=(drawn,)), does=drawn)
+
+
+def _add_prop(scene: Scene, rng: random.Random) -> Iterator[Change]:
+    for name in (*props_at(scene.place, scene.night), *rng.sample(anywhere(), TRIES)):
+        if things()[name].nouns[0].number != "many":  # "there is a ball", not "there are scissors"
+            yield Change("add prop", scene, new=Figure(name, draw_colour(name, rng)))
+
+
+def _add_accessory(scene: Scene, rng: random.Random) -> Iterator[Change]:
+    wear = deeds()[WEAR]
+    for old, worn in product(_actors(scene), sorted(wear.objects)):
+        if old.thing in wear.who and not _worn(old):
+            does = Deed(WEAR, worn, old.enters, old.leaves, draw_colour(worn, rng))
+            yield Change("add accessory", scene, old, replace(old, deeds=(*old.deeds, does)), does=does)
+
+
+def _worn(figure: Figure) -> list[Deed]:
+    return [deed for deed in figure.deeds if deed.verb == WEAR]
+
+
+def _remove_actor(scene: Scene, _rng: random.Random) -> Iterator[Change]:
+    return (Change("remove actor", scene, old) for old in _actors(scene))
+
+
+def _remove_activity(scene: Scene, _rng: random.Random) -> Iterator[Change]:
+    people = (old for old in _actors(scene) if old.kind.role == "person")
+    return (Change("remove activity", scene, old, did=did) for old in people for did in _done(old))
+
+
+def _remove_accessory(scene: Scene, _rng: random.Random) -> Iterator[Change]:
+    for old, did in ((each, deed) for each in _actors(scene) for deed in _worn(each)):
+        kept = tuple(deed for deed in old.deeds if deed != did)
+        yield Change("remove accessory", scene, old, replace(old, deeds=kept), did)
+
+
+def _remove_prop(scene: Scene, _rng: random.Random) -> Iterator[Change]:
+    return (Change("remove prop", scene, old) for old in scene.figures if not old.acts and old.count == 1)
+
+
+_CHANGES: dict[ChangeKind, Callable[[Scene, random.Random], Iterator[Change]]] = {  # possible or not
+    "replace subject": _replace_subject,
+    "replace activity": _replace_activity,
+    "replace place": _replace_place,
+    "add actor": _add_actor,
+    "add prop": _add_prop,
+    "add accessory": _add_accessory,
+    "remove actor": _remove_actor,
+    "remove activity": _remove_activity,
+    "remove accessory": _remove_accessory,
+    "remove prop": _remove_prop,
+}
 
 
 def fields_of(scene: Scene, change: Change, rng: random.Random) -> dict[str, str]:
@@ -409,32 +449,36 @@ def judge_edit(query: Query, before: Scene, scene: Scene) -> Verdict | None:
     verdict = judge(query, scene)
     if verdict == "violation" or (verdict is None and (query.wanted or query.unwanted)):
         return verdict
-    claims = [claim for part in query.wanted if (claim := read_claim(part))]
-    gone = [claim for part in query.unwanted if (claim := read_claim(part))]
-    return verdict or "right" if Claim(tuple(_actors(before, claims, gone))).holds(scene) else "miss"
+    required = _required(before, _whos(query.wanted), _whos(query.unwanted))
+    return (verdict or "right") if Claim(tuple(required)).holds(scene) else "miss"
 
 
-def _actors(before: Scene, wanted: Sequence[Claim], gone: Sequence[Claim]) -> list[Who]:
+def _whos(parts: Sequence[str]) -> list[Who]:
+    return [who for part in parts if (claim := read_claim(part)) for who in claim.whos]
+
+
+def _required(before: Scene, wanted: Sequence[Who], gone: Sequence[Who]) -> list[Who]:
     """List the required actors: the wanted ones, each as the actor that it changes, and the unchanged ones."""
-    actors = [figure for figure in before.figures if figure.acts]
-    taken = [each for each in actors if any(who.fits(each, before.figures) for claim in gone for who in claim.whos)]
-    left, lost = [actor for actor in actors if actor not in taken], frozenset(actor.thing for actor in taken)
-    found: list[Who] = []
-    for who in (who for claim in wanted for who in claim.whos):
-        same = next((actor for actor in left if actor.thing in who.names), None)
-        changed = same or (next(iter(_alike_first(taken, who)), None) if _may_act(who) else None)
-        if same is not None:
-            left.remove(same)
-        elif changed is not None:
-            taken.remove(changed)
-        found.append(who if changed is None else _completed(who, changed, before, lost))
+    taken = [actor for actor in before.actors if any(who.fits(actor, before.figures) for who in gone)]
+    lost = frozenset(actor.thing for actor in taken)
+    left = [actor for actor in before.actors if actor.thing not in lost]
+    changed = [(who, _changed(who, left, taken)) for who in wanted]
+    found = [_completed(who, old, before, lost) for who, old in changed]
     return [*found, *(_completed(Who(), actor, before, lost) for actor in left)]
 
 
-def _alike_first(actors: Sequence[Figure], who: Who) -> list[Figure]:
-    """Sort actors so that those come first who are of the kind described: a student replaces a boy, not a train."""
+def _changed(who: Who, left: list[Figure], taken: list[Figure]) -> Figure | None:
+    """Take the actor that a description changes off its list.
+
+    It is one of those left, or one of those taken away, first of its kind: a student replaces a boy, not a train.
+    """
     roles = {things()[name].role for name in who.names}
-    return sorted(actors, key=lambda actor: actor.kind.role not in roles)
+    same = [actor for actor in left if actor.thing in who.names]
+    replaced = sorted(taken, key=lambda actor: actor.kind.role not in roles) if _may_act(who) else []
+    for actor in (same or replaced)[:1]:
+        (left if same else taken).remove(actor)
+        return actor
+    return None
 
 
 def _may_act(who: Who) -> bool:
@@ -442,11 +486,13 @@ def _may_act(who: Who) -> bool:
     return bool(who.acts) or not who.names or any(things()[name].role in ACTING for name in who.names)
 
 
-def _completed(who: Who, changed: Figure, before: Scene, lost: Names) -> Who:
+def _completed(who: Who, changed: Figure | None, before: Scene, lost: Names) -> Who:
     """Complete a description by what an actor of the reference is and does; clothes leave its deeds as they are.
 
     Whoever looked at somebody `lost` may look at anybody.
     """
+    if changed is None:
+        return who
     done = tuple(
         Act(
             frozenset((deed.verb,)),

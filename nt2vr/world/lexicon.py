@@ -6,10 +6,11 @@ in one word what the data files say in several, or name no single thing: "someon
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
-from typing import Literal, NamedTuple
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import Form, inflect, inflect_phrase
 from nt2vr.negation.parse.tokens import EMOJI, NO_EMOJI
@@ -31,7 +32,6 @@ from nt2vr.world.wording import NUMBERS, SIZES, meanings, persons
 
 NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
 _OF_NIGHT, _OF_DAY = ("night", "nighttime"), ("day", "daytime")
-_MALE, _FEMALE = ("man", "boy"), ("woman", "girl")
 PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "in the end")}
 _BEFORE = ("then", "and then", "before", "and afterwards", "afterwards", "followed by", "later")
 _WHILE = ("while", "as", "at the same time as")
@@ -45,7 +45,7 @@ _DROPPED = frozenset(
     "also who's".split()
 )
 _FILLERS = frozenset(
-    "in on with of wearing who that which near beside next to background sky under dressed shirt top at by across "
+    "in on with of wearing who that which near beside next to background sky under dressed at by across "
     "down through along inside video videos clip clips movie movies footage scene scenes single show shows showing "
     "has have got able to other first something anything stuff place somewhere "
     "cute nice good best great lovely funny cool beautiful together hopefully".split()
@@ -57,8 +57,9 @@ class Meaning(NamedTuple):
     """What some words mean: a noun or pronoun, a verb, an adjective, a place, a time, or nothing to be seen.
 
     Attributes:
-        value: of a colour, a size, a number, a time of day ("night", "day"), of a time: "start" and "end" are parts
-            of the clip, the others relate two deeds; or the least and most of all there are: "2 99".
+        adjective: what it says of a `Who`: its colour, size, number or mood.
+        value: of a time of day ("night", "day"), or of a time: "start" and "end" are parts of the clip, the others
+            relate two deeds.
         takes_object, alone: of a verb: whether an object follows, and whether it need not.
         act: what a noun says that somebody does: "drummer".
     """
@@ -69,14 +70,11 @@ class Meaning(NamedTuple):
         "or",
         "verb",
         "passive",
-        "colour",
-        "size",
-        "number",
-        "total",
-        "mood",
+        "adjective",
         "place",
         "night",
         "time",
+        "shirt",
         "filler",
     ]
     names: Names = frozenset()
@@ -85,6 +83,11 @@ class Meaning(NamedTuple):
     takes_object: bool = False
     alone: bool = False
     act: Act | None = None
+    adjective: Mapping[str, Any] = MappingProxyType({})
+
+
+def _adjective(**said: object) -> Meaning:
+    return Meaning("adjective", adjective=said)
 
 
 def tokens_of(text: str) -> tuple[str, ...]:
@@ -93,26 +96,30 @@ def tokens_of(text: str) -> tuple[str, ...]:
 
 
 def _plain() -> Iterator[tuple[str, Meaning]]:
-    yield from ((words, Meaning("filler")) for words in (*_FILLERS, *_PICTURES, "each other", "for once"))
-    yield from ((word, Meaning("size", value=size)) for size, words in SIZES.items() for word in words)
-    yield from ((colour, Meaning("colour", value=colour)) for colour in COLOURS)
-    yield from ((word, Meaning("number", value=str(n))) for n, name in NUMBERS.items() for word in (name, str(n)))
-    yield from _totals()
-    yield "couple of", Meaning("number", value="2")
-    yield from ((word, Meaning("night", value="night")) for word in NIGHT)
-    yield from ((word, Meaning("night", value="day")) for word in DAY)
-    yield from ((word, Meaning("time", value=part)) for part, words in PARTS.items() for word in words)
-    yield from ((word, Meaning("time", value="before")) for word in _BEFORE)
-    yield from ((word, Meaning("time", value="while")) for word in _WHILE)
-    yield "after", Meaning("time", value="after")
-    yield "or", Meaning("or")
-    for pronoun, words in (("he", _MALE), ("she", _FEMALE)):
-        yield pronoun, Meaning("pronoun", frozenset[str]().union(*(meanings()[word] for word in words)))
+    meant: list[tuple[Iterable[str], Meaning]] = [
+        ((*_FILLERS, *_PICTURES, "each other", "for once"), Meaning("filler")),
+        (("shirt", "top"), Meaning("shirt")),
+        *((words, _adjective(size=size)) for size, words in SIZES.items()),
+        *(((colour,), _adjective(colour=colour)) for colour in COLOURS),
+        *(((name, str(number)), _adjective(least=number, most=number)) for number, name in NUMBERS.items()),
+        *_totals(),
+        (("couple of",), _adjective(least=2, most=2)),
+        (NIGHT, Meaning("night", value="night")),
+        (DAY, Meaning("night", value="day")),
+        *((words, Meaning("time", value=part)) for part, words in PARTS.items()),
+        (_BEFORE, Meaning("time", value="before")),
+        (_WHILE, Meaning("time", value="while")),
+        (("after",), Meaning("time", value="after")),
+        (("or",), Meaning("or")),
+        (("he",), Meaning("pronoun", meanings()["man"] | meanings()["boy"])),
+        (("she",), Meaning("pronoun", meanings()["woman"] | meanings()["girl"])),
+    ]
+    return ((word, meaning) for words, meaning in meant for word in words)
 
 
-def _totals() -> Iterator[tuple[str, Meaning]]:
+def _totals() -> Iterator[tuple[list[str], Meaning]]:
     """Yield numbers of all there are; "one dog" says no more than "a dog"."""
-    yield from ((word, Meaning("total", value=f"1 {MANY}")) for word in ("one", "1"))
+    yield ["one", "1"], _adjective(least=1, most=MANY, total=False)
     for number, name in _COUNTED.items():
         for least, most, wordings in (
             (number, MANY, ("at least", "no fewer than", "no less than")),
@@ -121,9 +128,8 @@ def _totals() -> Iterator[tuple[str, Meaning]]:
             (1, number - 1, ("fewer than", "less than")),
             (number, number, ("exactly", "only", "just")),
         ):
-            meaning = Meaning("total", value=f"{least} {most}")
-            for words in wordings if most else ():
-                yield from ((f"{words} {each}", meaning) for each in (name, str(number)))
+            said = [f"{words} {each}" for words in wordings if most for each in (name, str(number))]
+            yield said, _adjective(least=least, most=most, total=(least, most) != (1, MANY))
 
 
 def _forms(phrase: str) -> tuple[str, str, str]:
@@ -142,7 +148,7 @@ def _verbs() -> Iterator[tuple[str, Meaning]]:
         for words, takes in _phrases(deed):
             yield from ((form, Meaning("verb", verb, "", False, takes, words in _ALONE)) for form in _forms(words))
         if deed.layer == "mood":
-            yield from ((word, Meaning("mood", verb)) for word, _ in deed.doers)
+            yield from ((word, _adjective(acts=(Act(verb),))) for word, _ in deed.doers)
 
 
 def _passives() -> Iterator[tuple[str, Meaning]]:
@@ -179,9 +185,7 @@ def _nouns() -> Iterator[tuple[str, Meaning]]:
 
 def _others() -> Iterator[tuple[str, Meaning]]:
     """Yield what is read only if it is nothing else: places without their preposition, and words of no caption."""
-    for place in places().values():
-        for phrase in place.phrases:
-            yield phrase.partition(" ")[2], Meaning("place", frozenset((place.name,)))
+    yield from ((phrase.partition(" ")[2], meaning) for phrase, meaning in _places())
     yield from ((word, Meaning("night", value="night")) for word in _OF_NIGHT)
     yield from ((word, Meaning("night", value="day")) for word in _OF_DAY)
     yield from _passives()
@@ -190,6 +194,11 @@ def _others() -> Iterator[tuple[str, Meaning]]:
         past: tuple[Form, ...] = ("VBD",) if takes else ("VBD", "VBN")  # without an object, no passive
         yield from ((inflect_phrase(words, tag), verbs()[tokens_of(words)]) for tag in past)
     yield from ((emoji, Meaning("noun", meanings()[word])) for emoji, word in emojis().items())
+
+
+def _places() -> Iterator[tuple[str, Meaning]]:
+    for place in places().values():
+        yield from ((phrase, Meaning("place", frozenset((place.name,)))) for phrase in place.phrases)
 
 
 @cache
@@ -212,16 +221,19 @@ def _listed(table: str) -> Iterator[tuple[str, Meaning]]:
         match row["kind"]:
             case "place":
                 yield word, Meaning("place", frozenset(name for name in places() if _is_there(name, names)))
-            case "deed" if "er" in word[-3:] or word.endswith("ist") or row["object"]:
-                yield from ((form, _doer(names[0], row["object"], form != word)) for form in (word, f"{word}s"))
             case "deed":
-                yield from ((form, Meaning("verb", frozenset(names), alone=True)) for form in _forms(word))
+                yield from _listed_deed(word, names, row["object"])
             case _:
-                named = frozenset[str]().union(*(meanings().get(name, ()) for name in names)) or frozenset(
-                    those(tuple(names))
-                )
-                yield plural_of(word), Meaning("noun", named, plural=True)
-                yield word, Meaning("noun", named)
+                named = frozenset[str]().union(*(meanings().get(name, ()) for name in names)) or those(tuple(names))
+                yield plural_of(word), Meaning("noun", frozenset(named), plural=True)
+                yield word, Meaning("noun", frozenset(named))
+
+
+def _listed_deed(word: str, verbs: list[str], needed: str) -> Iterator[tuple[str, Meaning]]:
+    if "er" in word[-3:] or word.endswith("ist") or needed:
+        yield from ((form, _doer(verbs[0], needed, form != word)) for form in (word, f"{word}s"))
+    else:
+        yield from ((form, Meaning("verb", frozenset(verbs), alone=True)) for form in _forms(word))
 
 
 def _is_there(place: str, names: list[str]) -> bool:
@@ -234,7 +246,7 @@ def verbs() -> dict[tuple[str, ...], Meaning]:
     found: dict[tuple[str, ...], Meaning] = {}
     for word, meaning in _verbs():
         known = found.get(tokens_of(word))
-        if known and meaning.kind == "mood":
+        if known and meaning.kind == "adjective":
             continue  # "smiling" is a verb as well
         if known and known.kind == "verb":
             takes, alone = known.takes_object or meaning.takes_object, known.takes_object != meaning.takes_object
@@ -249,9 +261,7 @@ def lexicon() -> dict[tuple[str, ...], Meaning]:
     """Map phrases to meanings."""
     found = {tokens_of(word): meaning for word, meaning in _plain()}
     found |= verbs()
-    for place in places().values():
-        found |= {tokens_of(phrase): Meaning("place", frozenset((place.name,))) for phrase in place.phrases}
-    found |= {tokens_of(word): meaning for word, meaning in _nouns()}
+    found |= {tokens_of(word): meaning for word, meaning in (*_places(), *_nouns())}
     for word, meaning in (*_doers(), *_others()):
         found.setdefault(tokens_of(word), meaning)
     found |= {tokens_of(word): meaning for word, meaning in _listed("typed_words")}

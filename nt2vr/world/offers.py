@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -92,18 +92,22 @@ class Offers:
         denied = {part: claim for part, claim in read.items() if claim and not _excludes(claim, verbs)}
         allowed = ~self._table.holding_any(denied.values())
 
-        near: Counter[tuple[int, str]] = Counter()
-        for row in np.flatnonzero(allowed).tolist():
-            for place, thing, done, phrases in self._said[row]:
-                score = 2 * (thing in subjects) + (place in where) + 2 * (not verbs.isdisjoint(done))
-                if score > 1:
-                    near.update((score, said) for said in phrases)
-        ordered = sorted(near, key=lambda one: (one[0], near[one]), reverse=True)
-        said = dict.fromkeys(said for _, said in ordered)
+        ordered = self._alike(np.flatnonzero(allowed).tolist(), subjects, verbs, where)
         fit = (
-            each for each in said if (claim := read_asked(each)) and (self._table.holding(claim) & allowed).sum() > FEW
+            each
+            for each in ordered
+            if (claim := read_asked(each)) and (self._table.holding(claim) & allowed).sum() > FEW
         )
         return [_query_of(wanted, list(denied)) for wanted in islice(fit, MOST)]
+
+    def _alike(self, rows: Sequence[int], subjects: Names, verbs: Names, where: Names) -> list[str]:
+        """Return what can be said of scenes with such a subject or deed, that which is most alike first."""
+        near: Counter[tuple[int, str]] = Counter()
+        for place, thing, done, phrases in chain.from_iterable(self._said[row] for row in rows):
+            score = 2 * (thing in subjects) + (place in where) + 2 * (not verbs.isdisjoint(done))
+            near.update((score, said) for said in phrases if score > 1)
+        ordered = sorted(near, key=lambda one: (one[0], near[one]), reverse=True)
+        return [*dict.fromkeys(said for _, said in ordered)]
 
 
 def _named(words: Sequence[str], kind: str) -> Names:

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Verdict
 from nt2vr.world.claims import MANY, Act, Claim, Order, Who
-from nt2vr.world.lexicon import Meaning, ambiguous, emojis, lexicon, longest, tokens_of, verbs
+from nt2vr.world.lexicon import PARTS, Meaning, ambiguous, emojis, lexicon, longest, tokens_of, verbs
 from nt2vr.world.scenes import Scene
 from nt2vr.world.things import Names, all_nouns, deeds, places, things
 from nt2vr.world.wording import meanings, persons
@@ -23,19 +23,24 @@ def _coloured(names: Names) -> bool:
     return all((things()[name].tint or things()[name].look) and things()[name].role != "person" for name in names)
 
 
-def _able(names: Names, adjectives: Who) -> bool:
-    """Return whether one of some things can be in the moods that the adjectives say."""
-    return not adjectives.acts or any(
-        all(name in deeds()[verb].who for act in adjectives.acts for verb in act.verbs) for name in names
-    )
+def _may_be(names: Names, adjectives: Who) -> bool:
+    """Return whether one of some things can be as adjectives say."""
+    moods = [deeds()[verb] for act in adjectives.acts for verb in act.verbs]
+    is_able = not moods or any(all(name in mood.who for mood in moods) for name in names)
+    return is_able and (not adjectives.colour or _coloured(names))
 
 
 def _looks(names: Names, colour: str) -> Names:
     return frozenset(name for name in names if colour in things()[name].look)
 
 
-class Reader:
-    """Collects the meanings of a phrase, from left to right."""
+def _is_stopping(who: Who) -> bool:
+    """Return whether a person starts or stops: what does "a woman stops" stop?"""
+    return bool(who.names & persons()) and any(act.verbs and act.verbs <= {"start", "stop"} for act in who.acts)
+
+
+class _Reader:
+    """Collects the meanings of a phrase, from left to right; each method returns whether that makes sense there."""
 
     def __init__(self, behind: bool) -> None:
         self._behind = behind  # "with a crown in the background" is not worn
@@ -44,17 +49,24 @@ class Reader:
         self._night: bool | None = None
         self._orders: list[Order] = []
         self._next = Who()  # adjectives of the next noun
-        self._awaits = False  # an object
-        self._need_not = False  # have one
+        self._object: Literal["", "may", "must"] = ""  # follow
         self._moody = False  # after "smiling", which may belong to the next noun
         self._joint = ""  # relation in time of the last verb to the next one
         self._last: tuple[int, int] | None = None  # the last verb
-        self._or = False  # the next noun may be there instead of the last one
-        self._after_with = False
+        self._either = False  # the next noun may be there instead of the last one
+        self._after = ""  # this word, nouns and adjectives aside
         self._aside = False  # the last noun came after "with"
-        self._in = False  # after "in" or "with": clothes are worn
-        self._after_by = False
         self._passive = False  # after "a ball is thrown", until "by a boy"
+
+    @property
+    def _who(self) -> Who:
+        """The last one; nobody at first."""
+        return self._whos[-1] if self._whos else Who()
+
+    @property
+    def _worn(self) -> bool:
+        """Whether clothes that follow are worn."""
+        return self._after == "in" or (self._after == "with" and not self._behind)
 
     @property
     def claim(self) -> Claim | None:
@@ -62,145 +74,134 @@ class Reader:
         if self._next.colour:
             self._shirt()
         self._predicate()
+        is_open = self._either or self._next != Who() or self._object == "must" or self._joint
         claim = Claim(tuple(self._whos), self._places, self._night, tuple(self._orders))
-        if any(
-            act.verbs <= {"start", "stop"} and who.names & persons()
-            for who in self._whos
-            for act in who.acts
-            if act.verbs
-        ):
-            return None  # what does "a woman stops" stop?
-        is_open = self._or or self._next != Who() or (self._awaits and not self._need_not) or self._joint
-        return None if claim == Claim() or is_open else claim
+        return None if is_open or claim == Claim() or any(map(_is_stopping, self._whos)) else claim
 
     def read(self, meaning: Meaning, words: tuple[str, ...]) -> bool:
-        """Add a meaning; return whether it makes sense there."""
-        if self._next.colour and meaning.kind in ("verb", "place", "night") and not self._shirt():
+        """Add a meaning."""
+        kind = meaning.kind
+        if not self._ends_before(kind, words[0]):
             return False
-        if meaning.kind in ("place", "night", "time") or words[0] in _JOINTS:
+        makes_sense: bool = getattr(self, f"_read_{kind}")(meaning)
+        if kind in ("verb", "place", "night", "filler", "adjective"):
+            self._moody = kind == "verb" and all(deeds()[verb].layer == "mood" for verb in meaning.names)
+            self._after = self._after if kind == "adjective" else words[0]
+        return makes_sense
+
+    def _ends_before(self, kind: str, word: str) -> bool:
+        """End what nothing more can be said of, once a word follows."""
+        if self._next.colour and kind in ("verb", "place", "night") and not self._shirt():
+            return False
+        if kind in ("place", "night", "time") or word in _JOINTS:
             self._predicate()
-        if self._need_not and meaning.kind in ("verb", "place", "night", "time"):
-            self._awaits = self._need_not = False  # "a man is eating | at the beach"
-        match meaning.kind:
-            case "time":
-                return self._time(meaning.value)
-            case "colour":
-                self._next = replace(self._next, colour=meaning.value)
-            case "size":
-                self._next = replace(self._next, size=meaning.value)
-            case "mood":
-                self._next = replace(self._next, acts=(Act(meaning.names),))
-            case "number":
-                self._next = replace(self._next, least=int(meaning.value), most=int(meaning.value))
-            case "total":
-                least, most = map(int, meaning.value.split())
-                self._next = replace(self._next, least=least, most=most, total=(least, most) != (1, MANY))
-            case "place":
-                self._places = self._places & meaning.names if self._places else meaning.names
-                if not self._places:
-                    return False  # "in the park on the beach"
-            case "night":
-                self._night = meaning.value == "night"
-            case "verb":
-                if self._aside:
-                    return False  # "a man with a ball looking sleepy"
-                self._verb(meaning)
-            case "or":
-                self._or = True
-                return self._next == Who() and not self._awaits
-            case "noun" if self._or:
-                return self._instead(meaning)
-            case "noun":
-                return self._noun(meaning)
-            case "pronoun":
-                return self._pronoun(meaning.names)
-            case "passive":
-                return self._done_to(meaning.names)
-            case "filler" if words[0] in ("shirt", "top"):
-                return self._shirt()
-            case "filler" if self._in and self._next.colour and not self._shirt():  # "in green | with a couch"
-                return False
-        self._moody = meaning.kind == "verb" and all(deeds()[verb].layer == "mood" for verb in meaning.names)
-        if meaning.kind not in ("colour", "size", "mood", "number", "total"):
-            self._after_with, self._after_by = words[0] == "with", words[0] == "by"
-            self._in = words[0] == "in" or (words[0] == "with" and not self._behind)
+        if self._object == "may" and kind in ("verb", "place", "night", "time"):
+            self._object = ""  # "a man is eating | at the beach"
         return True
 
-    def _verb(self, meaning: Meaning) -> None:
-        if not self._whos:
-            self._whos.append(Who())
-        self._whos[-1] = replace(self._whos[-1], acts=(*self._whos[-1].acts, Act(meaning.names)))
-        self._awaits, self._need_not = meaning.takes_object, meaning.takes_object and meaning.alone
-        self._related()
+    def _read_adjective(self, meaning: Meaning) -> bool:
+        self._next = replace(self._next, **meaning.adjective)
+        return True
 
-    def _related(self) -> None:
+    def _read_place(self, meaning: Meaning) -> bool:
+        self._places = self._places & meaning.names if self._places else meaning.names
+        return bool(self._places)  # not "in the park on the beach"
+
+    def _read_night(self, meaning: Meaning) -> bool:
+        self._night = meaning.value == "night"
+        return True
+
+    def _read_filler(self, _meaning: Meaning) -> bool:
+        return self._shirt() if self._worn and self._next.colour else True  # "in green | with a couch"
+
+    def _read_shirt(self, _meaning: Meaning) -> bool:
+        return self._shirt()
+
+    def _read_or(self, _meaning: Meaning) -> bool:
+        self._either = True
+        return self._next == Who() and not self._object
+
+    def _read_verb(self, meaning: Meaning) -> bool:
+        self._verb(meaning.names, "" if not meaning.takes_object else "may" if meaning.alone else "must")
+        return not self._aside  # "a man with a ball looking sleepy"
+
+    def _verb(self, names: Names, takes_object: Literal["", "may", "must"]) -> None:
+        self._whos = self._whos or [Who()]
+        self._whos[-1] = replace(self._who, acts=(*self._who.acts, Act(names)))
+        self._object = takes_object
+        self._relate()
+
+    def _relate(self) -> None:
         """Note the last act, and its relation in time to the one before."""
-        new = len(self._whos) - 1, len(self._whos[-1].acts) - 1
+        new = len(self._whos) - 1, len(self._who.acts) - 1
         if self._last and self._joint:
             first, second = (new, self._last) if self._joint == "after" else (self._last, new)
             self._orders.append(Order(first, second, "while" if self._joint == "while" else "before"))
         self._last, self._joint = new, ""
 
-    def _time(self, value: str) -> bool:
-        """Read when the last deed is done; return whether there is one."""
-        if not self._last or self._joint or self._awaits or (self._orders and value not in ("start", "end")):
+    def _read_time(self, meaning: Meaning) -> bool:
+        """Read when the last deed is done."""
+        is_part = meaning.value in PARTS
+        if not self._last or self._joint or self._object or (self._orders and not is_part):
             return False  # "a man walks after eating while | a girl sings": which of the two?
-        if value not in ("start", "end"):
-            self._joint = value
+        if not is_part:
+            self._joint = meaning.value
             return True
         number, place = self._last
         acts = list(self._whos[number].acts)
-        acts[place] = replace(acts[place], part=value)  # type: ignore[arg-type]  # checked
+        acts[place] = replace(acts[place], part=meaning.value)  # type: ignore[arg-type]  # checked
         self._whos[number] = replace(self._whos[number], acts=tuple(acts))
         return True
 
-    def _noun(self, meaning: Meaning) -> bool:
+    def _read_noun(self, meaning: Meaning) -> bool:
+        if self._either:
+            return self._instead(meaning)
         adjectives, self._next = self._next, Who()
         is_agent, self._passive = self._passive, False
-        if is_agent and not self._after_by:
-            return False  # "a dog chased | a cat"
-        if self._moody and self._whos[-1].names:
-            return False  # "a man sings and a smiling | girl", or "a man is smiling, a | girl"
-        people = {things()[name].role for name in meaning.names} == {"person"}
-        if people and self._after_by and not (is_agent or self._whos):
-            return False  # "eaten by a girl, but not | by a boy"
-        if (adjectives.colour and not _coloured(meaning.names)) or not _able(meaning.names, adjectives):
+        if not self._may_follow(meaning.names, is_agent) or not _may_be(meaning.names, adjectives):
             return False
         adjectives = replace(adjectives, looks=_looks(meaning.names, adjectives.colour))
-        if self._in and self._whos and any(things()[name].role == "worn" for name in meaning.names):
-            self._verb(Meaning("verb", takes_object=True))
-        if self._need_not and not self._may_be_object(meaning.names):
-            self._awaits = self._need_not = False  # "a bird is flying near | a kite"
-        if not self._awaits:
-            least = max(adjectives.least, 2 if meaning.plural and not adjectives.total else 1)
-            self._aside = self._after_with and bool(self._whos)  # "with a girl | dancing" is about her
-            acts = (*adjectives.acts, meaning.act) if meaning.act else adjectives.acts
-            goes_on = is_agent or not (self._orders or self._joint)
-            if self._whos and not self._whos[-1].names and goes_on:  # "a smiling | girl", "a ball thrown by a | girl"
-                acts = (*self._whos[-1].acts, *acts)
-                self._whos[-1] = replace(adjectives, names=meaning.names, least=least, acts=acts)
-                return True
-            self._whos.append(replace(adjectives, names=meaning.names, least=least, acts=acts))
-            return True
+        if self._is_object(meaning.names):
+            return self._done_to(meaning, adjectives)
+        return self._named(meaning, adjectives, is_agent)
+
+    def _may_follow(self, names: Names, is_agent: bool) -> bool:
+        if is_agent:
+            return self._after == "by"  # not "a dog chased | a cat"
+        if self._after == "by" and not self._whos and names <= persons():
+            return False  # "eaten by a girl, but not | by a boy"
+        return not (self._moody and self._who.names)  # "a man sings and a smiling | girl"
+
+    def _named(self, meaning: Meaning, adjectives: Who, is_agent: bool) -> bool:
+        """Add somebody, or name the one whose deed was read: "a smiling | girl", "a ball thrown by a | girl"."""
+        self._aside = self._after == "with" and bool(self._whos)  # "with a girl | dancing" is about her
+        acts = (*adjectives.acts, meaning.act) if meaning.act else adjectives.acts
+        if self._whos and not self._who.names and (is_agent or not (self._orders or self._joint)):
+            acts = (*self._whos.pop().acts, *acts)
+        least = max(adjectives.least, 2 if meaning.plural and not adjectives.total else 1)
+        self._whos.append(replace(adjectives, names=meaning.names, least=least, acts=acts))
+        return True
+
+    def _done_to(self, meaning: Meaning, adjectives: Who) -> bool:
+        """Add the object of the last verb."""
         if meaning.act or adjectives.acts or adjectives.least > 1 or adjectives.total:
             return False  # "eating a drummer", "photographing a singer", "holding two balls"
-        *others, act = self._whos[-1].acts
-        targets = any(deeds()[verb].targets for verb in act.verbs)
-        held = any(not deeds()[verb].targets for verb in act.verbs)
-        if targets and held:
+        *others, act = self._who.acts
+        targets = {deeds()[verb].targets for verb in act.verbs}
+        if len(targets) > 1:
             return False
-        act = replace(act, targets=meaning.names) if targets else replace(act, objects=meaning.names)
+        act = replace(act, **{"targets" if True in targets else "objects": meaning.names})  # type: ignore[arg-type]
         act = replace(act, colour=adjectives.colour, looks=adjectives.looks)
-        self._whos[-1] = replace(self._whos[-1], acts=(*others, act))
-        self._awaits = self._need_not = False
-        return not (targets and adjectives.colour) and not adjectives.size
+        self._whos[-1] = replace(self._who, acts=(*others, act))
+        self._object = ""
+        return not (True in targets and adjectives.colour) and not adjectives.size
 
     def _instead(self, meaning: Meaning) -> bool:
         """Read the second noun of "a cat or a dog", "eating pizza or pasta": either will do."""
-        who, self._or = self._whos[-1] if self._whos else Who(), False
+        who, self._either = self._who, False
         if self._next != Who() or meaning.act or self._aside:
             return False
-        if who == Who(who.names, least=who.least) and who.names:
+        if who.names and who == Who(who.names, least=who.least):
             self._whos[-1] = replace(who, names=who.names | meaning.names)
             return True
         act = who.acts[-1] if who.acts else Act()
@@ -211,59 +212,61 @@ class Reader:
 
     def _predicate(self) -> None:
         """Take adjectives that no noun follows for those of the last one: "the girl is happy"."""
-        quality, who = self._next, self._whos[-1] if self._whos else Who()
-        counted = quality.least > 1 or quality.most < MANY or quality.total
-        told = who.names and _able(who.names, quality) and (not quality.colour or _coloured(who.names))
-        if quality == Who() or self._awaits or counted or not told:
+        quality, who = self._next, self._who
+        is_counted = (quality.least, quality.most, quality.total) != (1, MANY, False)
+        if quality == Who() or self._object or is_counted or not who.names or not _may_be(who.names, quality):
             return
         if quality.colour:
             who = replace(who, colour=quality.colour, looks=_looks(who.names, quality.colour))
         who = replace(who, size=quality.size or who.size)
         self._whos[-1], self._next = replace(who, acts=(*who.acts, *quality.acts)), Who()
 
-    def _pronoun(self, names: Names) -> bool:
+    def _read_pronoun(self, meaning: Meaning) -> bool:
         """Read a "he" or "she": the last one, or somebody new of that sex; of animals it cannot be told."""
-        last = self._whos[-1].names if self._whos else frozenset()
-        if self._awaits or self._passive or self._next != Who():
+        last = self._who.names
+        if self._object or self._passive or self._next != Who():
             return False
-        if last & names:
+        if last & meaning.names:
             return True
-        self._whos.append(Who(names))
+        self._whos.append(Who(meaning.names))
         return last <= lexicon()[("he",)].names | lexicon()[("she",)].names
 
-    def _done_to(self, done: Names) -> bool:
-        """Read what is done to the last one, by somebody who may be named after "by"; return whether it can be."""
-        who = self._whos.pop() if self._whos else Who()
-        able = [deeds()[verb] for verb in done if who.names & deeds()[verb].objects]
-        targets = {deed.targets for deed in able}
-        if self._awaits or self._aside or len(targets) != 1 or who != Who(who.names, colour=who.colour):
+    def _read_passive(self, meaning: Meaning) -> bool:
+        """Read what is done to the last one, by somebody who may be named after "by"."""
+        who = self._who
+        able = frozenset(verb for verb in meaning.names if who.names & deeds()[verb].objects)
+        targets = {deeds()[verb].targets for verb in able}
+        if len(targets) != 1 or self._object or self._aside or who != Who(who.names, colour=who.colour):
             return False
         is_target = targets == {True}
-        act = Act(frozenset(deed.verb for deed in able), colour=who.colour)
-        act = replace(act, targets=who.names) if is_target else replace(act, objects=who.names)
-        self._whos.append(Who(acts=(act,)))
-        self._related()
+        act = Act(able, colour=who.colour, **{"targets" if is_target else "objects": who.names})  # type: ignore[arg-type]
+        self._whos[-1] = Who(acts=(act,))
+        self._relate()
         self._passive = True
         return not (is_target and who.colour)
 
-    def _may_be_object(self, names: Names) -> bool:
-        """Return whether the last one can do the last verb to one of some things."""
-        who = self._whos[-1]
-        kinds = [deeds()[verb] for verb in who.acts[-1].verbs]
-        return any(names & kind.objects and (not who.names or who.names & kind.who) for kind in kinds)
+    def _is_object(self, names: Names) -> bool:
+        """Return whether the last verb takes some things for its object; clothes are worn."""
+        who = self._who
+        if self._worn and self._whos and any(things()[name].role == "worn" for name in names):
+            self._verb(frozenset(), "must")
+        elif self._object == "may":
+            kinds = [deeds()[verb] for verb in who.acts[-1].verbs]
+            if not any(names & kind.objects and (not who.names or who.names & kind.who) for kind in kinds):
+                self._object = ""  # "a bird is flying near | a kite"
+        return bool(self._object)
 
     def _shirt(self) -> bool:
-        """Take the colour that was read for that of a person's clothes; return whether there is such a person."""
-        colour, who = self._next.colour, self._whos[-1] if self._whos else Who()
-        if any((len(self._whos) - 1, len(who.acts) - 1) in order for order in self._orders) and self._awaits:
-            return False  # "dances, then wears a red | shirt": clothes are worn all the time
-        if not (colour and who.names and {things()[name].role for name in who.names} == {"person"}):
+        """Take the colour that was read for that of a person's clothes."""
+        colour, who = self._next.colour, self._who
+        if not (colour and who.names and who.names <= persons()):
             return False
-        if self._awaits:  # "wearing a red | shirt"
-            if not who.acts[-1].verbs <= {"wear"}:
-                return False
+        if self._object:  # "wearing a red | shirt"
+            act = len(self._whos) - 1, len(who.acts) - 1
+            if any(act in order for order in self._orders) or not who.acts[-1].verbs <= {"wear"}:
+                return False  # "dances, then wears a red | shirt": clothes are worn all the time
             who, self._last = replace(who, acts=who.acts[:-1]), None  # no deed to be "before" or "while"
-        self._whos[-1], self._next, self._awaits = replace(who, colour=colour), Who(), False
+        self._whos[-1], self._next, self._object = replace(who, colour=colour), Who(), ""
         return True
 
 
@@ -279,14 +282,16 @@ def read_claim(phrase: str) -> Claim | None:
         return None  # "flies away before anyone catches it": nobody does
     if any(map(_is_young, pairwise(phrase.lower().split()))):
         return None  # "baby animals" are drawn like others
-    reader = Reader(behind="background" in tokens)
-    named: Names = frozenset()
+    reader, named = _Reader(behind="background" in tokens), frozenset[str]()
     for meaning, words in _meanings(tokens):
-        if words[0] in emojis() and meaning and meaning.names <= named:
-            continue  # "a rocket 🚀"
-        if meaning is None or not reader.read(meaning, words):
+        if meaning is None:
             return None
-        named |= meaning.names if meaning.kind == "noun" else frozenset()
+        if words[0] in emojis() and meaning.names <= named:
+            continue  # "a rocket 🚀"
+        if not reader.read(meaning, words):
+            return None
+        if meaning.kind == "noun":
+            named |= meaning.names
     return reader.claim
 
 
@@ -300,19 +305,22 @@ def _meanings(tokens: tuple[str, ...]) -> Iterator[tuple[Meaning | None, tuple[s
     """Yield the longest words that have a meaning, from left to right; None for a word without one."""
     position, before = 0, Meaning("filler")
     while position < len(tokens):
-        for length in range(min(longest(), len(tokens) - position), 0, -1):
-            if meaning := lexicon().get(tokens[position : position + length]):
-                break
-        else:
-            length, meaning = 1, None
-        words, position = tokens[position : position + length], position + length
+        words = _longest_known(tokens[position : position + longest()])
+        meaning, position = lexicon().get(words), position + len(words)
         if words[-1] == "orange" and _is_colour(tokens, position):
-            meaning = Meaning("colour", value="orange")
+            meaning = Meaning("adjective", adjective={"colour": "orange"})
         if before.kind == "noun" and words[-1] in ambiguous():
             third_person = words[-1].endswith("s") and not before.plural
             meaning = verbs().get(words) if third_person else None  # "a chef cooks"; not: "boys fish"
         yield meaning, words
         before = meaning or Meaning("filler")
+
+
+def _longest_known(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the longest words at the beginning that have a meaning, or the first one."""
+    while len(tokens) > 1 and tokens not in lexicon():
+        tokens = tokens[:-1]
+    return tokens
 
 
 def read_asked(phrase: str) -> Claim | None:
@@ -340,9 +348,9 @@ def _others(kind: str, wanted: Sequence[Claim | None]) -> Claim | None:
     claim = read_asked(kind)
     if claim is None or len(claim.whos) != 1 or None in wanted:
         return None
-    whos = [who for each in wanted if each for who in each.whos]
-    named = [names for who in whos for names in (who.names, *(act.objects | act.targets for act in who.acts))]
-    left = claim.whos[0].names.difference(*named)
+    left = claim.whos[0].names
+    for who in (who for each in wanted if each for who in each.whos):
+        left = left.difference(who.names, *(act.objects | act.targets for act in who.acts))
     return replace(claim, whos=(replace(claim.whos[0], names=left),)) if left else None
 
 
@@ -351,8 +359,7 @@ def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
     """Read "red" as "red car"; None if it fits none, or several, of the wanted things."""
     found = (each for part in wanted for each in _meanings(tokens_of(part)))
     nouns = dict.fromkeys(" ".join(words) for meaning, words in found if meaning and meaning.kind == "noun")
-    read = (read_asked(f"{quality} {noun}") or read_asked(f"{noun} {quality}") for noun in nouns)
-    claims = [claim for claim in read if claim]
+    claims = [*filter(None, (read_asked(f"{quality} {noun}") or read_asked(f"{noun} {quality}") for noun in nouns))]
     return claims[0] if len(claims) == 1 else None
 
 
@@ -368,7 +375,7 @@ def _is_colour(tokens: tuple[str, ...], after: int) -> bool:
     """Return whether the "orange" before a token is a colour: "in orange", "an orange cat"."""
     following = (lexicon().get(tokens[after : after + length]) for length in range(1, 4))
     return tokens[after - 2 : after - 1] == ("in",) or any(
-        each and each.kind in ("noun", "filler") for each in following
+        each and each.kind in ("noun", "filler", "shirt") for each in following
     )
 
 

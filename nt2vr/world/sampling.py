@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 
 from nt2vr.errors import ConfigError
 from nt2vr.world.claims import Act, Claim, Who
@@ -17,7 +17,7 @@ from nt2vr.world.scenes import (
     Figure,
     Scene,
     SceneSplit,
-    problems,
+    is_valid,
 )
 from nt2vr.world.things import (
     ACTING,
@@ -31,6 +31,7 @@ from nt2vr.world.things import (
     Layer,
     Names,
     Place,
+    Thing,
     deeds,
     deeds_at,
     places,
@@ -109,24 +110,45 @@ def sample_deed(
     some, shares = _choices(place, cast[number], layer)
     for _ in range(TRIES if some else 0):
         kind = rng.choices(some, cum_weights=shares)[0]
-        if kind.verb == other_than:
-            continue
-        if kind.targets:
+        if kind.verb != other_than:
             others = [i for i, name in enumerate(cast) if i != number and name in kind.objects]
-            if others:
-                return Deed(kind.verb, rng.choice(others))
-        elif kind.objects:
-            thing = rng.choice(_ordered(kind.objects))
-            return Deed(kind.verb, thing, colour=draw_colour(thing, rng))
-        else:
-            return Deed(kind.verb)
+            if deed := _with_object(kind, others, kind.objects, rng):
+                return deed
     return None
+
+
+def _with_object(
+    kind: DeedKind, others: Sequence[int], objects: frozenset[str], rng: random.Random, colour: str = ""
+) -> Deed | None:
+    """Draw whom or what a deed is done to; None if it needs something that is not there."""
+    if not kind.objects:
+        return Deed(kind.verb)
+    if kind.targets:
+        return Deed(kind.verb, rng.choice(others)) if others else None
+    if not objects:
+        return None
+    thing = rng.choice(_ordered(objects))
+    return Deed(kind.verb, thing, colour=colour or draw_colour(thing, rng))
 
 
 def draw_actor(number: int, cast: Sequence[str], place: str, rng: random.Random) -> Figure:
     """Draw an actor with its deeds."""
     name = cast[number]
-    figure = Figure(name, draw_colour(name, rng))
+    figure = _busy(Figure(name, draw_colour(name, rng)), number, cast, place, rng)
+    if not figure.deeds:
+        return figure
+    done = [*figure.deeds]
+    if _choices(place, name, "mood")[0] and rng.random() < MOOD_SHARE:
+        mood = sample_deed("mood", number, cast, place, rng)
+        done += [replace(mood, start=figure.enters, end=figure.leaves)] if mood else []
+    if name in deeds()[WEAR].who and rng.random() < WEAR_SHARE:
+        worn = rng.choice(_ordered(deeds()[WEAR].objects))
+        done.append(Deed(WEAR, worn, figure.enters, figure.leaves, draw_colour(worn, rng)))
+    return replace(figure, deeds=tuple(done))
+
+
+def _busy(figure: Figure, number: int, cast: Sequence[str], place: str, rng: random.Random) -> Figure:
+    """Draw what a figure does and when; it may do nothing."""
     first = sample_deed("main", number, cast, place, rng)
     if first is None:
         return figure
@@ -137,46 +159,45 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: random.Random)
     elif course == "quarter":
         start = rng.randrange(4) / 4
         end = start + 0.25
-    done = [replace(first, start=start, end=end)]
-    if course == "then" and (second := sample_deed("main", number, cast, place, rng, first.verb)):
-        done = [replace(first, end=0.5), replace(second, start=0.5)]
-    if _choices(place, name, "mood")[0] and rng.random() < MOOD_SHARE:
-        mood = sample_deed("mood", number, cast, place, rng)
-        done += [replace(mood, start=figure.enters, end=figure.leaves)] if mood else []
-    if name in deeds()[WEAR].who and rng.random() < WEAR_SHARE:
-        worn = rng.choice(_ordered(deeds()[WEAR].objects))
-        done.append(Deed(WEAR, worn, figure.enters, figure.leaves, draw_colour(worn, rng)))
-    return replace(figure, deeds=tuple(done))
+    elif course == "then" and (second := sample_deed("main", number, cast, place, rng, first.verb)):
+        return replace(figure, deeds=(replace(first, end=0.5), replace(second, start=0.5)))
+    return replace(figure, deeds=(replace(first, start=start, end=end),))
 
 
 def sample_scene(rng: random.Random, place: Place | None = None) -> Scene:
     """Draw one valid scene of any split, at a place if one is given."""
     place = place or rng.choice(tuple(places().values()))
     night = not place.indoors and rng.random() < NIGHT_SHARE
-    persons, animals, others = cast_at(place.name)
+    cast = _draw_cast(place.name, rng)
+    figures = [draw_actor(number, cast, place.name, rng) for number in range(len(cast))]
+    if len(cast) > 1 and rng.random() < TOGETHER_SHARE:
+        figures[1] = _like(figures[0], figures[1], place)
+    figures += [Figure(name, draw_colour(name, rng)) for name in _draw_props(place.name, night, cast, rng)]
+    return Scene(place.name, night, tuple(_varied(figures, rng)), rng.getrandbits(32))
+
+
+def _draw_cast(place: str, rng: random.Random) -> list[str]:
+    persons, animals, others = cast_at(place)
     num_actors = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)[0]
-    cast: list[str] = []
+    cast: dict[str, None] = {}
     while len(cast) < num_actors:
         draw = rng.random()
         if draw < PERSON_SHARE or not (animals or others):
             name = rng.choice(PLAIN if "man" in persons and rng.random() < PLAIN_SHARE else persons)
         else:
             name = _choose(animals if animals and (draw < PERSON_SHARE + ANIMAL_SHARE or not others) else others, rng)
-        if name not in cast:
-            cast.append(name)
-    figures = [draw_actor(number, cast, place.name, rng) for number in range(num_actors)]
-    if num_actors > 1 and rng.random() < TOGETHER_SHARE:
-        figures[1] = _like(figures[0], figures[1], place)
-    found = props_at(place.name, night)
-    num_props = min(MOST_FIGURES - num_actors, rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0], len(found))
+        cast.setdefault(name)
+    return [*cast]
+
+
+def _draw_props(place: str, night: bool, cast: Sequence[str], rng: random.Random) -> list[str]:
+    found = props_at(place, night)
+    num_props = min(MOST_FIGURES - len(cast), rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0], len(found))
     props = [_choose(found, rng) for _ in range(num_props)]
     if props and rng.random() < ANYWHERE_SHARE:
         props[0] = rng.choice(anywhere())
     props = [name for name in dict.fromkeys(props) if name not in cast]
-    if sum(things()[name].role == "sky" for name in props) > 1:
-        props.pop()
-    figures += [Figure(name, draw_colour(name, rng)) for name in props]
-    return Scene(place.name, night, tuple(_varied(figures, rng)), rng.getrandbits(32))
+    return props[:-1] if sum(things()[name].role == "sky" for name in props) > 1 else props
 
 
 def _like(model: Figure, figure: Figure, place: Place) -> Figure:
@@ -264,7 +285,7 @@ def stream_staged(claims: Sequence[Claim], split: SceneSplit, seed: object) -> I
 def staged(claims: Sequence[Claim], rng: random.Random) -> Scene | None:
     """Draw a valid scene for which all claims hold; None if this draw failed."""
     scene = _draw(claims, rng)
-    if not scene or not any(figure.acts for figure in scene.figures) or problems(scene):
+    if not scene or not scene.actors or not is_valid(scene):
         return None
     return scene if all(claim.holds(scene) for claim in claims) else None
 
@@ -285,29 +306,38 @@ def _draw(claims: Sequence[Claim], rng: random.Random) -> Scene | None:
 
 def _place(claims: Sequence[Claim], rng: random.Random) -> Place:
     """Draw one of the places of the claims, otherwise one where as many of their things as possible are found."""
-    wanted = [name for claim in claims for name in sorted(claim.places)]
-    left = [places()[name] for name in wanted] or list(places().values())
+    left = [*chain.from_iterable(sorted(claim.places) for claim in claims)] or [*places()]
     whos = [who for claim in claims for who in claim.whos]
-    for names in (who.names for who in whos):
-        if names and names <= _found_somewhere():  # persons may be anywhere
-            left = [place for place in left if names & set(place.found)] or left
-    for verbs in (act.verbs for who in whos for act in who.acts):
-        tags = [deeds()[verb].where for verb in verbs]
-        left = [place for place in left if not verbs or any(not some or some & place.tags for some in tags)] or left
-    return rng.choice(left)
+    able = [_found_at(who.names) for who in whos]
+    able += [_done_at(act.verbs) for who in whos for act in who.acts]
+    for some in able:
+        left = [*filter(some.__contains__, left)] or left
+    return places()[rng.choice(left)]
+
+
+@cache
+def _found_at(names: Names) -> Names:
+    """Return the places where one of some things is found; none if some may be anywhere, as persons may."""
+    found = {place.name: names & set(place.found) for place in places().values()}
+    somewhere = frozenset[str]().union(*(place.found for place in places().values()))
+    return frozenset(name for name, some in found.items() if some and names <= somewhere)
+
+
+@cache
+def _done_at(verbs: Names) -> Names:
+    """Return the places where one of some deeds may be done."""
+    tags = [deeds()[verb].where for verb in verbs]
+    return frozenset(place.name for place in places().values() if any(not some or some & place.tags for some in tags))
 
 
 def _night(claims: Sequence[Claim], drawn: bool) -> bool:
     """Return whether it is night: as claims say, as what they name is seen by day or night alone, or as drawn."""
-    said = [claim.night for claim in claims if claim.night is not None]
+    for claim in claims:
+        if claim.night is not None:
+            return claim.night
     names = [who.names for claim in claims for who in claim.whos if who.names]
     by_night, by_day = (any(each <= seen for each in names) for seen in (BY_NIGHT, BY_DAY))
-    return said[0] if said else by_night or (drawn and not by_day)
-
-
-@cache
-def _found_somewhere() -> Names:
-    return frozenset(name for place in places().values() for name in place.found)
+    return by_night or (drawn and not by_day)
 
 
 def _in_turn(claim: Claim, number: int) -> list[Act]:
@@ -321,42 +351,47 @@ def _figure(
     who: Who, acts: Sequence[Act], number: int, figures: Sequence[Figure], place: Place, rng: random.Random
 ) -> Figure | None:
     """Draw a figure as a claim describes it; None if it cannot do that here."""
-    able = who.names or frozenset.union(*(deeds()[verb].who for act in acts for verb in act.verbs))
-    name = rng.choice(sorted(able))
+    name = rng.choice(sorted(who.names or _able(acts)))
     figure = draw_actor(0, (name,), place.name, rng) if things()[name].role in ACTING else Figure(name)
     figure = replace(figure, colour=who.colour or draw_colour(name, rng), size=who.size, count=who.least)
     if not acts:
         return figure
     done = [_deed(act, name, number, figures, place, rng) for act in acts]
-    if None in done:
-        return None
-    comes, goes = (any(deed and deed.verb == verb for deed in done) for verb in (ENTER, LEAVE))
-    new = [deed for deed in done if deed and deed.verb not in (ENTER, LEAVE)]
-    main = [deed for deed in new if deed.kind.layer == "main"]
-    layers = {deed.kind.layer for deed in new}
-    others = [deed for deed in figure.deeds if deed.kind.layer not in layers]
-    turns = [replace(deed, start=at / len(main), end=(at + 1) / len(main)) for at, deed in enumerate(main)]
-    figure = replace(figure, enters=0.25 * comes, leaves=1 - 0.25 * goes)
-    whole = [replace(deed, start=figure.enters, end=figure.leaves) for deed in new if deed not in main]
-    if len(turns) == 1:
-        turns = [replace(turns[0], start=figure.enters, end=figure.leaves)]
-    others = [replace(deed, start=figure.enters, end=figure.leaves) for deed in others if not (comes or goes) or new]
-    return replace(figure, deeds=(*turns, *whole, *others))
+    return None if None in done else _in_turns(figure, [deed for deed in done if deed])
+
+
+def _able(acts: Sequence[Act]) -> Names:
+    """Return who does any of some acts."""
+    return frozenset[str]().union(*(deeds()[verb].who for act in acts for verb in act.verbs))
+
+
+def _in_turns(figure: Figure, done: Sequence[Deed]) -> Figure:
+    """Let a figure do some deeds one after the other, in place of its own of these layers."""
+    moves = {deed.verb for deed in done} & {ENTER, LEAVE}
+    figure = replace(figure, enters=0.25 * (ENTER in moves), leaves=1 - 0.25 * (LEAVE in moves))
+    new = sorted((deed for deed in done if deed.verb not in moves), key=lambda deed: deed.kind.layer != "main")
+    layers = [deed.kind.layer for deed in new]
+    kept = [deed for deed in figure.deeds if new and deed.kind.layer not in layers]
+    deeds = [replace(deed, start=figure.enters, end=figure.leaves) for deed in (*new, *kept)]
+    if (turns := layers.count("main")) > 1:
+        deeds[:turns] = [replace(new[at], start=at / turns, end=(at + 1) / turns) for at in range(turns)]
+    return replace(figure, deeds=tuple(deeds))
 
 
 def _deed(
     act: Act, name: str, number: int, figures: Sequence[Figure], place: Place, rng: random.Random
 ) -> Deed | None:
-    verbs = act.verbs or ({WEAR} if all(things()[each].role == "worn" for each in act.objects) else {"hold"})
-    kinds = [deeds()[verb] for verb in sorted(verbs) if deeds()[verb].may(things()[name], place)]
-    if not kinds:
+    able = _deeds_for(act, things()[name], place)
+    if not able:
         return None
-    kind = rng.choice(kinds)
-    if kind.targets:
-        others = [i for i, each in enumerate(figures) if i != number and each.thing in (act.targets or kind.objects)]
-        return Deed(kind.verb, rng.choice(others)) if others else None
-    if not kind.objects:
-        return Deed(kind.verb)
+    kind = rng.choice(able)
+    others = [i for i, each in enumerate(figures) if i != number and each.thing in (act.targets or kind.objects)]
     objects = act.objects & kind.objects if act.objects else kind.objects
-    thing = rng.choice(sorted(objects)) if objects else ""
-    return Deed(kind.verb, thing, colour=act.colour or draw_colour(thing, rng)) if thing else None
+    return _with_object(kind, others, objects, rng, act.colour)
+
+
+def _deeds_for(act: Act, thing: Thing, place: Place) -> list[DeedKind]:
+    """Return what an act may mean that a thing may do at a place."""
+    is_worn = all(things()[each].role == "worn" for each in act.objects)
+    kinds = (deeds()[verb] for verb in sorted(act.verbs or {WEAR if is_worn else "hold"}))
+    return [kind for kind in kinds if kind.may(thing, place)]

@@ -72,6 +72,10 @@ class Figure:
         going = (Deed(LEAVE, None, self.leaves, 1.0),) if self.leaves < 1 else ()
         return coming + self.deeds + going
 
+    def redone(self, old: Deed, new: Deed) -> "Figure":
+        """The figure with one deed in place of another."""
+        return replace(self, deeds=tuple(new if deed == old else deed for deed in self.deeds))
+
     @property
     def dressed(self) -> "Figure":
         """The figure with what its picture wears."""
@@ -114,9 +118,18 @@ class Scene:
             figures.append(json.dumps(data))
         return json.dumps([self.place, self.night, sorted(figures)])
 
+    @property
+    def actors(self) -> list[Figure]:
+        """The figures that act."""
+        return [figure for figure in self.figures if figure.acts]
+
     def object_of(self, deed: Deed) -> str | None:
         """Return the name of what a deed is done to or with, another figure or not."""
         return self.figures[deed.object].thing if isinstance(deed.object, int) else deed.object
+
+    def swapped(self, old: Figure, new: Figure) -> "Scene":
+        """The scene with one figure in place of another; no thing is twice in a scene."""
+        return replace(self, figures=tuple(new if figure.thing == old.thing else figure for figure in self.figures))
 
     @property
     def dressed(self) -> "Scene":
@@ -126,11 +139,10 @@ class Scene:
     @property
     def gist(self) -> Hashable:
         """What an edit keeps unless its text says otherwise: the place by day or night, and who does what in turn."""
-        cast = set()
-        for figure in self.figures:
-            if figure.acts:
-                done = ((deed.verb, self.object_of(deed)) for deed in main_deeds(figure))
-                cast.add((figure.thing, figure.count, *done))
+        cast = (
+            (figure.thing, figure.count, *((deed.verb, self.object_of(deed)) for deed in main_deeds(figure)))
+            for figure in self.actors
+        )
         return self.place, self.night, frozenset(cast)
 
     @property
@@ -145,41 +157,49 @@ def main_deeds(figure: Figure) -> list[Deed]:
     return sorted((deed for deed in figure.doings if deed.kind.layer == "main"), key=lambda deed: deed.start)
 
 
-def problems(scene: Scene) -> list[str]:
-    """Say what is wrong with a scene; empty if it is valid."""
-    place, figures, found = places()[scene.place], scene.figures, []
-    if not 1 <= len(figures) <= MOST_FIGURES or sum(figure.acts for figure in figures) > MOST_ACTORS:
-        found.append("number of figures")
-    if sum(figure.count for figure in figures) > MOST_INDIVIDUALS or not all(1 <= f.count <= 3 for f in figures):
-        found.append("count")
-    if len({figure.thing for figure in figures}) < len(figures):
-        found.append("a thing twice")
-    if (BY_DAY if scene.night else BY_NIGHT) & {figure.thing for figure in figures} or (scene.night and place.indoors):
-        found.append("night")
-    for number, figure in enumerate(figures):
-        if bool(figure.colour) != bool(figure.kind.tint):
-            found.append(f"colour of {figure.thing}")
-        main = sorted((deed.start, deed.end) for deed in figure.doings if deed.kind.layer == "main")
-        if any(before[1] > after[0] for before, after in pairwise(main)):
-            found.append(f"{figure.thing} does two things at once")
-        for deed in figure.deeds:
-            is_quartered = deed.start * 4 % 1 == deed.end * 4 % 1 == 0
-            if not is_quartered or not figure.enters <= deed.start < deed.end <= figure.leaves:
-                found.append(f"time of {deed.verb}")
-            if not deed.kind.may(figure.kind, place):
-                found.append(f"{figure.thing} cannot {deed.verb} at {place.name}")
-            if not _suits(deed, number, figures):
-                found.append(f"object of {deed.verb}")
-    return found
+def is_valid(scene: Scene) -> bool:
+    """Return whether a clip can show a scene: all of its figures, each with deeds that it may do there."""
+    names, counts = {figure.thing for figure in scene.figures}, [figure.count for figure in scene.figures]
+    return (
+        1 <= len(counts) <= MOST_FIGURES
+        and len(scene.actors) <= MOST_ACTORS
+        and sum(counts) <= MOST_INDIVIDUALS
+        and {1, 2, 3}.issuperset(counts)
+        and len(names) == len(counts)
+        and _is_time_of(names, scene)
+        and all(_is_able(figure, scene) for figure in scene.figures)
+    )
 
 
-def _suits(deed: Deed, number: int, figures: Sequence[Figure]) -> bool:
+def _is_time_of(names: set[str], scene: Scene) -> bool:
+    """Return whether things are seen at the time of day, and the place may have it."""
+    if scene.night:
+        return names.isdisjoint(BY_DAY) and not places()[scene.place].indoors
+    return names.isdisjoint(BY_NIGHT)
+
+
+def _is_able(figure: Figure, scene: Scene) -> bool:
+    """Return whether a figure can do all its deeds, one after the other, and has a colour if it is tinted."""
+    if bool(figure.colour) != bool(figure.kind.tint):
+        return False
+    if any(before.end > after.start for before, after in pairwise(main_deeds(figure))):
+        return False
+    return all(
+        deed.start * 4 % 1 == deed.end * 4 % 1 == 0
+        and figure.enters <= deed.start < deed.end <= figure.leaves
+        and deed.kind.may(figure.kind, places()[scene.place])
+        and _suits(deed, figure, scene.figures)
+        for deed in figure.deeds
+    )
+
+
+def _suits(deed: Deed, figure: Figure, figures: Sequence[Figure]) -> bool:
     """Return whether the object of a deed fits its slot."""
     kind = deed.kind
     match deed.object:
         case None:
             return not kind.objects
         case int(other):
-            return kind.targets and other != number and figures[other].thing in kind.objects
+            return kind.targets and figures[other] is not figure and figures[other].thing in kind.objects
         case name:
             return not kind.targets and name in kind.objects and bool(deed.colour) == bool(things()[name].tint)

@@ -242,48 +242,49 @@ class SceneDenials:
 
         If possible, the unwanted part occurs together with the wanted one in another scene.
         """
+        drawn: SceneDenial = getattr(self, f"_{kind}")(row, rng)
+        return drawn
+
+    def _negated(self, row: int, rng: random.Random) -> SceneDenial:
+        found = (self.negated(row, rng) for _ in range(TRIES))
+        return next(filter(None, found), None) or self._without(row, rng)
+
+    def _without(self, row: int, rng: random.Random) -> SceneDenial:
+        said = self._said(row, rng)
+        return deny("without", "thing", said, self._absent(row, said.claim, rng, Noun, 1), rng)
+
+    def _list(self, row: int, rng: random.Random) -> SceneDenial:
+        said = self._said(row, rng)
+        sort, slot = (Done, "two deeds") if rng.random() < TWO_DEEDS_SHARE else (Noun, "two things")
+        return deny("list", slot, said, self._absent(row, said.claim, rng, sort, 2), rng)
+
+    def _not(self, row: int, rng: random.Random) -> SceneDenial:
+        sort, slot = (Done, "no deed") if rng.random() < DEED_SHARE else (Noun, "no thing")
+        return deny("not", slot, SceneCaption("", Claim()), self._absent(row, Claim(), rng, sort, 1), rng)
+
+    def _typed(self, row: int, rng: random.Random) -> SceneDenial:
+        draw = self._composed if rng.random() < DEED_SHARE else self._without
+        return type_out(draw(row, rng), draw(row, rng), rng)
+
+    def _idiom(self, row: int, rng: random.Random) -> SceneDenial:
         scene = self._scenes[row]
-        match kind:
-            case "negated":
-                found = (self.negated(row, rng) for _ in range(TRIES))
-                return next(filter(None, found), None) or self.draw(row, "without", rng)
-            case "composed":
-                return self._composed(row, rng)
-            case "without":
-                said = self._said(scene, rng)
-                return deny(kind, "thing", said, self._absent(row, said.claim, rng, Noun, 1), rng)
-            case "list":
-                said = self._said(scene, rng)
-                sort, slot = (Done, "two deeds") if rng.random() < TWO_DEEDS_SHARE else (Noun, "two things")
-                return deny(kind, slot, said, self._absent(row, said.claim, rng, sort, 2), rng)
-            case "not":
-                sort, slot = (Done, "no deed") if rng.random() < DEED_SHARE else (Noun, "no thing")
-                return deny(kind, slot, SceneCaption("", Claim()), self._absent(row, Claim(), rng, sort, 1), rng)
-            case "except":
-                return self._except(row, rng)
-            case "place":
-                return self._place(row, rng)
-            case "typed":
-                alike: SceneDenialKind = "composed" if rng.random() < DEED_SHARE else "without"
-                return type_out(self.draw(row, alike, rng), self.draw(row, alike, rng), rng)
-            case "idiom":
-                actor = rng.choice([figure for figure in scene.figures if main_deeds(figure)] or [None])
-                if actor is None:
-                    return self.draw(row, "without", rng)
-                deed = rng.choice(main_deeds(actor))
-                return idiom(describe(scene, rng), actor, deed, scene, rng)
+        actor = rng.choice([figure for figure in scene.figures if main_deeds(figure)] or [None])
+        if actor is None:
+            return self._without(row, rng)
+        deed = rng.choice(main_deeds(actor))
+        return idiom(describe(scene, rng), actor, deed, scene, rng)
 
     def negated(self, row: int, rng: random.Random) -> SceneDenial | None:
         """Deny one thing in the caption that `describe` draws from an equal generator; None if nothing can be."""
         found = negate(describe(self._scenes[row], rng))
         return rng.choice(found) if found else None
 
-    def _said(self, scene: Scene, rng: random.Random) -> SceneCaption:
+    def _said(self, row: int, rng: random.Random) -> SceneCaption:
         """Draw a wanted part that holds for a scene."""
-        draw = rng.random()
+        scene, draw = self._scenes[row], rng.random()
         if draw < CAPTION_SHARE:
             return describe(scene, rng)
-        figure = rng.choice([figure for figure in scene.figures if figure.acts])
+        figure = rng.choice(scene.actors)
         phrase, done = draw_phrase(figure, rng, 0.2), main_deeds(figure)
         if not done or draw < CAPTION_SHARE + BARE_SHARE:
             return SceneCaption(phrase.text, Claim((phrase.who,)))
@@ -296,7 +297,7 @@ class SceneDenials:
         scene = self._scenes[row]
         actors = [figure for figure in scene.figures if figure.count == 1 and main_deeds(figure)]
         if not actors:
-            return self.draw(row, "without", rng)
+            return self._without(row, rng)
         figure = rng.choice(actors)
         words, act = draw_deed(rng.choice(main_deeds(figure)), scene.figures, rng)
         phrase = draw_phrase(figure, rng, 0.2)
@@ -317,12 +318,12 @@ class SceneDenials:
                 noun = things()[name].nouns[0]
                 if not meanings()[noun.word] & shown:
                     return deny_one_of(words_of_kind(kind)[0], noun, rng)
-        return self.draw(row, "without", rng)
+        return self._without(row, rng)
 
     def _place(self, row: int, rng: random.Random) -> SceneDenial:
         """Draw "A but not there", or, outdoors, "A but not at night" of a figure, of the place or of nothing."""
         scene = self._scenes[row]
-        figure = rng.choice([figure for figure in scene.figures if figure.acts])
+        figure = rng.choice(scene.actors)
         phrase = draw_phrase(figure, rng)
         claim = Claim((phrase.who,))
         where = places()[scene.place]

@@ -62,32 +62,38 @@ def draw_noun(thing: Thing, rng: random.Random, countable: bool = False) -> Noun
 
 def draw_phrase(figure: Figure, rng: random.Random, detail: float = 0.0, mood: str = "") -> Phrase:
     """Name a figure; size and colour are said with probability `detail`, `mood` is one more adjective."""
-    thing = figure.kind
-    several = figure.count > 1
+    thing, several = figure.kind, figure.count > 1
     noun = draw_noun(thing, rng, several)
     who = Who(meanings()[noun.word])
-    adjectives = [mood] if mood else []
+    adjectives, wearing = [mood] if mood else [], ""
     if figure.size and rng.random() < detail:
         adjectives.insert(0, rng.choice(SIZES[figure.size]))
         who = replace(who, size=figure.size)
-    wearing = ""
     if figure.colour and rng.random() < detail:
         who = replace(who, colour=figure.colour)
         if thing.role == "person":
             wearing = " " + rng.choice(SHIRTS).format(figure.colour).replace(" a orange", " an orange")
         else:
             adjectives.append(figure.colour)
-    words = " ".join(adjectives)
     if several:
-        bare = rng.random() < BARE_PLURAL_SHARE
-        who = replace(who, least=2 if bare else figure.count, most=who.most if bare else figure.count)
-        text = " ".join(filter(None, ("" if bare else NUMBERS[figure.count], words, noun.plural)))
-        if wearing and " a" in wearing:
-            wearing = f" in {figure.colour} shirts"
-        return Phrase(text + wearing, who, True, "they")
+        return _several(figure, noun, adjectives, wearing, who, rng)
     many = noun.number == "many"
     pronoun: Pronoun = "they" if many else "he" if thing.is_a & _HE else "she" if thing.is_a & _SHE else "it"
-    return Phrase(noun.with_article(words) + wearing, who, many, pronoun)
+    return Phrase(noun.with_article(" ".join(adjectives)) + wearing, who, many, pronoun)
+
+
+def _several(
+    figure: Figure, noun: Noun, adjectives: Sequence[str], wearing: str, who: Who, rng: random.Random
+) -> Phrase:
+    """Name two or three, perhaps without their number."""
+    if rng.random() < BARE_PLURAL_SHARE:
+        words, who = [*adjectives, noun.plural], replace(who, least=2)
+    else:
+        words = [NUMBERS[figure.count], *adjectives, noun.plural]
+        who = replace(who, least=figure.count, most=figure.count)
+    if " a" in wearing:
+        wearing = f" in {figure.colour} shirts"
+    return Phrase(" ".join(words) + wearing, who, True, "they")
 
 
 _HE, _SHE = frozenset({"man", "boy"}), frozenset({"woman", "girl"})

@@ -11,7 +11,7 @@ from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.parse.query import Query
 from nt2vr.world.edits import Change, Wish, changed, changes_of, judge_edit, possible, training_families, two_changes
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene, problems
+from nt2vr.world.scenes import Deed, Figure, Scene, is_valid
 
 HAT = Deed("wear", "hat", colour="red")
 MAN = Figure("man", "blue", deeds=(Deed("feed", 2), HAT))
@@ -41,7 +41,7 @@ def test_every_change_leads_to_a_possible_scene_that_is_right_while_the_referenc
         for change in all_changes(scene, kind)[:5]:
             changed_scene = change.applied(scene)
             wish = Wish.of(changed_scene, (change,))
-            assert possible(changed_scene) and not problems(changed_scene)
+            assert possible(changed_scene) and is_valid(changed_scene)
             assert wish.holds(changed_scene) and not wish.holds(scene)
             found += 1
     assert found > 10
@@ -123,7 +123,7 @@ def test_two_changes_concern_different_things_and_hold_together_in_either_order(
             both = changed(scene, (one, other))
             wish = Wish.of(both, (one, other))
             assert one.kind != other.kind and (one.old is None or one.old != other.old)
-            assert wish.holds(both) and not wish.holds(scene) and not problems(both)
+            assert wish.holds(both) and not wish.holds(scene) and is_valid(both)
             assert both.content == changed(scene, (other, one)).content
             pairs += 1
     assert pairs > 100

@@ -9,7 +9,7 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.world.claims import seen_in
 from nt2vr.world.sampling import TRIES, draw_claim, sample_scenes, showing, staged, stream_scenes
-from nt2vr.world.scenes import problems
+from nt2vr.world.scenes import is_valid
 from nt2vr.world.things import deeds, things
 
 
@@ -31,7 +31,7 @@ def test_splits_are_valid_distinct_and_apart() -> None:
     train, test = sample_scenes("train", 60, 0), sample_scenes("test", 60, 0)
     assert train == list(islice(stream_scenes("train", 0), 60)) != sample_scenes("train", 60, 1)
     assert len({scene.content for scene in (*train, *test)}) == 120
-    assert not any(map(problems, (*train, *test)))
+    assert all(map(is_valid, (*train, *test)))
     with pytest.raises(ConfigError, match="Choose one of: train, validation, test"):
         next(stream_scenes("all", 0))  # type: ignore[arg-type]
 

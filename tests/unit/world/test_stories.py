@@ -11,7 +11,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.world.offers import stories, story_queries
 from nt2vr.world.reader import judge, read_claim
 from nt2vr.world.sampling import showing, stream_staged
-from nt2vr.world.scenes import Deed, Figure, Scene, problems
+from nt2vr.world.scenes import Deed, Figure, Scene, is_valid
 
 PENGUIN = Figure("penguin", deeds=(Deed("walk"),))
 MAN = Figure("man", "red", deeds=(Deed("eat", "apple", 0, 0.5), Deed("dance", None, 0.5, 1)))
@@ -85,7 +85,7 @@ def test_clips_of_a_story_show_what_it_says(wanted: str, unwanted: str) -> None:
     asked, denied = read_claim(wanted), read_claim(unwanted)
     assert asked and denied
     for scene in islice(stream_staged([asked, denied], "test", 1), 3):
-        assert problems(scene) == [] and scene.split == "test"
+        assert is_valid(scene) and scene.split == "test"
         assert asked.holds(scene) and denied.holds(scene)
 
 

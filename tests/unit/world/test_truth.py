@@ -10,7 +10,7 @@ from nt2vr.world.captions import captions, describe
 from nt2vr.world.claims import Act, Claim, Order, SceneTable, Who, seen_in
 from nt2vr.world.reader import read_asked, read_claim
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene, problems
+from nt2vr.world.scenes import Deed, Figure, Scene, is_valid
 from nt2vr.world.sentences import SceneDenialKind, SceneDenials, negate
 from nt2vr.world.wording import meanings
 from tests.truth import fits
@@ -63,7 +63,7 @@ def act(verb: str, word: str = "", **more: object) -> Act:
     ],
 )
 def test_a_claim_holds_exactly_if_the_scene_shows_it(claim: Claim, holds: bool) -> None:
-    assert problems(SCENE) == []
+    assert is_valid(SCENE)
     assert claim.holds(SCENE) is holds
 
 
@@ -126,7 +126,7 @@ def slowly_holds(claim: Claim, scene: Scene) -> bool:
 
 def test_scenes_are_valid_and_survive_json() -> None:
     for scene in scenes():
-        assert problems(scene) == []
+        assert is_valid(scene)
         assert Scene.from_dict(scene.to_dict()) == scene
     orders = {Scene("forest", False, some, 1).content for some in permutations((MAN, CAT))}
     assert len(orders) == 1
@@ -217,4 +217,4 @@ def test_what_a_picture_wears_counts_once_a_scene_is_dressed() -> None:
         "a red hat": (False, False),
         "a red helmet": (False, False),  # helmets are red, but the picture's is yellow
     }
-    assert not problems(scene)
+    assert is_valid(scene)
