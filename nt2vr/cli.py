@@ -598,35 +598,31 @@ def mine_triplets(
     out: Path,
     model: str = "CLIP",
     limit: int = 10_000,
-    texts: Literal["rules", "templates"] = "rules",
     seed: int = 0,
     machine: Machine = THIS,
 ) -> None:
-    """Mine pairs of videos from captions one word apart, and write what is different.
+    """Mine pairs of videos from captions one word apart, and write what is different by CoVR's templates.
 
     Args:
         captions: as for build
         out: file for the triplets, as JSON lines
         model: whose text tower compares captions
         limit: pairs of videos at most
-        texts: how they are written: by rules, or by CoVR's nine templates with the single words
         seed: draws pairs and wordings
     """
     if limit < 1:
         raise ConfigError(f"--limit is {limit}: choose at least 1.")
     from nt2vr.api import load_model
     from nt2vr.negation.generate.query_sets import read_captioned_videos
-    from nt2vr.negation.generate.triplets import Modifier, WriteText, mine_pairs, write_by_template, write_triplets
-    from nt2vr.negation.parse.tagger import load_tagger
+    from nt2vr.negation.generate.triplets import mine_pairs, write_triplets
 
-    write: WriteText = write_by_template if texts == "templates" else Modifier(load_tagger()).write
     check_writable(out.parent)
     videos = read_captioned_videos(captions)
     encoder = load_model(model, machine.data_dir, machine.device)
     pairs = mine_pairs(videos, encoder.encode_text, limit, seed)
     with progress_bar() as progress:
-        statistics = write_triplets(pairs, write, seed, out, progress)
-    _json({"pairs": len(pairs), "without a text": len(pairs) - int(statistics["triplets"]), **statistics}, None)
+        statistics = write_triplets(pairs, seed, out, progress)
+    _json({"pairs": len(pairs), **statistics}, None)
 
 
 @queries.command(name="verbs")

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from nltk import RegexpParser, Tree
 
-from nt2vr.negation.parse.inflect import inflect, verb_of
+from nt2vr.negation.parse.inflect import inflect, verb_of, with_article
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed, renamed, words
@@ -56,17 +56,15 @@ def _chunk(node: Any, phrases: Phrases) -> Chunk:
     if not isinstance(node, Tree):
         i, tag = node
         return Chunk(tag, i, i + 1)
-    leaves = node.leaves()
-    nouns = list(node.subtrees(lambda tree: tree.label() == "NP"))
-    last = nouns[-1].leaves() if nouns else None
-    prepositions = [child.leaves()[0][0] for child in node if isinstance(child, Tree) and child.label() == "PP"]
-    return Chunk(
-        kind=node.label(),
-        start=leaves[0][0],
-        end=leaves[-1][0] + 1,
-        last_noun=(last[0][0], last[-1][0] + 1) if last else None,
-        places=tuple(i for i in prepositions if phrases.word(i) != "of"),
-    )
+    nouns = [_span(tree) for tree in node.subtrees(lambda tree: tree.label() == "NP")]
+    prepositions = [_span(child)[0] for child in node if isinstance(child, Tree) and child.label() == "PP"]
+    places = tuple(i for i in prepositions if phrases.word(i) != "of")
+    return Chunk(node.label(), *_span(node), nouns[-1] if nouns else None, places)
+
+
+def _span(tree: Any) -> tuple[int, int]:
+    leaves = tree.leaves()
+    return leaves[0][0], leaves[-1][0] + 1
 
 
 Pronoun = Literal["he", "she", "they", ""]
@@ -108,19 +106,17 @@ PEOPLE = Subject("people", "they", is_plural=True, is_human=True)
 def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) -> Subject | None:
     """Parse words `start` to `end` (exclusive) as a subject ("the young men": "men"); None if they cannot act."""
     head = end - 1
-    lemma = phrases.lemma(head)
-    is_plural = is_plural or is_plural_noun(phrases.word(head), lemma)
-    lemma = _SYNONYMS.get(lemma, lemma)
+    said = phrases.lemma(head)
+    lemma = _SYNONYMS.get(said, said)
     if lemma not in listed("actors", "roles") or phrases.tag(head - 1) == "POS":
         return None
     modifiers = [phrases.word(i) for i in range(start, head) if phrases.tag(i) == "NOUN"]
-    if is_plural:
+    is_human = lemma in _HE | _SHE | listed("he_or_she")
+    if is_plural or is_plural_noun(phrases.word(head), said):
         text = " ".join([*modifiers, "people" if lemma == "person" else inflect(lemma, "NNS")])
-    else:
-        name = " ".join([*modifiers, lemma])
-        text = f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
-    pronoun: Pronoun = "they" if is_plural else "he" if lemma in _HE else "she" if lemma in _SHE else ""
-    return Subject(text, pronoun, is_plural, lemma in _HE | _SHE | listed("he_or_she"))
+        return Subject(text, "they", True, is_human)
+    pronouns: dict[str, Pronoun] = dict.fromkeys(_SHE, "she") | dict.fromkeys(_HE, "he")
+    return Subject(with_article(" ".join([*modifiers, lemma])), pronouns.get(lemma, ""), False, is_human)
 
 
 def also_called(lemma: str) -> frozenset[str]:
@@ -136,20 +132,18 @@ def is_plural_noun(word: str, lemma: str) -> bool:
 
 def is_third_person(phrases: Phrases, verb: int) -> bool:
     """Return whether a base form has a third-person singular subject, as in "a man play guitar"; False if in doubt."""
-    head = None
+    has_subject = False
     for j in range(verb - 1, -1, -1):
-        tag, word = phrases.tag(j), phrases.word(j)
-        if tag in {"WH", "PUNCT", "CONJ"} and head is not None:
-            return word != "and"
+        tag, word, lemma = phrases.tag(j), phrases.word(j), phrases.lemma(j)
         if tag in {"PRON", "NOUN"}:
-            if word in PLURALS or phrases.lemma(j) in listed("collectives") or is_plural_noun(word, phrases.lemma(j)):
+            if lemma in listed("collectives") or is_plural_noun(word, lemma):
                 return False
-            head = j
+            has_subject = True
         elif tag not in {"DET", "ADJ", "ADV", "NUM", "POS", "ADP", "OTHER"}:
-            return head is not None
+            return has_subject and word != "and"
         elif tag == "NUM" and word != "one":
             return False
-    return head is not None
+    return has_subject
 
 
 _PARTICLES = words("up down off out around away over along together back outside upside")
@@ -191,52 +185,47 @@ def needs_object(verb: str) -> bool:
 def is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
     """Return whether a chunk is a verb phrase that is not cut off, passive or an infinitive."""
     start, end = chunk.start, chunk.end
-    if phrases.tag(start) in {"VBN", "MD"} or phrases.is_auxiliary(start):
-        return False
-    if phrases.tag(start - 1) in {"TO", "MD", "ADP"} or phrases.word(start - 1) in {"being", "beat"}:
-        return False
-    if any(f"{phrases.word(i - 1)} {phrases.word(i)}" in _COMPOUND_NOUNS for i in (start, end)):
-        return False  # the end: adds food | coloring
-    if after not in {"", "CONJ", "PUNCT", "VP"} and not (after in {"WH", "ADP", "TO"} and end - start > 1):
-        return False
+    is_passive = phrases.tag(start) in {"VBN", "MD"} or phrases.is_auxiliary(start)
+    depends = phrases.tag(start - 1) in {"TO", "MD", "ADP"} or phrases.word(start - 1) in {"being", "beat"}
+    pairs = (" ".join(phrases.words[max(0, i - 1) : i + 1]) for i in (start, end))
+    is_compound = not _COMPOUND_NOUNS.isdisjoint(pairs)
+    may_follow = {"", "CONJ", "PUNCT", "VP"} | ({"WH", "ADP", "TO"} if end - start > 1 else set())
     ends_open = phrases.tag(end - 1) == "ADP" and (phrases.word(end - 1) not in _PARTICLES or after == "VP")
-    return not ends_open  # talking about | cooking
+    return after in may_follow and not (is_passive or depends or is_compound or ends_open)
 
 
 def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is_shortened: bool) -> VerbPhrase | None:
     """Parse words as a verb phrase; None if it says too little, or nothing without its caption ("holds it")."""
-    verb = verb_of(phrases.word(start))
-    rest = [i for i in range(start + 1, end) if adjectives or not _describes_noun(phrases, i)]
-    if end - start > _MOST_WORDS or _is_vague(phrases, verb, rest):
+    verb, rest = verb_of(phrases.word(start)), range(start + 1, end)
+    said = [i for i in rest if adjectives or not _describes_noun(phrases, i)]
+    is_same = not adjectives and len(said) == len(rest)
+    if is_same or end - start > _MOST_WORDS or _is_vague(phrases, verb, said):
         return None
-    compared = [i for i in rest if phrases.tag(i) not in {"DET", "POS"}]
-    content = {phrases.lemma(i) for i in compared if phrases.tag(i) in {"NOUN", "ADJ", "NUM"}} - listed("no_content")
-    if verb not in listed("light_verbs"):
-        content |= {verb}
-    if not content:
-        return None
-    text = verb + "".join("'s" if phrases.tag(i) == "POS" else f" {phrases.word(i)}" for i in rest)
+    text = verb + "".join("'s" if phrases.tag(i) == "POS" else f" {phrases.word(i)}" for i in said)
     if not adjectives:
-        if len(rest) == end - start - 1:
-            return None
         is_shortened = True
         text = re.sub(r"\ban? (?=\w)(?=([aeiou])?)", lambda match: "an " if match[1] else "a ", text)
-    key = (verb, *(phrases.lemma(i) for i in compared))
-    is_bare = any(is_bare_noun(phrases, start, i) for i in rest)
-    return VerbPhrase(text, key, frozenset(content), is_bare, is_shortened)
+    compared = [i for i in said if phrases.tag(i) not in {"DET", "POS"}]
+    named = frozenset(phrases.lemma(i) for i in compared if phrases.tag(i) in {"NOUN", "ADJ", "NUM"})
+    content = (named - listed("no_content")) | ({verb} - listed("light_verbs"))
+    key = (verb, *map(phrases.lemma, compared))
+    is_bare = any(is_bare_noun(phrases, start, i) for i in said)
+    return VerbPhrase(text, key, content, is_bare, is_shortened) if content else None
 
 
 def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
     """Return whether a verb with the words `rest` after it means little without its caption."""
     if not verb or verb in listed("unseen_verbs"):
         return True
-    if not rest:
-        return needs_object(verb) or verb in listed("weak_alone")
-    if phrases.tag(rest[0]) == "ADP" and needs_object(verb):
-        return True
-    if phrases.tag(rest[0]) in {"DET", "ADJ", "NUM", "NOUN"} and verb in listed("intransitive_verbs"):
-        return True
-    return any(phrases.tag(i) in {"PRON", "OTHER"} or phrases.word(i) in listed("empty_words") for i in rest)
+    match phrases.tag(rest[0]) if rest else "":
+        case "":
+            return needs_object(verb) or verb in listed("weak_alone")
+        case "ADP" if needs_object(verb):
+            return True
+        case "DET" | "ADJ" | "NUM" | "NOUN" if verb in listed("intransitive_verbs"):
+            return True
+    tags, said = {phrases.tag(i) for i in rest}, {phrases.word(i) for i in rest}
+    return bool(tags & {"PRON", "OTHER"} or said & listed("empty_words"))
 
 
 def _describes_noun(phrases: Phrases, i: int) -> bool:
@@ -284,15 +273,18 @@ def _subject_after(
     phrases: Phrases, subject: Subject | None, earlier: Sequence[Chunk], chunk: Chunk, following: Chunk | None
 ) -> Subject | None:
     """Return the subject of a verb phrase, or of the verb phrases after any other chunk."""
-    before = earlier[-1] if earlier else None
-    if chunk.kind == "NP":
-        return _subject_of_noun(phrases, subject, earlier, chunk, following)
-    if chunk.kind in {"PUNCT", "PRON", "OTHER", "TO"} or phrases.word(chunk.start) in {"as", "when"}:
-        return None
-    if chunk.kind == "WH" and before and before.kind == "VP":  # feeds an animal that | jumps
-        return _actor_at_end(phrases, before) or (subject if phrases.word(chunk.start) == "who" else None)
-    if chunk.kind == "VP" and phrases.tag(chunk.start) not in FINITE_TAGS and before and before.kind in {"VP", "PP"}:
-        return _before_participle(phrases, subject, earlier)
+    before = earlier[-1].kind if earlier else ""
+    match chunk.kind:
+        case "NP":
+            return _subject_of_noun(phrases, subject, earlier, chunk, following)
+        case "PUNCT" | "PRON" | "OTHER" | "TO":
+            return None
+        case _ if phrases.word(chunk.start) in {"as", "when"}:
+            return None
+        case "WH" if before == "VP":  # feeds an animal that | jumps
+            return _actor_at_end(phrases, earlier[-1]) or (subject if phrases.word(chunk.start) == "who" else None)
+        case "VP" if before in {"VP", "PP"} and phrases.tag(chunk.start) not in FINITE_TAGS:
+            return _before_participle(phrases, subject, earlier)
     return subject
 
 
@@ -300,13 +292,14 @@ def _subject_of_noun(
     phrases: Phrases, first: Subject | None, earlier: Sequence[Chunk], chunk: Chunk, following: Chunk | None
 ) -> Subject | None:
     """Parse a noun phrase as a subject, "a group of girls" as girls; with `first` if "and" joins them, as people."""
-    if following and phrases.lemma(chunk.end - 1) in listed("collectives") and phrases.word(following.start) == "of":
-        subject = named(phrases, following.start + 1, following.end, is_plural=True)
-    else:
-        subject = named(phrases, chunk.start, chunk.end)
-    if len(earlier) > 1 and earlier[-1].kind == "CONJ" and earlier[-2].kind in {"NP", "PP"}:
-        return PEOPLE if first and subject and first.is_human and subject.is_human else None
-    return subject
+    start, end, is_plural = chunk.start, chunk.end, False
+    if following and phrases.lemma(end - 1) in listed("collectives") and phrases.word(following.start) == "of":
+        start, end, is_plural = following.start + 1, following.end, True
+    subject = named(phrases, start, end, is_plural=is_plural)
+    is_joined = [each.kind for each in earlier[-2:]] in (["NP", "CONJ"], ["PP", "CONJ"])
+    if not is_joined:
+        return subject
+    return PEOPLE if first and subject and first.is_human and subject.is_human else None
 
 
 def _actor_at_end(phrases: Phrases, chunk: Chunk) -> Subject | None:

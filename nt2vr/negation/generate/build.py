@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -130,11 +131,9 @@ def read_content(captions: Iterable[str]) -> VideoContent:
     sentences = [Phrases(load_tagger().tag(caption)) for caption in captions]
     tokens = [token for sentence in sentences for token in sentence.tokens]
     verbs = {verb_of(token.text.lower()) for token in tokens if token.tag in VERB_TAGS}
-    return VideoContent(
-        tuple(action for sentence in sentences for action in actions(sentence)),
-        frozenset(token.lemma for token in tokens) | verbs,
-        tuple(thing for sentence in sentences for thing in things(sentence)),
-    )
+    found = (tuple(chain.from_iterable(map(read, sentences))) for read in (actions, things))
+    done, named = found
+    return VideoContent(done, frozenset(token.lemma for token in tokens) | verbs, named)
 
 
 def split(sentences: Iterable[str]) -> Iterator[dict[str, object]]:

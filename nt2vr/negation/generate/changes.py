@@ -6,18 +6,16 @@ has checked that a changed caption is false of its clip.
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
-from nt2vr.negation.generate.actions import actions, also_called, chunks_of, is_plural_noun
+from nt2vr.negation.generate.actions import Chunk, actions, also_called, chunks_of, is_plural_noun
 from nt2vr.negation.generate.content import things
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.parse.inflect import Form, inflect_phrase
-from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 
 OTHERS = 60  # captions that are parsed for something to take: a tenth of a second's work
-FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD"}  # of a verb that another one can stand for
-Change = Callable[[Phrases, str, Sequence[Phrases]], Iterator[str]]
+_FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD"}  # of a verb that another one can stand for
 
 
 def _negated(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
@@ -26,53 +24,55 @@ def _negated(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Itera
 
 def _other_verb(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
     """Replace the first verb and its object by what somebody does in another caption; what is worn stays."""
-    for chunk in chunks_of(phrases):
-        verb, form = phrases.lemma(chunk.start), FORMS.get(phrases.tag(chunk.start))
-        if chunk.kind == "VP" and form and verb != "wear" and not phrases.is_auxiliary(chunk.start):
-            end = next((place for place in chunk.places if place > chunk.start), chunk.end)
-            for deed in (action.phrase for other in others for action in actions(other)):
-                if not deed.is_bare and deed.key[0] != verb:
-                    yield _replaced(phrases, caption, chunk.start, end, inflect_phrase(deed.text, form))
-            return
+    chunk = next((chunk for chunk in chunks_of(phrases) if _is_deed(phrases, chunk)), None)
+    if chunk is None:
+        return
+    form, end = _FORMS[phrases.tag(chunk.start)], min({*chunk.places, chunk.end} - {chunk.start})
+    for deed in (action.phrase for other in others for action in actions(other)):
+        if not deed.is_bare and deed.key[0] != phrases.lemma(chunk.start):
+            yield _replaced(phrases, caption, chunk.start, end, inflect_phrase(deed.text, form))
+
+
+def _is_deed(phrases: Phrases, chunk: Chunk) -> bool:
+    i = chunk.start
+    is_verb = chunk.kind == "VP" and phrases.tag(i) in _FORMS and not phrases.is_auxiliary(i)
+    return is_verb and phrases.lemma(i) != "wear"
 
 
 def _other_subject(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
     """Replace the first who acts by the first who acts in another caption, in the same number."""
-    if (own := _actor(phrases)) is None:
-        return
-    for other in others:
-        found = _actor(other)
-        if found and found.is_plural == own.is_plural and not found.names & own.names:
-            yield _replaced(phrases, caption, own.start, own.end, " ".join(other.words[found.start : found.end]))
+    (own, is_plural, names) = _actor(phrases)
+    for other in others if own else ():
+        actor, as_many, theirs = _actor(other)
+        if own and actor and as_many == is_plural and not theirs & names:
+            yield _replaced(
+                phrases, caption, own.start, own.head + 1, " ".join(other.words[actor.start : actor.head + 1])
+            )
 
 
-class _Actor(NamedTuple):
-    """Words `start` to `end` (exclusive), which name somebody who can act."""
-
-    start: int
-    end: int
-    is_plural: bool
-    names: frozenset[str]
-
-
-def _actor(phrases: Phrases) -> _Actor | None:
-    for start in range(len(phrases.tokens)):
-        noun = phrases.noun_phrase(start) if phrases.tag(start) in {"DET", "NUM", "ADJ", "NOUN"} else None
-        if noun and phrases.is_actor(noun):
-            word, lemma = phrases.word(noun.head), phrases.lemma(noun.head)
-            return _Actor(noun.start, noun.head + 1, is_plural_noun(word, lemma), also_called(lemma))
-    return None
+def _actor(phrases: Phrases) -> tuple[Phrase | None, bool, frozenset[str]]:
+    """Return the first noun that can act, whether it is a plural, and its names."""
+    starts = (i for i, token in enumerate(phrases.tokens) if token.tag in {"DET", "NUM", "ADJ", "NOUN"})
+    for noun in filter(None, map(phrases.noun_phrase, starts)):
+        if phrases.is_actor(noun):
+            lemma = phrases.lemma(noun.head)
+            return noun, is_plural_noun(phrases.word(noun.head), lemma), also_called(lemma)
+    return None, False, frozenset()
 
 
 def _added(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
     """Add a thing of another caption that this one does not name."""
-    named: frozenset[str] = frozenset().union(*(also_called(phrases.lemma(i)) for i in range(len(phrases.tokens))))
+    named = frozenset().union(*(also_called(token.lemma) for token in phrases.tokens))
     for thing in (thing for other in others for thing in things(other)):
         if not (thing.names & named or thing.text.startswith("the ")):
             yield f"{caption.rstrip(' .')} and there {'are' if thing.is_plural else 'is'} {thing.text}"
 
 
-CHANGES: dict[str, Change] = {
+def _replaced(phrases: Phrases, caption: str, start: int, end: int, text: str) -> str:
+    return caption[: phrases.tokens[start].start] + text + caption[phrases.tokens[end - 1].end :]
+
+
+CHANGES: dict[str, Callable[[Phrases, str, Sequence[Phrases]], Iterator[str]]] = {
     "negate": _negated,
     "swap the verb": _other_verb,
     "swap who": _other_subject,
@@ -93,7 +93,3 @@ def changed(caption: str, change: str, others: Sequence[str], seed: str = "") ->
     found = list(dict.fromkeys(CHANGES[change](Phrases(load_tagger().tag(caption)), caption, parsed)))
     found = [text for text in found if text != caption]
     return rng.choice(found) if found else ""
-
-
-def _replaced(phrases: Phrases, caption: str, start: int, end: int, text: str) -> str:
-    return caption[: phrases.tokens[start].start] + text + caption[phrases.tokens[end - 1].end :]

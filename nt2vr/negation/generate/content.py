@@ -14,6 +14,7 @@ from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.wordlists import groups_in, listed, words
 
 _ARTICLES = words("a an the")
+_PARTS = frozenset({"NOUN", "ADJ", "POS", "ADP", "DET", "VBG", "VBN"})
 _MOST_WORDS = 5
 
 
@@ -54,19 +55,18 @@ def _thing(phrases: Phrases, noun: Phrase) -> Thing | None:
     first = noun.start
     while phrases.tag(first) in {"DET", "NUM"}:
         first += 1
-    said = phrases.words[first : noun.end]
+    said, tags = range(first, noun.end), {phrases.tag(i) for i in range(first, noun.end)}
     is_vague = not listed("vague_nouns").isdisjoint((lemma, head))
-    if phrases.tag(noun.head) != "NOUN" or is_vague or len(said) > _MOST_WORDS or not head.isalpha():
+    if is_vague or not head.isalpha() or len(said) > _MOST_WORDS or phrases.tag(noun.head) != "NOUN" or tags - _PARTS:
         return None
-    if any(phrases.tag(j) not in {"NOUN", "ADJ", "POS", "ADP", "DET", "VBG", "VBN"} for j in range(first, noun.end)):
-        return None
-    bare = " ".join(said).replace(" '", "'")
-    is_plural = is_plural_noun(head, lemma)
+    bare, is_plural = " ".join(map(phrases.word, said)).replace(" '", "'"), is_plural_noun(head, lemma)
     article = phrases.word(noun.start) if first == noun.start + 1 else ""
-    if article not in _ARTICLES and not (is_plural or {lemma, head} & (listed("mass_nouns") - listed("bare_places"))):
-        return None
-    text = f"{article} {bare}" if article in _ARTICLES else bare
-    modifiers = frozenset(phrases.word(j) for j in range(first, noun.end) if j != noun.head)
+    text = f"{article} {bare}"
+    if article not in _ARTICLES:
+        if not is_plural and (listed("mass_nouns") - listed("bare_places")).isdisjoint((lemma, head)):
+            return None
+        text = bare
+    modifiers = frozenset(phrases.word(i) for i in said if i != noun.head)
     return Thing(text, bare, is_plural, lemma, also_called(lemma), modifiers)
 
 

@@ -9,14 +9,14 @@ word.
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from sys import intern
 from typing import Literal, NamedTuple
 
-from nt2vr.negation.generate.actions import Subject, VerbPhrase, actions, also_called, is_plural_noun
+from nt2vr.negation.generate.actions import Action, Subject, actions, also_called, is_plural_noun
 from nt2vr.negation.generate.composer import fill_template
-from nt2vr.negation.generate.content import Key, Thing, Usage, agrees, things
+from nt2vr.negation.generate.content import Thing, Usage, agrees, things
 from nt2vr.negation.generate.negator import affirm, denials
 from nt2vr.negation.generate.wordings import TRAINED, UNSEEN, Wordings, ask, bare, draw_idiom, word
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
@@ -87,26 +87,15 @@ class CaptionDenials:
     def __init__(self, captions: Iterable[str]) -> None:
         """Parse the captions: about 700 per second on one core."""
         usage = Usage()
-        parsed: list[_Parsed | None] = []
-        said: list[dict[tuple[Subject, Key], VerbPhrase]] = []
-        for number, caption in enumerate(captions):
-            text = " ".join(caption.split()).rstrip(" .,;:!?")
-            phrases = Phrases(load_tagger().tag(text))
-            found = actions(phrases)
-            for action in found:
-                usage.add(str(number), action)
-            said.append({(action.subject, action.phrase.key): action.phrase for action in found})
-            parsed.append(_parsed(text, phrases))
-        self._captions = [
-            caption and replace(caption, deeds=tuple(_deeds(phrases, usage)))
-            for caption, phrases in zip(parsed, said, strict=True)
-        ]
-        self._sources = [caption for caption in self._captions if caption]
+        parsed = [_parsed(str(number), caption, usage) for number, caption in enumerate(captions)]
+        self._captions = [caption and replace(caption, deeds=tuple(_deeds(found, usage))) for caption, found in parsed]
+        self._sources = list(filter(None, self._captions))
         self._naming = [caption for caption in self._sources if caption.things]
         self._doing = [caption for caption in self._sources if caption.deeds]
         self._done_by: dict[Subject, list[_Deed]] = defaultdict(list)
-        for deed in (deed for caption in self._doing for deed in caption.deeds):
-            self._done_by[deed.subject].append(deed)
+        for caption in self._doing:
+            for deed in caption.deeds:
+                self._done_by[deed.subject].append(deed)
 
     def __len__(self) -> int:
         return len(self._captions)
@@ -116,24 +105,17 @@ class CaptionDenials:
 
         The unwanted part comes from other captions and is absent from this one, except for "negated" sentences.
         """
+        draws: dict[DenialKind, Callable[[_Parsed, random.Random], Denial | None]] = {
+            "negated": lambda caption, rng: rng.choice(caption.denied) if caption.denied else None,
+            "composed": self._composed,
+            "without": self._without,
+            "not": self._not,
+            "fragment": self._fragment,
+            "typed": self._typed,
+            "idiom": _idiom,
+        }
         caption = self._captions[caption_index]
-        if caption is None:
-            return None
-        match kind:
-            case "negated":
-                return rng.choice(caption.denied) if caption.denied else None
-            case "composed":
-                return self._composed(caption, rng)
-            case "without":
-                return self._without(caption, rng)
-            case "not":
-                return self._not(caption, rng)
-            case "fragment":
-                return self._fragment(caption, rng)
-            case "typed":
-                return self._typed(caption, rng)
-            case "idiom":
-                return _idiom(caption, rng)
+        return draws[kind](caption, rng) if caption else None
 
     def unseen_idiom(self, caption_index: int, rng: random.Random) -> Denial | None:
         """Draw an idiom as `draw` does, but in a wording that is never trained on."""
@@ -257,22 +239,29 @@ def _clause(deed: _Deed, rng: random.Random, finite: bool = True) -> str:
     return f"{subject.text} {rng.choice(forms)}"
 
 
-def _parsed(text: str, phrases: Phrases) -> _Parsed | None:
-    """Parse a caption; None if it is empty or negated."""
+def _parsed(number: str, caption: str, usage: Usage) -> tuple[_Parsed | None, list[Action]]:
+    """Parse a caption and count its actions; None if it is empty or negated."""
+    text = " ".join(caption.split()).rstrip(" .,;:!?")
+    phrases = Phrases(load_tagger().tag(text))
+    found = actions(phrases)
+    for action in found:
+        usage.add(number, action)
     if not phrases.tokens or affirm(text, phrases) is not None:
-        return None
-    found = tuple(things(phrases))
+        return None, found
     lemmas = tuple(intern(token.lemma) for token in phrases.tokens)
-    verbs = {verb_of(phrases.word(i)) for i, token in enumerate(phrases.tokens) if token.tag in VERB_TAGS}
-    return _Parsed(
+    verbs = {
+        verb_of(word) for word, token in zip(phrases.words, phrases.tokens, strict=True) if token.tag in VERB_TAGS
+    }
+    parsed = _Parsed(
         text,
         words=tuple(map(intern, phrases.words)),
         tags=tuple(token.tag for token in phrases.tokens),
         lemmas=lemmas,
-        names=frozenset(lemmas).union(verbs, *(also_called(lemma) for lemma in lemmas)),
-        things=found,
+        names=frozenset(lemmas).union(verbs, *map(also_called, lemmas)),
+        things=tuple(things(phrases)),
         denied=tuple(_denied(text, phrases)),
     )
+    return parsed, found
 
 
 def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
@@ -293,14 +282,10 @@ def _may_go_on(phrases: Phrases, scope: Span) -> bool:
     inside = [i for i, token in enumerate(phrases.tokens) if scope.start <= token.start < scope.end]
     first, after = inside[0], inside[-1] + 1
     has_clause = any(phrases.tag(i) in FINITE_TAGS or phrases.word(i) in {"as", "while"} for i in inside[1:])
-    return (
-        has_clause
-        or phrases.word(after) == "of"
-        or phrases.tag(after) in {"WH", "ADJ", "VBN"}
-        or _place_is_ambiguous(phrases, first, after)
-        or (phrases.tag(after) == "VBG" and _may_act(phrases, first, after - 1))  # without dogs | following
-        or _list_is_ambiguous(phrases, first, after)
-    )
+    acts = _may_act(phrases, first, after - 1)
+    goes_on = phrases.word(after) == "of" or phrases.tag(after) in {"WH", "ADJ", "VBN"}
+    ambiguous = _place_is_ambiguous(phrases, first, after) or _list_is_ambiguous(phrases, first, after)
+    return has_clause or acts or goes_on or ambiguous
 
 
 def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
@@ -314,10 +299,10 @@ def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
 
 
 def _may_act(phrases: Phrases, first: int, last: int) -> bool:
+    """Return whether what the scope ends with may do what follows: "without dogs | following"."""
     lemma = phrases.lemma(last)
-    return (
-        phrases.tag(first) == "NOUN" or lemma in listed("actors", "roles") or is_plural_noun(phrases.word(last), lemma)
-    )
+    acts = lemma in listed("actors", "roles") or is_plural_noun(phrases.word(last), lemma)
+    return phrases.tag(last + 1) == "VBG" and (acts or phrases.tag(first) == "NOUN")
 
 
 def _list_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
@@ -345,11 +330,12 @@ def _participle(unwanted: str, scope: Span, phrases: Phrases) -> str:
     return f"{inflect(verb.lemma, 'VBG')}{unwanted[len(verb.text) :]}"
 
 
-def _deeds(phrases: Mapping[tuple[Subject, Key], VerbPhrase], usage: Usage) -> Iterator[_Deed]:
+def _deeds(found: Sequence[Action], usage: Usage) -> Iterator[_Deed]:
     """Yield the self-contained actions of a caption."""
-    for (subject, key), phrase in phrases.items():
+    content = {(action.subject, action.phrase.key): action.phrase.content for action in found}
+    for (subject, key), lemmas in content.items():
         if text := usage.text(subject, key):
-            yield _Deed(subject, text, phrase.content)
+            yield _Deed(subject, text, lemmas)
 
 
 def _trimmed(caption: _Parsed, start: int, end: int) -> range:

@@ -107,12 +107,14 @@ _LIGHT = words("show explain talk say speak argue shot")
 _CONTRACTED = {"can": "can't", "will": "won't", "shall": "shan't", "am": "", "may": "", "might": ""}
 _CLITICS = words("'s 're 'm 'll 've s re m ll ve")  # it's not; "it s" in datasets without apostrophes
 _WITH_GERUND = words("start stop keep like enjoy try begin go continue finish love come get practice hate avoid")
+_OF_SPORTS = words("about for in at on by")
 _WITH_INFINITIVE = words("let make help watch see hear")
 _SOUNDS = words("sound voice audio music")  # nouns that "with" turns into an accompaniment
 _TOGETHER = words("along together up away")
 TAKEN_FOR_VERBS = words("kids mars phones pictures rules functions themed haired shaped colored coloured sized")
 _SHOWS = words("show game match play film race concert party team")  # kids show
 _AGENTS = ("er", "or", "ist")
+_BEFORE_NOUNS = frozenset({"DET", "ADJ", "NUM", "POS", "ADP"})
 _THINGS_FIRST = words("horse bull bike video")  # begin verbs of two words, but may act: a horse | runs
 _ADDED = {  # tag and lemma of added words; any other is a verb in its base form
     "not": ("NEG", "not"),
@@ -198,17 +200,17 @@ def _edit(phrases: Phrases, i: int) -> _Edit | None:
 
 def _mistagged(phrases: Phrases, i: int) -> _Edit | None:
     """Deny a verb that the tagger takes for a noun, in a caption with no other verb: "a player scores a goal"."""
-    word, verb = phrases.word(i), verb_of(phrases.word(i))
-    if phrases.tag(i) not in {"NOUN", "VBZ", "VBG"} or not verb or word in TAKEN_FOR_VERBS | _FRAMES:
+    word, verb, token = phrases.word(i), verb_of(phrases.word(i)), phrases.tokens[i]
+    if token.tag not in {"NOUN", "VBZ", "VBG"} or not verb or word in TAKEN_FOR_VERBS | _FRAMES:
         return None
-    start, after_colour = phrases.tokens[i].start, phrases.tag(i - 1) == "ADJ" and phrases.word(i - 2) == "in"
+    after_colour = phrases.tag(i - 1) == "ADJ" and phrases.word(i - 2) == "in"
     if word == inflect(verb, "VBG") and after_colour:  # a man in black playing
-        return _Edit(start, start, ("not ",), says_little=False)
-    tag = "VBZ" if word == inflect(verb, "VBZ") else "VBP"
-    if i and (_follows_one(phrases, i, after_colour) if tag == "VBZ" else word == verb and _follows_many(phrases, i)):
-        do = "does" if tag == "VBZ" else "do"
-        return _Edit(start, phrases.tokens[i].end, (f"{do} not {verb}", f"{do}n't {verb}"), verb in _LIGHT)
-    return None
+        return _Edit(token.start, token.start, ("not ",), says_little=False)
+    do, acts = "do", word == verb and _follows_many(phrases, i)
+    if word == inflect(verb, "VBZ"):
+        do, acts = "does", _follows_one(phrases, i, after_colour)
+    texts = (f"{do} not {verb}", f"{do}n't {verb}")
+    return _Edit(token.start, token.end, texts, verb in _LIGHT) if acts else None
 
 
 def _follows_one(phrases: Phrases, i: int, after_colour: bool) -> bool:
@@ -239,22 +241,24 @@ def _auxiliary(phrases: Phrases, i: int) -> _Edit | None:
     around = (phrases.tag(i - 1), phrases.tag(i + 1))
     if word == "being" and around == ("NOUN", "VBN") and phrases.word(i - 1) != "human":
         return _Edit(token.start, token.start, ("not ",), says_little=False)  # a car not being driven
-    if phrases.tag(i) not in FINITE_TAGS or phrases.tag(i - 1) == "MD" or phrases.tag(i + 1) == "NEG":
+    if token.tag not in FINITE_TAGS or around[0] == "MD" or around[1] == "NEG":
         return None
     short = _CONTRACTED.get(word, "" if word in _CLITICS else f"{token.text}n't")
     texts = (f"{token.text} not", short) if short else (f"{token.text} not",)
-    subject = phrases.lemma(i - 1) if i else ""
-    says_little = subject in _FRAMES or phrases.lemma(i + 1) in _LIGHT or phrases.lemma(i + 1) in _FRAMES
+    before, after = phrases.lemma(i - 1), phrases.lemma(i + 1)
+    says_little = before in _FRAMES or after in _LIGHT | _FRAMES
     return _Edit(token.start, token.end, texts, says_little)
 
 
 def _verb(phrases: Phrases, i: int) -> _Edit | None:
     """Put "not" before a participle; replace a finite verb by "do not" and its base form."""
-    if not _can_be_denied(phrases, i):
+    before, before_that = phrases.tag(i - 1), phrases.tag(i - 2)
+    if before in _BEFORE_NOUNS or "NEG" in (before, before_that) or phrases.word(i) in TAKEN_FOR_VERBS:
         return None
     lemma = phrases.lemma(i)
     lemma = lemma if verb_of(lemma) == lemma else verb_of(phrases.word(i))
-    says_little = lemma in _LIGHT or (i > 0 and phrases.lemma(i - 1) in _FRAMES and lemma in {"have", "feature"})
+    of_frame = {"have", "feature"} if phrases.lemma(i - 1) in _FRAMES else set()
+    says_little = lemma in _LIGHT | of_frame
     first = i  # an adverb before the verb stays with it: does not quickly run
     while phrases.tag(first - 1) == "ADV" and phrases.word(first - 1).endswith("ly"):
         first -= 1
@@ -264,20 +268,13 @@ def _verb(phrases: Phrases, i: int) -> _Edit | None:
         first -= f"{phrases.word(first - 1)} {phrases.word(i)}" in listed_runs("compound_verbs")
         start = phrases.tokens[first].start
         return _Edit(start, start, ("not ",), says_little)
-    if not _is_finite(phrases, first, i) or not lemma:  # not a verb in the dictionary: "bollywood"
-        return None
     return _finite_verb(phrases, first, i, lemma, says_little)
 
 
-def _can_be_denied(phrases: Phrases, i: int) -> bool:
-    before, before_that = phrases.tag(i - 1), phrases.tag(i - 2)
-    if before in {"DET", "ADJ", "NUM", "POS", "ADP"} or "NEG" in {before, before_that}:
-        return False
-    return phrases.word(i) not in TAKEN_FOR_VERBS
-
-
-def _finite_verb(phrases: Phrases, first: int, i: int, lemma: str, says_little: bool) -> _Edit:
+def _finite_verb(phrases: Phrases, first: int, i: int, lemma: str, says_little: bool) -> _Edit | None:
     tag, start = phrases.tag(i), phrases.tokens[first].start
+    if not _is_finite(phrases, first, i) or not lemma:  # not a verb in the dictionary: "bollywood"
+        return None
     if tag == "VBD" and phrases.tag(i + 1) == "ADP" and phrases.tag(i - 1) == "NOUN" and _finite_follows(phrases, i):
         return _Edit(start, start, ("not ",), says_little)  # a man dressed in red dances
     do = {"VBZ": "does", "VBD": "did"}.get(tag) or ("does" if is_third_person(phrases, i) else "do")
@@ -298,21 +295,23 @@ def _is_finite(phrases: Phrases, first: int, i: int) -> bool:
 
 def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
     """Return whether a participle is the predicate of its subject: "a man running", but not "a running man"."""
-    before, lemma = phrases.tag(first - 1), phrases.lemma(first - 1)
-    if first == 0:
-        return phrases.tag(i) == "VBG" and phrases.tag(i + 1) != "NOUN"
+    after = phrases.tag(i + 1)
     if phrases.is_auxiliary(first - 1) or phrases.word(first - 1) == "being":  # the auxiliary is denied
         return False
-    if before in VERB_TAGS and (lemma in _WITH_GERUND or phrases.tag(i + 1) == "NOUN"):
-        return False  # starts running; showing helping hands
-    if before == "ADV" and first == 1 and phrases.tag(i + 1) == "NOUN":  # fast moving time
-        return False
-    if before == "NOUN" and phrases.tag(i) == "VBG":  # about horse racing
-        bare = phrases.tag(first - 2) == "ADP" and phrases.word(first - 2) in {"about", "for", "in", "at", "on", "by"}
-        return not (bare and phrases.lemma(first - 1) == phrases.word(first - 1))
-    if before == "NOUN" and phrases.tag(i) == "VBN":
-        return phrases.tag(i + 1) in {"ADP", "ADV", ""}
-    return before in {"CONJ", "PUNCT", "PRON", "ADV", "WH", *VERB_TAGS}
+    match phrases.tag(first - 1):
+        case "":
+            return phrases.tag(i) == "VBG" and after != "NOUN"
+        case "CONJ" | "PUNCT" | "PRON" | "WH":
+            return True
+        case "ADV":
+            return first > 1 or after != "NOUN"  # fast moving time
+        case "NOUN" if phrases.tag(i) == "VBN":
+            return after in {"ADP", "ADV", ""}
+        case "NOUN":  # about horse racing
+            is_bare = phrases.lemma(first - 1) == phrases.word(first - 1)
+            return not (is_bare and phrases.tag(first - 2) == "ADP" and phrases.word(first - 2) in _OF_SPORTS)
+        case before:  # starts running; showing helping hands
+            return before in VERB_TAGS and phrases.lemma(first - 1) not in _WITH_GERUND and after != "NOUN"
 
 
 def _is_infinitive(phrases: Phrases, first: int) -> bool:

@@ -24,52 +24,16 @@ from nt2vr.errors import ConfigError
 from nt2vr.files import atomic_write, parse_json
 from nt2vr.negation.generate.composer import ComposedQuery
 
-NAMES = {  # endings of nT2VR's names for each of ours, the first that is there is read
-    "original.txt": ("captionsubset_neginfo.txt", "captionsubset.txt", "caption_neginfo.txt", "caption.txt"),
-    "negated.txt": ("negated_neginfo.txt", "negated_withneginfo.txt", "negated.txt", "caption.negation.txt"),
-    "composed.jsonl": ("composed.txt",),
+ORIGINAL, NEGATED, COMPOSED = "original.txt", "negated.txt", "composed.jsonl"
+_RELEASED = {  # endings of nT2VR's names for each of ours, the first that is there is read
+    ORIGINAL: ("captionsubset_neginfo.txt", "captionsubset.txt", "caption_neginfo.txt", "caption.txt"),
+    NEGATED: ("negated_neginfo.txt", "negated_withneginfo.txt", "negated.txt", "caption.negation.txt"),
+    COMPOSED: ("composed.txt",),
 }
-CUES_OF_CODE = re.compile(r" not | n't ")
-DENIED_FIRST = "negstionfirst"  # as their composer writes it: 1 if the denied clause comes first
-CLAUSES_OF_CODE, DENIALS_OF_CODE = re.compile("and|while"), re.compile("not|don't|doesn't")  # within words, too
-MAX_CHARS = 1 << 20  # of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has 120,000
-
-
-def find(folder: Path, name: str) -> Path:
-    """Return the file of a query set: by our name if it is there or nothing is, otherwise by nT2VR's.
-
-    Raises:
-        ConfigError: if there are files of several collections.
-    """
-    for ending in () if (folder / name).is_file() else NAMES[name]:
-        if found := sorted(folder.glob(f"*.{ending}")):
-            if len(found) > 1:
-                names = ", ".join(path.name for path in found[:3])
-                raise ConfigError(f"{folder} has query sets of several collections ({names}). Keep one per folder.")
-            return found[0]
-    return folder / name
-
-
-def object_of(line: str) -> dict[str, Any] | None:
-    """Parse a line as a JSON object or, as in nT2VR's composed queries, a Python dict of literals; None if neither."""
-    if len(line) > MAX_CHARS:
-        return None
-    for parse in (parse_json, ast.literal_eval):
-        try:
-            fields = parse(line)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            continue
-        return fields if isinstance(fields, dict) else None
-    return None
-
-
-def parts_of(fields: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Return the wanted and the unwanted part that a `_neginfo` line names; None and "" if it names none."""
-    wanted, unwanted = fields.get("poscap"), fields.get("negcap")
-    if not isinstance(unwanted, str) or not unwanted.strip():
-        return None, ""
-    pieces = [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list) else []
-    return " , ".join(filter(None, (str(piece).strip() for piece in pieces))), unwanted.strip()
+_CUES_OF_CODE = re.compile(r" not | n't ")
+_CLAUSES_OF_CODE, _DENIALS_OF_CODE = re.compile("and|while"), re.compile("not|don't|doesn't")  # within words, too
+_DENIED_FIRST = "negstionfirst"  # as their composer writes it: 1 if the denied clause comes first
+_MAX_CHARS = 1 << 20  # of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has 120,000
 
 
 def split_as_code(text: str, denied_first: bool | None = None) -> tuple[str, tuple[str, ...]]:
@@ -84,24 +48,14 @@ def split_as_code(text: str, denied_first: bool | None = None) -> tuple[str, tup
 
     Source: `adhocTextDataset` in data_providerneg.py of ruc-aimc-lab/nT2VR.
     """
-    if denied_first is not None and len(clauses := CLAUSES_OF_CODE.split(text)) > 1:
-        denied, wanted = clauses[:2] if denied_first else clauses[1::-1]
-        return wanted.strip(), (DENIALS_OF_CODE.sub("", denied).strip(),)
-    if denied_first is not None:
+    if denied_first is None:
+        wanted, *unwanted = _CUES_OF_CODE.split(text)
+        return wanted.strip(), tuple(part.strip() for part in unwanted[:1] if part.strip())
+    clauses = _CLAUSES_OF_CODE.split(text)[:2]
+    if len(clauses) < 2:
         return text, ()
-    wanted, *unwanted = CUES_OF_CODE.split(text)
-    return wanted.strip(), tuple(part.strip() for part in unwanted[:1] if part.strip())
-
-
-def negated_captions(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the negations of a training caption, each with the caption's id and a number: "video0#enc#3#1"."""
-    negations = fields.get("false", ())
-    texts = (each.get("falsesent") for each in negations if isinstance(each, dict))
-    for number, text in enumerate(text for text in texts if isinstance(text, str) and text.strip()):
-        yield f"{fields.get('id')}#{number}", text.strip()
-
-
-ORIGINAL, NEGATED, COMPOSED = "original.txt", "negated.txt", "composed.jsonl"
+    denied, wanted = clauses if denied_first else clauses[::-1]
+    return wanted.strip(), (_DENIALS_OF_CODE.sub("", denied).strip(),)
 
 
 class Caption(NamedTuple):
@@ -128,10 +82,7 @@ class CaptionedVideos:
     @classmethod
     def all_as_queries(cls, captions: Mapping[str, tuple[str, ...]]) -> "CaptionedVideos":
         """Search with every caption."""
-        numbered = (
-            Caption(f"{name}#enc#{i}", text) for name, texts in captions.items() for i, text in enumerate(texts)
-        )
-        return cls(captions, tuple(numbered))
+        return cls(captions, tuple(each for name, texts in captions.items() for each in _numbered(name, texts)))
 
 
 @dataclass(frozen=True)
@@ -158,32 +109,38 @@ class QuerySets:
         Raises:
             ConfigError: if one of them cannot be read, none is there, or a folder has files of several collections.
         """
-        paths = {
-            "original": find(folder, ORIGINAL),
-            "negated": find(folder, NEGATED),
-            "composed": find(folder, COMPOSED),
-        }
-        if not any(path.exists() for path in paths.values()):
+        paths = {name.partition(".")[0]: path for name in _RELEASED if (path := _find(folder, name)).exists()}
+        if not paths:
             raise ConfigError(
                 f"{folder} has no query sets ({ORIGINAL}, {NEGATED} or {COMPOSED}). Choose another folder."
             )
-        original, negated, composed = paths.values()
-        released = (kind for kind, path in paths.items() if path.name not in (ORIGINAL, NEGATED, COMPOSED))
-        as_code = (kind for kind, path in paths.items() if path.name.endswith(("neginfo.txt", ".composed.txt")))
         return cls(
-            tuple(read_captions(original)) if original.exists() else (),
-            tuple(read_negated(negated)) if negated.exists() else (),
-            tuple(read_composed(composed).values()) if composed.exists() else (),
-            tuple(as_code),
-            tuple(released),
+            tuple(read_captions(paths["original"])) if "original" in paths else (),
+            tuple(read_negated(paths["negated"])) if "negated" in paths else (),
+            tuple(read_composed(paths["composed"]).values()) if "composed" in paths else (),
+            tuple(kind for kind, path in paths.items() if path.name.endswith(("neginfo.txt", ".composed.txt"))),
+            tuple(kind for kind, path in paths.items() if path.name not in _RELEASED),
         )
 
     def write(self, folder: Path) -> None:
         """Write the three files; the folder is created if needed."""
         folder.mkdir(parents=True, exist_ok=True)
-        write_captions(folder / ORIGINAL, self.original)
-        write_captions(folder / NEGATED, self.negated)
-        write_composed(folder / COMPOSED, self.composed)
+        for name, captions in ((ORIGINAL, self.original), (NEGATED, self.negated)):
+            write_lines(folder / name, (f"{each.cap_id} {' '.join(each.text.split())}" for each in captions))
+        numbered = (asdict(query) | {"cap_id": f"s{number}"} for number, query in enumerate(self.composed))
+        known = ({name: value for name, value in fields.items() if value is not None} for fields in numbered)
+        write_lines(folder / COMPOSED, (json.dumps(fields, ensure_ascii=False) for fields in known))
+
+
+def _find(folder: Path, name: str) -> Path:
+    """Return the file of a query set: by our name if it is there or nothing is, otherwise by nT2VR's."""
+    for ending in () if (folder / name).is_file() else _RELEASED[name]:
+        if found := sorted(folder.glob(f"*.{ending}")):
+            if len(found) > 1:
+                names = ", ".join(path.name for path in found[:3])
+                raise ConfigError(f"{folder} has query sets of several collections ({names}). Keep one per folder.")
+            return found[0]
+    return folder / name
 
 
 def read_captioned_videos(path: Path) -> CaptionedVideos:
@@ -227,54 +184,45 @@ def read_captions(path: Path) -> list[Caption]:
 
 
 def read_negated(path: Path) -> list[Caption]:
-    """Read negated captions like captions; of nT2VR's training captions, `.caption.negation.txt`, the negations."""
+    """Read negated captions like captions; of nT2VR's training captions, `.caption.negation.txt`, the negations.
+
+    These have the caption's id and a number: "video0#enc#3#1".
+    """
     negated: list[Caption] = []
     for number, line, fields in _rows(path):
-        if "truth" in fields:
-            negated += (Caption(cap_id, text) for cap_id, text in negated_captions(fields))
-        else:
+        if "truth" not in fields:
             negated.append(_caption(path, number, line, fields))
+            continue
+        texts = [each.get("falsesent") for each in fields.get("false", ()) if isinstance(each, dict)]
+        said = [text.strip() for text in texts if isinstance(text, str) and text.strip()]
+        negated += (Caption(f"{fields.get('id')}#{n}", text) for n, text in enumerate(said))
     return negated
 
 
 def read_composed(path: Path) -> dict[str, ComposedQuery]:
     """Read composed queries by id; fields missing from nT2VR's own files are left empty."""
     queries: dict[str, ComposedQuery] = {}
-    for number, line in _lines(path):
-        fields = _object(path, number, line)
-        try:
-            ids = (fields["video_ids"], fields.get("hard_ids", []), fields.get("violating_ids", []))
-            if not all(isinstance(some, list | tuple) for some in ids):  # a string would be an id per letter
-                raise TypeError
-            video_ids, hard_ids, violating_ids = (tuple(map(str, some)) for some in ids)
-            queries[str(fields["cap_id"])] = ComposedQuery(
-                caption=str(fields["caption"]),
-                wanted=str(fields.get("wanted", "")),
-                unwanted=str(fields.get("unwanted", "")),
-                video_ids=video_ids,
-                hard_ids=hard_ids,
-                violating_ids=violating_ids,
-                cap_id=str(fields["cap_id"]),
-                denied_first=fields[DENIED_FIRST] == 1 if DENIED_FIRST in fields else None,
-            )
-        except (KeyError, TypeError) as error:
-            reason = f"has no {error}" if isinstance(error, KeyError) else "has ids that are no list"
-            raise ConfigError(
-                f"Line {number} of {path} {reason}. A composed query needs cap_id, caption and video_ids."
-            ) from None
+    for number, fields in objects_of(path):
+        if missing := {"cap_id", "caption", "video_ids"} - fields.keys():
+            reason = f"has no {min(missing)!r}"
+        elif not all(
+            isinstance(fields.get(name, []), list | tuple) for name in ("video_ids", "hard_ids", "violating_ids")
+        ):
+            reason = "has ids that are no list"  # a string would be an id per letter
+        else:
+            cap_id, *texts = (str(fields.get(name, "")) for name in ("cap_id", "caption", "wanted", "unwanted"))
+            ids = (tuple(map(str, fields.get(name, ()))) for name in ("video_ids", "hard_ids", "violating_ids"))
+            denied_first = fields[_DENIED_FIRST] == 1 if _DENIED_FIRST in fields else None
+            queries[cap_id] = ComposedQuery(*texts, *ids, cap_id=cap_id, denied_first=denied_first)
+            continue
+        raise ConfigError(f"Line {number} of {path} {reason}. A composed query needs cap_id, caption and video_ids.")
     return queries
 
 
-def write_captions(path: Path, captions: Iterable[Caption]) -> None:
-    """Write `VIDEO#enc#N caption` lines."""
-    write_lines(path, (f"{caption.cap_id} {' '.join(caption.text.split())}" for caption in captions))
-
-
-def write_composed(path: Path, queries: Iterable[ComposedQuery]) -> None:
-    """Write composed queries as JSON lines, numbered from s0."""
-    numbered = (asdict(query) | {"cap_id": f"s{number}"} for number, query in enumerate(queries))
-    known = ({name: value for name, value in fields.items() if value is not None} for fields in numbered)
-    write_lines(path, (json.dumps(fields, ensure_ascii=False) for fields in known))
+def objects_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a file of JSON lines, with the numbers of the lines."""
+    for number, line in _lines(path):
+        yield number, _object(path, number, line)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -292,33 +240,13 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise ConfigError(f"{path} cannot be opened ({error.strerror}). Name a file of captions or queries.") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} cannot be read as text ({error}). Choose a UTF-8 file.") from None
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            yield number, line.strip()
-
-
-def objects_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a file of JSON lines, with the numbers of the lines."""
-    for number, line in _lines(path):
-        yield number, _object(path, number, line)
+    yield from ((number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip())
 
 
 def _rows(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """Yield non-blank lines with their numbers; as objects too, if they are JSON."""
     for number, line in _lines(path):
         yield number, line, _object(path, number, line) if line.startswith("{") else {}
-
-
-def _caption(path: Path, number: int, line: str, fields: Mapping[str, Any]) -> Caption:
-    if line.startswith("{"):
-        cap_id, text = fields.get("cap_id", fields.get("id")), fields.get("caption", fields.get("truth"))
-    else:
-        cap_id, text = [*line.split(maxsplit=1), ""][:2]
-    if not (isinstance(cap_id, str) and isinstance(text, str) and all(cap_id.partition("#")[:2])):
-        raise ConfigError(
-            f"Line {number} of {path} is {line[:60]!r}. Write an id and then the caption: VIDEO#enc#0 a man sings."
-        )
-    return Caption(cap_id, text.strip(), *(parts_of(fields) if line.startswith("{") else ()))
 
 
 def _object(path: Path, number: int, line: str) -> dict[str, Any]:
@@ -328,12 +256,46 @@ def _object(path: Path, number: int, line: str) -> dict[str, Any]:
     return fields
 
 
+def object_of(line: str) -> dict[str, Any] | None:
+    """Parse a line as a JSON object or, as in nT2VR's composed queries, a Python dict of literals; None if neither."""
+    if len(line) > _MAX_CHARS:
+        return None
+    for parse in (parse_json, ast.literal_eval):
+        try:
+            fields = parse(line)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            continue
+        return fields if isinstance(fields, dict) else None
+    return None
+
+
+def _caption(path: Path, number: int, line: str, fields: Mapping[str, Any]) -> Caption:
+    """Read a line; of a `_neginfo` one also the parts that it names."""
+    cap_id, text = [*line.split(maxsplit=1), ""][:2]
+    if line.startswith("{"):
+        cap_id, text = fields.get("cap_id", fields.get("id")), fields.get("caption", fields.get("truth"))
+    if not (isinstance(cap_id, str) and isinstance(text, str) and all(cap_id.partition("#")[:2])):
+        raise ConfigError(
+            f"Line {number} of {path} is {line[:60]!r}. Write an id and then the caption: VIDEO#enc#0 a man sings."
+        )
+    wanted, unwanted = fields.get("poscap"), fields.get("negcap")
+    if not isinstance(unwanted, str) or not unwanted.strip():
+        return Caption(cap_id, text.strip())
+    pieces = [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list) else []
+    said = " , ".join(filter(None, (str(piece).strip() for piece in pieces)))
+    return Caption(cap_id, text.strip(), said, unwanted.strip())
+
+
+def _numbered(video_id: str, texts: Sequence[str]) -> list[Caption]:
+    return [Caption(f"{video_id}#enc#{i}", text) for i, text in enumerate(texts)]
+
+
 def _video(path: Path, number: int, fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...], list[Caption]]:
+    """Read the captions of a video, and those to search with."""
     video_id, texts = fields.get("video_id"), fields.get("captions")
     if not (isinstance(video_id, str) and isinstance(texts, list) and all(isinstance(text, str) for text in texts)):
         raise ConfigError(f"Line {number} of {path} lacks a video_id or a list of captions. Add them.")
     query = fields.get("query")
-    if query is None:
-        return video_id, tuple(texts), [Caption(f"{video_id}#enc#{i}", text) for i, text in enumerate(texts)]
     place = texts.index(query) if query in texts else len(texts)
-    return video_id, tuple(texts), [Caption(f"{video_id}#enc#{place}", str(query))]
+    queries = _numbered(video_id, texts) if query is None else [Caption(f"{video_id}#enc#{place}", str(query))]
+    return video_id, tuple(texts), queries

@@ -11,17 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, islice, product
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.negation.generate.query_sets import CaptionedVideos
-from nt2vr.negation.parse.inflect import inflect_phrase, is_known
-from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.tagger import Tagger
-from nt2vr.negation.parse.tokens import VERB_TAGS
-from nt2vr.negation.parse.wordlists import listed, wordings_in
+from nt2vr.negation.generate.query_sets import CaptionedVideos, write_lines
+from nt2vr.negation.parse.inflect import is_known
+from nt2vr.negation.parse.wordlists import listed
 from nt2vr.progress import Progress, silent, tracked
 
 Words = tuple[str, ...]
@@ -29,6 +25,17 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 LEAST, MOST = 0.60, 0.96  # similarity of two captions, exclusive
 MAX_VIDEO_PAIRS = 10  # per pair of captions
 TEMPLATES = ("abstract of", "concept of", "flag of")  # over-represented captions
+TEXTS = (  # one is twice in the paper's list, too
+    "Remove {old}",
+    "Take out {old} and add {new}",
+    "Change {old} for {new}",
+    "Replace {old} with {new}",
+    "Replace {old} with {new}",
+    "Replace {old} by {new}",
+    "Make the {old} into {new}",
+    "Add {new}",
+    "Change it to {new}",
+)
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 
 
@@ -143,89 +150,15 @@ def mine(captions: Sequence[tuple[str, str]], embed: Embed) -> list[VideoPair]:
     return list(video_pairs(similar_pairs(plain, embed) if plain else [], videos))
 
 
-class Modifier:
-    """Writes modification texts."""
-
-    def __init__(self, tagger: Tagger) -> None:
-        self._tagger = tagger
-
-    def write(self, pair: NearCaptions, rng: random.Random) -> str:
-        """Write the change of a video of `pair.one` that makes it fit `pair.other`; empty if no rule applies."""
-        old, new = (self._phrase(words, pair.place) for words in (pair.one, pair.other))
-        match pair.words:
-            case (_, ""):
-                return self._one_sided(pair.one, pair.place, rng, "remove")
-            case ("", _):
-                return self._one_sided(pair.other, pair.place, rng, "add")
-            case _ if old and new and old != new:
-                return str(rng.choice(wordings_in("triplets.json")["replace"]).format(old=old, new=new))
-        return ""
-
-    def _one_sided(self, words: Words, place: int, rng: random.Random, change: Literal["add", "remove"]) -> str:
-        """Write a text for a word that only one caption has."""
-        phrases, templates = self._phrases(words), wordings_in("triplets.json")
-        things, qualities = templates[change], templates[f"{change} quality"]
-        match phrases.tag(place):
-            case "ADJ":
-                template, changed = rng.choice(qualities), words[place]
-            case "NOUN" if phrases.tag(place + 1) != "NOUN":
-                template, changed = rng.choice(things), self._phrase(words, place)
-            case "VBG":
-                template, changed = rng.choice(qualities[-1:]), self._phrase(words, place)
-            case _:
-                return ""
-        return str(template.format(old=changed, new=changed))
-
-    def _phrase(self, words: Words, place: int) -> str:
-        """Return the phrase around a word: a noun with article and qualities, or a verb as "-ing" with its objects."""
-        if place >= len(words):
-            return ""
-        phrases = self._phrases(words)
-        if len(phrases.tokens) != len(words):
-            return ""
-        if phrases.tag(place) in VERB_TAGS and not phrases.is_auxiliary(place):
-            verb = phrases.verb_phrase(place)
-            said = " ".join(words[place : verb.end if verb else place + 1])
-            if phrases.tag(place) == "VBN":
-                return f"being {said}"
-            return said if phrases.tag(place) == "VBG" else _as_gerund(phrases, place, said)
-        noun = self._noun_around(phrases, place)
-        if noun is not None:
-            return " ".join(words[noun.start : noun.end])
-        found = phrases.place_phrase(place)
-        return " ".join(words[found.start : found.end]) if found else ""
-
-    def _phrases(self, words: Words) -> Phrases:
-        return Phrases(self._tagger.tag(" ".join(words)))
-
-    @staticmethod
-    def _noun_around(phrases: Phrases, place: int) -> Phrase | None:
-        """Return the longest noun phrase with a word in it that is no other phrase's."""
-        found = (phrases.noun_phrase(start) for start in range(max(0, place - 5), place + 1))
-        return next((noun for noun in found if noun is not None and noun.end > place), None)
-
-
-def _as_gerund(phrases: Phrases, place: int, said: str) -> str:
-    """Turn "rides a bike" into "riding a bike"."""
-    _, _, rest = said.partition(" ")
-    return inflect_phrase(f"{phrases.lemma(place)} {rest}".strip(), "VBG")
-
-
 def write_by_template(pair: NearCaptions, rng: random.Random) -> str:
-    """Write the words that differ into one of CoVR's nine templates, the rule-based row of its paper's Table 6.
+    """Write the words that differ into one of CoVR's templates, the rule-based row of its paper's Table 6.
 
-    Their released code fills both words with the first, so that its "replace A with B" reads "replace A with A". Here
-    the words are what the templates mean; a word that only one caption has goes into one that needs no other.
+    Their released code fills both words with the first ("replace A with A"); here the words are what the templates
+    mean, and a word that only one caption has goes into a template that needs no other.
     """
     old, new = pair.words
-    absent = [field for field, word in (("{old}", old), ("{new}", new)) if not word]
-    templates: list[str] = wordings_in("triplets.json")["CoVR's"]  # one is twice in the paper's list
-    usable = [template for template in templates if not any(field in template for field in absent)]
-    return rng.choice(usable).format(old=old, new=new)
-
-
-# Writes the difference of a video of `pair.other` from one of `pair.one`; empty if no text fits
-WriteText = Callable[[NearCaptions, random.Random], str]
+    fits = [text for text in TEXTS if (old or "{old}" not in text) and (new or "{new}" not in text)]
+    return rng.choice(fits).format(old=old, new=new)
 
 
 @dataclass(frozen=True)
@@ -245,18 +178,19 @@ def mine_pairs(videos: CaptionedVideos, embed: Embed, limit: int, seed: int) -> 
     return random.Random(seed).sample(pairs, limit) if len(pairs) > limit else pairs
 
 
-def write_triplets(
-    pairs: list[VideoPair], write: WriteText, seed: int, path: Path, progress: Progress = silent
-) -> dict[str, float]:
-    """Write those that get a text as JSON lines, and return their statistics; finished lines stay if `write` fails."""
-    rng, found = random.Random(seed), []
-    with path.open("w", encoding="utf-8") as file:
-        for pair in tracked(pairs, len(pairs), "writing texts", progress):
-            if text := write(pair.captions, rng):
-                captions = (" ".join(pair.captions.one), " ".join(pair.captions.other))
-                found.append(Triplet(pair.reference, pair.target, text, captions))
-                file.write(f"{json.dumps(asdict(found[-1]), ensure_ascii=False)}\n")
-                file.flush()
+def write_triplets(pairs: Sequence[VideoPair], seed: int, path: Path, progress: Progress = silent) -> dict[str, float]:
+    """Write the pairs with a text each as JSON lines, and return their statistics."""
+    rng = random.Random(seed)
+    found = [
+        Triplet(
+            pair.reference,
+            pair.target,
+            write_by_template(pair.captions, rng),
+            (" ".join(pair.captions.one), " ".join(pair.captions.other)),
+        )
+        for pair in tracked(pairs, len(pairs), "writing texts", progress)
+    ]
+    write_lines(path, (json.dumps(asdict(each), ensure_ascii=False) for each in found))
     return statistics(found)
 
 

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.actions import Chunk, chunks_of, is_bare_noun, is_complete, named, needs_object
@@ -21,7 +21,7 @@ from nt2vr.negation.generate.content import related
 from nt2vr.negation.generate.negator import TAKEN_FOR_VERBS
 from nt2vr.negation.generate.query_sets import objects_of, write_lines
 from nt2vr.negation.parse.inflect import Form, inflect, is_noun, verb_of
-from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import groups_in, listed, words
@@ -91,49 +91,64 @@ def frames_of(caption: str) -> list[Frame]:
 def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
     start, kind = chunk.start, after.kind if after else ""
     form, verb = _FORMS.get(phrases.tag(start)), verb_of(phrases.word(start))
-    if form is None or not verb or verb in listed("no_deeds") or not is_complete(phrases, chunk, kind):
-        return None
-    is_modifier = phrases.tag(start - 1) in {"DET", "ADJ", "NUM", "POS", "VBG"}  # a racing game, watching racing cars
-    if is_modifier or inflect(verb, form) != phrases.word(start):  # or a slip, or a noun taken for a verb
-        return None
-    if _is_noun(phrases, start, verb) or (verb, phrases.word(start + 1)) == ("make", "up"):
+    if form is None or not is_complete(phrases, chunk, kind) or not _is_deed(phrases, start, verb, form):
         return None
     place = start + 1
     while phrases.tag(place) == "ADV" and phrases.word(place) not in _PARTICLES:
         place += 1
-    preposition = ""
-    if phrases.tag(place) == "ADP" or phrases.word(place) in _PARTICLES:
-        preposition, place = phrases.word(place), place + 1
-        if preposition not in _PARTICLES and needs_object(verb):
-            return None  # the picture he was making in a game
-    noun = phrases.noun_phrase(place) if place < chunk.end else None
-    lemma, rest, is_bare = "", [preposition], False
-    if noun is None:
-        is_open = phrases.tag(place - 1) == "ADP" and place < len(phrases.tokens)
-        is_aimed = bool(preposition) and phrases.word(place) in _TARGETS
-        if is_open or is_aimed or _shares_object(phrases, place) or kind == "VP" or needs_object(verb):
-            return None  # starts singing; the cake they cut; talks about | cooking
-    else:
-        following = phrases.tag(noun.end)
-        if not preposition and phrases.word(noun.end) in _DIRECTIONS:
-            return None
-        if phrases.tag(noun.head) == "PRON" or following in {"VB", "ADJ", "VBN", "TO", "VBP", "DET", "NOUN"}:
-            return None  # watches her; paints it red; gives a woman a massage
-        if following in VERB_TAGS and not preposition and (phrases.is_actor(noun) or verb in _TAKES_CLAUSE):
-            return None  # watches a man dancing
-        if following == "VBG" and phrases.tag(noun.end + 1) == "NOUN":
-            return None  # a water | cooling system
-        lemma = phrases.lemma(noun.head)
-        if phrases.word(noun.head + 1) == "of" and lemma in listed("collectives") | _MEASURES:
-            lemma = phrases.lemma(noun.end - 1)
-        is_bare = not preposition and (
-            is_bare_noun(phrases, start, noun.head)
-            or (form == "VBG" and noun.start == noun.head and not phrases.is_auxiliary(start - 1))
-        )
-        rest += [phrases.word(i) for i in range(noun.start, noun.end) if phrases.tag(i) != "DET"]
-    token = phrases.tokens[start]
-    after_verb = " ".join(filter(None, rest))
-    return Frame(token.start, token.end, form, verb, preposition, lemma, after_verb, _subject(phrases, start), is_bare)
+    preposition = phrases.word(place) if phrases.tag(place) == "ADP" or phrases.word(place) in _PARTICLES else ""
+    if needs_object(verb) and preposition not in _PARTICLES | {""}:
+        return None  # the picture he was making in a game
+    place += bool(preposition)
+    token, subject = phrases.tokens[start], _subject(phrases, start)
+    if noun := phrases.noun_phrase(place) if place < chunk.end else None:
+        said = [phrases.word(i) for i in range(noun.start, noun.end) if phrases.tag(i) != "DET"]
+        rest = " ".join([preposition, *said]).lstrip()
+        is_compound = form == "VBG" and noun.start == noun.head and not phrases.is_auxiliary(start - 1)
+        is_bare = not preposition and (is_compound or is_bare_noun(phrases, start, noun.head))
+        frame = Frame(token.start, token.end, form, verb, preposition, _named(phrases, noun), rest, subject, is_bare)
+        return frame if _is_whole(phrases, noun, verb, preposition) else None
+    is_open = kind == "VP" or needs_object(verb) or _goes_on(phrases, place, preposition)  # starts singing; they cut
+    return None if is_open else Frame(token.start, token.end, form, verb, preposition, "", preposition, subject, False)
+
+
+def _named(phrases: Phrases, noun: Phrase) -> str:
+    """Return the lemma of a noun; of "a bowl of rice", rice."""
+    is_amount = phrases.lemma(noun.head) in listed("collectives") | _MEASURES
+    return phrases.lemma(noun.end - 1 if is_amount and phrases.word(noun.head + 1) == "of" else noun.head)
+
+
+def _is_deed(phrases: Phrases, i: int, verb: str, form: Form) -> bool:
+    """Return whether word i is a verb, and not a slip, a modifier ("watching racing cars") or a noun."""
+    return (
+        bool(verb)
+        and verb not in listed("no_deeds")
+        and phrases.tag(i - 1) not in {"DET", "ADJ", "NUM", "POS", "VBG"}
+        and inflect(verb, form) == phrases.word(i)
+        and not _is_noun(phrases, i, verb)
+        and (verb, phrases.word(i + 1)) != ("make", "up")
+    )
+
+
+def _goes_on(phrases: Phrases, i: int, preposition: str) -> bool:
+    """Return whether the words from i on belong to a verb without a noun: "talks about | cooking"."""
+    is_open = phrases.tag(i - 1) == "ADP" and i < len(phrases.tokens)
+    is_joined = phrases.tag(i) == "CONJ" and phrases.tag(i + 1) in _FORMS
+    shares_object = is_joined and phrases.tag(i + 2) in {"DET", "NOUN", "PRON", "NUM", "ADJ"}  # rubs | and kneads her
+    return is_open or shares_object or (bool(preposition) and phrases.word(i) in _TARGETS)
+
+
+def _is_whole(phrases: Phrases, noun: Phrase, verb: str, preposition: str) -> bool:
+    """Return whether a verb phrase ends with its noun: not in "paints it red", "gives a woman a massage"."""
+    following = phrases.tag(noun.end)
+    if phrases.tag(noun.head) == "PRON" or following in {"VB", "ADJ", "VBN", "TO", "VBP", "DET", "NOUN"}:
+        return False
+    if following == "VBG" and phrases.tag(noun.end + 1) == "NOUN":
+        return False  # a water | cooling system
+    if preposition:
+        return True
+    watches = following in VERB_TAGS and (phrases.is_actor(noun) or verb in _TAKES_CLAUSE)  # watches a man dancing
+    return not watches and phrases.word(noun.end) not in _DIRECTIONS
 
 
 def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
@@ -154,30 +169,26 @@ def _follows_thing(phrases: Phrases, i: int) -> bool:
     return phrases.tag(i - 1) == "NOUN" and phrases.lemma(i - 1) not in listed("actors", "roles")
 
 
-def _shares_object(phrases: Phrases, i: int) -> bool:
-    """Return whether another verb with an object is joined at word i: "rubbing | and massaging her body"."""
-    is_joined = phrases.tag(i) == "CONJ" and phrases.tag(i + 1) in _FORMS
-    return is_joined and phrases.tag(i + 2) in {"DET", "NOUN", "PRON", "NUM", "ADJ"}
-
-
 def _subject(phrases: Phrases, verb: int) -> str:
     """Return who acts: the last noun before the verb that is neither an object nor after a preposition."""
     j = verb - 1
-    while j >= 0:
-        if phrases.tag(j) == "PRON":
-            return "" if phrases.word(j) == "it" else "person"
+    while phrases.tag(j) not in {"", "PRON"}:
+        first = j
         if phrases.tag(j) == "NOUN":
-            first = j
-            while phrases.tag(first - 1) in {"DET", "ADJ", "NUM", "NOUN", "POS"}:
+            while phrases.tag(first - 1) in _BEFORE_NOUNS:
                 first -= 1
-            before = phrases.tag(first - 1)
-            is_other = before == "ADP" or (before in VERB_TAGS and not phrases.is_auxiliary(first - 1))
-            if not is_other or phrases.word(first - 1) == "of" or phrases.tag(j + 1) == "WH":
+            if not _is_object(phrases, first) or phrases.tag(j + 1) == "WH":
                 subject = named(phrases, first, j + 1)
                 return "person" if subject and subject.is_human else phrases.lemma(j)
-            j = first
-        j -= 1
-    return ""
+        j = first - 1
+    return "person" if phrases.word(j) not in {"", "it"} else ""
+
+
+def _is_object(phrases: Phrases, first: int) -> bool:
+    """Return whether the noun phrase from word `first` on follows a verb or a preposition, except "of"."""
+    before = phrases.tag(first - 1)
+    follows_verb = before in VERB_TAGS and not phrases.is_auxiliary(first - 1)
+    return (before == "ADP" and phrases.word(first - 1) != "of") or follows_verb
 
 
 class VerbChanges:
@@ -207,12 +218,15 @@ class VerbChanges:
 
     def lines(self, row: int, rule: Rule, seed: int) -> list[VerbLine]:
         """Return the captions of a video with their verb phrases and changes."""
-        return [self._line(row, caption, rule, random.Random(f"{seed} {caption}")) for caption in self._videos[row]]
-
-    def _line(self, row: int, caption: str, rule: Rule, rng: random.Random) -> VerbLine:
-        frames = self._videos[row][caption]
-        keys, phrases = zip(*((frame.key, frame.phrase) for frame in frames), strict=True) if frames else ((), ())
-        return VerbLine(caption, keys, tuple(dict.fromkeys(phrases)), tuple(self.draw(row, caption, rule, rng)))
+        return [
+            VerbLine(
+                caption,
+                tuple(frame.key for frame in frames),
+                tuple(dict.fromkeys(frame.phrase for frame in frames)),
+                tuple(self.draw(row, caption, rule, random.Random(f"{seed} {caption}"))),
+            )
+            for caption, frames in self._videos[row].items()
+        ]
 
     def draw(self, row: int, caption: str, rule: Rule, rng: random.Random, most: int = MOST) -> list[Changed]:
         """Change one verb of a caption, in up to `most` ways; verbs that are frequent with its object come first."""
@@ -240,10 +254,7 @@ class VerbChanges:
             return {other: 1 for pair in pairs for other in pair if other != frame.verb}
         if rule == "random":
             return {verb: count for verb, count in self._verbs.items() if verb != frame.verb}
-        unfit = listed("no_deeds", "not_new")
-        if not frame.preposition:
-            unfit |= listed("intransitive_verbs") | {"dance"} if frame.noun else listed("incomplete_alone")
-        alike = frozenset().union(*(_alike(verb) for verb in own))
+        alike, unfit = frozenset().union(*map(_alike, own)), _unfit(frame)
         seen, done = self._seen[frame.preposition, frame.noun], self._done[frame.subject]
         return {
             verb: count
@@ -252,15 +263,16 @@ class VerbChanges:
         }
 
 
+def _unfit(frame: Frame) -> frozenset[str]:
+    unfit = listed("no_deeds", "not_new")
+    if frame.preposition:
+        return unfit
+    return unfit | (listed("intransitive_verbs") | {"dance"} if frame.noun else listed("incomplete_alone"))
+
+
 def _alike(verb: str) -> frozenset[str]:
     """Return a verb, its synonyms and what captions may say instead."""
     return related(verb).union(*(group for group in groups_in("verb_synonyms.txt") if verb in group))
-
-
-def line_of(caption: str, phrases: Sequence[str], changed: Sequence[str]) -> VerbLine:
-    """Add the keys of verb phrases to texts."""
-    keyed = tuple(Changed(text, _keys(text)) for text in changed)
-    return VerbLine(caption, _keys(caption), tuple(phrases), keyed)
 
 
 def _keys(text: str) -> tuple[str, ...]:
@@ -280,15 +292,16 @@ def write_verbs(path: Path, lines: Iterable[VerbLine]) -> int:
 
 def read_verbs(path: Path) -> dict[str, VerbLine]:
     """Read a file of `write_verbs`, by caption; parses each text."""
-    return {line.caption: line for line in (_line(path, number, row) for number, row in objects_of(path))}
-
-
-def _line(path: Path, number: int, row: dict[str, Any]) -> VerbLine:
-    caption, phrases, changed = row.get("caption"), row.get("phrases", []), row.get("changed", [])
-    lists = [some for some in (phrases, changed) if isinstance(some, list) and all(isinstance(x, str) for x in some)]
-    if not isinstance(caption, str) or len(lists) < 2:
-        raise ConfigError(f"Line {number} of {path} lacks a caption, or lists of phrases and changed. Add them.")
-    return line_of(caption, phrases, changed)
+    found: dict[str, VerbLine] = {}
+    for number, row in objects_of(path):
+        caption, *lists = row.get("caption"), row.get("phrases", []), row.get("changed", [])
+        fits = all(isinstance(some, list) and all(isinstance(text, str) for text in some) for some in lists)
+        if not isinstance(caption, str) or not fits:
+            raise ConfigError(f"Line {number} of {path} lacks a caption, or lists of phrases and changed. Add them.")
+        phrases, changed = lists
+        keyed = tuple(Changed(text, _keys(text)) for text in changed)
+        found[caption] = VerbLine(caption, _keys(caption), tuple(phrases), keyed)
+    return found
 
 
 Keys = Sequence[str]  # verb phrases of one caption

@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.content import Thing
@@ -114,9 +114,9 @@ def _fields(
     if deeds:
         subject, deed = rng.choice(deeds)
         others = [other for who, other in deeds if who == subject and other != deed]
-        plural = subject.is_plural
-        fields |= {"S": subject.text, "is_": "are" if plural else "is", "s": "" if plural else "s"}
-        fields |= {"does": "do" if plural else "does", "B_ing": inflect_phrase(deed, "VBG")}
+        agreeing = ("are", "", "do") if subject.is_plural else ("is", "s", "does")
+        fields |= dict(zip(("is_", "s", "does"), agreeing, strict=True))
+        fields |= {"S": subject.text, "B_ing": inflect_phrase(deed, "VBG")}
         if others:
             fields["B2_ing"] = inflect_phrase(rng.choice(others), "VBG")
     named = list(dict.fromkeys(thing.text for thing in things))
@@ -131,19 +131,13 @@ def _fits(wording: Sequence[str], fields: Mapping[str, str]) -> bool:
         return False
 
 
+# fmt: off
 ChangeKind = Literal[
-    "replace subject",
-    "replace activity",
-    "replace place",
-    "add actor",
-    "add prop",
-    "add accessory",
-    "remove actor",
-    "remove activity",
-    "remove prop",
-    "remove accessory",
+    "replace subject", "replace activity", "replace place", "add actor", "add prop", "add accessory",
+    "remove actor", "remove activity", "remove prop", "remove accessory",
 ]
-CHANGE_KINDS: tuple[ChangeKind, ...] = ChangeKind.__args__  # type: ignore[attr-defined]
+# fmt: on
+CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 
 
 @dataclass(frozen=True)
@@ -169,11 +163,8 @@ def modify(
     """Write a text that asks for one or two changes, in wordings of training or in unseen ones."""
     wordings = wordings_in("modifications.json")["unseen" if unseen else "seen"]
     parts = [[*(part.format(**fields) for part in rng.choice(wordings[kind])), ""][:3] for kind, fields in changes]
-    texts = [text for text, _, _ in parts]
+    texts, wanted, unwanted = zip(*parts, strict=True)
     if len(texts) > 1:
-        texts = [texts[0].removesuffix(" instead"), texts[1].removeprefix("but ").removeprefix("and ")]
-    return Modification(
-        rng.choice(UNSEEN_JOINTS if unseen else JOINTS).join(texts),
-        tuple(wanted for _, wanted, _ in parts if wanted),
-        tuple(unwanted for _, _, unwanted in parts if unwanted),
-    )
+        texts = (texts[0].removesuffix(" instead"), texts[1].removeprefix("but ").removeprefix("and "))
+    text = rng.choice(UNSEEN_JOINTS if unseen else JOINTS).join(texts)
+    return Modification(text, tuple(filter(None, wanted)), tuple(filter(None, unwanted)))

@@ -46,6 +46,11 @@ def forms_of(word: str) -> tuple[str, ...]:
     return tuple(form for form in dict.fromkeys(forms) if form != word)
 
 
+def with_article(noun: str) -> str:
+    """Put "a" or "an" before a noun, by its first letter."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
 def inflect_phrase(phrase: str, form: Form) -> str:
     """Inflect the verb that begins a phrase: ("ride a bike", "VBZ") gives "rides a bike"."""
     verb, _, rest = phrase.partition(" ")
