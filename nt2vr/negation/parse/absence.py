@@ -3,7 +3,7 @@
 from nt2vr.negation.parse.cues import LESS
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
-from nt2vr.negation.parse.wanted import CueKind, Negation, Presence
+from nt2vr.negation.parse.wanted import CueKind, Negation
 from nt2vr.negation.parse.wordlists import listed, words
 
 _AFTERTHOUGHTS = words("aside excluded excepted omitted removed")
@@ -13,8 +13,8 @@ _OF_WHOLES = words("slice section half part piece bite chunk corner portion quar
 class Absence:
     """Finds the thing that stands before a negated predicate, in one sentence."""
 
-    def __init__(self, phrases: Phrases, presence: Presence) -> None:
-        self.phrases, self.presence = phrases, presence
+    def __init__(self, phrases: Phrases) -> None:
+        self.phrases = phrases
 
     def find(self, kind: CueKind, cue: int, after_cue: int, first: int) -> Negation | None:
         """Return a negation whose cue comes after what it denies, or names it; `first`: the words before are taken."""
@@ -31,20 +31,22 @@ class Absence:
                 link = " " if {"with", "without"}.isdisjoint(said) else " with "
                 return Negation(kind, cue, after_cue, (), cue, after_cue, link=link)
             case "not":
-                end = self.presence.after_predicate(after_cue)
-                if end == after_cue and not self._is_elliptic(cue, after_cue):
-                    return None
-                return self._denied(kind, cue, after_cue, self._subject(cue, first), end)
+                return self._not_present(cue, after_cue, first)
         return None
+
+    def _not_present(self, cue: int, after_cue: int, first: int) -> Negation | None:
+        """Return "a cat is not visible", "while a truck is not", "with his face not visible"."""
+        end = self.phrases.after_predicate(after_cue)
+        is_elliptic = self.phrases.tag(after_cue) in {"", "PUNCT"} and self.phrases.lemma(cue - 1) == "be"
+        if end == after_cue and not is_elliptic:
+            return None
+        part = self._with_missing(cue, end, first) if self._before_helpers(cue, first) == cue else None
+        return part or self._denied("not", cue, after_cue, self._subject(cue, first), end)
 
     def _denied(self, kind: CueKind, cue: int, after_cue: int, subject: Phrase | None, end: int) -> Negation | None:
         if subject is None:
             return None
         return Negation(kind, cue, after_cue, (subject,), min(subject.start, cue), max(subject.end, end))
-
-    def _is_elliptic(self, cue: int, after_cue: int) -> bool:
-        """Return whether the sentence leaves out "present": "while a chair is not"."""
-        return self.phrases.tag(after_cue) in {"", "PUNCT"} and self.phrases.lemma(cue - 1) == "be"
 
     def _free(self, cue: int, first: int) -> Negation | None:
         phrases, start, end = self.phrases, cue, cue + 1
@@ -57,42 +59,42 @@ class Absence:
         item, excluded = Phrase("noun", start, cue, cue, cue - 1), start
         if phrases.word(end) in listed("frames"):  # in a | car-free scene
             end += 1
-            while excluded > first and phrases.tag(excluded - 1) in {"DET", "ADP"}:
-                excluded -= 1
+            excluded = max(first, phrases.before(start, {"DET", "ADP"}))
         return Negation("free", cue, cue + 1, (item,), excluded, end)
 
     def _absent(self, cue: int, after_cue: int, first: int) -> Negation | None:
         """Return "a chair is absent", "absent is a chair" or "is missing a chair"."""
-        phrases, start = self.phrases, cue
+        phrases, word, after = self.phrases, self.phrases.word(cue), self.phrases.after_frame(after_cue)
         if phrases.tag(cue - 1) == "DET":
             return None  # a missing slice
-        linked = self._is_linked(cue, first)
-        while start > first and phrases.tag(start - 1) == "ADV":
-            start -= 1
-        i = self.presence.after_frame(after_cue)
+        linked = self._before_helpers(cue, first) < cue
+        start, i = max(first, phrases.before(cue, {"ADV"})), after
         while phrases.is_auxiliary(i) or phrases.word(i) in {":", "of"}:
             i += 1
-        inverted = i > self.presence.after_frame(after_cue) or (phrases.tag(start - 1) in {"", "PUNCT", "CONJ"})
-        if (inverted or (linked and phrases.word(cue) == "missing")) and (item := self.phrases.noun_phrase(i)):
-            return Negation("absent", cue, after_cue, (item,), start, self.presence.after_tail(item.end))
-        if not linked:
-            if left := self._with_missing(cue, after_cue, first):
-                return left
-            # a boy runs, hat missing; but not: dog missing, please help
-            may_follow = phrases.word(cue) in _AFTERTHOUGHTS or self._clause_start(cue, first) > 0
-            remark = may_follow and self._is_afterthought(cue, after_cue, first)
-            remark |= phrases.word(cue) == "missing" and phrases.word(after_cue) == "from"
-            if phrases.word(cue) != "absent" and not remark:
-                return None
-        elif phrases.word(cue) == "removed":
-            return None  # the deed: a tree is removed
-        return self._denied("absent", cue, after_cue, self._subject(cue, first), self._after_absent(after_cue))
+        inverted = i > after or phrases.tag(start - 1) in {"", "PUNCT", "CONJ"} or (linked and word == "missing")
+        if inverted and (item := phrases.noun_phrase(i)):
+            return Negation("absent", cue, after_cue, (item,), start, self.phrases.after_tail(item.end))
+        if linked:
+            applies = word != "removed"  # the deed: a tree is removed
+        elif left := self._with_missing(cue, after_cue, first):
+            return left
+        else:
+            applies = word == "absent" or self._is_remark(cue, after_cue, first)
+        subject = self._subject(cue, first) if applies else None
+        return self._denied("absent", cue, after_cue, subject, self._after_absent(after_cue))
+
+    def _is_remark(self, cue: int, after_cue: int, first: int) -> bool:
+        """Return whether "a boy runs, hat missing" says so; not "dog missing, please help"."""
+        word = self.phrases.word(cue)
+        if word == "missing" and self.phrases.word(after_cue) == "from":
+            return True
+        may_follow = word in _AFTERTHOUGHTS or self._clause_start(cue, first) > 0
+        return may_follow and self._is_afterthought(cue, after_cue, first)
 
     def _with_missing(self, cue: int, after_cue: int, first: int) -> Negation | None:
         """Return "with the drummer missing", "has a string missing"."""
-        phrases, i = self.phrases, cue
-        while i > first and phrases.tag(i - 1) in {"DET", "NOUN", "ADJ", "NUM", "POS"}:
-            i -= 1
+        phrases = self.phrases
+        i = max(first, phrases.before(cue, {"DET", "NOUN", "ADJ", "NUM", "POS"}))
         noun = phrases.noun_phrase(i)
         is_thing = noun is not None and noun.end == cue and phrases.lemma(noun.head) not in _OF_WHOLES
         has_part = phrases.word(cue) == "missing" and phrases.noun_phrase(after_cue) is not None
@@ -109,21 +111,17 @@ class Absence:
         return is_noun and phrases.tag(start - 1) in {"", "PUNCT", "CONJ"} and phrases.tag(after_cue) in {"", "PUNCT"}
 
     def _after_absent(self, i: int) -> int:
-        return max(self.presence.after_predicate(i), self.presence.after_frame(i))
+        return max(self.phrases.after_predicate(i), self.phrases.after_frame(i))
 
     def _subject(self, predicate: int, first: int) -> Phrase | None:
         """Return the thing before the predicate that starts at word `predicate`; words before `first` are taken."""
         end = self._before_helpers(predicate, first)
         start = self._clause_start(end, first)
-        start = max(self.presence.after_frame(start), start)
+        start = max(self.phrases.after_frame(start), start)
         is_pronoun = end == start + 1 and self.phrases.tag(start) == "PRON"
-        if start >= end or is_pronoun or self.presence.says_nothing(start, end):
+        if start >= end or is_pronoun or self.phrases.says_nothing(start, end):
             return None
         return Phrase("noun", start, end, end, end - 1)
-
-    def _is_linked(self, predicate: int, first: int) -> bool:
-        """Return whether a form of be, or the like, leads to the predicate: "is", "remains", "is noticeably"."""
-        return self._before_helpers(predicate, first) < predicate
 
     def _before_helpers(self, i: int, first: int) -> int:
         """Return the first word of the helpers and remarks before word i: "a cup | is noticeably"."""

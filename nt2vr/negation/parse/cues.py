@@ -6,13 +6,13 @@ in `assets/language/idioms.txt`: per line words that begin some, and after a col
 complete idioms; "can't" is tokenized as "ca n't".
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
-from nt2vr.negation.parse.wanted import CueKind, Negation, Presence
+from nt2vr.negation.parse.wanted import CueKind, Negation
 from nt2vr.negation.parse.wordlists import Runs, lines_of, listed, renamed, words
 
 
@@ -88,18 +88,21 @@ def length_of_name(phrases: Phrases, i: int) -> int:
     start = i - 1 if phrases.word(i) == "n't" else i
     if not texts[start][0].isupper() or (texts[start].isupper() and len(texts[start]) > 1):
         return 0
+    is_capital = [text[0].isupper() for text in texts]
     end = i + 1
-    while end < len(texts) and (texts[end][0].isupper() or (texts[end] in _SMALL and texts[end + 1 : end + 2])):
+    while end < len(texts) and (is_capital[end] or (texts[end] in _SMALL and end + 1 < len(texts))):
         end += 1
-    while end > i + 1 and not texts[end - 1][0].isupper():
+    while end > i + 1 and not is_capital[end - 1]:
         end -= 1
-    capitalised = sum(text[0].isupper() for text in texts[i + 1 : end])
-    in_sentence = start > 0 and phrases.tag(start - 1) != "PUNCT" and any(text[0].islower() for text in texts[:start])
-    others = texts[:start] + texts[end:]
-    if in_sentence:
+    capitalised, before = sum(is_capital[i + 1 : end]), texts[:start]
+    if phrases.tag(start - 1) not in {"", "PUNCT"} and _has_lower(before):  # in a sentence
         return end - i if capitalised else 0
     least = _MIN_NAME + (phrases.word(i) in {"no", "without"})
-    return end - i if capitalised >= least and any(text[0].islower() for text in others) else 0
+    return end - i if capitalised >= least and _has_lower(before + texts[end:]) else 0
+
+
+def _has_lower(texts: Sequence[str]) -> bool:
+    return any(text[0].islower() for text in texts)
 
 
 _ENDING = words("stop stops stopping cease ceases quit fail fails tire")
@@ -109,8 +112,8 @@ _BETWEEN = words("ever want like seem appear to able be")  # can't seem to | sto
 class Cues:
     """Finds the cues of one sentence; `edits` are words of editing, by their first word."""
 
-    def __init__(self, phrases: Phrases, presence: Presence, edits: Mapping[int, Negation]) -> None:
-        self.phrases, self.presence, self._edits = phrases, presence, edits
+    def __init__(self, phrases: Phrases, edits: Mapping[int, Negation]) -> None:
+        self.phrases, self._edits = phrases, edits
 
     def found(self) -> Iterator[tuple[CueKind, int, int]]:
         """Yield the kind, first word and end of every cue, from left to right."""
@@ -120,18 +123,22 @@ class Cues:
                 yield edit.kind, i, edit.after_cue
                 i = edit.end
                 continue
-            length = self.presence.longest(cue_runs(), i)
-            kind = cues()[" ".join(self.phrases.words[i : i + length])] if length else "not"
-            idiom = self.presence.longest(no_negation(), i)
-            if length and not idiom:
-                idiom = length_of_name(self.phrases, i) or self._goes_on(kind, i + length)
-            if not length or idiom or not self._is_cue(kind, i, i + length):
-                i += idiom or 1
-                continue
-            yield kind, i, i + length
-            i += length
+            end = i + self.phrases.longest(cue_runs(), i)
+            kind = cues()[" ".join(self.phrases.words[i:end])] if end > i else None
+            if kind is None or (idiom := self._idiom(kind, i, end)):
+                i += self.phrases.longest(no_negation(), i) or 1 if kind is None else idiom
+            elif self._is_cue(i, end):
+                yield kind, i, end
+                i = end
+            else:
+                i += 1
 
-    def _is_cue(self, kind: CueKind, i: int, end: int) -> bool:
+    def _idiom(self, kind: CueKind, i: int, end: int) -> int:
+        """Return the number of words that deny nothing with the cue in words `i` to `end`; 0 if it is one."""
+        idiom = self.phrases.longest(no_negation(), i)
+        return idiom or length_of_name(self.phrases, i) or self._goes_on(kind, end)
+
+    def _is_cue(self, i: int, end: int) -> bool:
         """Return whether words `i` to `end` deny by their place: "-", "skip" do so before some words only."""
         phrases = self.phrases
         match phrases.word(i):

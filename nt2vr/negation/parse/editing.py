@@ -7,7 +7,7 @@ is a reference: elsewhere "add" and "change" are words like others.
 from collections.abc import Iterator
 
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.wanted import Negation, Presence
+from nt2vr.negation.parse.wanted import Negation
 from nt2vr.negation.parse.wordlists import listed_runs, words
 
 _EXCHANGES = {  # verb -> words before what comes instead, the surest first
@@ -25,7 +25,7 @@ class Editing:
     """Finds the words of editing in one tagged sentence."""
 
     def __init__(self, phrases: Phrases) -> None:
-        self.phrases, self.num_words, self._presence = phrases, len(phrases.tokens), Presence(phrases)
+        self.phrases, self.num_words = phrases, len(phrases.tokens)
 
     def edits(self) -> Iterator[Negation]:
         """Yield what is replaced or removed, and words that only say "edit this", from left to right.
@@ -40,19 +40,21 @@ class Editing:
             i = edit.end if edit is not None else i + 1
 
     def _edit(self, i: int) -> Negation | None:
+        phrases = self.phrases
         if self._starts_clause(i):
-            if edit := self._exchange(i) or self._removal(i):
+            length = self._reference(i) or phrases.longest(listed_runs("additions"), i)
+            if edit := self._exchange(i) or self._removal(i) or (self._words(i, i + length) if length else None):
                 return edit
-            if length := self._reference(i) or self._presence.longest(listed_runs("additions"), i):
-                return self._words(i, i + length)
-        if i and self.phrases.word(i) == "replaced" and self.phrases.word(i + 1) in {"by", "with"}:
-            return self._unwanted(i, i + 2, self._clause_start(i), i, i + 2)
-        ends = i + 1 == self.num_words or self.phrases.tag(i + 1) in {"PUNCT", "CONJ"}
-        return self._words(i, i + 1) if i and ends and self.phrases.word(i) in _LAST else None
+        if i == 0:
+            return None
+        if phrases.word(i) == "replaced" and phrases.word(i + 1) in {"by", "with"}:
+            return self._unwanted(i, i + 2, phrases.clause_start(i), i, i + 2)
+        is_last = phrases.word(i) in _LAST and phrases.tag(i + 1) in {"", "PUNCT", "CONJ"}
+        return self._words(i, i + 1) if is_last else None
 
     def _reference(self, i: int) -> int:
         """Return the number of words of "like this, but"; 0 if there is none at word i: "the same man dances"."""
-        end = i + self._presence.longest(listed_runs("reference"), i)
+        end = i + self.phrases.longest(listed_runs("reference"), i)
         noun = self.phrases.noun_phrase(i)
         if end == i or (noun is not None and noun.end > end):
             return 0
@@ -72,7 +74,7 @@ class Editing:
 
     def _removal(self, i: int) -> Negation | None:
         """Read "take away X"; also "remove the one dancing on stage", to the end of its clause."""
-        after = i + self._presence.longest(listed_runs("removals"), i)
+        after = i + self.phrases.longest(listed_runs("removals"), i)
         if after == i or after >= self.num_words:
             return None
         if " ".join(self.phrases.words[after : after + 2]) not in _WHOEVER:
@@ -95,9 +97,4 @@ class Editing:
 
     def _starts_clause(self, i: int) -> bool:
         before = self.phrases.tag(i - 1) in {"", "PUNCT", "CONJ"} or self.phrases.word(i - 1) == "please"
-        return before or self._presence.longest(listed_runs("reference"), 0) == i
-
-    def _clause_start(self, i: int) -> int:
-        while i > 0 and self.phrases.tag(i - 1) not in {"PUNCT", "CONJ"}:
-            i -= 1
-        return i
+        return before or self.phrases.longest(listed_runs("reference"), 0) == i

@@ -3,11 +3,11 @@
 A full parse is unnecessary: queries are short, and a negation only needs the phrase after it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from nt2vr.negation.parse.tokens import HELPERS, VERB_TAGS, Token, normalised
-from nt2vr.negation.parse.wordlists import listed, words
+from nt2vr.negation.parse.wordlists import Runs, listed, listed_runs, words
 
 SETTINGS = words("in at near inside outside behind beside under along during across beneath below above")
 _COLOURS = words("red green blue yellow white black orange purple pink brown grey gray")
@@ -15,6 +15,8 @@ _TWO_OBJECTS = words("give show teach hand tell offer feed")
 _LETTING = words("let make help")  # let him score
 _WITH_VERB = words("go start stop keep like enjoy try be begin")  # go swimming
 _EXCEPTING = words("except excepting excluding besides barring minus")
+_ABOUT = words("in from within on of throughout across inside")
+_POINTING = words("the this that these any its our a an given entire whole current same")
 NEW_START = words("just only instead also then")
 HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})  # forms of be, do and have
 
@@ -51,6 +53,24 @@ class Phrases:
         """Return the lemma of word i; "" past either end."""
         return self.tokens[i].lemma if 0 <= i < len(self.tokens) else ""
 
+    def after(self, i: int, tags: Collection[str]) -> int:
+        """Return the first word from word i on that has none of these tags."""
+        while self.tag(i) in tags:
+            i += 1
+        return i
+
+    def before(self, i: int, tags: Collection[str]) -> int:
+        """Return the first of the words right before word i with these tags."""
+        while self.tag(i - 1) in tags:
+            i -= 1
+        return i
+
+    def clause_start(self, i: int) -> int:
+        """Return the first word of the clause that word i is in, by marks and conjunctions."""
+        while self.tag(i - 1) not in {"", "PUNCT", "CONJ"}:
+            i -= 1
+        return i
+
     def is_prefix(self, i: int) -> bool:
         """Return whether mark i is attached to the next word but not to the previous one, as in "beach -man"."""
         after = self.tokens[i + 1] if i + 1 < len(self.tokens) else None
@@ -83,31 +103,23 @@ class Phrases:
         """Return "the old man", "a red or blue car", "a glass of water"."""
         if self.tag(i) == "PRON":
             return Phrase("noun", i, i + 1, i + 1, i)
-        j = i
-        while self.tag(j) in {"DET", "NUM"}:
-            j += 1
-        first, head = j, None
-        while True:
-            if self.tag(j) in {"NOUN", "OTHER"} or self._numbers_name(j):
-                head = j
-            elif not self._modifies_noun(j, first=head is None):
-                break
+        first = j = self.after(i, {"DET", "NUM"})
+        head: int | None = None
+        while (is_noun := self._is_noun(j)) or self._modifies_noun(j, first=head is None):
+            head = j if is_noun else head
             j += 1
         if head is None:
             quality = self.quality(first) if first > i else None  # the red, the other
             return quality and Phrase("noun", i, quality.end, quality.end, quality.head)
-        end = j
-        if self.word(j) == "of" and (inner := self.noun_phrase(j + 1)):
-            end = inner.end
+        inner = self.noun_phrase(j + 1) if self.word(j) == "of" else None
+        end = inner.end if inner else j
         return Phrase("noun", i, end, end, head)
 
     def place_phrase(self, i: int) -> Phrase | None:
         """Return "on a stool", "in front of a house", "without singing"."""
         if self.tag(i) != "ADP" or self.word(i) in _EXCEPTING:
             return None
-        j = i + 1
-        while self.tag(j) == "ADP":  # out of, next to
-            j += 1
+        j = self.after(i + 1, {"ADP"})  # out of, next to
         inner = self.noun_phrase(j) or (self.verb_phrase(j) if self.tag(j) == "VBG" else None)
         if inner is None:
             return None
@@ -157,6 +169,9 @@ class Phrases:
             return True
         return (first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
 
+    def _is_noun(self, i: int) -> bool:
+        return self.tag(i) in {"NOUN", "OTHER"} or self._numbers_name(i)
+
     def _noun_ahead(self, i: int) -> bool:
         """Return whether word i modifies a later noun: "big", "red or blue", "dancing" in "a dancing bear"."""
         describing = {"ADJ", "ADV", "VBN", "VBG", "NUM"}
@@ -175,9 +190,71 @@ class Phrases:
         return is_joint and self.tag(i - 1) == self.tag(i + 1) == "ADJ"
 
     def _verb_ahead(self, i: int) -> bool:
-        while self.tag(i) in {"ADV", "TO"}:
-            i += 1
-        return self.tag(i) in VERB_TAGS
+        return self.tag(self.after(i, {"ADV", "TO"})) in VERB_TAGS
+
+    # Words that only say that something is in the picture, or not
+
+    def longest(self, runs: Runs, i: int) -> int:
+        """Return the length in words of the longest of `runs` that starts at word i; 0 if none does."""
+        first = self.word(i)
+        if first not in runs.openers:
+            return 0
+        if (first, self.word(i + 1)) not in runs.pairs:
+            return int(first in runs)
+        words = self.words[i : i + runs.longest]
+        return next((n for n in range(len(words), 0, -1) if " ".join(words[:n]) in runs), 0)
+
+    def after_frame(self, i: int) -> int:
+        """Return the end of "in this image", "in sight", "anywhere in the picture" at word i; i without one."""
+        while (end := i + self.longest(listed_runs("fillers"), i)) > i or (end := self._after_medium(i)) > i:
+            i = end
+        return i
+
+    def _after_medium(self, i: int) -> int:
+        j = i + 1
+        if self.word(i) not in _ABOUT:
+            return i
+        while self.word(j) in _POINTING:
+            j += 1
+        is_last = self.tag(j + 1) not in {"NOUN", "POS"} and self.word(j + 1) != "of"
+        return j + 1 if self.word(j) in listed("frames") and is_last else i
+
+    def after_predicate(self, i: int) -> int:
+        """Return the end of "visible", "to be seen here", "part of this scene" at word i; i without one."""
+        j, there = i, listed("present", "appearing")
+        while self.word(j) in listed("helping") and self.word(j + 1):
+            j += 1
+        if self.word(j) in there:
+            j += 1
+        elif j == i or self.word(j - 1) not in there:
+            frame = self.after_frame(j)
+            if frame == j:
+                return i
+            j = frame
+        end = self.after_frame(j)
+        return end if self._closes(end) else i
+
+    def after_tail(self, i: int) -> int:
+        """Return the end of "is visible in this image", "in sight" or "present" at word i; i without one."""
+        j = i
+        while self.is_auxiliary(j):
+            j += 1
+        return max(self.after_predicate(j) if self.after_predicate(j) > j else i, self.after_frame(i))
+
+    def says_nothing(self, start: int, end: int) -> bool:
+        """Return whether words `start` to `end` name nothing to be seen: "in this image there is"."""
+        return all(self._is_empty(i) for i in range(start, end))
+
+    def _is_empty(self, i: int) -> bool:
+        return (
+            self.tag(i) in {"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"}
+            or self.word(i) in listed("frames", "present", "appearing", "showing", "helping", "small_words")
+            or self.is_auxiliary(i)
+        )
+
+    def _closes(self, i: int) -> bool:
+        """Return whether a predicate may end before word i: "not visible | on a table", but not "not shown eating"."""
+        return self.tag(i) not in {"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS}
 
 
 def _read_verb_phrase(phrases: Phrases, verb: int, start: int) -> Phrase:
@@ -185,28 +262,30 @@ def _read_verb_phrase(phrases: Phrases, verb: int, start: int) -> Phrase:
     lemma, end = phrases.lemma(verb), verb + 1
     core: int | None = None  # where the first setting begins
     first_object: int | None = None
-    num_objects, max_objects = 0, 2 if lemma in _TWO_OBJECTS else 1
+    objects_left, may_describe = 2 if lemma in _TWO_OBJECTS else 1, True
     needs_place, takes_verb = lemma in listed("placed"), lemma in _WITH_VERB
-    while True:
-        if inner := _inner_verb_phrase(phrases, verb, end, takes_verb):
-            return Phrase("verb", start, inner.end, core or inner.core, verb, first_object)
-        if phrases.tag(end) == "ADV" and phrases.word(end) not in NEW_START:
+    while not (inner := _inner_verb_phrase(phrases, verb, end, takes_verb)):
+        if _is_adverb(phrases, end):
             end += 1
         elif place := phrases.place_phrase(end):
             if core is None and not needs_place and phrases.is_setting(place):
                 core = place.start
-            needs_place, max_objects = False, 0  # no object follows a place
-            end = place.end
-        elif num_objects < max_objects and (noun := phrases.noun_phrase(end)):
-            first_object, num_objects = first_object or noun.start, num_objects + 1
+            needs_place, objects_left, end = False, 0, place.end  # no object follows a place
+        elif objects_left and (noun := phrases.noun_phrase(end)):
+            first_object, objects_left, may_describe = first_object or noun.start, objects_left - 1, False
             takes_verb = phrases.is_actor(noun)  # watch a dog running
             end = noun.end
-        elif num_objects == 0 < max_objects and (quality := phrases.quality(end)):
-            num_objects, end = 1, quality.end
+        elif objects_left and may_describe and (quality := phrases.quality(end)):
+            objects_left, may_describe, end = objects_left - 1, False, quality.end
         elif _is_particle(phrases, verb, end):
             end += 1
         else:
             return Phrase("verb", start, end, core or end, verb, first_object)
+    return Phrase("verb", start, inner.end, core or inner.core, verb, first_object)
+
+
+def _is_adverb(phrases: Phrases, i: int) -> bool:
+    return phrases.tag(i) == "ADV" and phrases.word(i) not in NEW_START
 
 
 def _inner_verb_phrase(phrases: Phrases, verb: int, i: int, takes_verb: bool) -> Phrase | None:

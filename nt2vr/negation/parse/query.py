@@ -113,31 +113,21 @@ def split_query(text: str, phrases: Phrases, editing: bool = False) -> Query:
     if not negations:
         return Query(text, (" ".join(text.split()),))
     stretches = finder.wanted(negations)
-    if all(phrases.tag(i) == "PRON" for stretch in stretches for i in range(stretch.start, stretch.end)):
+    if {phrases.tag(i) for start, end, _ in stretches for i in range(start, end)} == {"PRON"}:
         stretches = []  # "he" alone names nothing to be seen
     wanted = sentence.joined(stretches)
-    named = "" if _PRONOUNS.isdisjoint(phrases.words) else sentence.named_once(stretches)
     items = [(item, negation) for negation in negations for item in negation.items]
-    mere = [_PRONOUNS.issuperset(phrases.words[item.start : item.core]) for item, _ in items]
-    if not all(mere):  # no snakes, I'm scared of | them
-        items = [item for item, is_mere in zip(items, mere, strict=True) if not is_mere]
+    # no snakes, I'm scared of | them
+    items = [each for each in items if not _PRONOUNS.issuperset(phrases.words[each[0].start : each[0].core])] or items
+    cues = dict.fromkeys(sentence.span(negation.cue, negation.after_cue) for negation in negations)
     return Query(
         text,
         wanted=(wanted,) if wanted else (),
-        unwanted=tuple(
-            _with_named(sentence.unwanted(item, negation), named if item.kind == "verb" else "")
-            for item, negation in items
-        ),
-        cues=tuple(dict.fromkeys(sentence.span(negation.cue, negation.after_cue) for negation in negations)),
+        unwanted=sentence.unwanted(items, stretches),
+        cues=tuple(cues),
         scopes=tuple(sentence.span(item.start, item.core) for item, _ in items),
         others=tuple(kind for negation in negations for kind in negation.others),
     )
-
-
-def _with_named(unwanted: str, named: str) -> str:
-    """Say what "it" or "them" is: "playing the violin"."""
-    pronoun = r"\bthem\b" if named.endswith("s") else r"\bit\b"
-    return re.sub(pronoun, lambda _: f"the {named}", unwanted) if named else unwanted
 
 
 class _QueryText:
@@ -156,7 +146,16 @@ class _QueryText:
         """Join stretches to one phrase by their links."""
         return "".join((link if i else "") + self.piece(start, end) for i, (start, end, link) in enumerate(stretches))
 
-    def named_once(self, stretches: Sequence[Stretch]) -> str:
+    def unwanted(self, items: Sequence[tuple[Phrase, Negation]], stretches: Sequence[Stretch]) -> tuple[str, ...]:
+        """Return the items as searchable phrases; of verbs, say what "it" or "them" is: "playing the violin"."""
+        texts = [self._unwanted(item, negation) for item, negation in items]
+        if _PRONOUNS.isdisjoint(self.phrases.words) or not (named := self._named_once(stretches)):
+            return tuple(texts)
+        pronoun = r"\bthem\b" if named.endswith("s") else r"\bit\b"
+        said = [re.sub(pronoun, lambda _: f"the {named}", text) for text in texts]
+        return tuple(s if item.kind == "verb" else text for s, text, (item, _) in zip(said, texts, items, strict=True))
+
+    def _named_once(self, stretches: Sequence[Stretch]) -> str:
         """Return the noun that "it" or "them" outside must mean: of the only thing, people aside, in the stretches."""
         phrases, found = self.phrases, list[str]()
         for stretch in stretches:
@@ -164,33 +163,28 @@ class _QueryText:
             while i < stretch.end:
                 noun = phrases.noun_phrase(i) if phrases.tag(i) not in {"PRON", "VBG"} else None
                 if noun is None or phrases.word(noun.head) in listed("frames"):  # a video of | a guitar
-                    i = i + 1 if noun is None else noun.head + 1
+                    i = noun.head + 1 if noun else i + 1
                     continue
                 if phrases.lemma(noun.head) not in listed("humans"):
-                    first = next(j for j in range(i, noun.end) if phrases.tag(j) != "DET")
-                    found.append(self.piece(first, min(noun.end, stretch.end)))
+                    found.append(self.piece(phrases.after(i, {"DET"}), min(noun.end, stretch.end)))
                 i = noun.end
         return found[0] if len(found) == 1 else ""
 
-    def unwanted(self, item: Phrase, negation: Negation) -> str:
-        """Return an item as a searchable phrase, without "any" or "want to see", and with the verb its list shares."""
-        phrases, first = self.phrases, negation.items[0]
-        verb = self.piece(negation.verb, negation.cue) if negation.verb is not None else ""  # wearing no | hat
-        if negation.thing and item is first:
-            return f"{verb} {negation.thing} {self.piece(max(item.start, negation.after_cue), item.core)}".strip()
-        start = item.start
+    def _unwanted(self, item: Phrase, negation: Negation) -> str:
+        """Return an item without "any" or "want to see", and with the verb that its list shares."""
+        phrases, first, start = self.phrases, negation.items[0], item.start
+        before = self.piece(negation.verb, negation.cue) if item is first and negation.verb is not None else ""
+        if negation.thing and item is first:  # wearing no | hat
+            return f"{before} {negation.thing} {self.piece(max(start, negation.after_cue), item.core)}".strip()
         asks = item.kind == "verb" and self._speaks(negation.cue - 1)
-        while start + 1 < item.core and (
-            phrases.word(start) in {"any", "to"}
-            or (asks and (phrases.lemma(start) in _REQUESTS or phrases.word(start) == "me"))
-        ):
+        while start + 1 < item.core and (phrases.word(start) in {"any", "to"} or (asks and self._asks(start))):
             start += 1
-        before = ""
-        if item is first:
-            before = verb
-        elif item.kind == "noun" and first.object is not None:
+        if item is not first and item.kind == "noun" and first.object is not None:
             before = self.piece(first.start, first.object)  # playing the guitar or | the piano
         return f"{before} {self.piece(start, item.core)}".strip()
+
+    def _asks(self, i: int) -> bool:
+        return self.phrases.lemma(i) in _REQUESTS or self.phrases.word(i) == "me"
 
     def _speaks(self, i: int) -> bool:
         """Return whether the sentence speaks for the person typing at word i: "I don't …", "please don't …"."""

@@ -6,9 +6,10 @@ Every character is traceable, so that highlights point into what was typed. The 
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from nt2vr.negation.parse.tokens import contraction, cue_of
@@ -27,6 +28,19 @@ class Step(NamedTuple):
 
     pattern: re.Pattern[str]  # what is replaced; its repeats are bounded: strangers type the text
     new: str | Callable[[re.Match[str]], str | None]  # by what; None leaves the match as it is
+
+    def edits(self, match: re.Match[str]) -> Iterator[tuple[int, int, str]]:
+        """Yield what becomes of characters of a match: start, end and the new text; a group stays where it was."""
+        new = self.new if isinstance(self.new, str) else self.new(match)
+        if new is None:
+            return
+        pieces = re.split(r"\\(\d)", new) if isinstance(self.new, str) else [new]
+        start = match.start()
+        for piece, group in zip_longest(pieces[::2], map(int, pieces[1::2]), fillvalue=0):
+            end = match.start(group) if group else match.end()
+            if piece != match.string[start:end]:
+                yield start, end, str(piece)
+            start = match.end(int(group))
 
 
 @dataclass(frozen=True)
@@ -54,24 +68,15 @@ class Typed:
         return typed
 
     def _replaced(self, step: Step) -> "Typed":
-        edits = []
-        for match in step.pattern.finditer(self.text):
-            new = step.new if isinstance(step.new, str) else step.new(match)
-            pieces = re.split(r"\\(\d)", new or "") if isinstance(step.new, str) else [new]
-            start = match.start()
-            for piece, group in zip(pieces[::2], [*(int(group or 0) for group in pieces[1::2]), None], strict=True):
-                end = match.end() if group is None else match.start(group)
-                if piece is not None and piece != self.text[start:end]:
-                    edits.append((start, end, piece))
-                start = match.end(group or 0)  # a group stays where it was typed
-        if not edits:
-            return self
-        text, starts, ends, at = list[str](), list[int](), list[int](), 0
+        edits = [edit for match in step.pattern.finditer(self.text) for edit in step.edits(match)]
+        text, starts, ends, at, last = list[str](), list[int](), list[int](), 0, len(self.text) - 1
         for start, end, new in edits:
             text += [self.text[at:start], new]
-            starts += [*self.starts[at:start], *[self.starts[start]] * len(new)]
-            ends += [*self.ends[at:start], *[self.ends[max(start, end - 1)]] * len(new)]
+            starts += [*self.starts[at:start], *[self.starts[min(start, last)]] * len(new)]
+            ends += [*self.ends[at:start], *[self.ends[min(max(start, end - 1), last)]] * len(new)]
             at = end
+        if not edits:
+            return self
         return Typed("".join([*text, self.text[at:]]), [*starts, *self.starts[at:]], [*ends, *self.ends[at:]])
 
 

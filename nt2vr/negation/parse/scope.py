@@ -29,38 +29,40 @@ from nt2vr.negation.parse.cues import Cues, cues, denied_by_nobody
 from nt2vr.negation.parse.editing import Editing
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
-from nt2vr.negation.parse.wanted import CueKind, Negation, Presence, Stretch, WantedFinder
+from nt2vr.negation.parse.wanted import CueKind, Negation, Stretch, WantedFinder
 from nt2vr.negation.parse.wordlists import listed, words
 
 
 class Lists:
     """Finds the further items of a negated list in one sentence."""
 
-    def __init__(self, phrases: Phrases, presence: Presence) -> None:
-        self.phrases, self.presence = phrases, presence
+    def __init__(self, phrases: Phrases) -> None:
+        self.phrases = phrases
 
     def items(self, first: Phrase, kind: CueKind, wanted_before: bool) -> list[Phrase]:
         """Return the list items that share the cue of `first`, the first one."""
         items, pending, j = [first], list[Phrase](), first.end
-        while True:
-            k = j + (self.phrases.word(j) == ",")
-            conjunction = self.phrases.word(k) if self.phrases.word(k) in {"and", "or"} else ""
-            k += bool(conjunction)
-            item = self._next_item(first, k) if k > j and self.phrases.word(k) != "no" else None
-            if item is None or not self._shares(first, item, conjunction, kind):
-                break
+        while following := self._following(first, kind, j):
+            item, conjunction = following
             pending.append(item)
             j = item.end
             if conjunction:
                 items, pending = items + pending, []
         closes = self.phrases.tag(j) in {"", "PUNCT", "CONJ", "ADP"}  # not: without snow, farmers | plough
         short = closes and all(item.end - item.start == 1 for item in pending)
-        is_run = wanted_before or len(pending) > 1  # no dogs, cats, birds; but: no dogs, | cats
-        if first.kind == "noun" and is_run and short:
-            items += pending  # a beach, no dogs, cats
-        return items
+        # no dogs, cats, birds; neither dogs, cats nor; but: no dogs, | cats
+        is_run = wanted_before or len(pending) > 1 or self.phrases.word(j) == "nor"
+        return items + pending if first.kind == "noun" and is_run and short else items
 
-    def _next_item(self, first: Phrase, i: int) -> Phrase | None:
+    def _following(self, first: Phrase, kind: CueKind, i: int) -> tuple[Phrase, str] | None:
+        """Return the item that follows at word i, and the conjunction before it."""
+        k = i + (self.phrases.word(i) == ",")
+        conjunction = self.phrases.word(k) if self.phrases.word(k) in {"and", "or"} else ""
+        k += bool(conjunction)
+        item = self._item(first, k) if k > i and self.phrases.word(k) != "no" else None
+        return (item, conjunction) if item and self._shares(first, item, conjunction, kind) else None
+
+    def _item(self, first: Phrase, i: int) -> Phrase | None:
         phrases = self.phrases
         finders = {"verb": phrases.verb_phrase, "noun": phrases.noun_phrase, "place": phrases.place_phrase}
         item = finders.get(first.kind, phrases.quality)(i)
@@ -69,21 +71,18 @@ class Lists:
         return item
 
     def _shares(self, first: Phrase, item: Phrase, conjunction: str, kind: CueKind) -> bool:
-        phrases = self.phrases
+        phrases, tag = self.phrases, self.phrases.tag(item.start)
         if item.kind == "verb":
             bare = first.end - first.start == 1 == item.end - item.start
             return phrases.tag(first.head) == phrases.tag(item.head) and (conjunction != "and" or bare)
-        if phrases.tag(item.start) == "PRON" or (
-            phrases.tag(item.end) in FINITE_TAGS and (phrases.tag(item.start) == "DET" or phrases.is_actor(item))
-        ):  # a new clause
-            return False
-        if phrases.word(item.end) in {"with", "without", "who"}:
-            return False  # without horns and | a bull with horns
-        if conjunction == "and" and phrases.word(item.start) == "the" != phrases.word(first.start):
+        acts = phrases.tag(item.end) in FINITE_TAGS and (tag == "DET" or phrases.is_actor(item))
+        if acts or tag == "PRON" or phrases.word(item.end) in {"with", "without", "who"}:
+            return False  # a new clause; without horns and | a bull with horns
+        if conjunction != "and" or tag != "DET":
+            return True
+        if phrases.word(item.start) == "the" != phrases.word(first.start):
             return False  # without a hat and | the dog
-        if conjunction == "and" and phrases.tag(item.start) == "DET":
-            return kind != "no" and phrases.is_actor(item) == (first.kind == "noun" and phrases.is_actor(first))
-        return True
+        return kind != "no" and phrases.is_actor(item) == (first.kind == "noun" and phrases.is_actor(first))
 
 
 Status = Literal["unwanted", "wanted", "none"]
@@ -112,24 +111,28 @@ class Exceptions:
         if phrases.tag(after_cue) in {"", "PUNCT"} or phrases.word(after_cue) in _DENIALS:
             return "none"
         clause = self._clause_start(cue)
-        before = phrases.words[clause:cue]
-        if listed("universal").intersection(phrases.words[cue:after_cue]):  # anything but
-            return "wanted" if self._denial(cue, clause, found) else "unwanted"
-        if clause == cue:  # except for dogs, …
-            first = phrases.noun_phrase(after_cue)
-            besides = phrases.word(cue) == "besides" and first is not None and phrases.word(first.end) == ","
-            if phrases.word(cue) in _WEAK and not besides:
-                return "none"
-            return "wanted" if any(word in _DENYING for word in phrases.words[after_cue:]) else "unwanted"
-        universal = next((i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in listed("universal")), None)
         denied = self._denial(cue, clause, found) is not None
-        if phrases.word(cue) in _WEAK and after_cue == cue + 1:
-            near = universal is not None and self._names_only(universal + 1, cue)
-            if not near and not (denied and self._is_excepted(cue, found)):
-                return "none"
+        if listed("universal").intersection(phrases.words[cue:after_cue]):  # anything but
+            return "wanted" if denied else "unwanted"
+        if clause == cue:
+            return self._status_in_front(cue, after_cue)
+        universal = next((i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in listed("universal")), None)
+        near = universal is not None and self._names_only(universal + 1, cue)
+        is_weak = phrases.word(cue) in _WEAK and after_cue == cue + 1
+        if is_weak and not near and not (denied and self._is_excepted(cue, found)):
+            return "none"
         if universal is not None and phrases.word(universal) not in _ENTITIES:
             return "unwanted"
-        return "wanted" if denied or not _BARE.isdisjoint(before) else "unwanted"
+        return "wanted" if denied or not _BARE.isdisjoint(phrases.words[clause:cue]) else "unwanted"
+
+    def _status_in_front(self, cue: int, after_cue: int) -> Status:
+        """Return the status of "except for dogs, …"."""
+        phrases = self.phrases
+        first = phrases.noun_phrase(after_cue)
+        besides = phrases.word(cue) == "besides" and first is not None and phrases.word(first.end) == ","
+        if phrases.word(cue) in _WEAK and not besides:
+            return "none"
+        return "unwanted" if _DENYING.isdisjoint(phrases.words[after_cue:]) else "wanted"
 
     def wanted(self, cue: int, after_cue: int, found: list[Negation]) -> list[Negation]:
         """Return the negations without the denial from which the exception is made: "no pets except | a dog"."""
@@ -212,52 +215,50 @@ _VAGUE = words("a an any the single visible clear slightest")
 class DeniedAfter:
     """Finds the first phrase that a cue denies, in one sentence."""
 
-    def __init__(self, phrases: Phrases, presence: Presence) -> None:
-        self.phrases, self.presence = phrases, presence
+    def __init__(self, phrases: Phrases) -> None:
+        self.phrases = phrases
 
-    def first(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Phrase | None:
+    def first(self, kind: CueKind, cue: int, after_cue: int) -> Phrase | None:
         """Return the phrase that a cue denies; it is the cue itself for "nobody" without a verb."""
         phrases = self.phrases
         if kind == "minus":
             return Phrase("noun", after_cue, after_cue + 1, after_cue + 1, after_cue)
         i = self._skip_helpers(kind, after_cue)
-        if kind == "nobody" and not (
-            (phrases.verb_phrase(i) and self.presence.after_tail(after_cue) == after_cue)
-            or (phrases.word(cue) == "none" and phrases.place_phrase(i))
-        ):
-            return Phrase("noun", cue, after_cue, after_cue, cue)
+        if kind == "nobody":
+            does = phrases.verb_phrase(i) and self.phrases.after_tail(after_cue) == after_cue
+            is_there = phrases.word(cue) == "none" and phrases.place_phrase(i)
+            cue_alone = Phrase("noun", cue, after_cue, after_cue, cue)
+            return phrases.any_phrase(self._after_sign(i)) if does or is_there else cue_alone
         i = self._after_sign(i)
         i += kind == "not" and phrases.word(i) in _SHOWN and phrases.tag(i + 1) == "VBG"  # not shown | eating
-        noun = phrases.noun_phrase(i) if kind in {"no", "order"} else None
-        found = noun or phrases.any_phrase(i)
+        found = (phrases.noun_phrase(i) if kind in {"no", "order"} else None) or phrases.any_phrase(i)
         if found and found.kind == "noun" and kind in {"no", "without", "order"}:
             found = self._without_predicate(found)
-        return self._specified(found) if found and kind != "nobody" else found
+        return found and self._specified(found)
 
     def _specified(self, found: Phrase) -> Phrase:
         """Add the quality to something vague: "leave out anything | indoors", "don't give me anything | animated"."""
-        is_vague = self.phrases.word(found.end - 1) in _ANYTHING and self.presence.after_tail(found.end) == found.end
+        is_vague = self.phrases.word(found.end - 1) in _ANYTHING and self.phrases.after_tail(found.end) == found.end
         quality = self.phrases.quality(found.end) if is_vague else None
         return replace(found, end=quality.end, core=quality.end) if quality else found
 
     def shown(self, verb: Phrase, cue: int) -> Phrase:
         """Return what is denied to be shown: "does not include | a dog"; any other phrase as it is."""
-        phrases = self.phrases
-        depicts = verb.kind == "verb" and phrases.lemma(verb.head) in _DEPICTING and verb.end == verb.head + 1
-        asks = verb.kind == "verb" and (phrases.lemma(verb.end - 1) in _WATCHING or phrases.word(verb.end - 1) in _US)
-        if (depicts or asks) and phrases.tag(verb.end) == "VBG" and (deed := phrases.verb_phrase(verb.end)):
-            return deed  # does not feature | frying, don't want to see | playing
-        if verb.kind != "verb" or verb.object is None or phrases.word(verb.head) not in listed("showing"):
+        phrases, last = self.phrases, verb.end - 1
+        if verb.kind != "verb":
             return verb
-        clause = cue
-        while clause > 0 and phrases.tag(clause - 1) not in {"PUNCT", "CONJ"}:
-            clause -= 1
+        depicts = phrases.lemma(verb.head) in _DEPICTING
+        asks = phrases.lemma(last) in _WATCHING or phrases.word(last) in _US or (depicts and verb.head == last)
+        if asks and phrases.tag(verb.end) == "VBG" and (deed := phrases.verb_phrase(verb.end)):
+            return deed  # does not feature | frying, don't want to see | playing
+        if verb.object is None or phrases.word(verb.head) not in listed("showing"):
+            return verb
         noun = phrases.noun_phrase(verb.object + (phrases.word(verb.object) in _US))
-        means_picture = phrases.lemma(verb.head) in _DEPICTING or self.presence.says_nothing(clause, cue)
-        names = noun is not None and (
-            phrases.tag(noun.start) != "PRON" or phrases.word(noun.start) in listed("actors")
-        )
-        return self._specified(noun) if noun and names and means_picture else verb
+        means_picture = depicts or self.phrases.says_nothing(phrases.clause_start(cue), cue)
+        if noun is None or not means_picture:
+            return verb
+        is_named = phrases.tag(noun.start) != "PRON" or phrases.word(noun.start) in listed("actors")
+        return self._specified(noun) if is_named else verb
 
     def _after_sign(self, i: int) -> int:
         """Skip "any sign of", "the need for" at word i."""
@@ -269,7 +270,7 @@ class DeniedAfter:
     def _without_predicate(self, noun: Phrase) -> Phrase:
         """Cut off a "present" or "visible" that was taken for the noun: "no person | present"."""
         last = noun.end - 1
-        if noun.start < last and self.presence.after_predicate(last) > last:
+        if noun.start < last and self.phrases.after_predicate(last) > last:
             return replace(noun, end=last, core=last, head=last - 1)
         return noun
 
@@ -289,29 +290,32 @@ class DeniedAfter:
 
     def with_modifiers(self, noun: Phrase, kind: CueKind, wanted_before: bool) -> Phrase:
         """Rule 4: extend a noun that can act by the verbs, places and relative clauses after it."""
-        phrases = self.phrases
-        generic = phrases.tag(noun.start) != "DET" or phrases.word(noun.start) == "any"
-        denies_all = kind in {"no", "without"} or self._is_denied_as_such(noun.start)
-        acts = kind == "nobody" or (denies_all and generic and phrases.is_actor(noun))
-        takes_clause = acts or not wanted_before
-        relative = phrases.tag(noun.start - 2) == "WH" and phrases.is_auxiliary(noun.end)  # where no planes | land
+        phrases, end, core = self.phrases, noun.end, 0
+        relative = phrases.tag(noun.start - 2) == "WH" and phrases.is_auxiliary(end)  # where no planes | land
         takes_finite = kind == "no" and (relative or not wanted_before)
-        vague = phrases.word(noun.head) in _ANYTHING  # everything shot | at night
-        end, core = noun.end, None
-        while True:
-            other = cues().get(phrases.word(end)) == "without"  # w/o people | w/o huts
-            if other or self.presence.after_tail(end) > end or (kind == "order" and phrases.word(end) == "from"):
-                return replace(noun, end=end, core=core or end)
-            if not (takes_clause or takes_finite):
-                return replace(noun, end=end, core=end)
-            elif (place := phrases.place_phrase(end)) and self.after_filler(end) == end:
-                core = end if core is None and not vague and self.sets_scene(place, kind) else core
+        takes_any = takes_finite or not wanted_before or self._acts(noun, kind)
+        while takes_any and not self._closes(end, kind):
+            if (place := phrases.place_phrase(end)) and self.after_filler(end) == end:
+                core = core or (end if self.sets_scene(place, kind) else 0)
                 end = place.end
             elif verb := self._modifying_verb(end, takes_finite):
-                core = core or (verb.core if verb.core < verb.end and not vague else None)
+                core = core or (verb.core if verb.core < verb.end else 0)
                 end = verb.end
             else:
-                return replace(noun, end=end, core=core or end)
+                break
+        vague = phrases.word(noun.head) in _ANYTHING  # everything shot | at night
+        return replace(noun, end=end, core=end if vague else core or end)
+
+    def _acts(self, noun: Phrase, kind: CueKind) -> bool:
+        """Return whether a denied noun is of somebody who may act: "people", but not "the people"."""
+        denies_all = kind in {"no", "without"} or self._is_denied_as_such(noun.start)
+        generic = self.phrases.tag(noun.start) != "DET" or self.phrases.word(noun.start) == "any"
+        return kind == "nobody" or (denies_all and generic and self.phrases.is_actor(noun))
+
+    def _closes(self, i: int, kind: CueKind) -> bool:
+        """Return whether no modifier may start at word i: "present", another "without"."""
+        other = cues().get(self.phrases.word(i)) == "without"  # w/o people | w/o huts
+        return other or self.phrases.after_tail(i) > i or (kind == "order" and self.phrases.word(i) == "from")
 
     def _is_denied_as_such(self, i: int) -> bool:
         """Return whether somebody at word i is all that is denied: "except | kids singing", "don't show | kids"."""
@@ -341,14 +345,13 @@ class DeniedAfter:
         ends_on = self.phrases.word(i) == "on" and (
             self.phrases.tag(i + 1) == "VBG" or not self.phrases.place_phrase(i)
         )
-        return max(self.presence.after_tail(i), i + ends_on)
+        return max(self.phrases.after_tail(i), i + ends_on)
 
 
 _FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
 _HELD = words("wear hold carry eat drink use play")  # "wearing no hat": the verb is unwanted too; so "eats nothing"
 _BEFORE_ABSENCE = words("in the by with a an due to of complete total is notable noticeable marked severe clear")
 _ABSENCES = words("absence lack shortage")
-_OTHERS = words("other others")
 
 
 class ScopeFinder:
@@ -358,13 +361,12 @@ class ScopeFinder:
         """Prepare to search the sentence behind `phrases`; with `editing`, for words of editing too."""
         self.phrases, self.num_words = phrases, len(phrases.tokens)
         self._edits = {edit.start: edit for edit in Editing(phrases).edits()} if editing else {}
-        self.presence = Presence(phrases)
-        self._cues = Cues(phrases, self.presence, self._edits)
-        self._before = Absence(phrases, self.presence)
-        self._after = DeniedAfter(phrases, self.presence)
-        self._lists = Lists(phrases, self.presence)
+        self._cues = Cues(phrases, self._edits)
+        self._before = Absence(phrases)
+        self._after = DeniedAfter(phrases)
+        self._lists = Lists(phrases)
         self._exceptions = Exceptions(phrases)
-        self._wanted = WantedFinder(phrases, self.presence)
+        self._wanted = WantedFinder(phrases)
 
     def wanted(self, negations: Sequence[Negation]) -> list[Stretch]:
         """Return the stretches outside the negations."""
@@ -374,88 +376,87 @@ class ScopeFinder:
         """Return all negations from left to right."""
         found: list[Negation] = []
         for kind, cue, after_cue in self._cues.found():
-            first = found[-1].end if found else 0
-            if kind == "edit":
-                found += [self._edits[cue]] if cue >= first else []
-                continue
-            if kind == "order" and not self._cues.start_clause(cue):
-                continue
-            if kind == "except" and (not found or cue >= found[-1].after_cue):
-                status = self._exceptions.status(cue, after_cue, found)
-                if status == "wanted":
-                    found = self._exceptions.wanted(cue, after_cue, found)
-                if status != "unwanted":
-                    continue
-                kind = "not"
-            if cue < first:
-                continue
-            if backward := self._before.find(kind, cue, after_cue, first):
-                found.append(backward)
-                continue
-            if kind not in _FORWARD:
-                continue
-            if several := self._nothing_else(kind, cue, after_cue):
-                found += several
-                continue
-            before = self._wanted.words(found, cue)
-            negation = self._negation(kind, cue, after_cue, bool(before))
-            if negation:
-                negation = self._exceptions.take_back(negation, found)
-            if negation and not negation.items:
-                found.append(negation)
-            elif negation:
-                found.append(self._to_clause_end(negation, self._wanted.acts(before)))
+            found = self._with(found, kind, cue, after_cue)
         found = [self._without_setting(negation, found) for negation in found]
         return [self._wanted.without_rest(negation, found) for negation in found]
 
+    def _with(self, found: list[Negation], kind: CueKind, cue: int, after_cue: int) -> list[Negation]:
+        """Return the negations found so far with what a further cue denies."""
+        first = found[-1].end if found else 0
+        if kind == "edit":
+            return [*found, self._edits[cue]] if cue >= first else found
+        if kind == "except" and (not found or cue >= found[-1].after_cue):
+            status = self._exceptions.status(cue, after_cue, found)
+            if status != "unwanted":
+                return self._exceptions.wanted(cue, after_cue, found) if status == "wanted" else found
+            kind = "not"
+        if cue < first or (kind == "order" and not self._cues.start_clause(cue)):
+            return found
+        if backward := self._before.find(kind, cue, after_cue, first):
+            return [*found, backward]
+        if kind not in _FORWARD:
+            return found
+        before = self._wanted.words(found, cue)
+        negation = self._nothing_else(kind, cue, after_cue) or self._negation(kind, cue, after_cue, bool(before))
+        if negation is None:
+            return found
+        negation = self._exceptions.take_back(negation, found)
+        return [*found, self._to_clause_end(negation, self._wanted.acts(before)) if negation.items else negation]
+
     def _negation(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Negation | None:
         phrases = self.phrases
-        first = self._after.first(kind, cue, after_cue, wanted_before)
-        quality = phrases.quality(after_cue)
-        of_picture = quality is not None and phrases.word(quality.end) in listed("frames")  # not blurry | footage
-        if kind == "not" and quality and (of_picture or self._describes(cue, quality)):
-            first = quality  # a not very crowded | beach
-        if first is None or (
-            kind == "without" and first.kind != "noun" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}
-        ):
+        first = self._first(kind, cue, after_cue)
+        if first is None:
             return None
-        first = self._after.shown(first, cue)
+        alone = kind == "minus" or (kind == "nobody" and first.kind != "verb")
         if first.kind == "noun" and kind != "minus":
             first = self._after.with_modifiers(first, kind, wanted_before)
-        modified = first.kind == "noun" and first.end > getattr(phrases.noun_phrase(first.start), "end", first.end)
+            noun = phrases.noun_phrase(first.start)
+            alone = alone or (noun is not None and first.end > noun.end)
         described = kind == "not" and phrases.tag(cue - 1) == "PUNCT" and phrases.tag(cue - 2) == "ADJ"
-        alone = described or modified or kind == "minus" or (kind == "nobody" and first.kind != "verb")
-        items = [first] if alone else self._lists.items(first, kind, wanted_before)
-        after_verb = phrases.tag(cue - 1) in VERB_TAGS and not phrases.is_auxiliary(cue - 1)
-        is_object = kind == "nobody" and first.start == cue and phrases.lemma(cue - 1) not in {"be", "have"}
-        is_object &= phrases.word(after_cue) not in {"but", "except", "save", "other", "besides"}
-        holds = after_verb and (is_object or (kind == "no" and phrases.lemma(cue - 1) in _HELD))
-        end = self._after.after_filler(items[-1].end)
+        items = [first] if alone or described else self._lists.items(first, kind, wanted_before)
         thing = denied_by_nobody()[" ".join(phrases.words[cue:after_cue])] if first.start < after_cue else ""
-        start = self._start(cue)
+        start, end = self._start(cue), self._after.after_filler(items[-1].end)
+        holds = self._holds(kind, cue, after_cue, first)
         return Negation(kind, cue, after_cue, tuple(items), start - holds, end, start - 1 if holds else None, thing)
 
-    def _nothing_else(self, kind: CueKind, cue: int, after_cue: int) -> list[Negation]:
+    def _first(self, kind: CueKind, cue: int, after_cue: int) -> Phrase | None:
+        """Return the first phrase that a cue denies; None if it denies none."""
+        phrases, quality = self.phrases, self.phrases.quality(after_cue)
+        if kind == "not" and quality and self._describes(cue, quality):
+            return quality  # a not very crowded | beach
+        first = self._after.first(kind, cue, after_cue)
+        odd = first is not None and first.kind != "noun" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}
+        return self._after.shown(first, cue) if first and not (odd and kind == "without") else None
+
+    def _holds(self, kind: CueKind, cue: int, after_cue: int, first: Phrase) -> bool:
+        """Return whether the verb before the cue is denied, too: "wearing no hat", "eats nothing"."""
+        phrases, verb = self.phrases, self.phrases.lemma(cue - 1)
+        if phrases.tag(cue - 1) not in VERB_TAGS or phrases.is_auxiliary(cue - 1):
+            return False
+        is_object = kind == "nobody" and first.start == cue and verb not in {"be", "have"}
+        excepts = phrases.word(after_cue) in {"but", "except", "save", "other", "besides"}
+        return (is_object and not excepts) or (kind == "no" and verb in _HELD)
+
+    def _nothing_else(self, kind: CueKind, cue: int, after_cue: int) -> Negation | None:
         """Return "no other dogs", "nobody else" as words that deny nothing: what else there may be is an open set."""
-        phrases, i = self.phrases, after_cue
-        i += phrases.word(i) in {"any", "the"}
+        phrases, i = self.phrases, after_cue + (self.phrases.word(after_cue) in {"any", "the"})
+        applies = kind in {"no", "without"} and phrases.word(i) in {"other", "others"}
         if phrases.word(after_cue - 1) == "else":
             i = after_cue - 1
-            people = listed("humans").intersection(phrases.words) or phrases.word(cue) == "nothing"
-        else:
-            people = kind in {"no", "without"} and phrases.word(i) in _OTHERS
-        if not people or phrases.word(i + 1) in {"than", "but", "except"}:
-            return []
-        noun = phrases.noun_phrase(i)
-        end = noun.end if noun else i + 1
-        start = self._start(cue)
+            applies = phrases.word(cue) == "nothing" or not listed("humans").isdisjoint(phrases.words)
+        if not applies or phrases.word(i + 1) in {"than", "but", "except"}:
+            return None
+        end = noun.end if (noun := phrases.noun_phrase(i)) else i + 1
         rest = "anything" if kind != "nobody" or phrases.word(cue) == "nothing" else "people"
         others = (" ".join(phrases.words[i + 1 : end]) or rest,)
-        return [Negation(kind, cue, after_cue, (), start, self._after.after_filler(end), others=others)]
+        return Negation(kind, cue, after_cue, (), self._start(cue), self._after.after_filler(end), others=others)
 
     def _describes(self, cue: int, quality: Phrase) -> bool:
         """Return whether a denied quality is one of a noun's: "a not crowded beach", "an old but not rusty car"."""
         phrases = self.phrases
+        if phrases.word(quality.end) in listed("frames"):
+            return True  # not blurry | footage
         before = cue - 1 - (phrases.word(cue - 1) in {"yet", "and", ","})
         noun_follows = phrases.tag(quality.end) == "NOUN"
         follows = noun_follows and (before < cue - 1 or phrases.word(cue) == "but")
@@ -474,10 +475,10 @@ class ScopeFinder:
     def _to_clause_end(self, negation: Negation, composed: bool) -> Negation:
         """Extend B to the end of its clause in a composed query (A and not B, not B while A)."""
         phrases, last, end = self.phrases, negation.items[-1], negation.items[-1].end
-        relative = phrases.tag(negation.cue - 1) == "WH" or phrases.tag(negation.cue - 2) == "WH"
         if last.kind == "noun" or negation.end > last.end:
             return negation
-        while end < self.num_words and not self._ends_clause(end, relative):
+        relative = "WH" in {phrases.tag(negation.cue - 1), phrases.tag(negation.cue - 2)}
+        while not self._ends_clause(end, relative):
             end += 1
         follows = phrases.tag(end) == "CONJ" and (phrases.word(end) == "while" or phrases.tag(end + 1) == "PRON")
         if end == last.end or not (composed or follows):
@@ -490,7 +491,7 @@ class ScopeFinder:
         if phrases.tag(i) == "CONJ":
             return phrases.word(i) in {"while", "but"} or phrases.tag(i + 1) in {"PRON", "NEG", "ADP", *VERB_TAGS}
         return (
-            phrases.tag(i) in {"PUNCT", "NEG"}
+            phrases.tag(i) in {"", "PUNCT", "NEG"}
             or cues().get(phrases.word(i), "except") not in {"except", "order"}
             or (relative and phrases.tag(i) in FINITE_TAGS)
         )
@@ -500,15 +501,11 @@ class ScopeFinder:
         last = negation.items[-1] if negation.items else None
         if last is None or last.core == last.end or negation.kind == "edit":
             return negation
-        wanted = self._wanted.words(found)
-        only_after = all(i >= negation.end for i in wanted)
-        if (
-            last.kind == "noun"
-            and (negation.kind in {"no", "nobody"} or self.phrases.word(negation.cue) == "nor")
-            and only_after
-            and self.phrases.word(last.core + 1) == "the"
-        ):
+        wanted, is_noun = self._wanted.words(found), last.kind == "noun"
+        denies_all = negation.kind in {"no", "nobody"} or self.phrases.word(negation.cue) == "nor"
+        is_first = all(i >= negation.end for i in wanted)
+        if is_noun and denies_all and is_first and self.phrases.word(last.core + 1) == "the":
             return replace(negation, end=last.core)  # there is no bread on | the table, only fruit
-        if self._wanted.acts(wanted) or self._wanted.placed(wanted) or (last.kind == "noun" and wanted):
+        if (is_noun and wanted) or self._wanted.acts(wanted) or self._wanted.placed(wanted):
             return replace(negation, items=(*negation.items[:-1], replace(last, core=last.end)))
         return replace(negation, end=last.core)

@@ -25,15 +25,74 @@ _THINGS_IN_ING = frozenset({"building", "painting"})  # may be nouns even after 
 _BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
 _DOUBTFUL = frozenset({"NOUN", "ADJ", "VB", "VBP", "VBD", "VBZ", "MD", "NUM"})
 _DENYING = frozenset("no not n't without w/o w/out sans lack lacks lacking excludes omits nor neither missing".split())
-_DENYING_OF = frozenset("free devoid void empty absence sign trace hint bereft bare".split())
+_DENYING_BEFORE = {  # words that, after others, deny
+    "of": frozenset("free devoid void empty absence sign trace hint bereft bare".split()),
+    **dict.fromkeys(("is", "are"), ("absent", "missing")),
+}
+_IN_SIGHT = {("in", "sight"), ("in", "view"), ("to", "be")}
+_PLURALS = frozenset({"people", "men", "women", "children"})
 _ARTICLES = frozenset({"a", "an", "any", "the", "single"})
 _ENDS = frozenset({"", "PUNCT", "CONJ", "WH"})
-_OBJECT_NEXT = frozenset({"VB", "VBG"})
 _THIRD_PERSON = frozenset({"VVZ", "VBZ", "VDZ", "VHZ"})
 
 
+class _Spot:
+    """Word i of a sentence, its tag, and those around it; "" past either end."""
+
+    def __init__(self, words: Sequence[str], tags: Sequence[str], i: int) -> None:
+        self.words, self.tags, self.i = words, tags, i
+        self.word, self.tag, self.after = words[i], tags[i], tags[i + 1] if i + 1 < len(tags) else ""
+        self.word_before, self.before = (words[i - 1], tags[i - 1]) if i else ("", "")
+        self.word_before_that, self.before_that = (words[i - 2], tags[i - 2]) if i > 1 else ("", "")
+
+    def follows_do_not(self) -> bool:
+        """Return whether "do not" comes before, perhaps with adverbs: "doesn't really | like"."""
+        i = self.i
+        while i and self.tags[i - 1] == "ADV":
+            i -= 1
+        return i > 1 and self.tags[i - 1] == "NEG" and HELPERS.get(self.words[i - 2]) == "do"
+
+    def follows_nobody(self) -> bool:
+        is_no_one = (self.word_before_that, self.word_before) == ("no", "one")
+        return is_no_one or self.word_before in {"nobody", "noone", "nothing"}
+
+    def follows_subject(self) -> bool:
+        is_noun = self.before == "NOUN" and self.before_that in {"DET", "ADJ", "NUM"}
+        return is_noun or self.before in {"PRON", "WH"}
+
+    def is_object(self) -> bool:
+        """Return whether a noun is likelier than a verb: "taking | turns"."""
+        return self.before in {"VB", "VBG"} and self.after != "DET"
+
+    def ends_denied_noun(self) -> bool:
+        """Return whether the word ends a compound after a cue, where a verb would not agree or not fit."""
+        if self.i < 2 or self.before != "NOUN" or self.tag == "MD":
+            return False
+        words, tags, cue = self.words, self.tags, self.i - 2
+        while cue > max(0, self.i - 5) and (tags[cue] in {"NOUN", "ADJ", "NUM"} or words[cue] in _ARTICLES):
+            cue -= 1
+        if not _denies(words, tags, cue):
+            return False
+        if words[cue] != "no" and self.after == "NOUN":
+            return True  # without chain saw noises
+        if self.tag == "VBZ" or _is_plural(self.word_before):  # no bus stops are visible; but: no dog barks
+            return self.after in VERB_TAGS or tuple(words[self.i + 1 : self.i + 3]) in _IN_SIGHT
+        return self.after in _ENDS | VERB_TAGS | {"ADP", "ADV"}
+
+
+def _is_plural(noun: str) -> bool:
+    return noun in _PLURALS or (noun[-1] == "s" and noun[-2:] not in {"ss", "us", "is"})
+
+
+def _denies(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
+    """Return whether a denied noun may follow word i: "no", "devoid of", "does not show", "absent is"."""
+    before = words[i - 1] if i else ""
+    after_not = tags[i] in VERB_TAGS and i > 0 and tags[i - 1] == "NEG"
+    return words[i] in _DENYING or after_not or before in _DENYING_BEFORE.get(words[i], ())
+
+
 class Repairs:
-    """Corrects the tags of one sentence.
+    """Corrects the tags of a sentence where taggers, trained on newspapers, misread captions and queries.
 
     Args:
         chances: returns the readings of a word: C5 tags with their log-probabilities.
@@ -43,54 +102,64 @@ class Repairs:
         self._log_probabilities = chances
 
     def tag(self, words: Sequence[str], tags: Sequence[str], i: int) -> str:
-        """Correct the tag of word i where both taggers, trained on newspapers, misread captions."""
-        return self._tag_by_word(words, tags, i) or self._tag_by_lexicon(words, tags, i)
-
-    def _tag_by_word(self, words: Sequence[str], tags: Sequence[str], i: int) -> str | None:
-        """Tag of a few frequent words by their neighbours."""
-        tag, before = tags[i], tags[i - 1] if i else ""
-        match words[i]:
-            case "to":
-                return "TO" if i + 1 < len(tags) and tags[i + 1] in {"VB", "VBP"} else "ADP"
-            case "that":
-                return "WH" if before in {"NOUN", "PRON"} else "DET"
-            case "run" | "come" if tag == "VBN" and i and before not in VERB_TAGS:
-                return "VBP"
-            case "like" if tag in {"ADP", "ADJ"} and self._after_negated_verb(words, tags, i):
-                return "VB"  # doesn't really like
-            case "one" if i and words[i - 1] == "no":
-                return "PRON"
-        return None
-
-    def _tag_by_lexicon(self, words: Sequence[str], tags: Sequence[str], i: int) -> str:
-        """Tag of a word whose readings in HanTa's lexicon contradict the tagger."""
-        tag = tags[i]
-        if tag not in _DOUBTFUL:
-            return tag
-        chances, word_before = self._log_probabilities(words[i]), words[i - 1] if i else ""
-        if tag == "NUM":
-            return "NOUN" if words[i].isalpha() and chances.get("CRD", 0) < _UNKNOWN_NATS else tag  # kiwi
-        if tag in {"NOUN", "ADJ"}:
-            return self._verb_after_all(words, tags, i, chances) or tag
-        if not chances.keys().isdisjoint({"NN1", "NN2"}) and (
-            _ends_denied_noun(words, tags, i) or word_before in {"a", "an", "any", "no"}
-        ):
-            return "NOUN"  # no bus stop; without a can
-        if tag == "VBZ" and word_before in listed("denying_things"):
-            return "NOUN"  # sans subtitles
-        if tag == "VBZ" and "NN2" in chances:
-            after_verb = i > 0 and tags[i - 1] in _OBJECT_NEXT and tags[i + 1 : i + 2] != ["DET"]
-            is_noun = after_verb or chances.keys().isdisjoint(_THIRD_PERSON)  # but: not singing plays the
-            return "NOUN" if is_noun else tag  # making leaves from clay
-        if tag in {"VB", "VBP"} and "NN1" in chances and chances.keys().isdisjoint(_BASE):
-            return "NOUN"  # not wine
-        return tag
+        """Return the right tag of word i."""
+        spot = _Spot(words, tags, i)
+        tag = self._by_word(spot)
+        if tag or spot.tag not in _DOUBTFUL:
+            return tag or spot.tag
+        chances = self._log_probabilities(spot.word)
+        match spot.tag:
+            case "NOUN" | "ADJ":
+                return self._verb_after_all(spot, chances) or spot.tag
+            case "NUM":
+                is_noun = spot.word.isalpha() and chances.get("CRD", 0) < _UNKNOWN_NATS  # kiwi
+            case _:
+                is_noun = self._is_noun(spot, chances)
+        return "NOUN" if is_noun else spot.tag
 
     @staticmethod
-    def _after_negated_verb(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
-        while i and tags[i - 1] == "ADV":
-            i -= 1
-        return i > 1 and tags[i - 1] == "NEG" and HELPERS.get(words[i - 2]) == "do"
+    def _by_word(spot: _Spot) -> str:
+        """Tag of a few frequent words by their neighbours; "" for others."""
+        match spot.word:
+            case "to":
+                return "TO" if spot.after in {"VB", "VBP"} else "ADP"
+            case "that":
+                return "WH" if spot.before in {"NOUN", "PRON"} else "DET"
+            case "run" | "come" if spot.tag == "VBN" and spot.before not in VERB_TAGS | {""}:
+                return "VBP"
+            case "like" if spot.tag in {"ADP", "ADJ"} and spot.follows_do_not():
+                return "VB"
+            case "one" if spot.word_before == "no":
+                return "PRON"
+        return ""
+
+    @staticmethod
+    def _is_noun(spot: _Spot, chances: Mapping[str, float]) -> bool:
+        """Return whether a word tagged as a verb is a noun."""
+        one, many = "NN1" in chances, "NN2" in chances
+        denied = spot.word_before in listed("denying_things")  # without a can, sans subtitles
+        if (one or many) and (denied or spot.word_before in {"a", "an", "any"} or spot.ends_denied_noun()):
+            return True
+        if spot.tag == "VBZ":  # making leaves from clay, but: not singing plays the
+            return denied or (many and (spot.is_object() or chances.keys().isdisjoint(_THIRD_PERSON)))
+        return spot.tag in {"VB", "VBP"} and one and chances.keys().isdisjoint(_BASE)  # not wine
+
+    @staticmethod
+    def _verb_after_all(spot: _Spot, chances: Mapping[str, float]) -> str:
+        """Verb tag of a word tagged as a noun, if its neighbours and its form say so; "" otherwise."""
+        noun, third_person = max(chances.get("NN1", -inf), chances.get("NN2", -inf)), chances.get("VVZ", -inf)
+        if spot.before in {"DET", "ADJ", "NUM"} or spot.word_before in listed("denying_things"):
+            return ""  # a fight; exclude fights
+        if spot.word.endswith("ing"):
+            return "VBG" if _is_progressive(spot, chances, noun) else ""
+        if spot.word.endswith("s") and spot.follows_nobody():
+            return "VBZ"  # nobody strums
+        if spot.before == "NEG" and (spot.follows_do_not() or spot.before_that == "MD"):
+            return "VB"  # doesn't pitch a ball
+        if third_person > -inf and spot.follows_subject() and not spot.word_before.endswith("s"):
+            return "VBZ"  # a man dances
+        is_noun = spot.before == "ADP" or spot.is_object() or third_person <= noun - _LIKELY_NATS
+        return "" if is_noun else "VBZ"  # but not sits
 
     def missing_verb(
         self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[Lemma]
@@ -98,100 +167,35 @@ class Repairs:
         """Position and tag of the verb in a caption tagged without one: "a man loads a clip", "people dance"."""
         if any(tag in VERB_TAGS and not _describes(tags, i) for i, tag in enumerate(tags)):
             return None
-        for i in range(1, len(words)):
-            after = tags[i + 1] if i + 1 < len(words) else ""
-            follows_actor = tags[i] == "NOUN" and lemmas[i - 1]() in listed("actors", "roles")
-            if follows_actor and after in {"DET", "PRON", "ADP", "ADV", ""}:
-                if words[i].endswith("ing"):
-                    return (i, "VBG") if words[i] not in _THINGS_IN_ING else None
-                if form := self._form_after_actor(words, tags, lemmas, i, after):
-                    return i, form
+        for spot in (_Spot(words, tags, i) for i in range(1, len(words)) if tags[i] == "NOUN"):
+            actor = lemmas[spot.i - 1]()
+            if actor in listed("actors", "roles") and spot.after in {"DET", "PRON", "ADP", "ADV", ""}:
+                if spot.word.endswith("ing"):
+                    return (spot.i, "VBG") if spot.word not in _THINGS_IN_ING else None
+                if form := self._form_after_actor(spot, spot.word_before != actor):
+                    return spot.i, form
         return None
 
-    def _form_after_actor(
-        self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[Lemma], i: int, after: str
-    ) -> str | None:
-        """Tag of word i as the finite verb of the actor before it, if it may be one."""
-        word, actor = words[i], words[i - 1]
-        plural = actor != lemmas[i - 1]() or actor in {"people", "men", "women"}
+    def _form_after_actor(self, spot: _Spot, inflected: bool) -> str:
+        """Tag of a word as the finite verb of the actor before it, if it may be one; "" otherwise."""
+        word, plural = spot.word, inflected or spot.word_before in {"people", "men", "women"}
         if word.endswith("s"):
-            determined = i == 1 or tags[i - 2] in VERB_TAGS | {"DET", "NUM", "ADJ"}
-            return "VBZ" if not plural and determined and self._may_be_verb(word[:-1], word[:-2], word) else None
-        agrees = plural or after in {"DET", "PRON"} or "and" in words[:i]
-        return "VBP" if agrees and self._may_be_verb(word) else None
+            determined = spot.i == 1 or spot.before_that in VERB_TAGS | {"DET", "NUM", "ADJ"}
+            return "VBZ" if determined and not plural and self._may_be_verb(word[:-1], word[:-2], word) else ""
+        agrees = plural or spot.after in {"DET", "PRON"} or "and" in spot.words[: spot.i]
+        return "VBP" if agrees and self._may_be_verb(word) else ""
 
     def _may_be_verb(self, *words: str) -> bool:
-        return any(
-            chances[form] > _UNKNOWN_NATS
-            for word in words
-            for chances in [self._log_probabilities(word)]
-            for form in ("VVB", "VVI", "VVZ")
-            if form in chances
-        )
-
-    def _verb_after_all(
-        self, words: Sequence[str], tags: Sequence[str], i: int, chances: Mapping[str, float]
-    ) -> str | None:
-        """Verb tag of a word tagged as a noun, if its neighbours and its form say so."""
-        word, word_before = words[i], words[i - 1] if i else ""
-        before, before_that = tags[i - 1] if i else "", tags[i - 2] if i > 1 else ""
-        noun = max(chances.get("NN1", -inf), chances.get("NN2", -inf))
-        if before in {"DET", "ADJ", "NUM"} or word_before in listed("denying_things"):
-            return None  # a fight; exclude fights
-        if word.endswith("s") and (
-            word_before in {"nobody", "noone", "nothing"} or list(words[max(0, i - 2) : i]) == ["no", "one"]
-        ):
-            return "VBZ"  # nobody strums
-        if word.endswith("ing"):
-            sure = before in {"PRON", "NEG"} or HELPERS.get(word_before) == "be"  # not painting
-            return "VBG" if sure or _may_be_progressive(word, chances, noun) else None
-        if before == "NEG" and (before_that == "MD" or (i > 1 and HELPERS.get(words[i - 2]) == "do")):
-            return "VB"  # doesn't pitch a ball
-        third_person = chances.get("VVZ", -inf)
-        after_subject = before in {"PRON", "WH"} or (before == "NOUN" and before_that in {"DET", "ADJ", "NUM"})
-        if after_subject and third_person > -inf and not word_before.endswith("s"):  # a man dances
-            return "VBZ"
-        if before == "ADP" or (before in _OBJECT_NEXT and tags[i + 1 : i + 2] != ["DET"]):
-            return None  # taking turns
-        return "VBZ" if third_person > noun - _LIKELY_NATS else None  # but not sits
+        readings = (reading for word in words for reading in self._log_probabilities(word).items())
+        return any(form in {"VVB", "VVI", "VVZ"} and value > _UNKNOWN_NATS for form, value in readings)
 
 
-def _may_be_progressive(word: str, chances: Mapping[str, float], noun: float) -> bool:
-    """Return whether a word in -ing is more than a noun: "surfing", but not "building"."""
+def _is_progressive(spot: _Spot, chances: Mapping[str, float], noun: float) -> bool:
+    """Return whether a word in -ing is more than a noun: "surfing", "not painting", but not "building"."""
+    if spot.before in {"PRON", "NEG"} or HELPERS.get(spot.word_before) == "be":
+        return True
     known = not chances.keys().isdisjoint({"VVG", "VDG"}) or noun < _UNKNOWN_NATS
-    return known and word not in _THINGS_IN_ING
-
-
-def _ends_denied_noun(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
-    """Return whether word i ends a compound after a cue, where a verb would not agree or not fit."""
-    if i < 2 or tags[i - 1] != "NOUN" or tags[i] == "MD":
-        return False
-    cue = i - 2
-    while cue > max(0, i - 5) and (tags[cue] in {"NOUN", "ADJ", "NUM"} or words[cue] in _ARTICLES):
-        cue -= 1
-    after = tags[i + 1] if i + 1 < len(tags) else ""
-    if not _denies(words, tags, cue):
-        return False
-    if words[cue] != "no" and after == "NOUN":
-        return True  # without chain saw noises
-    noun = words[i - 1]
-    plural = noun in {"people", "men", "women", "children"} or (
-        noun[-1] == "s" and noun[-2:] not in {"ss", "us", "is"}
-    )
-    if plural or tags[i] == "VBZ":  # no bus stops are visible, no traffic lights in sight; but: no dog barks
-        return after in VERB_TAGS or list(words[i + 1 : i + 3]) in (["in", "sight"], ["in", "view"], ["to", "be"])
-    return after in _ENDS | VERB_TAGS | {"ADP", "ADV"}
-
-
-def _denies(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
-    """Return whether a denied noun may follow word i: "no", "devoid of", "does not show", "absent is"."""
-    before = words[i - 1] if i else ""
-    return (
-        words[i] in _DENYING
-        or (words[i] == "of" and before in _DENYING_OF)
-        or (words[i] in {"is", "are"} and before in {"absent", "missing"})
-        or (tags[i] in VERB_TAGS and i > 0 and tags[i - 1] == "NEG")
-    )
+    return known and spot.word not in _THINGS_IN_ING
 
 
 def _describes(tags: Sequence[str], i: int) -> bool:
@@ -289,26 +293,18 @@ class Tagger:
         spans = word_spans(text)
         words = [as_tagged(text[start:end]) for start, end in spans]
         words = [_CLITICS.get(word, word) if i and words[i - 1].isalpha() else word for i, word in enumerate(words)]
-        found = self._tag_words(words)
-        tags, lemmas = map(list, zip(*found, strict=True)) if found else ([], [])
-        tags = [_BY_WORD.get(word) or ("NOUN" if " " in word else tag) for word, tag in zip(words, tags, strict=True)]
+        c5 = self._hanta.tag_sent(words, taglevel=0)
+        tags = [_tag_of(word, tag) for word, tag in zip(words, c5, strict=True)]
+        lemmas: list[Lemma] = [partial(self._lemmas, word, tag) for word, tag in zip(words, c5, strict=True)]
         for i, word in enumerate(words):
-            tags[i], before = self._repairs.tag(words, tags, i), tags[i]
-            if tags[i] in VERB_TAGS and _is_name(text, spans, i):
-                tags[i] = "NOUN"
-            if tags[i] != before:
-                lemmas[i] = partial(self._lemma, word, tags[i])
+            tag = self._repairs.tag(words, tags, i)
+            tag = "NOUN" if tag in VERB_TAGS and _is_name(text, spans, i) else tag
+            if tag != tags[i]:
+                tags[i], lemmas[i] = tag, partial(self._lemma, word, tag)
         if (verb := self._repairs.missing_verb(words, tags, lemmas)) is not None:
             i, tags[i] = verb
             lemmas[i] = partial(self._lemma, words[i], tags[i])
-        return [
-            Token(text[start:end], tag, lemma, start, end)
-            for (start, end), tag, lemma in zip(spans, tags, lemmas, strict=True)
-        ]
-
-    def _tag_words(self, words: Sequence[str]) -> list[tuple[str, Lemma]]:
-        tags = self._hanta.tag_sent(words, taglevel=0)
-        return [(_mapped(tag), partial(self._lemmas, word, tag)) for word, tag in zip(words, tags, strict=True)]
+        return [Token(text[slice(*span)], *each, *span) for span, *each in zip(spans, tags, lemmas, strict=True)]
 
     def _lemma(self, word: str, tag: str) -> str:
         return HELPERS[word] if word in HELPERS else self._lemmas(word, _PENN_TO_C5.get(tag, "EMPTY"))
@@ -340,5 +336,6 @@ def _is_name(text: str, spans: Sequence[tuple[int, int]], i: int) -> bool:
     return (before[:1].islower() or before in {"No", "Without"}) and text[slice(*spans[i])].istitle()
 
 
-def _mapped(tag: str) -> str:
-    return _C5.get(tag) or _C5.get(tag[:2]) or "OTHER"
+def _tag_of(word: str, tag: str) -> str:
+    """Return the tag of a word by itself, or by its C5 tag; a quoted phrase is a noun."""
+    return _BY_WORD.get(word) or ("NOUN" if " " in word else _C5.get(tag) or _C5.get(tag[:2]) or "OTHER")

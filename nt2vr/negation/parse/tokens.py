@@ -5,30 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from nt2vr.negation.parse.wordlists import renamed, words
+from nt2vr.negation.parse.wordlists import listed, spellings
 
-_CUES = words(
-    "without except excluding exclude excludes excepting instead neither nothing nobody never lacking missing "
-    "besides minus anything everything everyone anybody everybody"
-)
-_CONTRACTIONS = words(  # without the apostrophe
-    "doesnt dont isnt arent wasnt werent didnt couldnt wouldnt shouldnt hasnt havent hadnt cant wont"
-)
-_WORDS = words(  # of English, one slip away from a cue; a test compares them with the dictionary
-    "nether bedsides beside noshing noting notching massing messing mussing misting misusing licking locking lucking "
-    "laking larking lacing excerpt notting excluded excerpting neve dint"
-)
-# Two slips, or letters left out on purpose
-_USUAL = renamed(
-    "interested=intrested,intersted,interrested out=otu,oout not=nto,noot nothing=nuthin,nuffin,nufin "
-    "nobody=nobodys,no1,nooone excluding=exlcudign except=exepct,exspect,exepted "
-    "without=wihtou,withought,whitout,wivout,whitouth,wout neither=nethier,niehter,neighter "
-    "rather=rahter,ratehr,raher,rathr never=nvr,nevr,neva,nver other=ohter,otehr,othr only=onli,olny,onyl "
-    "people=ppl,poeple,peple,peolpe,pepole"
-)
-_USUAL_CONTRACTIONS = renamed(
-    "don't=dnt,dunt doesn't=dosnt,dosent didn't=dint aren't=arnt shouldn't=shoudnt haven't=havnt"
-) | {"isnot": "is not", "dosnot": "does not", "doesnot": "does not", "donot": "do not"}
+_CUES, _CONTRACTIONS = listed("mended"), listed("contractions")
+_WORDS = listed("not_misspelt")  # a test compares them with the dictionary
+_USUAL, _USUAL_CONTRACTIONS = spellings("usual"), spellings("contractions")
 _SURE_CHARS = 6  # shorter words have too many neighbours: only swapped or doubled letters count
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

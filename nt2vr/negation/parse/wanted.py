@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from nt2vr.negation.parse.phrases import HELPING_WORDS, NEW_START, Phrase, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
-from nt2vr.negation.parse.wordlists import Runs, listed, listed_runs, words
+from nt2vr.negation.parse.wordlists import listed, words
 
 CueKind = Literal[
     "not", "no", "without", "nobody", "except", "minus", "order", "absent", "free", "less", "double", "edit"
@@ -25,80 +25,6 @@ less: the thing that its word names, in LESS.
 double: nothing, since two negations affirm.
 edit: what is replaced or removed, or nothing: see `nt2vr.negation.parse.editing`.
 """
-
-
-_ABOUT = words("in from within on of throughout across inside")
-_POINTING = words("the this that these any its our a an given entire whole current same")
-
-
-class Presence:
-    """Finds such words in one sentence."""
-
-    def __init__(self, phrases: Phrases) -> None:
-        self.phrases, self.num_words = phrases, len(phrases.tokens)
-
-    def longest(self, runs: Runs, i: int) -> int:
-        """Return the length in words of the longest of `runs` that starts at word i; 0 if none does."""
-        first = self.phrases.word(i)
-        if first not in runs.openers:
-            return 0
-        if (first, self.phrases.word(i + 1)) not in runs.pairs:
-            return int(first in runs)
-        words = self.phrases.words[i : i + runs.longest]
-        return next((n for n in range(len(words), 0, -1) if " ".join(words[:n]) in runs), 0)
-
-    def after_frame(self, i: int) -> int:
-        """Return the end of "in this image", "in sight", "anywhere in the picture" at word i; i without one."""
-        while (end := i + self.longest(listed_runs("fillers"), i)) > i or (end := self._after_medium(i)) > i:
-            i = end
-        return i
-
-    def _after_medium(self, i: int) -> int:
-        phrases, j = self.phrases, i + 1
-        if phrases.word(i) not in _ABOUT:
-            return i
-        while phrases.word(j) in _POINTING:
-            j += 1
-        is_last = phrases.tag(j + 1) not in {"NOUN", "POS"} and phrases.word(j + 1) != "of"
-        return j + 1 if phrases.word(j) in listed("frames") and is_last else i
-
-    def after_predicate(self, i: int) -> int:
-        """Return the end of "visible", "to be seen here", "part of this scene" at word i; i without one."""
-        phrases, j, there = self.phrases, i, listed("present", "appearing")
-        while phrases.word(j) in listed("helping") and phrases.word(j + 1):
-            j += 1
-        if phrases.word(j) in there:
-            j += 1
-        elif j == i or phrases.word(j - 1) not in there:
-            frame = self.after_frame(j)
-            if frame == j:
-                return i
-            j = frame
-        end = self.after_frame(j)
-        return end if self._closes(end) else i
-
-    def after_tail(self, i: int) -> int:
-        """Return the end of "is visible in this image", "in sight" or "present" at word i; i without one."""
-        phrases, j = self.phrases, i
-        while phrases.is_auxiliary(j):
-            j += 1
-        return max(self.after_predicate(j) if self.after_predicate(j) > j else i, self.after_frame(i))
-
-    def says_nothing(self, start: int, end: int) -> bool:
-        """Return whether words `start` to `end` name nothing to be seen: "in this image there is"."""
-        return all(self._is_empty(i) for i in range(start, end))
-
-    def _is_empty(self, i: int) -> bool:
-        phrases = self.phrases
-        return (
-            phrases.tag(i) in {"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"}
-            or phrases.word(i) in listed("frames", "present", "appearing", "showing", "helping", "small_words")
-            or phrases.is_auxiliary(i)
-        )
-
-    def _closes(self, i: int) -> bool:
-        """Return whether a predicate may end before word i: "not visible | on a table", but not "not shown eating"."""
-        return self.phrases.tag(i) not in {"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS}
 
 
 _LEADING = words("just only also instead then rather simply but and or while please")
@@ -134,8 +60,8 @@ class Negation:
 class WantedFinder:
     """Finds the wanted stretches of one sentence."""
 
-    def __init__(self, phrases: Phrases, presence: Presence) -> None:
-        self.phrases, self.presence, self.num_words = phrases, presence, len(phrases.tokens)
+    def __init__(self, phrases: Phrases) -> None:
+        self.phrases, self.num_words = phrases, len(phrases.tokens)
 
     def acts(self, words: Iterable[int]) -> bool:
         """Return whether somebody does something in these words."""
@@ -147,16 +73,17 @@ class WantedFinder:
 
     def stretches(self, negations: Sequence[Negation], end: int | None = None) -> list[Stretch]:
         """Return the trimmed stretches outside the negations, up to word `end` (exclusive; default: all)."""
-        end = self.num_words if end is None else end
-        starts, stops = [0, *(negation.end for negation in negations)], [*(n.start for n in negations), end]
         stretches: list[Stretch] = []
-        edited = [False, *(negation.kind == "edit" for negation in negations)]
-        links = ["", *(negation.link for negation in negations)]
-        for first, last, given, edit in zip(starts, stops, links, edited, strict=True):
+        first, link, after_edit = 0, "", False
+        for negation in (*negations, None):
+            last = negation.start if negation else self.num_words if end is None else end
             subject_only = bool(stretches) and not self.acts(range(stretches[-1].start, stretches[-1].end))
-            start, stop = self._trimmed(first, last, starts=not stretches and not edit, subject_only=subject_only)
-            if start < stop and (self._determines(stop, negations) or not self.presence.says_nothing(start, stop)):
-                stretches.append(Stretch(start, stop, given or self._link(first, start)))
+            starts = not stretches and not after_edit
+            start, stop = self._trimmed(first, last, starts=starts, subject_only=subject_only)
+            if start < stop and (self._determines(stop, negations) or not self.phrases.says_nothing(start, stop)):
+                stretches.append(Stretch(start, stop, link or self._link(first, start)))
+            if negation:
+                first, link, after_edit = negation.end, negation.link, negation.kind == "edit"
         return stretches
 
     def without_rest(self, negation: Negation, found: Sequence[Negation]) -> Negation:
@@ -164,18 +91,18 @@ class WantedFinder:
         phrases, end = self.phrases, negation.end
         if not negation.items or end != negation.items[-1].core or not self._stands_apart(negation, found):
             return negation
-        if phrases.tag(end) in {"", "PUNCT"}:
-            return negation
         both = negation.kind == "not" and phrases.word(negation.cue - 1) == "and"  # a man and not a woman | playing
-        if phrases.tag(end) in (VERB_TAGS if both else FINITE_TAGS) and negation.kind != "no":
+        if negation.kind != "no" and phrases.tag(end) in (VERB_TAGS if both else FINITE_TAGS):
             return negation  # a dog and not a cat | is sleeping
         starts = {other.start for other in found}
-        while phrases.word(end) == "or" or phrases.tag(end) not in {"", "PUNCT", "CONJ"}:
-            if end in starts or phrases.word(end) in NEW_START:
-                break
+        while end not in starts and not self._ends_part(end):
             end += 1
         last = replace(negation.items[-1], end=end, core=end)
         return replace(negation, items=(*negation.items[:-1], last), end=end)
+
+    def _ends_part(self, i: int) -> bool:
+        word, tag = self.phrases.word(i), self.phrases.tag(i)
+        return tag in {"", "PUNCT"} or (tag == "CONJ" and word != "or") or word in NEW_START
 
     def placed(self, wanted: Sequence[int]) -> bool:
         """Return whether the wanted words name a place of their own."""
@@ -187,12 +114,11 @@ class WantedFinder:
         if cue == 0 or negation.kind not in _FORWARD or negation.items[-1].kind == "quality":
             return False
         after_joint = phrases.tag(cue - 1) in {"PUNCT", "CONJ"} and phrases.word(cue - 1) != "'s"
-        if after_joint or phrases.words[cue : cue + 2] == ["but", "not"]:
-            return True
+        if after_joint or phrases.word(cue) not in _CONTRASTS:
+            return after_joint or phrases.words[cue : cue + 2] == ["but", "not"]
         wanted = [i for i in self.words(found) if i < cue]
-        is_more = self.acts(wanted) or any(map(phrases.place_phrase, wanted))
         attached = phrases.tag(negation.end) != "ADP" or phrases.word(negation.end - 1) in {"one", "ones", "those"}
-        return phrases.word(cue) in _CONTRASTS and (is_more or attached)
+        return attached or self.acts(wanted) or any(map(phrases.place_phrase, wanted))
 
     def _determines(self, stop: int, negations: Sequence[Negation]) -> bool:
         """Return whether a stretch ends in the article of a noun after a negation: "a | not crowded | beach"."""
@@ -206,19 +132,17 @@ class WantedFinder:
         phrases, first = self.phrases, start
         while start < stop and (phrases.tag(start) in {"PUNCT", "CONJ"} or phrases.word(start) in _LEADING):
             start += 1
-        start += starts and first > 0 and phrases.word(start) == "from"  # missing from | the room
-        if subject_only and phrases.tag(start) == "PRON" and phrases.word(start) != "there":
-            start += 1
-        place = phrases.place_phrase(start) if starts and first > 0 else None
+        follows = starts and first > 0
+        start += follows and phrases.word(start) == "from"  # missing from | the room
+        start += subject_only and phrases.tag(start) == "PRON" and phrases.word(start) != "there"
+        place = phrases.place_phrase(start) if follows else None
         if place and (phrases.is_setting(place) or phrases.word(start) in {"over", "around", "through"}):
             start += 1  # nobody in the street: the street
         if stop < self.num_words:
             stop = self._without_empty_clause(start, stop)
-        while start < stop < self.num_words and self._dangles(stop - 1):
-            stop -= 1
-        while stop > start and phrases.tag(stop - 1) == "PUNCT":
-            stop -= 1
-        return start, stop
+            while start < stop and self._dangles(stop - 1):
+                stop -= 1
+        return start, max(start, phrases.before(stop, {"PUNCT"})) if start < stop else stop
 
     def _without_empty_clause(self, start: int, stop: int) -> int:
         """Return where words `start` to `stop` end without a clause about the picture: "a dog | , but the image"."""
@@ -226,25 +150,24 @@ class WantedFinder:
         while i > start and phrases.tag(i) not in {"CONJ", "PUNCT"}:
             i -= 1
         about_picture = phrases.word(i + 1) == "it" or any(phrases.word(j) in listed("frames") for j in range(i, stop))
-        return i if i > start and about_picture and self.presence.says_nothing(i, stop) else stop
+        return i if i > start and about_picture and self.phrases.says_nothing(i, stop) else stop
 
     def _dangles(self, i: int) -> bool:
         """Return whether word i cannot end a stretch: a conjunction, an auxiliary, "with", the "he" of "and he"."""
-        phrases = self.phrases
-        if phrases.tag(i) == "PRON" and (
-            phrases.tag(i - 1) in {"CONJ", "PUNCT", "WH"}
-            or phrases.word(i) in _SUBJECTS
-            or (phrases.word(i) in _PERSONS and phrases.tag(i - 1) == "NOUN")  # a runner he | isn't sweating
-        ):
-            return True
-        return (
-            phrases.tag(i) in {"PUNCT", "CONJ", "WH"}
-            or phrases.word(i) in listed("dangling")
-            or phrases.is_auxiliary(i)
-            or (phrases.tag(i) == "ADP" and phrases.tag(i + 1) == "WH")  # a depot | in which no
-            or (phrases.tag(i) == "ADV" and phrases.tag(i - 1) == "DET")  # a decidedly | not modern kitchen
-            or (phrases.word(i) in HELPING_WORDS and phrases.lemma(i) in {"have", "be"})
-        )
+        phrases, before = self.phrases, self.phrases.tag(i - 1)
+        match phrases.tag(i):
+            case "PUNCT" | "CONJ" | "WH":
+                return True
+            case "PRON" if before in {"CONJ", "PUNCT", "WH"} or phrases.word(i) in _SUBJECTS:
+                return True
+            case "PRON" if before == "NOUN" and phrases.word(i) in _PERSONS:  # a runner he | isn't sweating
+                return True
+            case "ADP" if phrases.tag(i + 1) == "WH":  # a depot | in which no
+                return True
+            case "ADV" if before == "DET":  # a decidedly | not modern kitchen
+                return True
+        helps = phrases.word(i) in HELPING_WORDS and phrases.lemma(i) in {"have", "be"}
+        return helps or phrases.word(i) in listed("dangling") or phrases.is_auxiliary(i)
 
     def _link(self, first: int, start: int) -> str:
         """Text before a stretch: its "and", "while", "as" or a comma if a new noun starts it, otherwise a space."""

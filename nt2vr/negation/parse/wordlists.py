@@ -40,6 +40,12 @@ def listed(*names: str) -> frozenset[str]:
     return frozenset().union(*(words(_table()["lists"][name]) for name in names))
 
 
+@cache
+def spellings(name: str) -> dict[str, str]:
+    """Map misspelt words of a table of `assets/language/words.toml` to the right ones."""
+    return {wrong: right for right, some in _table()["spellings"][name].items() for wrong in some.split()}
+
+
 class Runs(frozenset[str]):
     """A set of runs of words: "in sight", "no one"; indexed by their first word and their first two."""
 
