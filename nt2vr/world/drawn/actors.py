@@ -24,7 +24,7 @@ from nt2vr.world.drawn.dolls import (
 )
 from nt2vr.world.drawn.motions import MOTIONS, STEPS, Spot, headings, spots
 from nt2vr.world.scenes import Deed, Figure
-from nt2vr.world.things import ENTER, LEAVE, Thing, things
+from nt2vr.world.things import ENTER, LEAVE, DeedKind, Thing, things
 
 ADULT = 82.0  # units
 SIZES = {"big": 1.35, "small": 0.68, "": 1.0}
@@ -128,10 +128,7 @@ def paint_person(
     ridden = prop if deed and (deed.kind.hand == "under" or deed.kind.posture == "bathe") else None
     pose, posture = _pose(deed, ridden, beat, spot)
     if pose.turn:
-        x, y = (place.facing * place.scale * 38, place.scale * pose.lift) if pose.lift else (0, 0)
-        place = replace(
-            place, x=place.x + x, y=place.y - y, turn=place.turn + pose.turn, pivot=0 if pose.lift else place.pivot
-        )
+        place = _turned(place, pose)
     behind_trunk = in_hand = in_front = None
     if ridden:
         size, hides = size_of(ridden, seat(ridden.name).size)[0], seat(ridden.name).hides
@@ -149,12 +146,25 @@ def paint_person(
         canvas.line([place.at(pose.hands[1]), leash], 1, "#7A4E2B", place.scale)
     face = paint_doll(canvas, place, look, pose, child, behind_trunk, in_hand, in_front)
     if posture == "juggle":
-        for ball in range(3):
-            at = (2 * step + 3 * ball) % 9
-            centred(place, canvas, drawing(BALL), (6 * at - 24, 50 + 2.4 * at * (9 - at)), 12, 0, False)
+        _paint_balls(canvas, place, step)
     if worn := layers.get("worn"):
         _paint_worn(canvas, place, worn, pose, child)
     return face
+
+
+def _turned(place: Placement, pose: Pose) -> Placement:
+    """Return where a doll is that turns about its middle, or about its feet while it is lifted."""
+    turn = place.turn + pose.turn
+    if not pose.lift:
+        return replace(place, turn=turn)
+    x, y = place.facing * place.scale * 38, place.scale * pose.lift
+    return replace(place, x=place.x + x, y=place.y - y, turn=turn, pivot=0)
+
+
+def _paint_balls(canvas: Canvas, place: Placement, step: int) -> None:
+    for ball in range(3):
+        at = (2 * step + 3 * ball) % 9
+        centred(place, canvas, drawing(BALL), (6 * at - 24, 50 + 2.4 * at * (9 - at)), 12, 0, False)
 
 
 def _pose(deed: Deed | None, ridden: Thing | None, beat: int, spot: Spot) -> tuple[Pose, str]:
@@ -186,21 +196,15 @@ def _shifted(pose: Pose, by: Point) -> Pose:
 def _grip_for(deed: Deed, thing: Thing | None, posture: str) -> Grip | None:
     """Return how a deed takes its hands."""
     kind = deed.kind
-    if kind.motion == "wave":
-        return grip_of("wave")
-    if kind.verb == "push":
-        return grip_of("push")
+    if kind.motion == "wave" or kind.verb == "push":
+        return grip_of("wave" if kind.motion == "wave" else "push")
     if thing and kind.hand in ("in hand", "both hands", "above head") and (own := grip_of(thing.name, "held")):
         return own
     if kind.hand == "in front":
-        if thing is None:
-            return grip_of("clap")
-        return grip_of("lap" if posture == "sit" else "both")
+        return grip_of("clap" if thing is None else "lap" if posture == "sit" else "both")
     if kind.hand == "on ground" and posture == "stand":
         return grip_of("both")
-    if kind.hand == "none" and kind.shows:
-        return grip_of("hand")
-    return grip_of(kind.hand, "hands")
+    return grip_of("hand") if kind.hand == "none" and kind.shows else grip_of(kind.hand, "hands")
 
 
 def _paint_held(canvas: Canvas, place: Placement, deed: Deed, hold: Grip, pose: Pose, step: int, spot: Spot) -> None:
@@ -312,34 +316,40 @@ def placed(who: Individual, stand: Stand, step: int, led: Deed | None = None) ->
     if led and not track:
         track, spot, heading = _spot(led, step)
         deed = deed or Deed("walk", None, led.start, led.end)
-    place, person = stand.place, who.look is not None
-    away = deed is not None and isinstance(deed.object, str) and track in ("air", "ground")
-    if not track or deed is None or away:
+    place, size = stand.place, who.figure.kind.size
+    is_away = deed is not None and isinstance(deed.object, str) and track in ("air", "ground")
+    if not track or deed is None or is_away:
         return place, deed, spot
-    facing, x, y = place.facing, 0.0, 0.0
-    if track == "lane":
-        x, facing = facing * stand.reach * spot.x, facing * heading
-    elif track == "drive":
-        x, facing = facing * stand.ahead * spot.x, facing * heading
-    elif track == "entry":
-        x, facing = stand.side * stand.out * spot.x, facing if person else stand.side * heading
-    elif track == "ground":
-        x = facing * stand.reach * (2 * spot.x - 1)
-    elif track == "float":
-        x, y = 8 * spot.x, 8 * spot.y
-    elif track in ("hop", "air", "rise"):
-        y = {"hop": 14, "air": 40, "rise": 55}[track] * spot.y
-    turn = spot.turn
+    x, y, facing = _moved(track, spot, heading, who, stand)
+    turn, pivot = spot.turn, 36 if who.look else size * ADULT / 2
     if track == "wheel" and deed.kind.posture == "stand":
         facing, turn = facing * (-1) ** step, 0
-    pivot = 36 if person else who.figure.kind.size * ADULT / 2
-    if track == "sway" or (track == "topple" and person):
+    if track == "sway" or (track == "topple" and who.look):
         pivot = 0
-    if track == "topple" and person:
-        x, y = facing * 38 * spot.x * who.figure.kind.size, turn / 90 * 12
     scale = place.scale
     moved = replace(place, x=place.x + x * scale, y=place.y - y * scale, facing=facing, turn=turn, pivot=pivot)
     return moved, deed, spot
+
+
+def _moved(track: str, spot: Spot, heading: int, who: Individual, stand: Stand) -> tuple[float, float, int]:
+    """Return how many units an individual is from its stand, and where it faces."""
+    facing = stand.place.facing
+    match track:
+        case "lane":
+            return facing * stand.reach * spot.x, 0.0, facing * heading
+        case "drive":
+            return facing * stand.ahead * spot.x, 0.0, facing * heading
+        case "entry":
+            return stand.side * stand.out * spot.x, 0.0, facing if who.look else stand.side * heading
+        case "ground":
+            return facing * stand.reach * (2 * spot.x - 1), 0.0, facing
+        case "float":
+            return 8 * spot.x, 8 * spot.y, facing
+        case "hop" | "air" | "rise":
+            return 0.0, {"hop": 14, "air": 40, "rise": 55}[track] * spot.y, facing
+        case "topple" if who.look:
+            return facing * 38 * spot.x * who.figure.kind.size, spot.turn / 90 * 12, facing
+    return 0.0, 0.0, facing
 
 
 def paint(
@@ -347,7 +357,7 @@ def paint(
 ) -> tuple[Point, float] | None:
     """Paint an individual at a step, and return middle and radius of a person's face; `leashed` ends a leash."""
     place, deed, spot = placed(who, stand, step, led)
-    behind, front, height = extent(who.figure)
+    behind, front, _ = extent(who.figure)
     if place.x + 60 * place.scale < 0 or place.x - 60 * place.scale > canvas.size:
         return None
     in_air = who.figure.kind.role == "sky" or (deed and (deed.kind.motion == "float" or deed.verb == "fly past"))
@@ -358,41 +368,59 @@ def paint(
         face = paint_person(canvas, who, place, step, deed, spot, leashed)
     else:
         _paint_thing(canvas, who, place, step, deed, spot)
-    sign = deed.kind.sign if deed and deed.kind.hand != "at face" else ""
-    if sign == DASH:
-        place.paint(canvas, drawing(sign), (-behind - 6, 12), 0.3, flip=True)
-    elif sign and deed and deed.kind.posture == "lie" and who.look:
-        place.paint(canvas, drawing(sign), (-34, 40 + step % 2 * 3), 0.42)
-    elif sign:
-        top = height + 2 if who.look else height * 0.9
-        place.paint(canvas, drawing(sign), (min(behind, front) + (9 if who.look else 0), top + step % 2 * 3), SIGN)
+    if deed and deed.kind.sign and deed.kind.hand != "at face":
+        _paint_sign(canvas, who, place, step, deed.kind)
     return face
+
+
+def _paint_sign(canvas: Canvas, who: Individual, place: Placement, step: int, kind: DeedKind) -> None:
+    """Paint what tells a deed, over the head or behind."""
+    behind, front, height = extent(who.figure)
+    bob = step % 2 * 3
+    if kind.sign == DASH:
+        place.paint(canvas, drawing(kind.sign), (-behind - 6, 12), 0.3, flip=True)
+    elif not who.look:
+        place.paint(canvas, drawing(kind.sign), (min(behind, front), height * 0.9 + bob), SIGN)
+    elif kind.posture == "lie":
+        place.paint(canvas, drawing(kind.sign), (-34, 40 + bob), 0.42)
+    else:
+        place.paint(canvas, drawing(kind.sign), (min(behind, front) + 9, height + 2 + bob), SIGN)
 
 
 def _paint_thing(canvas: Canvas, who: Individual, place: Placement, step: int, deed: Deed | None, spot: Spot) -> None:
     thing = who.figure.kind
-    svg = picture(thing, who.figure.colour)
+    svg, angle, hop, jitter = _gait(picture(thing, who.figure.colour), thing, deed, step, who.phase)
     scale, width, height = size_of(thing, SIZES[who.figure.size])
-    left, _, right, bottom = ink(svg)
-    posture = deed.kind.posture if deed else ""
-    angle = 0.0
-    if posture == "lie" and deed and deed.kind.motion == "none":
-        svg = _squashed(svg, 0.7)
-    elif posture in ("sit", "jump"):
-        angle = -15
-    elif posture == "run" and thing.role == "animal":
-        angle = (-15, 0, 15, 0)[(step + who.phase) % 4]
-    hop = 2.5 * (step % 2) if posture in ("walk", "run") and thing.role == "animal" else 0
-    jitter = 1.5 * (-1) ** step if deed and deed.kind.motion == "shake" else 0
+    left, _, right, bottom = ink(picture(thing, who.figure.colour))
     turns = thing.role in ("animal", "vehicle")  # others are never mirrored: signs have letters
     flip = thing.name not in LOOKING_RIGHT if turns else place.facing < 0
     x = (-1 if flip else 1) * (36 - (left + right) / 2) * scale + jitter
     place.paint(canvas, svg, (x, hop + (bottom - 36) * scale), scale, angle, flip)
-    if deed and (prop := held(deed))[1] and thing.role == "animal":
-        longest = 24.0
-        track = MOTIONS[deed.kind.motion][0] if deed.kind.motion in MOTIONS else ""
-        if track in ("air", "ground"):
-            at = width / 2 - 16 + flying(spot, track, longest)[0], flying(spot, track, longest)[1] * 0.7
-        else:
-            at = (width / 2 + 9, 0.45 * height if deed.kind.hand == "at mouth" else longest / 2.4)
-        centred(place, canvas, prop[1], at, longest, 0, prop[0] is None or prop[0].name not in LOOKING_RIGHT)
+    if deed and thing.role == "animal" and held(deed)[1]:
+        _paint_carried(canvas, place, deed, spot, width, height)
+
+
+def _gait(svg: str, thing: Thing, deed: Deed | None, step: int, phase: int) -> tuple[str, float, float, float]:
+    """Return the drawing as a deed has it at a step, its angle, and how many units it is off upwards and sideways."""
+    posture, motion = (deed.kind.posture, deed.kind.motion) if deed else ("", "")
+    is_moving = posture in ("walk", "run") and thing.role == "animal"
+    angle = 0.0
+    if posture == "lie" and motion == "none":
+        svg = _squashed(svg, 0.7)
+    elif posture in ("sit", "jump"):
+        angle = -15
+    elif posture == "run" and is_moving:
+        angle = (-15, 0, 15, 0)[(step + phase) % 4]
+    return svg, angle, 2.5 * (step % 2) if is_moving else 0, 1.5 * (-1) ** step if motion == "shake" else 0
+
+
+def _paint_carried(canvas: Canvas, place: Placement, deed: Deed, spot: Spot, width: float, height: float) -> None:
+    """Paint what an animal has in its mouth, or before it."""
+    (prop, svg), longest = held(deed), 24.0
+    track = MOTIONS[deed.kind.motion][0] if deed.kind.motion in MOTIONS else ""
+    if track in ("air", "ground"):
+        x, y = flying(spot, track, longest)
+        at = width / 2 - 16 + x, y * 0.7
+    else:
+        at = width / 2 + 9, 0.45 * height if deed.kind.hand == "at mouth" else longest / 2.4
+    centred(place, canvas, svg, at, longest, 0, prop is None or prop.name not in LOOKING_RIGHT)

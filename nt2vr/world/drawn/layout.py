@@ -5,13 +5,13 @@ than faces. In the sky everything has a slot of its own.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nt2vr.world.drawn.actors import ADULT, COLOURS, SIZES, Individual, Stand, ahead_of, extent
 from nt2vr.world.drawn.canvas import stepped
 from nt2vr.world.drawn.dolls import HAIRS, HEAD, SKINS, Placement, head_size, look
-from nt2vr.world.scenes import Figure, Scene
+from nt2vr.world.scenes import Deed, Figure, Scene
 
 SIZE = 224  # layouts are in pixels of a frame this large
 MARGIN = 5.0
@@ -56,16 +56,25 @@ def _flies(figure: Figure) -> bool:
     return any(deed.kind.posture == "fly" or deed.verb == "fly past" for deed in figure.deeds)
 
 
+def _sweeps(figure: Figure) -> bool:
+    return any(deed.kind.motion in SWEEPING for deed in figure.deeds)
+
+
 def _row_of(figure: Figure, alone: bool, involved: bool) -> str:
-    kind = figure.kind
-    deeds = [deed.kind for deed in figure.deeds if deed.kind.layer == "main"]
-    if kind.role == "sky" or (_flies(figure) and not alone):
+    role = figure.kind.role
+    if role == "sky" or (_flies(figure) and not alone):
         return "sky"
-    if kind.role == "vehicle" and not alone and any(deed.motion in SWEEPING for deed in deeds):
+    if role == "vehicle" and not alone and _sweeps(figure):
         return "road"
-    if kind.role == "building":
-        return "back"
-    return "back" if involved or extent(figure)[2] > SMALL * ADULT else "front"
+    return "back" if role == "building" or involved or not _is_small(figure) else "front"
+
+
+def _is_small(figure: Figure) -> bool:
+    return extent(figure)[2] <= SMALL * ADULT
+
+
+def _breadth(who: Sequence[Individual]) -> float:
+    return sum(sum(extent(each.figure)[:2]) for each in who)
 
 
 def _in_line(numbers: Sequence[int], scene: Scene) -> tuple[list[int], dict[int, int]]:
@@ -100,43 +109,54 @@ def lay_out(scene: Scene) -> list[Placed]:
 
 
 def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: random.Random) -> list[Placed]:
-    figures, numbers = scene.figures, list(range(len(scene.figures)))
-    targets = {deed.object for figure in figures for deed in figure.deeds if isinstance(deed.object, int)}
-    doers = {n for n, f in enumerate(figures) if any(isinstance(deed.object, int) for deed in f.deeds)}
+    numbers = list(range(len(scene.figures)))
     rng.shuffle(numbers)
-    rows: dict[str, list[int]] = {"back": [], "front": [], "road": [], "sky": []}
-    for number in numbers:
-        rows[_row_of(figures[number], len(figures) == 1, number in targets | doers)].append(number)
-    ground = rng.sample(rows["back"] + rows["front"], len(rows["back"] + rows["front"]))
-    if not rows["back"] or _fit_in_one(scene, ground):
-        rows["back"], rows["front"] = ground, []
+    rows = _rows(scene, numbers, rng)
     faces = {number: rng.choice((1, -1)) for number in numbers}
     found: list[Placed] = []
-    unit, below = 1.3, 0.36 * SIZE
-    low = 0.83 if rows["front"] or rows["road"] else 0.94
-    near, road = (0.99, 0.93) if rows["road"] and rows["front"] else (0.96, 0.985)
-    if rows["road"] and rows["back"] and all(extent(figures[n])[2] <= SMALL * ADULT for n in rows["back"]):
-        low, road = 0.93, 0.76  # what drives would hide the small
+    unit, below, ground = 1.3, 0.36 * SIZE, _ground(rows, scene)
     for row, line in rows.items():
         line, turned = _in_line(line, scene)
         faces |= turned
         who = [each for number in line for each in everybody if each.number == number]
         if not who:
             continue
-        height = max(extent(each.figure)[2] for each in who)
-        usual = max(40.0, *(extent(each.figure)[2] / SIZES[each.figure.size] for each in who))
-        fit = (SIZE - 2 * MARGIN) / sum(sum(extent(each.figure)[:2]) for each in who)
+        height, fit = max(extent(each.figure)[2] for each in who), (SIZE - 2 * MARGIN) / _breadth(who)
         if row == "back":
+            usual = max(40.0, *(extent(each.figure)[2] / SIZES[each.figure.size] for each in who))
             most = min((0.56 if rows["sky"] else TALLEST) * SIZE / usual, 0.8 * SIZE / height, LARGEST)
             unit = stepped(shrink * min(most, max(fit, min(most, LEAST * SIZE / usual))))
-            found += _row(who, faces, unit, low, rng)
-            below = min((near * SIZE - each.box[3] for each in found if each.who.look), default=below)
+            found += _row(who, faces, unit, ground[row], rng)
+            below = min((ground["front"] * SIZE - each.box[3] for each in found if each.who.look), default=below)
         elif row == "sky":
             found += _row(who, faces, min(unit, fit), 0.2, rng, highest=54)
         else:
             scale = min(1.15 * unit, fit, (below if row == "front" else 74) / height)
-            found += _row(who, faces, stepped(shrink * scale), near if row == "front" else road, rng)
+            found += _row(who, faces, stepped(shrink * scale), ground[row], rng)
     return sorted(found, key=lambda each: each.stand.place.y)
+
+
+def _rows(scene: Scene, numbers: Sequence[int], rng: random.Random) -> dict[str, list[int]]:
+    """Divide figures into rows; those in the back and in the front form one if there is room."""
+    figures = scene.figures
+    pairs = [(n, deed.object) for n in numbers for deed in figures[n].deeds if isinstance(deed.object, int)]
+    involved = {number for pair in pairs for number in pair}
+    rows: dict[str, list[int]] = {"back": [], "front": [], "road": [], "sky": []}
+    for number in numbers:
+        rows[_row_of(figures[number], len(figures) == 1, number in involved)].append(number)
+    ground = rng.sample(rows["back"] + rows["front"], len(rows["back"] + rows["front"]))
+    if not rows["back"] or _fit_in_one(scene, ground):
+        rows["back"], rows["front"] = ground, []
+    return rows
+
+
+def _ground(rows: Mapping[str, Sequence[int]], scene: Scene) -> dict[str, float]:
+    """Return where the rows stand, in shares of the frame's height."""
+    back = 0.83 if rows["front"] or rows["road"] else 0.94
+    front, road = (0.99, 0.93) if rows["road"] and rows["front"] else (0.96, 0.985)
+    if rows["road"] and rows["back"] and all(_is_small(scene.figures[number]) for number in rows["back"]):
+        back, road = 0.93, 0.76  # what drives would hide the small
+    return {"back": back, "front": front, "road": road}
 
 
 def _fit_in_one(scene: Scene, numbers: Sequence[int]) -> bool:
@@ -156,15 +176,14 @@ def _row(
     highest: float = SIZE,
 ) -> list[Placed]:
     """Place some side by side; `highest` limits the height of each in pixels."""
-    room = SIZE - 2 * MARGIN
-    total = sum(sum(extent(each.figure)[:2]) for each in who) * scale
+    room, total = SIZE - 2 * MARGIN, _breadth(who) * scale
     squeeze, slack = min(1.0, room / total), max(0.0, room - total) / len(who)
-    motions = {deed.kind.motion for each in who for deed in each.figure.deeds}
-    together = len({each.number for each in who}) == 2 and bool(motions & {"chase", "follow"})
+    deeds = [deed for each in who for deed in each.figure.deeds]
+    runs = len({each.number for each in who}) == 2 and any(deed.kind.motion in ("chase", "follow") for deed in deeds)
+    share = slack * (len(who) if runs else 1) / 2  # pixels to each side
     edge, placed = MARGIN, []
-    doings = [deed for each in who for deed in each.figure.deeds if isinstance(deed.object, int)]
-    if len(who) == 2 and any(deed.kind.motion == "approach" or deed.kind.hand == "ahead" for deed in doings):
-        edge, slack = MARGIN + slack, 0.0  # they touch
+    if len(who) == 2 and any(map(_touches, deeds)):
+        edge, slack, share = MARGIN + slack, 0.0, 0.0
     for index, each in enumerate(who):
         behind, front, height = extent(each.figure)
         facing, own = faces[each.number], min(scale, highest / height)
@@ -177,22 +196,26 @@ def _row(
             y += height * own / 2 + rng.uniform(-4, 4)
         elif _flies(each.figure):
             y = SIZE * 0.66
-        nearer = min(x, SIZE - x) / own
-        if any(deed.kind.motion in SWEEPING for deed in each.figure.deeds):
-            reach = nearer + 0.3 * (left + right)
-        else:
-            reach = min(slack * (len(who) if together else 1) / 2 / own, max(8.0, nearer - 12))
-            reach = max(reach, min(14.0, nearer - 12))
-        far = max(left, right) + 20
-        stand = Stand(
-            Placement(x, y, own, facing),
-            reach,
-            1 if x > SIZE / 2 else -1,
-            nearer + far,
-            (SIZE - x if facing > 0 else x) / own + far,
-        )
+        stand = _stand(each.figure, Placement(x, y, own, facing), share)
         placed.append(Placed(each, stand, _box(each, stand), tuple(_covers(each, stand))))
     return [replace(each, stand=_in_step(each, placed)) for each in placed]
+
+
+def _touches(deed: Deed) -> bool:
+    return isinstance(deed.object, int) and (deed.kind.motion == "approach" or deed.kind.hand == "ahead")
+
+
+def _stand(figure: Figure, place: Placement, share: float) -> Stand:
+    """Return how far somebody may go, with some pixels to each side among others."""
+    behind, front, _ = extent(figure)
+    nearer = min(place.x, SIZE - place.x) / place.scale
+    if _sweeps(figure):
+        reach = nearer + 0.3 * (behind + front)
+    else:
+        reach = max(min(share / place.scale, max(8.0, nearer - 12)), min(14.0, nearer - 12))
+    far = max(behind, front) + 20
+    ahead = (SIZE - place.x if place.facing > 0 else place.x) / place.scale + far
+    return Stand(place, reach, 1 if place.x > SIZE / 2 else -1, nearer + far, ahead)
 
 
 def _in_step(each: Placed, row: list[Placed]) -> Stand:

@@ -82,10 +82,10 @@ def backdrop_svg(place: str, night: bool, variant: int) -> str:
     haze = 0.0 if indoor else 0.18
     hazed = _filter("haze", (1 - haze, 1 - haze, 1 - haze), _of(sky[1], haze))
     dim = 'filter="url(#night)"' if night and not dark else ""
-    far, near = given["far"], given.get("near", "")
+    far, near, shapes = given["far"], given.get("near", ""), read_toml("backdrops")["shapes"]
     if night:
-        far = far.replace("#BFE6FF", NIGHT_GLASS).replace('fill="#BFE0F5"', f'fill="{NIGHT_GLASS}"')
-    shapes = read_toml("backdrops")["shapes"].replace("#BFE6FF", NIGHT_GLASS if night else "#BFE6FF")
+        far, shapes = (some.replace("#BFE6FF", NIGHT_GLASS) for some in (far, shapes))
+        far = far.replace('fill="#BFE0F5"', f'fill="{NIGHT_GLASS}"')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}"><defs>{_gradient("sky", sky)}'
         f"{_gradient('ground', tuple(given['ground']))}{_filter('night', factors)}{hazed}{shapes}</defs>"
