@@ -53,10 +53,10 @@ class Table:
         return [["", *heads], *rows]
 
 
-def tables_of(report: Report, measure: str = MEASURES[0]) -> list[Table]:
-    """Return the tables that have any line; `measure` is that of pictures plus texts by kind of change."""
+def tables_of(report: Report) -> list[Table]:
+    """Return the tables that have any line."""
     lines = lines_of(report)
-    tables = (Table.of(lines, groups) for groups in groups_of(report, measure))
+    tables = (Table.of(lines, groups) for groups in groups_of(report))
     return [table for table in tables if table.lines]
 
 
@@ -81,25 +81,25 @@ def _removals(metrics: Mapping[str, float]) -> dict[str, float]:
     return {f"{REMOVALS}/{name}": fmean(metrics[f"{kind}/{name}"] for kind in kinds) for name in names}
 
 
-def groups_of(report: Report, measure: str = MEASURES[0]) -> list[tuple[Group, ...]]:
-    """Return the groups of columns of each table, measured or not; `measure` as for `tables_of`."""
+def groups_of(report: Report) -> list[tuple[Group, ...]]:
+    """Return the groups of columns of each table, measured or not."""
     known = dict.fromkeys(key for _, metrics in lines_of(report) for key in metrics)
     if report.is_covr:
-        return [tuple(_covr_groups(report, measure, known))]
+        return [tuple(_covr_groups(report, known))]
     others = tuple(_with_subsets(known, group) for group in OTHERS)
     if any(query.kind == "pair" for query in report.queries):  # pairs do not tell whether a model can search
         others = (Group(HONEST[0].head, HONEST[0].columns[:1]), *others)
     return [PAPER, HONEST, *([BOTH_WAYS] if "video/R@1" in known else []), others]
 
 
-def _covr_groups(report: Report, measure: str, known: Iterable[str]) -> Iterator[Group]:
+def _covr_groups(report: Report, known: Iterable[str]) -> Iterator[Group]:
     kinds = by_definition(dict.fromkeys(query.kind for query in report.queries))
     rows = dict.fromkeys(key.rpartition("/")[0] for key in known)
     labels = [row for row in rows if row not in (*kinds, ALL, SEEN, UNSEEN, REMOVALS)]
     groups = {
-        measure: [(ALL, measure, ALL), (SEEN, measure, "seen"), (UNSEEN, measure, "unseen")],
+        "R@1": [(ALL, "R@1", ALL), (SEEN, "R@1", "seen"), (UNSEEN, "R@1", "unseen")],
         REMOVALS: [(REMOVALS, name, name) for name in ("R@1", VIOLATIONS)],
-        f"{measure} by kind of change": [(kind, measure, kind) for kind in kinds],
+        "R@1 by kind of change": [(kind, "R@1", kind) for kind in kinds],
         ALL: [(ALL, name, name) for name in FURTHER],
         f"{MAP} by aspect": [(label, MAP, label) for label in labels],
     }

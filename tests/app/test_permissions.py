@@ -75,7 +75,7 @@ OPEN_TARGETS = (
     ),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
-    *("evaluate-report", "evaluate-measure", "evaluate-recall", "review"),
+    *("evaluate-report", "evaluate-measure", "review"),
     *("train-preset", "train-new", "train-runs", "train-delete", "train-keep", "train-beside"),
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API

@@ -9,7 +9,6 @@ from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.comparison import IMPROVED, SMALLEST
 from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.sources import BUILT_IN, CLASSES, GALLERY, LIBRARY
-from nt2vr.evaluation.tables import MEASURES
 from nt2vr.library.libraries import Libraries
 from nt2vr.ui.confirmation import Confirmation
 from nt2vr.ui.evaluate.report_link import FILTERS, ORDERS
@@ -153,14 +152,6 @@ class ReportParts:
             self.report = template("evaluate-report", {})
             self.chart = gr.ScatterPlot(
                 x=X, y=Y, color="system", height=300, show_label=False, visible=False, elem_id="evaluate-chart"
-            )
-            # R@k by kind of change, for pictures plus texts
-            self.recall = gr.Radio(
-                list(MEASURES),
-                value=MEASURES[0],
-                label="Measure by kind of change",
-                elem_id="evaluate-recall",
-                visible=False,
             )
             self.filters = Filters()
             label = "Breakdown: where the two systems differ by more than noise"

@@ -138,18 +138,18 @@ def queries_view(listing: Listing) -> dict[str, Any]:
 
 
 def _row_view(listing: Listing, place: int) -> dict[str, Any]:
-    row, link, is_covr = listing.report.row(place), listing.link, listing.report.is_covr
+    row, is_covr = listing.report.row(place), listing.report.is_covr
     ids = () if is_covr else row.relevant  # which are but numbers
-    said = listing.remarks.get(place, Remark())
+    sides = (_side(listing, place, row, system, 1) for system in (listing.link.first, listing.link.second))
     return {
-        **asked_view(row),
-        **move_view(row, link.first, link.second),
-        "place": place,
+        **_query(listing, place, row),
         "link": listing.at(place).address,
         "search": search_link(row.query.text, picture_systems(listing.report)) if is_covr else "",
-        "tag": said.tag,
-        "note": said.note,
-        "sides": [_side_view(listing, place, row, system) for system in (link.first, link.second)],
+        "sides": [
+            {name: side[name] for name in ("rank", "said", "dots")}
+            | {"clip": side["clips"][0] if side["here"] else {}}
+            for side in sides
+        ],
         "right": "Ranks of all systems" if is_covr else _right(row),
         "ids": list(ids[:SOME_IDS]),
         "more": f"and {len(ids) - SOME_IDS:,} more" if len(ids) > SOME_IDS else "",
@@ -161,35 +161,22 @@ def _row_view(listing: Listing, place: int) -> dict[str, Any]:
     }
 
 
-def asked_view(row: Row) -> dict[str, Any]:
+def _query(listing: Listing, place: int, row: Row) -> dict[str, Any]:
+    """Show a query with its tag and note, and by how many ranks the second system is better (▲) or worse (▼)."""
+    query, said = row.query, listing.remarks.get(place, Remark())
+    better = row.ranks[listing.link.first] - row.ranks[listing.link.second]
+    better = -better if query.kind == "negated" else better
     return {
-        "text": row.query.text,
-        "kind": KINDS.get(row.query.kind, row.query.kind),
-        "wanted": row.query.wanted or "",
-        "unwanted": list(row.query.unwanted),
-    }
-
-
-def move_view(row: Row, first: str, second: str) -> dict[str, Any]:
-    """Say by how many ranks the second system is better (▲) or worse (▼)."""
-    before, after = row.ranks[first], row.ranks[second]
-    better = before - after if row.query.kind != "negated" else after - before
-    return {
+        "place": place,
+        "text": query.text,
+        "kind": KINDS.get(query.kind, query.kind),
+        "wanted": query.wanted or "",
+        "unwanted": list(query.unwanted),
         "move": f"▲{better:,}" if better > 0 else f"▼{-better:,}" if better < 0 else "=",
         "good": better > 0,
         "bad": better < 0,
-    }
-
-
-def _side_view(listing: Listing, place: int, row: Row, system: str) -> dict[str, Any]:
-    """Show what one system found: rank, first clip, and the verdicts of the first page."""
-    found = first_videos(listing.report, place, system)
-    clip = listing.clip(*found[0], 1) if found and listing.home else {}
-    return {
-        "rank": f"{row.ranks[system]:,}",
-        "clip": clip if clip.get("src") else {},
-        "dots": [{"verdict": verdict or "other"} for _, verdict in found],
-        "said": counts_text([verdict for _, verdict in found]),
+        "tag": said.tag,
+        "note": said.note,
     }
 
 
@@ -232,22 +219,19 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
 
 def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
     """Show the query that a link reviews, if any, with both systems' first clips; `refusal`: why it takes no notes."""
-    place, link = listing.link.query, listing.link
+    place, link, home = listing.link.query, listing.link, listing.home
     if place is None or not 0 <= place < len(listing.report.queries) or listing.report.is_covr:
         return {}
-    row, said = listing.report.row(place), listing.remarks.get(place, Remark())
-    tags = dict.fromkeys([*(each.tag for each in listing.remarks.values() if each.tag), *TAGS])
+    row = listing.report.row(place)
+    is_here = home is not None and any(video_id in home.video_ids for video_id in row.relevant)
+    judged, systems = f"{link.report}:{place}" if is_here else "", list(dict.fromkeys((link.first, link.second)))
     return {
-        **asked_view(row),
-        **move_view(row, link.first, link.second),
+        **_query(listing, place, row),
         **_steps(listing, place),
-        "place": place,
         "link": link.address,
-        "search": _search(listing, place, row),
+        "search": search_link(row.query.text, systems, judged, home.key if home is not None else ""),
         "sides": [_side(listing, place, row, system) for system in (link.first, link.second)],
-        "tag": said.tag,
-        "note": said.note,
-        "tags": list(tags),
+        "tags": list(dict.fromkeys([*(said.tag for said in listing.remarks.values() if said.tag), *TAGS])),
         "longest_tag": MAX_TAG,
         "longest_note": MAX_NOTE,
         "refusal": refusal,
@@ -257,34 +241,26 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
 def _steps(listing: Listing, place: int) -> dict[str, Any]:
     """Return where a query is in the list, and the links to its neighbours and back."""
     places, back = list(listing.places), listing.link.without_query.address
-    if place not in places:
-        first = listing.at(places[0]).address if places else ""
-        return {"where": f"not among the {len(places):,} listed", "before": "", "after": first, "back": back}
-    number = places.index(place)
-    return {
-        "where": f"query {number + 1:,} of {len(places):,}",
-        "before": listing.at(places[number - 1]).address if number else "",
-        "after": listing.at(places[number + 1]).address if number + 1 < len(places) else "",
-        "back": back,
+    number = places.index(place) if place in places else -1
+    before, after = places[max(0, number - 1) : max(0, number)], places[number + 1 : number + 2]
+    where = f"query {number + 1:,} of {len(places):,}" if number >= 0 else f"not among the {len(places):,} listed"
+    links = {
+        name: listing.at(some[0]).address if some else "" for name, some in (("before", before), ("after", after))
     }
+    return {"where": where, **links, "back": back}
 
 
-def _search(listing: Listing, place: int, row: Row) -> str:
-    """Return the link to the query in Search."""
-    home, link = listing.home, listing.link
-    here = home is not None and any(video_id in home.video_ids for video_id in row.relevant)
-    systems = dict.fromkeys((link.first, link.second))
-    return search_link(
-        row.query.text, list(systems), f"{link.report}:{place}" if here else "", home.key if home is not None else ""
-    )
-
-
-def _side(listing: Listing, place: int, row: Row, system: str) -> dict[str, Any]:
+def _side(listing: Listing, place: int, row: Row, system: str, num_clips: int = NUM_CLIPS) -> dict[str, Any]:
+    """Show what one system found: rank, first clips, and the verdicts of the first page."""
     found = first_videos(listing.report, place, system)
+    verdicts = [verdict for _, verdict in found]
+    clips = [listing.clip(*each, number) for number, each in enumerate(found[:num_clips], 1)]
     return {
         "name": system,
         "rank": f"{row.ranks[system]:,}",
-        "said": counts_text([verdict for _, verdict in found]),
-        "clips": [listing.clip(*each, number) for number, each in enumerate(found[:NUM_CLIPS], 1)],
+        "said": counts_text(verdicts),
+        "dots": [{"verdict": verdict or "other"} for verdict in verdicts],
+        "clips": clips,
+        "here": bool(clips and clips[0]["src"]),
         "note": "" if found else NOTHING,
     }

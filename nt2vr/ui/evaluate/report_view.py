@@ -12,7 +12,7 @@ from nt2vr.evaluation.covr import CEILING
 from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.measures import GROUPS, Column
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.tables import MEASURES, REMOVALS, Table, interval_of, size_of, tables_of
+from nt2vr.evaluation.tables import REMOVALS, Table, interval_of, size_of, tables_of
 from nt2vr.progress import Job
 from nt2vr.ui.job_view import job_view
 
@@ -72,9 +72,9 @@ def day_text(created: str) -> str:
     return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
 
 
-def report_view(report: Report, report_id: str, files: Sequence[str], measure: str = MEASURES[0]) -> dict[str, Any]:
-    """Show a report: its data, tables and downloads; `measure` is that of pictures plus texts by kind."""
-    tables = tables_of(report, measure)
+def report_view(report: Report, report_id: str, files: Sequence[str]) -> dict[str, Any]:
+    """Show a report: its data, tables and downloads."""
+    tables = tables_of(report)
     columns = [column for table in tables for column in table.columns]
     meanings = dict.fromkeys(column.meaning for column in columns if column.meaning)
     if report.is_covr:

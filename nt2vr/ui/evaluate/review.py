@@ -15,12 +15,10 @@ from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.archive import Archive, Remark
 from nt2vr.evaluation.covr import ALL
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.tables import MEASURES
 from nt2vr.library.galleries import Galleries
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.picture import write_jpeg
 from nt2vr.models.framing import DEFAULT_SIZE
-from nt2vr.registry import pick
 from nt2vr.search.references import TRAINING_FREE
 from nt2vr.ui.evaluate.layout import HARD_PAIRS, EvaluateParts
 from nt2vr.ui.evaluate.query_views import (
@@ -61,7 +59,6 @@ class Review:
     def outputs(self) -> list[Any]:
         report = self.parts.report
         return [
-            report.recall,
             report.report,
             report.chart,
             *report.filters.inputs,
@@ -80,7 +77,6 @@ class Review:
         address.change(self.on_address, address, [*moving, report.filters.cue], trigger_mode="always_last", **QUIET)
         for shown in (report.queries, report.review):
             shown.show(None, None, address, js="nt2vr.here")
-        report.recall.input(self.on_recall, [self.parts.chosen, report.recall], report.report, **QUIET)
         noted = report.review.note(  # a tag, then a note: none may be dropped while the other is being saved
             self.on_note, None, [report.report, report.filters.tag], trigger_mode="multiple", **QUIET
         )
@@ -117,12 +113,8 @@ class Review:
             report.filters.tag: gr.Dropdown(_with(tags_of(listing.remarks), link.tag)),
         }
 
-    def on_recall(self, chosen: str | None, measure: str) -> dict[str, Any]:
-        measure = pick("measure", measure, {name: name for name in MEASURES})
-        return self._report_view(_read(chosen or "").report, measure)
-
-    def _report_view(self, report_id: str, measure: str = MEASURES[0]) -> dict[str, Any]:
-        return report_view(self.archive.load(report_id), report_id, self.archive.files(report_id), measure)
+    def _report_view(self, report_id: str) -> dict[str, Any]:
+        return report_view(self.archive.load(report_id), report_id, self.archive.files(report_id))
 
     def on_breakdown(self, shown: dict[str, Any], listed: dict[str, Any], key: str) -> list[Any]:
         """Break the chosen metric down by negation word, or another one if the two systems have not both."""
@@ -174,7 +166,6 @@ class Review:
                 menu: gr.Dropdown(_with(some, values[menu]), value=values[menu], visible=menu is not hidden)
                 for menu, some in choices.items()
             },
-            parts.recall: gr.Radio(value=MEASURES[0], visible=report.is_covr),
             parts.breakdown: gr.Accordion(visible=not report.is_covr),
             parts.chart: gr.ScatterPlot(points, visible=len(points) > 1),
             parts.report: self._report_view(link.report),
@@ -192,7 +183,6 @@ class Review:
             self.parts.chosen: address,
             parts.report: {"unreadable": report_id, "problem": problem},
             parts.queries: {"link": address},
-            parts.recall: gr.Radio(visible=False),
             parts.breakdown: gr.Accordion(visible=False),
             parts.chart: gr.ScatterPlot(visible=False),
         }

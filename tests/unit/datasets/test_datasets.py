@@ -11,7 +11,7 @@ import pytest
 from nt2vr.datasets import load as load_module
 from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.load import load_dataset
-from nt2vr.errors import ConfigError, DatasetError, Nt2vrError
+from nt2vr.errors import ConfigError, DatasetError
 
 Write = Callable[..., Path]
 
@@ -296,49 +296,23 @@ def test_a_video_is_taken_rather_than_its_picture_and_links_are_followed(write: 
     assert load_dataset(tmp_path / "mine").videos[0].path == tmp_path / "mine/videos/v0.mp4"
 
 
-WRONG: list[tuple[str, Any, type[Nt2vrError], str]] = [
-    ("MSRVTT_data.json", "{", DatasetError, r"MSRVTT_data.json cannot be used \(Expecting property.*Expected MSRVTT"),
-    (
-        "MSRVTT_data.json",
-        {"videos": []},
-        DatasetError,
-        r"'sentences' is missing\). Expected MSRVTT_data.json of CLIP4",
-    ),
-    (
-        "MSRVTT_data.json",
-        msrvtt({0: "trian"}),
-        DatasetError,
-        "unknown split 'trian'; expected one of train,",
-    ),
-    (
-        "MSRVTT_JSFUSION_test.csv",
-        "a,b\n1,2\n",
-        DatasetError,
-        r"column video_id, sentence is missing; found a, b\). Expected a CSV",
-    ),
-    (
-        "vatex_training_v1.0.json",
-        [{"videoID": "a", "enCap": [7]}],
-        DatasetError,
-        r"7 is not a string\). Expected .*vatex-web",
-    ),
-    ("dataset_coco.json", [1], DatasetError, "Expected .*cs.stanford.edu/people/karpathy"),
-    (
-        "notes.txt",
-        "",
-        DatasetError,
-        r"no captions or annotations: no captions file, and no text file",
-    ),
+WRONG: list[tuple[str, Any, str]] = [
+    ("MSRVTT_data.json", "{", r"MSRVTT_data.json cannot be used \(Expecting property.*Expected MSRVTT"),
+    ("MSRVTT_data.json", {"videos": []}, r"'sentences' is missing\). Expected MSRVTT_data.json of CLIP4"),
+    ("MSRVTT_data.json", msrvtt({0: "trian"}), "unknown split 'trian'; expected one of train,"),
+    ("MSRVTT_JSFUSION_test.csv", "a,b\n1,2\n", r"column video_id, sentence is missing; found a, b\). Expected a CSV"),
+    ("vatex_training_v1.0.json", [{"videoID": "a", "enCap": [7]}], r"7 is not a string\). Expected .*vatex-web"),
+    ("dataset_coco.json", [1], "Expected .*cs.stanford.edu/people/karpathy"),
 ]
 
 
-@pytest.mark.parametrize(("name", "content", "kind", "reason"), WRONG)
+@pytest.mark.parametrize(("name", "content", "reason"), WRONG)
 def test_an_invalid_file_is_one_sentence_with_the_expected_format(
-    name: str, content: Any, kind: type[Nt2vrError], reason: str, write: Write, tmp_path: Path
+    name: str, content: Any, reason: str, write: Write, tmp_path: Path
 ) -> None:
     write(name, content)
     write("video0.mp4")
-    with pytest.raises(kind, match=reason):
+    with pytest.raises(DatasetError, match=reason):
         load_dataset(tmp_path)
 
 

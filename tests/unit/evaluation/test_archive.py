@@ -57,15 +57,6 @@ def test_repeating_an_evaluation_replaces_its_report_only(archive: Archive) -> N
     assert len({first, *map(archive.add, others)}) == len(archive.entries()) == 3
 
 
-def test_a_report_that_replaces_a_deleted_one_is_not_served_from_memory(archive: Archive) -> None:
-    report_id = archive.add(report_of(System("words")))
-    archive.load(report_id)
-    archive.delete(report_id)
-    assert archive.entries() == [] and list(archive.folder.iterdir()) == []
-    with pytest.raises(ConfigError, match="no report"):
-        archive.load(report_id)
-
-
 @pytest.mark.parametrize("name", ["..", "../reports", "/etc", "", ".hidden", "words/../words"])
 def test_only_listed_ids_become_part_of_a_path(archive: Archive, name: str) -> None:
     archive.add(report_of(System("words")))

@@ -80,20 +80,6 @@ def test_queries_that_one_system_has_no_value_for_are_left_out() -> None:
     assert found[0].num_queries == 17
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "key", "message"),
-    [
-        ("C", "A", KEY, "has no system 'C'"),
-        ("A", "C", KEY, "has no system 'C'"),
-        ("A", "B", "x" * 10_000, "A has no 'x"),
-    ],
-)
-def test_what_the_report_does_not_have_is_refused(first: str, second: str, key: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=message) as caught:
-        break_down(ordered(A=A, B=B), first, second, key)
-    assert len(str(caught.value)) < 500
-
-
 KINDS: Any = ("original", "negated", "composed", "composed", "negated")
 
 

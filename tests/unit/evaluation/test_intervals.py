@@ -65,17 +65,6 @@ def test_equal_values_have_no_interval_since_no_resample_differs() -> None:
     assert interval([5.0]) is None
 
 
-def test_intervals_are_the_same_every_time_and_in_whatever_company() -> None:
-    rng = np.random.default_rng(0)
-    table, units = rng.random((50, 3)), np.arange(50)
-    together = intervals_of_means(table, units)
-    assert together == intervals_of_means(table, units)
-    for column, found in enumerate(together):
-        (alone,) = intervals_of_means(table[:, [column]], units)
-        assert found is not None and alone is not None
-        assert (alone.low, alone.high) == pytest.approx((found.low, found.high), abs=1e-12)
-
-
 def test_queries_with_the_same_relevant_videos_are_a_unit() -> None:
     relevant = ([3], [1, 2], [3], [2, 1], [1])
     queries = [JudgedQuery("composed", str(place), row_array(some)) for place, some in enumerate(relevant)]

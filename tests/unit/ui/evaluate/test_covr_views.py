@@ -29,18 +29,16 @@ def listed(report: Report, **link: Any) -> dict[str, Any]:
     return queries_view(Listing.of(report, resolved(ReportLink("r", **link), report), {}))
 
 
-def test_violations_stand_next_to_recall_of_the_same_queries_whatever_the_measure(report: Report) -> None:
-    for measure in ("R@1", "R@50"):
-        (view,) = report_view(report, "id", (), measure)["tables"]
-        heads = [head["text"] for head in view["heads"]]
-        place = heads.index("violations@5")
-        assert heads[place - 1] == "R@1" and heads[-3:] == ["add prop", "remove actor", "remove prop"]
-        cells = {line["name"]: line["cells"][place - 1 : place + 1] for line in view["lines"]}
-        assert [cell["text"] for cell in cells["CLIP fusion"]] == ["60.0", "10.0"]
-        assert [cell["text"] for cell in cells["CLIP picture"]] == ["100.0", "99.0"]
-        best = {name for name, (_, violations) in cells.items() if violations["best"]}
-        assert best == {"CLIP sum"} and cells["CLIP fusion"][0]["best"] and not cells["CLIP picture"][0]["best"]
-    assert sum(group["span"] for group in view["groups"]) == len(heads) == len(view["lines"][0]["cells"])
+def test_violations_stand_next_to_recall_of_the_same_queries(report: Report) -> None:
+    (view,) = report_view(report, "id", ())["tables"]
+    heads = [head["text"] for head in view["heads"]]
+    place = heads.index("violations@5")
+    assert heads[place - 1] == "R@1" and heads[-3:] == ["add prop", "remove actor", "remove prop"]
+    cells = {line["name"]: line["cells"][place - 1 : place + 1] for line in view["lines"]}
+    assert [cell["text"] for cell in cells["CLIP fusion"]] == ["60.0", "10.0"]
+    assert [cell["text"] for cell in cells["CLIP picture"]] == ["100.0", "99.0"]
+    best = {name for name, (_, violations) in cells.items() if violations["best"]}
+    assert best == {"CLIP sum"} and cells["CLIP fusion"][0]["best"] and not cells["CLIP picture"][0]["best"]
 
 
 def test_queries_are_listed_by_what_the_fusion_gains_and_open_in_search(report: Report) -> None:

@@ -15,12 +15,9 @@ from nt2vr.ui.evaluate.query_views import (
     PER_PAGE,
     Home,
     Listing,
-    cues_of,
-    kinds_of,
     marks_of,
     queries_view,
     review_view,
-    tags_of,
 )
 from nt2vr.ui.evaluate.report_link import ReportLink
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
@@ -88,12 +85,6 @@ def test_the_list_is_filtered_by_kind_cue_words_and_tag(report: Report) -> None:
     assert [row["place"] for row in rows(report, remarks=remarks, tag="misread")] == [3]
     assert {row["place"] for row in rows(report, remarks=remarks, tag="*")} == {3, 4}
     assert rows(report, tag="*") == []
-
-
-def test_the_menus_name_what_the_report_has(report: Report) -> None:
-    assert [shown for shown, _ in kinds_of(report)] == ["all kinds", "original", "negated", "A and not B", "not B"]
-    assert cues_of(report) == [("all cues", ""), ("not (3)", "not")]
-    assert tags_of({1: Remark("a"), 2: Remark("", "b")})[1:] == [("any tag or note (2)", "*"), ("a (1)", "a")]
 
 
 def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:

@@ -17,7 +17,7 @@ from nt2vr.ui.evaluate.report_view import (
     roles_of,
 )
 from nt2vr.ui.web.permissions import Permissions
-from tests.unit.evaluation.words import FIRST, QUERIES, SECOND, SYSTEMS, report_of
+from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
 
 
 @pytest.fixture(scope="module")
@@ -58,12 +58,6 @@ def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
     assert {"href": "reports/words-1/queries.csv", "name": "queries.csv"} in view["files"]
     assert [text.split(":")[0] for text in view["meanings"]] == ["Δ", "Hard pairs", "Violations@10"]
     assert points_of(report)["system"].tolist() == ["words", "words drop", SECOND, "words-bnl"]
-
-
-def test_without_composed_queries_there_is_no_chart_and_no_explanation_of_their_metrics() -> None:
-    report = report_of(System("words"), System("words", "drop"), queries=QUERIES[:2])
-    view = report_view(report, "id", ())
-    assert (len(points_of(report)), view["meanings"], len(view["tables"])) == (0, [], 2)
 
 
 def test_a_breakdown_has_a_line_per_negation_word_with_intervals_and_a_verdict(report: Report) -> None:
