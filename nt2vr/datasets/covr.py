@@ -5,7 +5,7 @@ Media are not downloaded: files are found by their ids in the dataset's folder.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any
 
@@ -219,12 +219,12 @@ def _mined(files: Files, split: str) -> Iterator[CovrSample]:
         with expecting(file, "JSON lines with reference, target, text and both captions"):
             lines = [parse_json(line) for line in file.read_text(encoding="utf-8").split("\n") if line.strip()]
             rows = [(*(stem(text_of(each[key])) for key in ("reference", "target")), each) for each in lines]
-            held_out = set(held_out_of({target for _, target, _ in rows})) if rows else set()
-            if split == "train" and all({reference, target} & held_out for reference, target, _ in rows):
+            held_out = set(held_out_of({target for _, target, _ in rows}))
+            is_training = split == "train"
+            kept = [not {one, two} & held_out if is_training else two in held_out for one, two, _ in rows]
+            if rows and not any(kept):
                 raise DatasetError(f"of {len(rows)} triplets, none is left after a tenth of the targets is held out")
-            for number, (reference, target, each) in enumerate(rows):
-                if (target not in held_out) if split != "train" else ({reference, target} & held_out):
-                    continue
+            for number, (reference, target, each) in compress(enumerate(rows), kept):
                 before, caption = map(text_of, each["captions"])
                 text = text_of(each["text"])
                 yield CovrSample(reference, text, (target,), "triplets", str(number), caption=caption, before=before)

@@ -30,12 +30,7 @@ _SECONDS = re.compile(r"_\d{6}_\d{6}\Z")  # after the id of the YouTube video
 
 def _load(files: Files) -> Annotations:
     """Read the splits present; a video is found by its videoID, such as Ptf_2VRj-V0_000122_000132, or Ptf_2VRj-V0."""
-    splits: dict[Split, Captions] = {}
-    for pattern, split in PARTS.items():
-        for path in files.named(pattern)[:1]:
-            with expecting(path, FORM):
-                entries = read_json(path)
-                splits[split] = {text(entry["videoID"]): [text(some) for some in entry["enCap"]] for entry in entries}
+    splits = _parts(files)
     captions = {video_id: some for part in splits.values() for video_id, some in part.items()}
     for path in files.named(CAPTIONS)[:1]:
         with expecting(path, CAPTIONS_FORM):
@@ -47,6 +42,16 @@ def _load(files: Files) -> Annotations:
         splits = {"train": splits.get("train", {}), **lists} if "train" in splits else lists
         return Annotations("VATEX, val1k5 and test1k5", splits, aliases=youtube)
     return Annotations("VATEX, public test", splits or {"all": captions}, aliases=youtube)
+
+
+def _parts(files: Files) -> dict[Split, Captions]:
+    splits: dict[Split, Captions] = {}
+    for pattern, split in PARTS.items():
+        for path in files.named(pattern)[:1]:
+            with expecting(path, FORM):
+                entries = read_json(path)
+                splits[split] = {text(entry["videoID"]): [text(some) for some in entry["enCap"]] for entry in entries}
+    return splits
 
 
 def _youtube_ids(captions: Captions) -> dict[str, str]:

@@ -75,9 +75,11 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
     queries += (query for query in composed if len(query.relevant))
     lost["composed"] = sum(not len(query.relevant) for query in composed)
     totals = {"original": len(sets.original), "negated": len(sets.negated), "composed": len(composed)}
-    counts = ((kind, lost[kind], total) for kind, total in totals.items() if lost[kind])
-    remarks = [f"{few} of {total} {kind} queries {LOST[kind]}; they are left out." for kind, few, total in counts]
-    return tuple(queries), remarks
+    return tuple(queries), [
+        f"{lost[kind]} of {totals[kind]} {kind} queries {LOST[kind]}; they are left out."
+        for kind in totals
+        if lost[kind]
+    ]
 
 
 def _negated(caption: Caption, original: int, relevant: Rows) -> JudgedQuery:

@@ -85,11 +85,7 @@ def class_questions(labels: Sequence[tuple[str, str]], prompts: Prompts = DEFAUL
             A ConfigError refuses one with a single class.
     """
     named = [(label.lower().replace("_", " "), data.replace("; ", ", ")) for label, data in labels]
-    classes: dict[str, dict[str, None]] = {}
-    for name, data in named:
-        classes.setdefault(data, {})[name] = None
-    if alone := [data for data, names in classes.items() if len(names) < 2]:
-        raise ConfigError(f"{alone[0] or 'The data'} has a single class. Give at least two to choose between.")
+    classes = _by_data_set(named)
     texts: dict[str, int] = {}
     averaged: dict[str, tuple[str, ...]] = {}
     questions: list[JudgedQuery] = []
@@ -102,6 +98,15 @@ def class_questions(labels: Sequence[tuple[str, str]], prompts: Prompts = DEFAUL
             averaged |= {each[0]: each for each in said.values() if len(each) > 1}
             questions += _questions(kind, {name: each[0] for name, each in said.items()}, named, classes, texts)
     return tuple(texts), tuple(questions), averaged
+
+
+def _by_data_set(named: Sequence[tuple[str, str]]) -> dict[str, dict[str, None]]:
+    classes: dict[str, dict[str, None]] = {}
+    for name, data in named:
+        classes.setdefault(data, {})[name] = None
+    if alone := [data for data, names in classes.items() if len(names) < 2]:
+        raise ConfigError(f"{alone[0] or 'The data'} has a single class. Give at least two to choose between.")
+    return classes
 
 
 def _questions(

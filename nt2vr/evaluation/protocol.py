@@ -292,7 +292,7 @@ def ask(
     Ranks of captions are those of `plain`, which alone searches for captions as they are; of other strategies, 0.
     """
     queries, doing = benchmark.queries, f"queries, {encoder.name}"
-    is_plain = [system.strategy == PLAIN for system in systems]
+    strategies = [system.strategy for system in systems]
     blocks: list[list[Measured]] = [[] for _ in systems]
     captions = list[Vectors]()
     for start, block in _blocks(queries):
@@ -303,23 +303,24 @@ def ask(
         step(0)
         wrong, places = choices_of(block, benchmark.texts)
         asked = ask_systems(encoder, systems, [*block, *wrong], parse_query, step, benchmark.averaged)
+        measure: Callable[..., Measured] = measure_choices if block[0].is_question else measure_block
+        known = places if block[0].is_question else len(benchmark.video_ids)
         for parts, (vectors, exclusions) in zip(blocks, asked, strict=True):
             step(1)
-            if block[0].is_question:
-                parts.append(measure_choices(vectors, videos, block, places, exclusions))
-            else:
-                parts.append(measure_block(vectors, videos, block, len(benchmark.video_ids), exclusions))
-        rows = [row for row, query in enumerate(block) if query.kind == "original"]
-        captions += [found.vectors[rows] for found, plain in zip(asked, is_plain, strict=True) if plain]
+            parts.append(measure(vectors, videos, block, known, exclusions))
+        if PLAIN in strategies:
+            plain = asked[strategies.index(PLAIN)].vectors
+            captions.append(plain[[row for row, query in enumerate(block) if query.kind == "original"]])
     progress(len(queries), len(queries), doing)
     results = [joined(parts) for parts in blocks]
     originals = [query for query in queries if query.kind == "original"]
     if not originals or benchmark.captions:  # videos in words are made of the captions that they would rank
         return results
     none = np.zeros(len(benchmark.video_ids), np.int32)
-    ranks = caption_ranks(videos, np.concatenate(captions), originals) if captions else none
+    ranks = {PLAIN: caption_ranks(videos, np.concatenate(captions), originals)} if captions else {}
     return [
-        replace(result, video_ranks=ranks if plain else none) for result, plain in zip(results, is_plain, strict=True)
+        replace(result, video_ranks=ranks.get(strategy, none))
+        for result, strategy in zip(results, strategies, strict=True)
     ]
 
 

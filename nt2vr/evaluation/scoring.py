@@ -35,15 +35,7 @@ def measure_block(
         exclusions: one per query, or none at all.
     """
     count = len(videos) if num_videos is None else num_videos
-    further = sorted({other for query in queries for other in query.instead.values()} - {NO_CAPTION})
-    column = {other: count + place for place, other in enumerate(further)}
-    clips = np.concatenate([videos[:count], videos[further]])
-    scores = score_table(vectors, clips, exclusions, videos[:count])  # (Q, V + further)
-    scores[:, :count][:, ~videos[:count].any(axis=(1, 2)[: videos.ndim - 1])] = -np.inf
-    for row, query in enumerate(queries):
-        for video, other in query.instead.items():
-            scores[row, video] = -np.inf if other == NO_CAPTION else scores[row, column[other]]
-    scores = scores[:, :count]
+    scores = _scores(vectors, videos, queries, count, exclusions)
     relevant, hard, violating = (
         mask([getattr(query, name) for query in queries], count) for name in ("relevant", "hard", "violating")
     )
@@ -63,6 +55,21 @@ def measure_block(
         first,
         pair_scores=np.array(pairs, np.float32).reshape(-1, 2),
     )
+
+
+def _scores(
+    vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQuery], count: int, exclusions: Exclusions
+) -> NDArray[np.float32]:
+    """Score the first `count` videos, or what stands for them in single queries; -inf for unreadable ones."""
+    further = sorted({other for query in queries for other in query.instead.values()} - {NO_CAPTION})
+    column = {other: count + place for place, other in enumerate(further)}
+    clips = np.concatenate([videos[:count], videos[further]])
+    scores = score_table(vectors, clips, exclusions, videos[:count])  # (Q, V + further)
+    scores[:, :count][:, ~videos[:count].any(axis=(1, 2)[: videos.ndim - 1])] = -np.inf
+    for row, query in enumerate(queries):
+        for video, other in query.instead.items():
+            scores[row, video] = -np.inf if other == NO_CAPTION else scores[row, column[other]]
+    return scores[:, :count]
 
 
 def score_table(vectors: Vectors, clips: Vectors, exclusions: Exclusions, gallery: Vectors) -> NDArray[np.float32]:

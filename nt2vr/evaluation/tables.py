@@ -3,7 +3,7 @@
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 
@@ -172,16 +172,24 @@ def csv_table(report: Report) -> str:
     """Return all metrics of all systems, unrounded, with their keys as headers; then the ends of their intervals."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    columns = (column.key for groups in groups_of(report) for group in groups for column in group.columns)
-    measured = (key for _, metrics in lines_of(report) for key in metrics)
-    keys = list(dict.fromkeys(measured if report.is_covr else columns))
+    keys = _keys(report)
     writer.writerow(["system", *keys, *(f"{key} {end}" for key in keys for end in ("low", "high"))])
     for name, metrics in lines_of(report):
-        intervals = report.intervals.get(name, {})
-        known = (intervals.get(key) if key in metrics else None for key in keys)
-        ends = chain.from_iterable((each.low, each.high) if each else ("", "") for each in known)
-        writer.writerow([name, *(metrics.get(key, "") for key in keys), *ends])
+        writer.writerow([name, *(metrics.get(key, "") for key in keys), *_ends(report, name, metrics, keys)])
     return file.getvalue()
+
+
+def _keys(report: Report) -> list[str]:
+    if report.is_covr:
+        return list(dict.fromkeys(key for _, metrics in lines_of(report) for key in metrics))
+    groups = (group for groups in groups_of(report) for group in groups)
+    return list(dict.fromkeys(column.key for group in groups for column in group.columns))
+
+
+def _ends(report: Report, name: str, metrics: Mapping[str, float], keys: Iterable[str]) -> Iterator[float | str]:
+    for key in keys:
+        interval = interval_of(report, name, key) if key in metrics else None
+        yield from (interval.low, interval.high) if interval else ("", "")
 
 
 def latex(report: Report) -> str:

@@ -90,17 +90,13 @@ class _Words:
     def __init__(self, captions: Mapping[str, Sequence[str]]) -> None:
         self._texts = list(dict.fromkeys(text for some in captions.values() for text in some))
         places = {text: place for place, text in enumerate(self._texts)}
-        self._rows = [
-            [places[text] for text in some] for some in captions.values()
-        ]  # for each, positions of its texts
+        # for each row, positions of its texts
+        self._rows = [[places[text] for text in some] for some in captions.values()]
 
     def without_own_captions(self, queries: Sequence[JudgedQuery]) -> tuple[JudgedQuery, ...]:
         """Add a row for each video that has the caption of a query; drop queries whose video has no other caption."""
         keys = [key_of(text) for text in self._texts]
-        having: dict[str, list[int]] = defaultdict(list)
-        for video, texts in enumerate(self._rows):
-            for key in dict.fromkeys(keys[text] for text in texts):
-                having[key].append(video)
+        having = self._videos_with(keys)
         instead: dict[str, dict[int, int]] = {}
         kept: list[JudgedQuery] = []
         places: dict[int | None, int | None] = {None: None}  # of captions among `kept`, by their places before
@@ -115,6 +111,13 @@ class _Words:
                 places[place] = len(kept)
                 kept.append(replace(query, instead=instead[key], original=places[query.original]))
         return tuple(kept)
+
+    def _videos_with(self, keys: Sequence[str]) -> Mapping[str, list[int]]:
+        having: dict[str, list[int]] = defaultdict(list)
+        for video, texts in enumerate(self._rows):
+            for key in dict.fromkeys(keys[text] for text in texts):
+                having[key].append(video)
+        return having
 
     def _row_without(self, video: int, key: str, keys: Sequence[str]) -> int:
         """Add the row that stands for a video without a caption."""

@@ -219,23 +219,30 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
 
 def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
     """Show the query that a link reviews, if any, with both systems' first clips; `refusal`: why it takes no notes."""
-    place, link, home = listing.link.query, listing.link, listing.home
+    place, link = listing.link.query, listing.link
     if place is None or not 0 <= place < len(listing.report.queries) or listing.report.is_covr:
         return {}
     row = listing.report.row(place)
-    is_here = home is not None and any(video_id in home.video_ids for video_id in row.relevant)
-    judged, systems = f"{link.report}:{place}" if is_here else "", list(dict.fromkeys((link.first, link.second)))
     return {
         **_query(listing, place, row),
         **_steps(listing, place),
         "link": link.address,
-        "search": search_link(row.query.text, systems, judged, home.key if home is not None else ""),
+        "search": _search(listing, place, row),
         "sides": [_side(listing, place, row, system) for system in (link.first, link.second)],
         "tags": list(dict.fromkeys([*(said.tag for said in listing.remarks.values() if said.tag), *TAGS])),
         "longest_tag": MAX_TAG,
         "longest_note": MAX_NOTE,
         "refusal": refusal,
     }
+
+
+def _search(listing: Listing, place: int, row: Row) -> str:
+    home, link = listing.home, listing.link
+    systems = list(dict.fromkeys((link.first, link.second)))
+    if home is None:
+        return search_link(row.query.text, systems)
+    judged = "" if home.video_ids.isdisjoint(row.relevant) else f"{link.report}:{place}"
+    return search_link(row.query.text, systems, judged, home.key)
 
 
 def _steps(listing: Listing, place: int) -> dict[str, Any]:

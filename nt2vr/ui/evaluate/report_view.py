@@ -75,11 +75,6 @@ def day_text(created: str) -> str:
 def report_view(report: Report, report_id: str, files: Sequence[str]) -> dict[str, Any]:
     """Show a report: its data, tables and downloads."""
     tables = tables_of(report)
-    columns = [column for table in tables for column in table.columns]
-    meanings = dict.fromkeys(column.meaning for column in columns if column.meaning)
-    if report.is_covr:
-        has_removals = any(column.key == f"{REMOVALS}/R@1" for column in columns)
-        meanings = dict.fromkeys(COVR_MEANINGS if has_removals else COVR_MEANINGS[:1])
     return {
         "id": report_id,
         "name": report.name,
@@ -87,10 +82,26 @@ def report_view(report: Report, report_id: str, files: Sequence[str]) -> dict[st
         "about": size_of(report),
         "remarks": list(report.source.get("remarks", ())),
         "margins": "" if report.is_covr else MARGINS,
-        "meanings": [*meanings, *report.notes],
+        "meanings": [*_meanings(report, tables), *report.notes],
         "tables": [_table_view(report, table) for table in tables],
         "files": [{"href": f"reports/{report_id}/{file}", "name": file} for file in files],
     }
+
+
+def _meanings(report: Report, tables: Sequence[Table]) -> list[str]:
+    """Explain the measures of the tables' columns, each once."""
+    columns = [column for table in tables for column in table.columns]
+    if not report.is_covr:
+        return list(dict.fromkeys(column.meaning for column in columns if column.meaning))
+    has_removals = any(column.key == f"{REMOVALS}/R@1" for column in columns)
+    return list(COVR_MEANINGS if has_removals else COVR_MEANINGS[:1])
+
+
+def _notes(report: Report, roles: Mapping[str, str]) -> dict[str, str]:
+    """Return the note next to each system's name."""
+    if report.is_covr:
+        return {result.system: NOTES.get(result.spec["strategy"], "") for result in report.results}
+    return {name: ROLES.get(role, "") for name, role in roles.items()}
 
 
 def _table_view(report: Report, table: Table) -> dict[str, Any]:
@@ -99,9 +110,7 @@ def _table_view(report: Report, table: Table) -> dict[str, Any]:
     References do not compete; nor, with a picture plus a text, do controls, which win violations by ignoring one.
     """
     roles = roles_of(report)
-    notes = {name: ROLES.get(role, "") for name, role in roles.items()}
-    if report.is_covr:
-        notes = {result.system: NOTES.get(result.spec["strategy"], "") for result in report.results}
+    notes = _notes(report, roles)
     competing = {name for name, role in roles.items() if not (report.is_covr and role)}
     best = {column.key: _best([m for name, m in table.lines if name in competing], column) for column in table.columns}
     return {
@@ -159,14 +168,17 @@ def measure_choices(report: Report, first: str, second: str) -> list[tuple[str, 
 def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.DataFrame:
     """Compare two systems per negation word, with what is more than noise; errors as of `break_down`."""
     column = next((one for group in GROUPS for one in group.columns if one.key == key), Column(key, key))
-    rows = []
-    for place, group in enumerate(break_down(report, first, second, key)):
-        name = f"{group.num_joined} others" if group.num_joined else group.name or "none"
-        p = "p < .001" if group.p < 0.001 else f"p = {group.p:.3f}".replace("0.", ".")
-        figures = (_figure_text(column, each) for each in (group.first, group.second, group.difference))
-        rows.append([name if place else "all", group.num_queries, *figures, f"{_verdict(group, column)}, {p}"])
+    groups = break_down(report, first, second, key)
+    rows = [["all", *_group_row(groups[0], column)[1:]], *(_group_row(group, column) for group in groups[1:])]
     columns = ["negation word", "queries", first, second, "difference", ""]
     return pd.DataFrame(rows, columns=columns if first != second else [*columns[:3], f"{second} ", *columns[4:]])
+
+
+def _group_row(group: Group, column: Column) -> list[Any]:
+    name = f"{group.num_joined} others" if group.num_joined else group.name or "none"
+    p = "p < .001" if group.p < 0.001 else f"p = {group.p:.3f}".replace("0.", ".")
+    figures = (_figure_text(column, each) for each in (group.first, group.second, group.difference))
+    return [name, group.num_queries, *figures, f"{_verdict(group, column)}, {p}"]
 
 
 def _figure_text(column: Column, figure: Figure) -> str:
