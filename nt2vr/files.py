@@ -82,6 +82,18 @@ def hash_file(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
+def stamp(*paths: Path) -> tuple[object, ...]:
+    """Return what changes whenever one of these files or folders is replaced or written to; nothing is opened."""
+    found: list[object] = []
+    for path in paths:
+        try:
+            status = path.stat()
+            found.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+        except OSError:
+            found.append(None)
+    return tuple(found)
+
+
 def with_schema(data: Mapping[str, Any]) -> dict[str, Any]:
     """Add the version of the file format to data that is to be written."""
     return {SCHEMA_KEY: SCHEMA, **data}

@@ -35,7 +35,7 @@ def _load(files: Files) -> Annotations:
     if len(found) > 1:
         names = ", ".join(file.name for file in found)
         raise DatasetError(f"{found[0].parent} has several captions files ({names}). Name one of them.")
-    return _annotations(found[0])
+    return annotations_of(found[0])
 
 
 def _load_others(files: Files) -> Annotations:
@@ -43,7 +43,7 @@ def _load_others(files: Files) -> Annotations:
     found, texts = files.named("*.json"), files.named("*.txt")
     arrays = [path for path in found if path.read_bytes()[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")]
     if chosen := arrays or (found if not texts else []):
-        return _annotations(chosen[0])
+        return annotations_of(chosen[0])
     beside = [path for path in texts if path.stem in files.media and files.media[path.stem].parent == path.parent]
     if not beside:
         raise DatasetError(
@@ -57,7 +57,8 @@ def _load_others(files: Files) -> Annotations:
     return Annotations(files.folder.name, {"all": captions}, {stem: files.media[stem] for stem in captions})
 
 
-def _annotations(path: Path) -> Annotations:
+def annotations_of(path: Path, needs_captions: bool = True) -> Annotations:
+    """Read a captions file, from whose folder no path may lead out."""
     splits: dict[Split, Captions] = {}
     paths: dict[str, Path] = {}
     with expecting(path, FORM):
@@ -70,7 +71,7 @@ def _annotations(path: Path) -> Annotations:
             if relative:
                 paths[video_id] = path.parent / relative
             split = split_named(str(row["split"])) if row.get("split") else "all"
-            splits.setdefault(split, {}).setdefault(video_id, []).extend(_captions(row, where))
+            splits.setdefault(split, {}).setdefault(video_id, []).extend(_captions(row, where, needs_captions))
         if not splits:
             raise ValueError("it has no rows")
     if len(splits) > 1:  # only some videos name their split
@@ -145,8 +146,10 @@ def _first(row: Row, names: tuple[str, ...]) -> Any:
     return next((value for value in found if value not in (None, "")), "" if found else None)
 
 
-def _captions(row: Row, where: str) -> list[str]:
+def _captions(row: Row, where: str, needs_one: bool) -> list[str]:
     said = _first(row, CAPTION)
+    if said is None and not needs_one:
+        return []
     captions = said if isinstance(said, list) else [said]
     if not all(isinstance(caption, str) for caption in captions):
         raise ValueError(f"{where} has no caption, but {quoted(said)}, among {_listed(row)}")

@@ -73,6 +73,16 @@ def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True
     return Dataset(annotations.name, split, videos, tuple(remarks))
 
 
+def videos_of(path: Path) -> list[Video]:
+    """List the videos that a captions file of one's own names, with or without captions, files or splits."""
+    files, annotations = Files(path), captions.annotations_of(path, needs_captions=False)
+    videos = []
+    for name, texts in captions_of_split(annotations.name, annotations.splits, "all").items():
+        file = _file_of(name, annotations, files) or annotations.paths.get(name, files.folder / name)
+        videos.append(Video(name, file, tuple(text for text in texts if text)))
+    return videos
+
+
 def kind_and_path(data: str | Path) -> tuple[str, Path]:
     """Split "KIND:PATH"; the kind is empty if not given."""
     kind, colon, path = str(data).partition(":")

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import FiniteFloat
+
 from nt2vr.datasets.base import Split
 
 Kind = Literal["folder", "uploads", "manifest", "dataset"]
@@ -20,9 +22,9 @@ class Source:
     id: str
     name: str  # display name, unique among libraries
     kind: Kind
-    path: Path  # a folder, a JSONL or CSV manifest, or a dataset that `load_dataset` reads; absolute and resolved
+    path: Path  # a folder, a file of captions, or a dataset that `load_dataset` reads; absolute and resolved
     split: Split = "all"
-    window_s: float = 0.0  # seconds per window of a long video; 0 keeps videos whole
+    window_s: FiniteFloat = 0.0  # seconds per window of a long video; 0 keeps videos whole
     within: Path | None = None  # folder that every file must lie in after links are followed; None is anywhere
     loader: str = ""  # kind of dataset, as in "KIND:PATH"; empty infers it
 
@@ -36,7 +38,7 @@ class Source:
         """The folder that its files must lie in after links are followed; None is anywhere."""
         if self.kind in ("folder", "uploads"):
             return self.path
-        return self.path.parent if self.path.suffix.lower() == ".jsonl" else self.within
+        return self.path.parent if self.kind == "manifest" else self.within
 
 
 @dataclass(frozen=True)

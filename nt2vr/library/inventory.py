@@ -6,7 +6,8 @@ cannot be read on a full disk or in a read-only folder.
 
 import logging
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from nt2vr.errors import GalleryError, reason_of
 from nt2vr.files import is_disk_full, parse_json
 from nt2vr.library.info import Changes, Source
 from nt2vr.media.gallery import Video
-from nt2vr.media.video import Probe
+from nt2vr.media.video import Probe, Window
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +25,6 @@ CLOSED_FOLDER = "closed folder"  # kind of a folder that cannot be opened
 NOTE = "note"  # kind of an entry that says how many files are left out
 WHOLE = 1.5  # windows; a video up to this long stays whole
 MAX_WINDOWS = 20_000  # per film: two days in windows of 10 s
-Window = tuple[float, float]  # start and end in seconds
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS files (
@@ -56,7 +56,12 @@ UPDATE files SET duplicate_of = first FROM (
 ) WHERE id = one AND duplicate_of != first
 """
 COUNTS = """
-SELECT count(*), coalesce(sum(num_clips), 0), coalesce(sum(seconds), 0), coalesce(max(captions != '[]'), 0)
+SELECT count(*) AS num_files,
+    coalesce(sum(num_clips), 0) - (SELECT count(*) FROM skipped_clips) AS num_clips,
+    (SELECT count(*) FROM files WHERE state = 'skipped') + (SELECT count(*) FROM skipped_clips) AS num_skipped,
+    coalesce(sum(seconds), 0.0) AS seconds,
+    coalesce(max(captions != '[]'), 0) AS has_captions,
+    (SELECT count(*) FROM files WHERE duplicate_of != '') AS num_copies
 FROM files WHERE state = 'ready' AND duplicate_of = ''
 """
 
@@ -72,27 +77,14 @@ class LibraryFile(NamedTuple):
     state: str = "new"
     reason: str = ""  # why it cannot be used
     content: str = ""
-    kind: str = ""  # as `Probe` has it, or CLOSED_FOLDER
+    kind: str = ""  # as `Probe` has it, CLOSED_FOLDER or NOTE
     seconds: float = 0.0
     num_frames: int = 0
     num_clips: int = 0
     duplicate_of: str = ""
 
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The captions."""
-        return tuple(parse_json(self.captions)) if self.captions != "[]" else ()
 
-
-class Counts(NamedTuple):
-    """Sums over the usable files."""
-
-    num_files: int = 0
-    num_clips: int = 0
-    seconds: float = 0.0
-    has_captions: bool = False
-    num_skipped: int = 0
-    num_copies: int = 0
+NOBODY = LibraryFile("", "")
 
 
 class Inventory:
@@ -104,33 +96,28 @@ class Inventory:
     def files(self) -> dict[str, LibraryFile]:
         """Return all rows by id, in the order of ids."""
         with self._transaction() as database:
-            rows = database.execute("SELECT * FROM files ORDER BY id").fetchall()
-        return {row[0]: LibraryFile(*row) for row in rows}
+            return {row["id"]: LibraryFile(*row) for row in database.execute("SELECT * FROM files ORDER BY id")}
 
-    def counts(self) -> Counts:
-        """Sum up the usable files, and count the others; duplicates are neither."""
+    def counts(self) -> dict[str, Any]:
+        """Sum up the usable files, and count the others, as `LibraryInfo` has them; duplicates are neither."""
         if not self._path.exists():
-            return Counts()
+            return {}
         with self._transaction() as database:
-            files, clips, seconds, captions = database.execute(COUNTS).fetchone()
-            (skipped,) = database.execute("SELECT count(*) FROM files WHERE state = 'skipped'").fetchone()
-            (failed,) = database.execute("SELECT count(*) FROM skipped_clips").fetchone()
-            (copies,) = database.execute("SELECT count(*) FROM files WHERE duplicate_of != ''").fetchone()
-        return Counts(files, clips - failed, seconds, bool(captions), skipped + failed, copies)
+            found = dict(database.execute(COUNTS).fetchone())
+        return found | {"has_captions": bool(found["has_captions"])}
 
     def skipped_clips(self) -> dict[str, str]:
         """Return the reasons of clips that could not be decoded, by id."""
         with self._transaction() as database:
-            return dict(database.execute("SELECT id, reason FROM skipped_clips ORDER BY id").fetchall())
+            return dict(map(tuple, database.execute("SELECT id, reason FROM skipped_clips ORDER BY id")))
 
-    def apply(self, pending: Iterable[LibraryFile], captioned: Iterable[LibraryFile], removed: Iterable[str]) -> None:
+    def apply(self, pending: Iterable[LibraryFile], captioned: Iterable[LibraryFile], gone: Iterable[str]) -> None:
         """Add or renew files that are to be read, change captions, and remove files."""
         rows = [file._replace(state="skipped") if file.reason else file for file in pending]
+        ids = [(each,) for each in gone]
         with self._transaction() as database:
-            gone = [(each,) for each in removed]
-            for table, key in (("files", "id"), ("skipped_clips", "file_id")):
-                database.executemany(f"DELETE FROM {table} WHERE {key} = ?", gone)
-            database.executemany("DELETE FROM skipped_clips WHERE file_id = ?", [row[:1] for row in rows])
+            database.executemany("DELETE FROM files WHERE id = ?", ids)
+            database.executemany("DELETE FROM skipped_clips WHERE file_id = ?", ids + [row[:1] for row in rows])
             database.executemany(f"INSERT OR REPLACE INTO files VALUES ({','.join('?' * 13)})", rows)
             texts = [(file.captions, file.id) for file in captioned]
             database.executemany("UPDATE files SET captions = ? WHERE id = ?", texts)
@@ -139,13 +126,12 @@ class Inventory:
         """Store what files contain and their number of clips, or why they cannot be used."""
         with self._transaction() as database:
             for file_id, found in probes.items():
-                if isinstance(found, str):
-                    change, values = "state = 'skipped', reason = ?", (found,)
-                else:
-                    probe, clips = found
-                    change = "state = 'ready', content = ?, kind = ?, seconds = ?, num_frames = ?, num_clips = ?"
-                    values = (probe.content, probe.kind, probe.seconds, probe.num_frames, clips)  # type: ignore[assignment]
-                database.execute(f"UPDATE files SET {change} WHERE id = ?", (*values, file_id))
+                changes: dict[str, Any] = {"state": "skipped", "reason": found}
+                if not isinstance(found, str):
+                    probe, num_clips = found
+                    changes = {"state": "ready", **vars(probe), "num_clips": num_clips}
+                columns = ", ".join(f"{name} = ?" for name in changes)
+                database.execute(f"UPDATE files SET {columns} WHERE id = ?", (*changes.values(), file_id))
 
     def mark_duplicates(self) -> None:
         """Note for each file the first one with the same content."""
@@ -173,6 +159,7 @@ class Inventory:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             database = sqlite3.connect(self._path, timeout=BUSY_S)
+            database.row_factory = sqlite3.Row
             try:
                 database.executescript(SCHEMA)
                 with database:
@@ -180,64 +167,75 @@ class Inventory:
             finally:
                 database.close()
         except (sqlite3.Error, OSError) as error:
-            if getattr(error, "sqlite_errorcode", None) in DAMAGE:
-                self._set_aside()
+            code = getattr(error, "sqlite_errorcode", None)
+            if code in DAMAGE:
+                logger.warning("%s is damaged and was set aside; the next update makes it again.", self._path)
+                self._path.replace(self._path.with_name(f"{self._path.name}.damaged"))
+                self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)
                 raise GalleryError(
                     "The library's list of files was damaged. Update it: the list is made again."
                 ) from error
-            full = is_disk_full(error) or getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
-            reason = "the disk is full" if full else reason_of(error)
+            reason = "the disk is full" if is_disk_full(error) or code == sqlite3.SQLITE_FULL else reason_of(error)
             raise GalleryError(f"The library's list of files cannot be used ({reason}).") from error
-
-    def _set_aside(self) -> None:
-        logger.warning("%s is damaged and was set aside; the next update makes it again.", self._path)
-        self._path.replace(self._path.with_name(f"{self._path.name}.damaged"))
-        self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)
 
 
 def compared(
     known: Mapping[str, LibraryFile], found: Sequence[LibraryFile]
-) -> tuple[Changes, list[LibraryFile], list[LibraryFile]]:
-    """Compare by path, size and modification time. What lies in a folder that cannot be opened is not removed.
+) -> tuple[list[LibraryFile], list[LibraryFile], list[LibraryFile]]:
+    """Compare by path, size and modification time. What lies in a folder that cannot be opened is not gone.
 
     Returns:
-        The changes, the files to be read, and unchanged files with other captions.
+        The files to be read, unchanged files with other captions, and those that are gone.
     """
     there = {file.id: file for file in found}
-    closed = tuple(f"{file.id}/" if file.id else "" for file in found if file.kind == CLOSED_FOLDER)
-    gone = [name for name in known if name not in there and not name.startswith(closed)]
-    pending = [file for file in found if not _is_known(file, known)]
-    captioned = [file for file in found if file.id in known and known[file.id].captions != file.captions]
-    renamed = _renamed([known[name] for name in gone], [file for file in pending if file.id not in known])
-    files = [file for file in pending if file.kind != NOTE]
-    changes = Changes(
-        tuple(file.id for file in files if file.id not in known and file.id not in renamed.values()),
-        tuple(file.id for file in files if file.id in known and known[file.id].state != "new"),
-        renamed,
-        tuple(name for name in gone if name not in renamed and known[name].kind != NOTE),
+    closed = tuple(f"{file.id}/".lstrip("/") for file in found if file.kind == CLOSED_FOLDER)
+    return (
+        [file for file in found if not _is_known(file, known.get(file.id))],
+        [there[name] for name in there.keys() & known.keys() if there[name].captions != known[name].captions],
+        [known[name] for name in sorted(known.keys() - there.keys()) if not name.startswith(closed)],
     )
-    return changes, pending, captioned
 
 
-def _is_known(file: LibraryFile, known: Mapping[str, LibraryFile]) -> bool:
-    stored = known.get(file.id)
+def _is_known(file: LibraryFile, stored: LibraryFile | None) -> bool:
     if stored is None or stored.state == "new" or (file.reason and file.reason != stored.reason):
         return False
     return (stored.path, stored.size, stored.mtime_ns) == (file.path, file.size, file.mtime_ns)
 
 
-def _renamed(gone: Sequence[LibraryFile], new: Sequence[LibraryFile]) -> dict[str, str]:
-    """Pair files that are gone with new ones of the same size and modification time, which a move leaves alone."""
-    by_stat: dict[tuple[int, int], list[str]] = {}
+def changes_of(
+    known: Mapping[str, LibraryFile],
+    pending: Iterable[LibraryFile],
+    gone: Iterable[LibraryFile],
+    mark: Callable[[LibraryFile], Any],
+) -> Changes:
+    """Name the changes; a file that is gone and a new one with the same `mark` are a renamed one."""
+    files, gone = _without_notes(pending), _without_notes(gone)
+    renamed = _renamed(gone, [file for file in files if file.id not in known], mark)
+    came = set(renamed.values())
+    return Changes(
+        new=tuple(file.id for file in files if file.id not in known.keys() | came),
+        changed=tuple(file.id for file in files if known.get(file.id, NOBODY).state != "new"),
+        renamed=renamed,
+        removed=tuple(file.id for file in gone if file.id not in renamed),
+    )
+
+
+def _without_notes(files: Iterable[LibraryFile]) -> list[LibraryFile]:
+    return [file for file in files if file.kind != NOTE]
+
+
+def _renamed(
+    gone: Iterable[LibraryFile], new: Iterable[LibraryFile], mark: Callable[[LibraryFile], Any]
+) -> dict[str, str]:
+    names = defaultdict[Any, list[str]](list)
     for file in new:
-        if not file.reason:
-            by_stat.setdefault((file.size, file.mtime_ns), []).append(file.id)
-    pairs = ((file.id, by_stat.get((file.size, file.mtime_ns))) for file in gone if file.state != "new")
-    return {old: names.pop(0) for old, names in pairs if names}
+        if mark(file) and not file.reason:
+            names[mark(file)].append(file.id)
+    return {file.id: names[mark(file)].pop(0) for file in gone if file.state != "new" and names[mark(file)]}
 
 
-def windows(seconds: float, num_frames: int, window_s: float) -> list[Window]:
-    """Cut a video into windows; a tail shorter than half a window joins the one before it.
+def windows(seconds: float, num_frames: int, window_s: float) -> list[tuple[float, float]]:
+    """Cut a video into windows, (start, end) in seconds; a tail shorter than half of one joins the one before it.
 
     Args:
         num_frames: its frames; windows grow until there are no more windows than frames.
@@ -260,11 +258,11 @@ def clips_of(file: LibraryFile, source: Source) -> list[Video]:
     """Return the clips of a file: itself, or its windows; none for a copy, or a file that cannot be used."""
     if file.state != "ready" or file.duplicate_of:
         return []
-    captions, path = file.texts, Path(file.path)
+    captions, path = tuple(parse_json(file.captions)), Path(file.path)
     known: dict[str, Any] = {"content": file.content, "root": source.root}
     spans = windows(file.seconds, file.num_frames, source.window_s)
-    if file.kind == "picture" or (len(spans) == 1 and source.kind in ("manifest", "dataset")):
-        return [Video(file.id, path, captions, **known)]  # sampled by frame numbers, as in the papers
-    if len(spans) == 1:
-        return [Video(file.id, path, captions, end=file.seconds, **known)]
-    return [Video(window_id(file.id, span), path, captions, None, *span, film=file.id, **known) for span in spans]
+    if len(spans) > 1 and file.kind != "picture":
+        return [Video(window_id(file.id, span), path, captions, None, *span, film=file.id, **known) for span in spans]
+    if file.kind == "picture" or source.kind in ("manifest", "dataset"):
+        return [Video(file.id, path, captions, **known)]  # sampled as a whole, as in the papers
+    return [Video(file.id, path, captions, end=file.seconds, **known)]

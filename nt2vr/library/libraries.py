@@ -1,23 +1,23 @@
 """All libraries of a data folder, one subfolder each: settings, inventory, previews."""
 
 import logging
-import math
 import shutil
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
+from pydantic import TypeAdapter
 
 from nt2vr.datasets.base import Split
 from nt2vr.datasets.load import DATASETS, kind_and_path
-from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, did_you_mean, quoted
-from nt2vr.files import check_free, check_writable, parse_json, with_schema, without_schema, write_json
+from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, did_you_mean, quoted, reason_of
+from nt2vr.files import check_free, check_writable, parse_json, stamp, with_schema, without_schema, write_json
 from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, Kind, LibraryInfo, Skipped, Source
-from nt2vr.library.inventory import Counts, Inventory, clips_of, compared
+from nt2vr.library.inventory import Inventory, changes_of, clips_of, compared
 from nt2vr.library.previews import Previews
 from nt2vr.library.sources import allowed_path, is_available, list_files
 from nt2vr.media.decode import Decoder
@@ -34,6 +34,8 @@ MAX_NAME = 80  # characters
 MAX_STEM, MAX_FILE_BYTES = 120, 200  # characters and bytes of an upload's name; file systems take 255 bytes
 EMBEDDINGS = "embeddings"  # beside the folder of libraries
 BUILT_IN = "built-in"  # name of the gallery that is no library, on the command line and in the APIs
+MANIFESTS = (".csv", ".tsv", ".jsonl", ".json")
+SOURCE = TypeAdapter(Source)
 WAIT_S = 0.5  # between looks at whether to stop waiting for another update
 
 
@@ -56,14 +58,7 @@ class Libraries:
 
     def stamp(self, library_id: str) -> tuple[object, ...]:
         """Return what changes whenever a library's clips or its name do, without opening anything."""
-        found: list[object] = []
-        for name in (SETTINGS, INVENTORY):
-            try:
-                stat = (self.folder / library_id / name).stat()
-                found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
-            except OSError:
-                found.append(None)
-        return tuple(found)
+        return stamp(*(self.folder / library_id / name for name in (SETTINGS, INVENTORY)))
 
     def add(
         self,
@@ -90,12 +85,10 @@ class Libraries:
             raise ConfigError(f"Windows of {window_s} s cannot be made. Choose {MIN_WINDOW_S:g} to {MAX_WINDOW_S:g}.")
         library_id = uuid4().hex[:12]
         folder = self.folder / library_id
-        if kind == "uploads":
-            (folder / UPLOADS).mkdir(parents=True)
-            source = Source(library_id, name, kind, (folder / UPLOADS).resolve(), "all", window_s)
-        else:
-            source = _named(Source(library_id, name, kind, Path(), split, window_s), path, roots)
-        folder.mkdir(parents=True, exist_ok=True)
+        source = Source(library_id, name, kind, (folder / UPLOADS).resolve(), split, window_s)
+        if kind != "uploads":
+            source = _named(source, path, roots)
+        (folder / UPLOADS if kind == "uploads" else folder).mkdir(parents=True)
         self._write(source)
         return self._info(source)
 
@@ -163,8 +156,9 @@ class Libraries:
     def check(self, library_id: str) -> Changes:
         """Compare the files with what is indexed, by path, size and modification time; nothing is read."""
         source = self._source(library_id)
-        changes, _, _ = compared(self.inventory(source.id).files(), list(list_files(source)))
-        return changes
+        known = self.inventory(source.id).files()
+        pending, _, gone = compared(known, list(list_files(source)))
+        return changes_of(known, pending, gone, lambda file: (file.size, file.mtime_ns))
 
     def inventory(self, library_id: str) -> Inventory:
         """Return the table of a library's files, by its id."""
@@ -203,25 +197,17 @@ class Libraries:
         path = folder / SETTINGS
         try:
             data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
-            place = (folder / UPLOADS).resolve() if data["kind"] == "uploads" else Path(data["path"])  # it may move
-            within = Path(data["within"]) if data["within"] else None
-            source = Source(**{**data, "id": folder.name, "path": place, "within": within})
-            texts = (source.name, source.kind, source.split, source.loader)
-            if not all(isinstance(text, str) for text in texts) or not math.isfinite(source.window_s):
-                raise TypeError("its settings have other kinds of values")
-            return source
+            if data.get("kind") == "uploads":
+                data["path"] = (folder / UPLOADS).resolve()  # the data folder may have moved
+            return SOURCE.validate_python({**data, "id": folder.name})
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, Nt2vrError) as error:
-            logger.warning("The library in %s cannot be read (%s).", folder, error)
+        except (OSError, ValueError, TypeError, AttributeError, Nt2vrError) as error:
+            logger.warning("The library in %s cannot be read (%s).", folder, reason_of(error))
             return None
 
     def _write(self, source: Source) -> None:
-        within = str(source.within) if source.within else None
-        write_json(
-            self.folder / source.id / SETTINGS,
-            with_schema({**asdict(source), "path": str(source.path), "within": within}),
-        )
+        write_json(self.folder / source.id / SETTINGS, with_schema(SOURCE.dump_python(source, mode="json")))
 
     def _source(self, name: str) -> Source:
         sources = self._sources()
@@ -240,9 +226,9 @@ class Libraries:
             counts = self.inventory(source.id).counts()
         except GalleryError as error:
             logger.warning("%s: %s", source.name, error)
-            counts = Counts()
+            counts = {}
         recalls = served_recalls(self._embeddings / source.key)
-        return LibraryInfo(source, available=is_available(source), recalls=recalls, **counts._asdict())
+        return LibraryInfo(source, available=is_available(source), recalls=recalls, **counts)
 
     def _free_name(self, name: str, library_id: str = "") -> str:
         """Strip a name; refuse one that is empty, too long, unprintable or taken."""
@@ -268,8 +254,8 @@ def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> So
     resolved, root = allowed_path(place, roots)
     if source.kind == "folder" and not resolved.is_dir():
         raise ConfigError(f"{resolved} is not a folder. Name a folder, or choose another kind of library.")
-    if source.kind == "manifest" and resolved.suffix.lower() not in (".jsonl", ".csv"):
-        raise ConfigError(f"{resolved.name} is not a manifest. Name a JSONL or CSV file.")
+    if source.kind == "manifest" and resolved.suffix.lower() not in MANIFESTS:
+        raise ConfigError(f"{resolved.name} is not a manifest. Name a CSV, TSV, JSONL or JSON file.")
     within = {"folder": resolved, "manifest": resolved.parent}.get(source.kind, root)
     source = replace(source, path=resolved, within=within, loader=loader)
     if not is_available(source):

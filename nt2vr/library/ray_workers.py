@@ -5,15 +5,14 @@ plain actors, not Ray Data's: those lose a whole block with a worker, and a batc
 """
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 from warnings import catch_warnings
 
 import numpy as np
@@ -25,25 +24,16 @@ from nt2vr.media.video_files import VideoFile, decode_files
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
-from nt2vr.search.embed_clips import BATCH_FRAMES, Encode, embeddings_of
+from nt2vr.search.embed_clips import BATCH_FRAMES, Encode, Some, embeddings_of
 from nt2vr.settings import Settings, project_version
 
 ADDRESS = re.compile(r"auto|(ray://)?[^\s/]+:\d+")
 AT_ONCE = 4  # batches per worker: one is encoded while others are decoded
 MOST_CORES = 8  # of a worker without a GPU
 TRIES = 3  # workers that may end with a batch under way
+READY = -1  # instead of the number of a batch: asks a worker whether it is ready
 POLL_S = 0.5  # between looks at whether to stop
 Load = Callable[[], Encoder]
-
-
-class Batch(NamedTuple):
-    """Clips for a worker; none ask whether it is ready."""
-
-    files: Sequence[VideoFile] = ()
-    tries: int = 1
-
-
-READY = Batch()
 
 
 class Worker:
@@ -150,9 +140,9 @@ def _encode(
     files: Sequence[VideoFile],
     failed: dict[str, str],
     report: Callable[[], None],
-) -> Iterator[tuple[Sequence[VideoFile], NDArray[np.float32]]]:
+) -> Iterator[Some]:
     size = max(1, BATCH_FRAMES // like.num_frames)
-    batches = [Batch(files[start : start + size]) for start in range(0, len(files), size)]
+    batches = [files[start : start + size] for start in range(0, len(files), size)]
     most, num_cores, num_gpus = room
     actor = ray.remote(num_cpus=num_cores, num_gpus=num_gpus, max_concurrency=AT_ONCE)(Worker)
     crew = _Crew(ray, partial(actor.remote, load, identity_of(like), num_cores), batches)
@@ -162,40 +152,42 @@ def _encode(
         unfinished = len(batches)
         while unfinished:
             report()
-            for done, (embeddings, reasons) in crew.results():
+            for batch, (embeddings, reasons) in crew.results():
                 unfinished -= 1
                 failed |= reasons
-                if embedded := [file for file in done if file.video.video_id not in reasons]:
+                if embedded := [file for file in batch if file.video.video_id not in reasons]:
                     yield embedded, embeddings
     finally:
-        crew.end()
+        for worker in crew.workers:
+            ray.kill(worker)
 
 
 class _Crew:
     """Workers with batches to do; one that ends is replaced, and its batches are given to others."""
 
-    def __init__(self, ray: Any, start: Callable[[], Any], batches: Sequence[Batch]) -> None:
-        self._ray, self._start, self._todo = ray, start, deque(batches)
-        self._workers = dict[int, Any]()  # by number
-        self._free = deque[int]()  # numbers of workers, once per batch that they can take
-        self._running = dict[Any, tuple[int, Batch]]()  # by the reference of the result
-        self._numbers = count()
+    def __init__(self, ray: Any, start: Callable[[], Any], batches: Sequence[Sequence[VideoFile]]) -> None:
+        self._ray, self._start, self._batches = ray, start, batches
+        self.workers = list[Any]()
+        self._todo = deque(range(len(batches)))
+        self._free = list[Any]()  # workers, once per batch that they can take
+        self._running = dict[Any, tuple[Any, int]]()  # worker and number of the batch, by the reference of the result
+        self._ended = Counter[int]()  # workers, by the batch under way
 
-    def start_worker(self, first: Batch = READY) -> None:
+    def start_worker(self) -> None:
         """Start a worker; it is given batches once it is ready, which on a busy cluster it may never be."""
-        number = next(self._numbers)
-        self._workers[number] = self._start()
-        self._send(number, first)
+        self.workers.append(self._start())
+        self._send(self.workers[-1], READY)
 
-    def _send(self, number: int, batch: Batch) -> None:
-        self._running[self._workers[number].encode.remote(batch.files)] = number, batch
+    def _send(self, worker: Any, number: int) -> None:
+        files = self._batches[number] if number != READY else ()
+        self._running[worker.encode.remote(files)] = worker, number
 
     def results(self) -> Iterator[tuple[Sequence[VideoFile], tuple[NDArray[np.float32], dict[str, str]]]]:
         """Give out batches, wait POLL_S at most, and yield the files and results of those that are back."""
         while self._free and self._todo:
-            self._send(self._free.popleft(), self._todo.popleft())
+            self._send(self._free.pop(), self._todo.popleft())
         for reference in self._ray.wait(list(self._running), timeout=POLL_S)[0]:
-            number, batch = self._running.pop(reference)
+            worker, number = self._running.pop(reference)
             try:
                 result = self._ray.get(reference)
             except self._ray.exceptions.RayTaskError as error:
@@ -203,28 +195,26 @@ class _Crew:
                     raise ConfigError(f"A Ray worker cannot encode: {error.cause}") from None
                 raise
             except self._ray.exceptions.RayError as error:
-                self._replace(number, batch, error)
+                self._replace(worker, number, error)
                 continue
-            if number in self._workers:
-                self._free.extend([number] * (1 if batch.files else AT_ONCE))
-            if batch.files:
-                yield batch.files, result
+            if worker in self.workers:
+                self._free += [worker] * (AT_ONCE if number == READY else 1)
+            if number != READY:
+                yield self._batches[number], result
 
-    def _replace(self, number: int, batch: Batch, error: Exception) -> None:
-        if batch.tries == TRIES:
-            doing = f"encode {batch.files[0].video.video_id} and others" if batch.files else "start"
+    def _replace(self, worker: Any, number: int, error: Exception) -> None:
+        self._ended[number] += 1
+        is_starting = number == READY
+        if self._ended[number] == TRIES * (len(self.workers) if is_starting else 1):
+            doing = "start" if is_starting else f"encode {self._batches[number][0].video.video_id} and others"
             raise GalleryError(
                 f"The workers of the Ray cluster end as they {doing} ({reason_of(error).rstrip('.')}). What is "
                 "embedded is kept. Read the cluster's logs, then update the library."
             )
-        again = batch._replace(tries=batch.tries + 1)
-        if batch.files:
-            self._todo.appendleft(again)
-        if number in self._workers:
-            self._ray.kill(self._workers.pop(number))
-            self._free = deque(other for other in self._free if other != number)
-            self.start_worker(READY if batch.files else again)
-
-    def end(self) -> None:
-        for worker in self._workers.values():
+        if not is_starting:
+            self._todo.appendleft(number)
+        if worker in self.workers:  # this is the first of its batches that fails
+            self.workers.remove(worker)
+            self._free = [other for other in self._free if other != worker]
             self._ray.kill(worker)
+            self.start_worker()

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from nt2vr.datasets.files import VIDEO_SUFFIXES
-from nt2vr.datasets.load import load_dataset
+from nt2vr.datasets.load import load_dataset, videos_of
 from nt2vr.errors import AccessError, ConfigError, GalleryError, counted, quoted, reason_of
 from nt2vr.library.info import Source
 from nt2vr.library.inventory import CLOSED_FOLDER, NOTE, LibraryFile
-from nt2vr.media.gallery import Video, load_gallery
+from nt2vr.media.gallery import Video
 from nt2vr.media.picture import PICTURE_SUFFIXES
 
 SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES | {".m2ts", ".mts", ".vob"}
@@ -77,10 +77,9 @@ def list_files(source: Source) -> Iterator[LibraryFile]:
 
 
 def _described(source: Source) -> Iterable[Video]:
-    if source.kind == "manifest" and source.path.suffix.lower() == ".jsonl":
-        return load_gallery(source.path).videos
-    loader = "folder" if source.kind == "manifest" else source.loader
-    return load_dataset(f"{loader}:{source.path}" if loader else source.path, source.split).videos
+    if source.kind == "dataset":
+        return load_dataset(f"{source.loader}:{source.path}" if source.loader else source.path, source.split).videos
+    return videos_of(source.path)
 
 
 def _in_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:

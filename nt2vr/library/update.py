@@ -8,18 +8,16 @@ from pathlib import Path
 
 from nt2vr.errors import MediaError, counted
 from nt2vr.library.info import Changes, Source
-from nt2vr.library.inventory import NOTE, Inventory, LibraryFile, compared, windows
+from nt2vr.library.inventory import Inventory, LibraryFile, changes_of, compared, windows
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.sources import list_files
 from nt2vr.media.decode import CLOSED, Decoder, ahead
-from nt2vr.media.gallery import Gallery
 from nt2vr.media.store import Cache
 from nt2vr.media.video import Probe
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Job, Progress, silent
 from nt2vr.search.embed_clips import Encode, drop_unused, embed_gallery
-from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import Milvus
 
 PROBES_PER_CHILD = 8  # files under way
@@ -73,8 +71,11 @@ def update_library(
         if encoder is not None and gallery.videos:
             view = embed_gallery(gallery, encoder, decoder, cache, progress, False, milvus, encode)
             embedded, notice = len(view.gallery.videos), view.notice
+            if any(reason.endswith(CLOSED) for _, reason in view.skipped):
+                raise InterruptedError
             if not isinstance(encoder, PrecomputedEncoder):  # which lacks clips for other reasons
-                _note_skipped(gallery, view, inventory)
+                films = {video.video_id: video.film or video.video_id for video in gallery.videos}
+                inventory.skip_clips((clip, films[clip], reason) for clip, reason in view.skipped)
             gallery = libraries.gallery(source.id)
         made = libraries.previews(source.id, decoder)
         if previews:
@@ -82,7 +83,7 @@ def update_library(
         made.retain(gallery.videos)
         with suppress(OSError):  # a full disk: the next update tries again
             drop_unused(gallery, cache)
-        return Updated(changes, len(gallery.videos), embedded, inventory.counts().num_skipped, notice)
+        return Updated(changes, len(gallery.videos), embedded, inventory.counts()["num_skipped"], notice)
 
 
 def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Progress) -> Changes:
@@ -90,28 +91,16 @@ def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Prog
     progress(0, 0, "looking for files")
     found = list(list_files(source))
     known = inventory.files()
-    changes, pending, captioned = compared(known, found)
-    gone = sorted([*changes.renamed, *changes.removed])
-    there = {file.id for file in found}
-    notes = [name for name, file in known.items() if file.kind == NOTE and name not in there]
-    inventory.apply(pending, captioned, gone + notes)
+    pending, captioned, gone = compared(known, found)
+    inventory.apply(pending, captioned, [file.id for file in gone])
     to_read = [file for file in pending if not file.reason]
     progress(0, len(to_read), f"reading files: starting {counted(decoder.num_workers, 'process', 'processes')}")
     _probe(to_read, source, inventory, decoder, progress)
     if source.kind in ("folder", "uploads"):  # a dataset's videos keep their own captions
         inventory.mark_duplicates()
     now = inventory.files()
-    contents = {known[name].content: name for name in gone if known[name].content}
-    new = [*changes.new, *changes.renamed.values()]
-    renamed = {contents.pop(now[name].content): name for name in new if now[name].content in contents}
-    new = [name for name in new if name not in renamed.values()]
-    return replace(
-        changes,
-        new=tuple(new),
-        copies=tuple(name for name in new if now[name].duplicate_of),
-        renamed=renamed,
-        removed=tuple(name for name in gone if name not in renamed),
-    )
+    changes = changes_of(known, [now[file.id] for file in pending], gone, lambda file: file.content)
+    return replace(changes, copies=tuple(name for name in changes.new if now[name].duplicate_of))
 
 
 def _probe(
@@ -126,12 +115,11 @@ def _probe(
             progress(done, len(files), f"reading files: {file.id}")
             try:
                 found: Probe = probing.result()
+                results[file.id] = found, len(windows(found.seconds, found.num_frames, source.window_s))
             except MediaError as error:
                 if str(error).endswith(CLOSED):
                     raise InterruptedError from None
                 results[file.id] = str(error)
-            else:
-                results[file.id] = found, len(windows(found.seconds, found.num_frames, source.window_s))
             if time.monotonic() - stored_s > COMMIT_S:
                 inventory.put_probes(results)
                 results.clear()
@@ -139,11 +127,3 @@ def _probe(
     finally:
         inventory.put_probes(results)
     progress(len(files), len(files), "reading files")
-
-
-def _note_skipped(gallery: Gallery, embedded: EmbeddedGallery, inventory: Inventory) -> None:
-    """Note the clips that cannot be decoded."""
-    if any(reason.endswith(CLOSED) for _, reason in embedded.skipped):
-        raise InterruptedError
-    videos = {video.video_id: video for video in gallery.videos}
-    inventory.skip_clips((name, videos[name].film or name, reason) for name, reason in embedded.skipped)

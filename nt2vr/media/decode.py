@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from nt2vr.errors import MediaError
-from nt2vr.media.picture import LARGE, PICTURE_SUFFIXES, fit, read_picture
+from nt2vr.media.picture import PICTURE_SUFFIXES, fit, read_picture
 from nt2vr.media.preview import write_preview
 from nt2vr.media.video import Window, probe, sample_frames, sample_short_video, sample_windows
 from nt2vr.models.framing import Framing
@@ -49,10 +49,9 @@ def _is_picture(path: Path) -> bool:
     return path.suffix.lower() in PICTURE_SUFFIXES
 
 
-def _picture(path: Path, framing: Framing | None, largest: int | None = None) -> NDArray[np.uint8] | None:
-    """Read a picture; None for one of more than `largest` pixels."""
-    picture = read_picture(path, largest)
-    return picture if picture is None or framing is None else fit(picture, framing)
+def _picture(path: Path, framing: Framing | None) -> NDArray[np.uint8]:
+    picture = read_picture(path)
+    return picture if framing is None else fit(picture, framing)
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ class Decoder(AbstractContextManager["Decoder"]):
     def __init__(self, num_workers: int | None = None, timeout_s: float = 30.0) -> None:
         self.num_workers = num_workers or min(MAX_WORKERS, os.cpu_count() or 1)
         self._timeout_s = timeout_s
-        self._lock, self._one_large = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
         self._pool: ProcessPool | None = None
         self._pending: set[ProcessFuture[Any]] = set()
 
@@ -139,17 +138,9 @@ class Decoder(AbstractContextManager["Decoder"]):
         return self._start(path, write_preview, *asked, timeout_s=2 * self._timeout_s, reads=True, root=root)
 
     def picture(self, path: Path, framing: Framing | None = None) -> NDArray[np.uint8]:
-        """Read a picture as (H, W, 3) RGB, or `fit` to `framing`; large ones are read one at a time."""
-        small: NDArray[np.uint8] | None = self._start(path, _picture, path, framing, LARGE, is_picture=True).result()
-        if small is not None:
-            return small
-        if not self._one_large.acquire(timeout=self._timeout_s):
-            raise MediaError(f"Other large pictures are being read. Send {path.name} again, or make it smaller.")
-        try:
-            large: NDArray[np.uint8] = self._start(path, _picture, path, framing, is_picture=True).result()
-            return large
-        finally:
-            self._one_large.release()
+        """Read a picture as (H, W, 3) RGB, or `fit` to `framing`."""
+        picture: NDArray[np.uint8] = self._start(path, _picture, path, framing, is_picture=True).result()
+        return picture
 
     def reference(self, path: Path) -> tuple[NDArray[np.uint8], ...]:
         """Read a picture, or evenly spaced frames of a short video, as (H, W, 3) RGB each."""

@@ -1,11 +1,10 @@
-"""Galleries: named videos, and the JSONL manifest that lists them. Opens no videos."""
+"""Galleries: named videos. Opens none of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nt2vr.errors import GalleryError, quoted
 from nt2vr.files import parse_json
 
 
@@ -48,49 +47,11 @@ class Gallery:
 
 
 def load_gallery(manifest: Path) -> Gallery:
-    """Read a JSONL manifest: one {"video_id", "path", "captions"?, "scene"?} per line, paths relative to its folder.
-
-    Other keys are ignored; a GalleryError names file and line of an invalid one, or of a path that leads out of the
-    folder. Unreadable videos are found when they are embedded.
-    """
-    try:
-        lines = manifest.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise GalleryError(f"{manifest} cannot be read ({error}). Name a JSONL manifest.") from error
+    """Read a gallery of our own: one {"video_id", "path", "captions"?, "scene"?} per line, paths within its folder."""
     folder = manifest.parent.resolve()
-    videos: dict[str, Video] = {}
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                video = _video(parse_json(line), folder)
-                if video.video_id in videos:
-                    raise GalleryError(f"the video_id {quoted(video.video_id)} occurs twice; give each video its own.")
-            except ValueError as error:
-                raise GalleryError(f"{manifest}, line {number} is not JSON ({error}).") from None
-            except GalleryError as error:
-                raise GalleryError(f"{manifest}, line {number}: {error}") from None
-            videos[video.video_id] = video
-    if not videos:
-        raise GalleryError(f'{manifest} names no videos. Write one {{"video_id": …, "path": …}} per line.')
-    return Gallery(folder.name, tuple(videos.values()))
-
-
-def _video(entry: object, folder: Path) -> Video:
-    if not isinstance(entry, dict):
-        raise GalleryError('expected {"video_id": …, "path": …}.')
-    for key in ("video_id", "path"):
-        if not isinstance(entry.get(key), str) or not entry[key]:
-            raise GalleryError(f"{key!r} must be a non-empty string, not {quoted(entry.get(key))}.")
-    captions = entry.get("captions", [])
-    if not isinstance(captions, list) or not all(isinstance(caption, str) for caption in captions):
-        raise GalleryError(f"'captions' must be a list of strings, not {quoted(captions)}.")
-    scene = entry.get("scene")
-    if not isinstance(scene, dict | None):
-        raise GalleryError(f"'scene' must be an object, not {quoted(scene)}.")
-    try:
-        path = (folder / entry["path"]).resolve()
-    except (OSError, ValueError, RuntimeError) as error:  # a null byte, a loop of links
-        raise GalleryError(f"the path {quoted(entry['path'])} cannot be used ({error}).") from None
-    if not path.is_relative_to(folder):
-        raise GalleryError(f"the path {quoted(entry['path'])} leads out of {folder}; keep the videos inside it.")
-    return Video(entry["video_id"], path, tuple(captions), scene)
+    entries = [parse_json(line) for line in manifest.read_text(encoding="utf-8").split("\n") if line]
+    videos = (
+        Video(each["video_id"], folder / each["path"], tuple(each.get("captions", ())), each.get("scene"))
+        for each in entries
+    )
+    return Gallery(folder.name, tuple(videos))

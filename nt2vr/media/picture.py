@@ -26,7 +26,6 @@ MAX_UNPACKED = 50_000_000  # pixels of a picture that cannot be decoded at reduc
 MAX_BUFFERED = 16_000_000  # pixels in formats whose decoders hold several copies
 BUFFERED = ("AVIF", "GIF", "WEBP")
 HEIC = (".heic", ".heif")  # what iPhones take
-LARGE = 8_000_000  # pixels above which only one query picture is decoded at a time
 ENOUGH = 1_000_000  # pixels to which larger pictures are reduced, by a whole number
 SHORTEST = 448  # side that reducing keeps, at least
 STRIP = 64  # rows of the reduced picture
@@ -105,15 +104,12 @@ def _centre(picture: NDArray[np.uint8], height: int, width: int) -> NDArray[np.u
     return picture[top : top + height, left : left + width]
 
 
-def read_picture(path: Path, largest: int | None = None) -> NDArray[np.uint8] | None:
+def read_picture(path: Path) -> NDArray[np.uint8]:
     """Read a picture file as (H, W, 3) RGB: upright, transparency on white, the first frame of an animation.
 
-    Pictures of several megapixels are reduced, JPEGs while they are decoded. Above `largest` pixels None is returned,
-    before anything is decoded.
+    Pictures of several megapixels are reduced, JPEGs while they are decoded.
     """
     with opened_picture(path) as image:
-        if largest is not None and image.width * image.height > largest:
-            return None
         return to_rgb(image)
 
 

@@ -17,7 +17,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
@@ -37,7 +37,6 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Number = TypeVar("Number", bound=np.generic)
 Shape = tuple[int, ...]
-Pool = Callable[[NDArray[np.float32]], NDArray[np.float32]]  # (N, F, D) to (N, D)
 
 SAMPLING = 2  # version of how frames are sampled and fitted: raise it to invalidate cached values
 DAY_S = 24 * 3600.0
@@ -45,14 +44,13 @@ KEYS, ROWS, LOCK = "keys", "rows", "lock"
 KEY_BYTES = 16
 MAX_HEADER = 1000  # bytes
 LOCK_S = 60.0  # limit of waiting for another writer, which holds the lock for one batch, or while it compacts
-CHUNK = 4096  # rows pooled or copied at once: 67 MB of 8 frames of 512
+CHUNK = 4096  # rows copied at once: 67 MB of 8 frames of 512
 BATCH_BYTES = 16 << 20  # of frames written at once, since each write waits for the disk
 UNUSED_ROWS = 0.2  # share of rows no longer needed from which a file is written again without them
 DAMAGE = (  # raised by NumPy, FAISS and json on files with other content than expected
     *(ValueError, LookupError, TypeError, AttributeError, EOFError, OverflowError, RuntimeError, MemoryError),
     *(BadZipFile, zlib.error, struct.error),
 )
-FAILURES = (OSError, sqlite3.Error, diskcache.Timeout)
 DAMAGED_DATABASE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _warned = threading.Event()  # one warning per process: a full disk would otherwise fill the log too
 
@@ -147,7 +145,7 @@ class Rows(Generic[Number]):
 
         FOLDER/lock     held by the process that writes
                keys     a header that names the file of rows and their shape, then the digest of each row's key
-               rows-1   the rows; pooled copies of the embeddings are "NAME-1"
+               rows-1   the rows
 
     A row counts once its key is written, after the row itself is on disk: the next writer overwrites what a killed one
     left. Rows never change. Compaction writes another file of rows, which counts once `keys` is replaced; readers
@@ -158,7 +156,8 @@ class Rows(Generic[Number]):
     """
 
     def __init__(self, folder: Path, dtype: type[Number], shape: Shape | None = None) -> None:
-        self._folder, self._dtype, self._expected = folder, np.dtype(dtype), shape
+        self.folder, self._dtype, self._expected = folder, np.dtype(dtype), shape
+        self._held: list[NDArray[Number]] = []  # in memory only
         self._forget_all()
         self.refresh()
 
@@ -170,40 +169,37 @@ class Rows(Generic[Number]):
         self._row_of: dict[bytes, int] = {}
         self._rows: NDArray[Number] = np.empty((0, *self._shape), self._dtype)
 
-    @property
-    def state(self) -> tuple[object, ...]:
-        """Changes whenever rows do."""
-        return self._header, len(self)
-
     def refresh(self) -> None:
         """Notice the rows that other processes have added or compacted."""
+        if self._held:
+            return
         for last in (False, False, True):
             try:
                 self._read_keys()
                 return
             except (OSError, ValueError, LookupError, TypeError):  # missing, damaged, or compacted in the meantime
-                if last or not (self._folder / KEYS).exists():
+                if last or not (self.folder / KEYS).exists():
                     self._forget_all()
                     return
 
     def _read_keys(self) -> None:
-        with (self._folder / KEYS).open("rb") as file:
+        with (self.folder / KEYS).open("rb") as file:
             header = file.readline(MAX_HEADER)
             if header != self._header:
                 text, _, check = header.rstrip().rpartition(b" ")
                 facts = json.loads(text)
                 shape = tuple(map(int, facts["shape"]))
                 if digest(text.decode()).hex().encode() != check or self._expected not in (None, shape):
-                    raise ValueError(f"The header of {self._folder} is damaged, or of another shape.")
+                    raise ValueError(f"The header of {self.folder} is damaged, or of another shape.")
                 self._forget_all(header, int(facts["number"]), shape)
             file.seek(len(header) + len(self) * KEY_BYTES)
             added = file.read()
             count = (os.fstat(file.fileno()).st_size - len(header)) // KEY_BYTES
         if count != len(self):
-            rows = mapped(self._path(ROWS), self._shape, self._dtype, count)
+            rows = mapped(self._path, self._shape, self._dtype, count)
             if not len(self) <= len(rows) == count:
                 self._header = b""
-                raise ValueError(f"{self._folder} has been cut off.")
+                raise ValueError(f"{self.folder} has been cut off.")
             for row, start in zip(range(len(self), count), range(0, len(added), KEY_BYTES), strict=False):
                 self._row_of[added[start : start + KEY_BYTES]] = row
             self._rows = rows
@@ -213,7 +209,12 @@ class Rows(Generic[Number]):
         return np.fromiter((self._row_of.get(digest(key), -1) for key in keys), np.int64)
 
     def rows(self) -> NDArray[Number]:
-        return self._rows
+        return np.concatenate([self._rows, *self._held]) if self._held else self._rows
+
+    @property
+    def is_held(self) -> bool:
+        """Whether rows are added in memory only."""
+        return bool(self._held)
 
     def append(self, keys: Sequence[str], rows: NDArray[Number]) -> None:
         """Add rows, except for those whose keys are known by now."""
@@ -226,10 +227,16 @@ class Rows(Generic[Number]):
             if not self._header:
                 self._begin(rows.shape[1:])
             added = np.ascontiguousarray(rows[[places[digest] for digest in new]], self._dtype)
-            write_at(self._path(ROWS), len(self) * added[0].nbytes, added.data)
+            write_at(self._path, len(self) * added[0].nbytes, added.data)
             first_free = len(self._header) + len(self) * KEY_BYTES
-            write_at(self._folder / KEYS, first_free, memoryview(b"".join(new)), sync=False)
+            write_at(self.folder / KEYS, first_free, memoryview(b"".join(new)), sync=False)
             self.refresh()
+
+    def hold(self, keys: Sequence[str], rows: NDArray[Number]) -> None:
+        """Add rows in memory only, where `append` fails; from then on, nothing that others store is noticed."""
+        first = len(self._rows) + sum(map(len, self._held))
+        self._row_of |= {digest(key): row for row, key in enumerate(keys, first)}
+        self._held.append(rows)
 
     def retain(self, keys: Iterable[str]) -> None:
         """Drop all other rows, if they are at least UNUSED_ROWS of all."""
@@ -242,78 +249,35 @@ class Rows(Generic[Number]):
 
     def _begin(self, shape: Shape, kept: Sequence[tuple[int, bytes]] = ()) -> None:
         """Start another file of rows with some of the present ones; it takes the place of the others."""
-        numbers = [int(path.name.rpartition("-")[2]) for path in self._folder.glob("*-*[0-9]")]
-        number, rows = max(numbers, default=0) + 1, self._rows
+        others = list(self.folder.glob("*-*[0-9]"))
+        number = max((int(path.name.rpartition("-")[2]) for path in others), default=0) + 1
+        path, rows = self.folder / f"{ROWS}-{number}", self._rows
         try:
-            with (self._folder / f"{ROWS}-{number}").open("wb") as file:
+            with path.open("wb") as file:
                 for start in range(0, len(kept), CHUNK):
                     file.write(rows[[row for row, _ in kept[start : start + CHUNK]]].data)
                 file.flush()
                 os.fsync(file.fileno())
             facts = json.dumps({"number": number, "shape": shape})
-            with atomic_write(self._folder / KEYS) as partial:
+            with atomic_write(self.folder / KEYS) as partial:
                 header = f"{facts} {digest(facts).hex()}\n".encode()
                 partial.write_bytes(header + b"".join(digest for _, digest in kept))
         except OSError:
-            (self._folder / f"{ROWS}-{number}").unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
             raise
-        for path in self._folder.glob("*-*[0-9]"):
-            if int(path.name.rpartition("-")[2]) < number:
-                path.unlink(missing_ok=True)
+        for other in others:
+            other.unlink(missing_ok=True)
         self.refresh()
 
-    def _path(self, name: str) -> Path:
-        return self._folder / f"{name}-{self._number}"
+    @property
+    def _path(self) -> Path:
+        return self.folder / f"{ROWS}-{self._number}"
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(self._folder / LOCK, timeout=LOCK_S):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(self.folder / LOCK, timeout=LOCK_S):
             yield
-
-
-class Embeddings(Rows[np.float32]):
-    """Embeddings (F, D) of clips' frames under one visual tower, with pooled copies, of which the latest are kept."""
-
-    def __init__(self, folder: Path, shape: tuple[int, int] | None = None) -> None:
-        super().__init__(folder, np.float32, shape)
-
-    def pooled(self, name: str, pool: Pool, width: int = 0) -> NDArray[np.float32]:
-        """Return the pooled rows (N, width or D), memory-mapped; those not pooled yet are, and are stored if possible.
-
-        `name` identifies the pooling.
-        """
-        if not name.isidentifier():
-            raise ValueError(f"{name!r} cannot be the name of a file.")
-        shape = (width or self._shape[-1],)
-        mark_used(self._path(name))
-        pooled = self._stored(name, shape)
-        if len(pooled) == len(self):
-            return pooled
-        chunks = range(len(pooled), len(self), CHUNK)
-        rest = np.concatenate([pool(np.array(self._rows[start : start + CHUNK])) for start in chunks])
-        try:
-            with self._locked():
-                stored = self._stored(name, shape)
-                if len(stored) < len(pooled):  # a compaction has deleted them since
-                    return np.concatenate([pooled, rest])
-                if not len(stored):
-                    others = self._folder.glob(f"*-{self._number}")
-                    evict(
-                        (path for path in others if not path.name.startswith((f"{ROWS}-", f"{name}-"))),
-                        replace(LIMITS["pooled"], count=LIMITS["pooled"].count - 1),
-                    )
-                if len(stored) < len(self):  # never cut what others have mapped
-                    write_at(self._path(name), stored.nbytes, rest[len(stored) - len(self) :].data)
-            return self._stored(name, shape)
-        except OSError:  # read-only or full
-            return np.concatenate([pooled, rest])
-
-    def _stored(self, name: str, shape: Shape) -> NDArray[np.float32]:
-        try:
-            return mapped(self._path(name), shape, self._dtype, len(self))
-        except OSError:
-            return np.empty((0, *shape), np.float32)
 
 
 class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
@@ -335,31 +299,27 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
         self._clip_bytes = math.prod(shape)
         mark_used(folder)
 
-    @property
-    def name(self) -> str:
-        """Sampling, number of frames and framing, such as "2-8-224"."""
-        return self._folder.name
-
     def get(self, key: str) -> NDArray[np.uint8] | None:
         """Return the frames of a clip, memory-mapped, if they are stored by now."""
-        (row,) = self.find([key])
-        if row < 0:
-            self.refresh()
+        for _ in range(2):
             (row,) = self.find([key])
-        return None if row < 0 else self.rows()[row]
+            if row >= 0:
+                return self.rows()[row]
+            self.refresh()
+        return None
 
     def check_free(self, num_clips: int) -> None:
         """Refuse clips that the disk has no room for."""
-        check_free(self._folder, num_clips * self._clip_bytes, f"Storing the frames of {num_clips:,} videos")
+        check_free(self.folder, num_clips * self._clip_bytes, f"Storing the frames of {num_clips:,} videos")
 
     def add(self, key: str, frames: NDArray[np.uint8]) -> None:
         """Store the frames of a clip, with the next batch."""
         if self._grows:
             self._added[key] = frames
             if len(self._added) * self._clip_bytes >= BATCH_BYTES:
-                self.write()
+                self._write()
 
-    def write(self) -> None:
+    def _write(self) -> None:
         """Write what was added, as far as there is room."""
         added, self._added = self._added, {}
         if not added:
@@ -373,24 +333,24 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
             if self._required:
                 raise
             self._grows = False
-            logger.warning("Frames cannot be stored in %s (%s).", self._folder, reason_of(error))
+            logger.warning("Frames cannot be stored in %s (%s).", self.folder, reason_of(error))
 
     def _room(self, wanted: int) -> int:
         """Count the clips that may be added; where that is fewer than wanted, stores that nobody opens are evicted."""
-        root, limits = self._folder.parent, LIMITS["frames"]
+        root, limits = self.folder.parent, LIMITS["frames"]
         root.mkdir(parents=True, exist_ok=True)
         used = bytes_in(root)
         limit = min(limits.num_bytes, (used + free_bytes(root)) / 2)
         lacking = used + wanted * self._clip_bytes - limit
         if lacking > 0:
-            stores = [path for path in root.iterdir() if path.is_dir() and path != self._folder]
+            stores = [path for path in root.iterdir() if path.is_dir() and path != self.folder]
             unused = [path for path in stores if used_s(path) < time.time() - limits.days * DAY_S]
             evict(unused, Limit(num_bytes=sum(map(bytes_in, unused)) - lacking))
             used = bytes_in(root)
         return int(max(0, limit - used) // self._clip_bytes)
 
     def __exit__(self, *_: object) -> None:
-        self.write()
+        self._write()
 
 
 class StoredClips:
@@ -439,61 +399,10 @@ def digest(key: str) -> bytes:
 
 
 class _Unpickled(diskcache.Disk):  # type: ignore[misc]
-    """Reads texts and bytes, and unpickles nothing."""
+    """Reads texts, and unpickles nothing."""
 
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
         return None if mode == diskcache.core.MODE_PICKLE else super().fetch(mode, filename, value, read)
-
-
-class Values:
-    """Texts and bytes by key, in a diskcache that never fails: what cannot be read is missing, or written, dropped."""
-
-    def __init__(self, folder: Path, limit: Limit) -> None:
-        self._folder, self._num_bytes = folder, int(limit.num_bytes)
-        self._replacing = threading.Lock()
-        self._cache = self._opened()
-
-    def get(self, key: str) -> Any:
-        return self._attempt(lambda cache: cache.get(key))
-
-    def set(self, key: str, value: str | bytes) -> None:
-        self._attempt(lambda cache: cache.set(key, value))
-
-    def close(self) -> None:
-        self._attempt(lambda cache: cache.close())
-
-    def _attempt(self, action: Callable[[Any], Any]) -> Any:
-        cache = self._cache
-        try:
-            return action(cache) if cache is not None else None
-        except FAILURES as error:
-            with self._replacing:
-                if self._is_deleted(error) and cache is self._cache:  # the first thread that sees the damage
-                    with suppress(*FAILURES):
-                        cache.close()
-                    self._cache = self._opened()
-            return None
-
-    def _opened(self) -> Any:
-        """Open the cache, without a damaged database; None if the folder cannot be used."""
-        for _ in range(2):
-            try:
-                return diskcache.Cache(str(self._folder), disk=_Unpickled, size_limit=self._num_bytes)
-            except FAILURES as error:
-                if not self._is_deleted(error):
-                    break
-        return None
-
-    def _is_deleted(self, error: Exception) -> bool:
-        """Warn of an error, and delete the database if it is damaged."""
-        damaged = getattr(error, "sqlite_errorcode", None) in DAMAGED_DATABASE
-        if not _warned.is_set():
-            _warned.set()
-            action = "It is made again" if damaged else "Results are computed again instead"
-            logger.warning("The cache in %s cannot be used (%s). %s.", self._folder, reason_of(error), action)
-        if damaged:
-            shutil.rmtree(self._folder, ignore_errors=True)
-        return damaged
 
 
 class Cache(AbstractContextManager["Cache"]):
@@ -501,7 +410,8 @@ class Cache(AbstractContextManager["Cache"]):
 
     def __init__(self, folder: Path, galleries: Path | None = None, frames: Path | None = None) -> None:
         self.galleries, self._frames = galleries or folder / "galleries", frames or folder / "clips"
-        self._hashes = Values(folder / "hashes", LIMITS["cache"])
+        self._folder, self._opening = folder / "hashes", threading.Lock()
+        self._hashes: diskcache.Cache | None = None
 
     @classmethod
     def of(cls, data_dir: Path) -> "Cache":
@@ -520,16 +430,37 @@ class Cache(AbstractContextManager["Cache"]):
             if not path.is_file():  # reading a named pipe would block
                 raise MediaError(f"{path.name} is not a file.")
             key = f"hash {stat.st_size} {stat.st_mtime_ns} {path.absolute()}"
-            if cached := self._hashes.get(key):
+            if cached := self._ask("get", key):
                 return str(cached)
             content = hash_file(path)
         except OSError as error:
             raise MediaError(f"{path.name} cannot be read ({error.strerror}). Add it again.") from None
-        self._hashes.set(key, content)
+        self._ask("set", key, content)
         return content
 
+    def _ask(self, action: str, *values: str) -> Any:
+        """Call the database of hashes; None where it fails. A damaged one is deleted, and made again later."""
+        try:
+            with self._opening:
+                if self._hashes is None:
+                    limit = int(LIMITS["cache"].num_bytes)
+                    self._hashes = diskcache.Cache(str(self._folder), disk=_Unpickled, size_limit=limit)
+            return getattr(self._hashes, action)(*values)
+        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+            is_damaged = getattr(error, "sqlite_errorcode", None) in DAMAGED_DATABASE
+            if not _warned.is_set():
+                _warned.set()
+                remedy = "It is made again" if is_damaged else "Results are computed again instead"
+                logger.warning("The cache in %s cannot be used (%s). %s.", self._folder, reason_of(error), remedy)
+            if is_damaged:
+                with self._opening:
+                    self._hashes = None
+                    shutil.rmtree(self._folder, ignore_errors=True)
+            return None
+
     def close(self) -> None:
-        self._hashes.close()
+        if self._hashes is not None:
+            self._ask("close")
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -8,10 +8,10 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice, repeat
+from itertools import islice, pairwise, repeat
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError
-from nt2vr.files import hash_file
+from nt2vr.files import hash_file, stamp
 from nt2vr.media.picture import MAX_PIXELS, PICTURE_SUFFIXES, Limits, fit, opened_picture, shrunk, shrunk_size, to_rgb
 from nt2vr.models.framing import CENTRES, ENDS, Framing
 
@@ -29,7 +29,9 @@ JOINED = ("flv", "mpeg", "mpegts")  # formats with the time of a clock, which ju
 COVER = av.stream.Disposition.attached_pic  # of a song
 SEEK_S = 10.0  # gap before a wanted moment above which seeking beats decoding
 LATE_S = 0.5  # a first frame this long after the wanted moment means that the file's index is wrong
-JUMP_S = 5.0  # time without a frame above which it is a jump, where the format has the time of a clock
+CLOCK_JUMP_S = 5.0  # time without a frame above which it is a jump, where the format has the time of a clock
+JUMP_S = 60.0  # … and elsewhere, where a frame may be on screen for long, as in a slide show,
+REGULAR = 10  # unless fewer frames than this come per such gap
 MARK_S = 2.0  # between places that can be sought, in such a format
 TIE_S = 2e-3  # WebM rounds the timestamps of frames, and so a film's end, to milliseconds
 MAX_RATE = 2_000  # frames decoded per second of a window, and a second's more
@@ -166,19 +168,23 @@ class Screen:
 
     def at(self, moment: float) -> NDArray[np.uint8]:
         """Return the frame that is on screen at a moment; the first if there is none yet, the last after the end."""
-        if self._frames is None or (self._can_seek and self._next and moment > self._next[0] + SEEK_S):
+        if self._frames is None or self._is_far(moment):
             self._seek(moment)
         while self._next and self._next[0] <= moment + TIE_S:
             self._advance()
-        now = self._now or self._next
-        if now is None:
+        if (now := self._now or self._next) is None:
             raise MediaError(
                 f"{self._path.name} has no decodable frame at {moment:.0f} s: it is truncated or damaged there."
             )
         if self._shown is None or self._shown[0] != now[0]:
-            picture = now[1](self._limits)
-            self._shown = now[0], picture if self._framing is None else fit(picture, self._framing)
+            self._shown = now[0], self._fitted(now[1](self._limits))
         return self._shown[1]
+
+    def _is_far(self, moment: float) -> bool:
+        return self._can_seek and self._next is not None and moment > self._next[0] + SEEK_S
+
+    def _fitted(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        return picture if self._framing is None else fit(picture, self._framing)
 
     def _seek(self, moment: float) -> None:
         seek = self._can_seek and moment > SEEK_S
@@ -250,108 +256,131 @@ class _Mark(NamedTuple):
 class _Clock:
     """The time of a clock that may jump: then it goes on from the last frame's end."""
 
-    def __init__(self, zero: float, end: float = 0.0) -> None:
+    def __init__(self, jump_s: float, zero: float, end: float = 0.0) -> None:
+        self._jump_s = jump_s
         self.zero, self.end = zero, end  # in seconds of the clock, and of the film
 
     def seconds(self, clock: float, lasts: float, jumps: bool) -> float:
         """Return when a frame appears that the clock dates, or the decoder found before others (`jumps`)."""
-        if jumps or not -JUMP_S <= clock - self.zero - self.end <= JUMP_S:
+        if jumps or not -self._jump_s <= clock - self.zero - self.end <= self._jump_s:
             self.zero = clock - self.end
         seconds = clock - self.zero
         self.end = max(self.end, seconds + lasts)
         return seconds
 
 
-_scans: dict[tuple[int, ...], tuple[tuple[float, int], list[_Mark]]] = {}  # of the file that was scanned last
+class _Packet(NamedTuple):
+    """Times of a frame in seconds of the clock."""
+
+    shown: float
+    decoded: float
+    lasts: float
+    byte: int | None  # in the file, of a key frame
+
+
+class _Scan(NamedTuple):
+    """Timestamps of a film's packets: nothing is decoded."""
+
+    seconds: float = 0.0  # when the last frame ends
+    num_frames: int = 0
+    jumps: bool = False
+    marks: Sequence[_Mark] = ()
+
+
+_scans: dict[tuple[object, ...], _Scan | None] = {}  # of the file that was opened last; None if none was needed
 
 
 class _Video:
     def __init__(self, path: Path) -> None:
-        self._path, self._number = path, -1
+        self._path, self._number, self._stamp = path, -1, stamp(path)
         with self._opened() as (container, stream):
             rate = float(stream.average_rate or stream.guessed_rate or 25)
             self.rate = rate if 0.1 < rate < 1000 else 25.0
             self._zero = float((stream.start_time or 0) * stream.time_base)
-            self._jumps = container.format.name in JOINED
-            self._marks: list[_Mark] = []
-            self._length: tuple[float, int] | None = None
-        if self._jumps:  # which the index of a file would not tell
-            status = os.stat(path)
-            key = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-            if key not in _scans:
-                _scans.clear()  # the next windows are most often of the same film
-                _scans[key] = self._scanned(), self._marks
-            self._length, self._marks = _scans[key]
+            self._has_clock = container.format.name in JOINED
+            self._jump_s = CLOCK_JUMP_S if self._has_clock else JUMP_S
+            may_jump = self._stamp not in _scans and (self._has_clock or _has_gaps(container, stream))
+        if self._stamp not in _scans:
+            _scans.clear()  # the next windows are most often of the same film
+            _scans[self._stamp] = self._scanned() if may_jump else None
+        self._scan = _scans[self._stamp]
 
     def frames(self, moment: float = 0.0) -> Iterator[Frame]:
         """Yield the frames in order, from a key frame before `moment` on; damaged ones are left out."""
         with self._opened() as (container, stream):
-            clock, last = _Clock(self._zero), -1 / self.rate
-            mark = next((mark for mark in reversed(self._marks) if mark.seconds <= moment), None)
-            if moment and mark:
-                container.seek(mark.byte, stream=stream, unsupported_byte_offset=True)
-                clock = _Clock(mark.zero, mark.seconds)
-            elif moment and not self._jumps:
+            clock = self._sought(container, stream, moment)
+            last, lasts = -1 / self.rate, 1 / self.rate
+            for frame in _decoded(container, stream):
+                if frame.pts is None:
+                    last += lasts
+                elif clock is None:
+                    last = float(frame.pts * stream.time_base) - self._zero
+                else:
+                    dated = float(frame.pts * stream.time_base)
+                    last = clock.seconds(dated, lasts, self._has_clock and dated - clock.zero < last - TIE_S)
+                yield last, _reader(frame, stream.sample_aspect_ratio)
+
+    def _sought(self, container: Any, stream: Any, moment: float) -> _Clock | None:
+        """Go to a key frame before a moment, and return the clock from there on, if time jumps."""
+        if self._scan is None or not self._scan.jumps:
+            if moment:
                 container.seek(int((moment + self._zero) / stream.time_base), stream=stream)
-            misses = 0
-            for packet in _packets(container, stream):
-                frames = _decoded(packet)
-                misses = 0 if frames else misses + 1
-                if misses > MAX_MISSES:
-                    return
-                for frame in frames:
-                    stamp, lasts = frame.pts, 1 / self.rate
-                    if stamp is None:
-                        last += lasts
-                    elif self._jumps:
-                        dated = float(stamp * stream.time_base)
-                        last = clock.seconds(dated, lasts, dated - clock.zero < last - TIE_S)
-                    else:
-                        last = float(stamp * stream.time_base) - self._zero
-                    yield last, _reader(frame, stream.sample_aspect_ratio)
+            return None
+        mark = next((mark for mark in reversed(self._scan.marks) if moment and mark.seconds <= moment), None)
+        if mark is None:
+            return _Clock(self._jump_s, self._zero)
+        if self._has_clock:  # so a place in the file is the only sure one
+            container.seek(mark.byte, stream=stream, unsupported_byte_offset=True)
+        else:
+            container.seek(int((mark.seconds + mark.zero) / stream.time_base), stream=stream)
+        return _Clock(self._jump_s, mark.zero, mark.seconds)
 
     def length(self) -> tuple[float, int]:
-        """Return when the last frame ends, and their number, by the packets' timestamps: nothing is decoded."""
-        if self._length is None:
-            self._length = self._scanned()
-        return self._length
+        """Return when the last frame ends, and their number, by the packets' timestamps."""
+        if self._scan is None:
+            self._scan = _scans[self._stamp] = self._scanned()
+        return self._scan.seconds, self._scan.num_frames
 
-    def _scanned(self) -> tuple[float, int]:
-        end, count, before, clock = 0.0, 0, -float("inf"), _Clock(self._zero)
+    def _scanned(self) -> _Scan:
+        packets = list(self._timed())
+        if not self._has_jumps(packets):
+            end = max((packet.shown - self._zero + packet.lasts for packet in packets), default=0.0)
+            return _Scan(max(0.0, end), len(packets))
+        before, clock, marks = -float("inf"), _Clock(self._jump_s, self._zero), list[_Mark]()
+        for shown, decoded, lasts, byte in packets:
+            lasts = lasts if lasts <= self._jump_s else 1 / self.rate  # of the last frame before a jump
+            seconds = clock.seconds(shown, lasts, self._has_clock and decoded < before)
+            before = decoded
+            if byte is not None and (not marks or seconds > marks[-1].seconds + MARK_S):
+                marks.append(_Mark(seconds, byte, clock.zero))
+        return _Scan(clock.end, len(packets), True, marks)
+
+    def _has_jumps(self, packets: Sequence[_Packet]) -> bool:
+        gaps = sum(abs(packet.decoded - before.decoded) > self._jump_s for before, packet in pairwise(packets))
+        return self._has_clock or 0 < gaps * REGULAR <= len(packets)
+
+    def _timed(self) -> Iterator[_Packet]:
+        count = 0
         with self._opened() as (container, stream):
             for packet in _packets(container, stream):
-                if not packet.size:
-                    continue
-                lasts = float(packet.duration * stream.time_base) if packet.duration else 1 / self.rate
-                stamp = packet.pts if packet.pts is not None else packet.dts
-                dated = count / self.rate + self._zero if stamp is None else float(stamp * stream.time_base)
-                if self._jumps:
-                    decoded = dated if packet.dts is None else float(packet.dts * stream.time_base)
-                    seconds = clock.seconds(dated, lasts, decoded < before)
-                    before = decoded
-                    is_far = not self._marks or seconds > self._marks[-1].seconds + MARK_S
-                    if packet.is_keyframe and packet.pos is not None and is_far:
-                        self._marks.append(_Mark(seconds, packet.pos, clock.zero))
-                else:
-                    seconds = dated - self._zero
-                end, count = max(end, seconds + lasts), count + 1
-        return end, count
+                if packet.size:
+                    dated = packet.dts if packet.pts is None else packet.pts
+                    shown = count / self.rate + self._zero if dated is None else float(dated * stream.time_base)
+                    decoded = shown if packet.dts is None else float(packet.dts * stream.time_base)
+                    lasts = float((packet.duration or 0) * stream.time_base) or 1 / self.rate
+                    yield _Packet(shown, decoded, lasts, packet.pos if packet.is_keyframe else None)
+                    count += 1
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Any, Any]]:
-        """Open the file, and one of its video streams that are no cover pictures."""
+        """Open the file, and one of its video streams."""
         options = {"format_whitelist": FORMATS, "protocol_whitelist": "file"}
         try:
             container = av.open(str(self._path), options=options, metadata_errors="replace")
         except av.FFmpegError as error:
             raise _unreadable(self._path) from error
         with container:
-            films = [stream for stream in container.streams.video if not stream.disposition & COVER]
-            if not films and container.streams.audio:
-                raise MediaError(f"{self._path.name} has sound but no pictures.")
-            films = [stream for stream in films if stream.codec_context is not None]  # None: of an unknown format
-            if not films:
-                raise _unreadable(self._path)
+            films = _films(container, self._path)
             if self._number < 0:
                 self._number = _most_frames(container, films)
             film = films[self._number]
@@ -361,6 +390,26 @@ class _Video:
             codec.options = {"max_pixels": str(MAX_PIXELS)}  # frames may grow within the file
             codec.thread_count = 1  # each child has a file of its own
             yield container, film
+
+
+def _films(container: Any, path: Path) -> list[Any]:
+    """List the video streams that are no cover pictures."""
+    films = [stream for stream in container.streams.video if not stream.disposition & COVER]
+    if not films and container.streams.audio:
+        raise MediaError(f"{path.name} has sound but no pictures.")
+    films = [stream for stream in films if stream.codec_context is not None]  # None: of an unknown format
+    if not films:
+        raise _unreadable(path)
+    return films
+
+
+def _has_gaps(container: Any, film: Any) -> bool:
+    """Whether time may jump, as far as the index tells, which is read with the header or at the first seek."""
+    last = container.duration or 0  # in microseconds, like all here
+    with suppress(av.FFmpegError):
+        container.seek(last)
+    times = [int(entry.timestamp * film.time_base * av.time_base) for entry in film.index_entries]
+    return any(later - earlier > JUMP_S * av.time_base for earlier, later in pairwise([0, *times, last]))
 
 
 def _most_frames(container: Any, films: Sequence[Any]) -> int:
@@ -380,11 +429,18 @@ def _packets(container: Any, *streams: Any) -> Iterator[Any]:
         return
 
 
-def _decoded(packet: Any) -> list[Any]:
-    try:
-        return list(packet.decode())
-    except av.FFmpegError:
-        return []
+def _decoded(container: Any, stream: Any) -> Iterator[Any]:
+    """Yield the frames that can be decoded, unless too many packets in a row have none."""
+    misses = 0
+    for packet in _packets(container, stream):
+        try:
+            frames = list(packet.decode())
+        except av.FFmpegError:
+            frames = []
+        misses = 0 if frames else misses + 1
+        if misses > MAX_MISSES:
+            return
+        yield from frames
 
 
 def _reader(frame: Any, aspect: Any) -> Read:

@@ -3,10 +3,10 @@
 import logging
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from io import BytesIO
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from nt2vr.errors import DatasetError, MediaError
 from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import write_jpeg
-from nt2vr.media.store import Cache, Frames, StoredClips
+from nt2vr.media.store import Cache, Frames, Rows, StoredClips
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, tracked
 
@@ -45,6 +45,13 @@ def hash_files(videos: Iterable[Video], cache: Cache, failed: dict[str, str]) ->
             yield VideoFile(video, video.content or cache.content_hash(video.path))
         except MediaError as error:
             failed[video.video_id] = str(error)
+
+
+def missing_of(files: Sequence[VideoFile], rows: Rows[Any]) -> list[VideoFile]:
+    """List the files that have no row, one of each content."""
+    found = {file.key: file for file in reversed(files)}
+    keys = list(found)[::-1]
+    return [found[key] for key, row in zip(keys, rows.find(keys).tolist(), strict=True) if row < 0]
 
 
 def decode_files(
@@ -99,9 +106,8 @@ def decode_videos(
     """
     skipped: dict[str, str] = {}
     files = list(hash_files(tracked(videos, len(videos), "checking videos", progress), cache, skipped))
-    keys = {file.key: file for file in files}
     with cache.frames(num_frames, framing, required=True) as store:
-        missing = [file for key, file in keys.items() if store.find([key])[0] < 0]
+        missing = missing_of(files, store)
         if missing and decodes:
             store.check_free(len(missing))
             with Decoder(os.cpu_count() or 1) as decoder:
@@ -110,15 +116,19 @@ def decode_videos(
                     pass
     rows = store.find(file.key for file in files)
     readable = [file for file, row in zip(files, rows, strict=True) if row >= 0]
+    _warn(skipped, len(readable), len(videos))
+    contents = blake2b(" ".join(file.key for file in readable).encode(), digest_size=8).hexdigest()
+    name = f"{store.folder.name}-{contents}"
+    return [file.video for file in readable], StoredClips(store.rows(), rows[rows >= 0]), name
+
+
+def _warn(skipped: Mapping[str, str], num_readable: int, num_videos: int) -> None:
     for video_id, reason in skipped.items():
         logger.warning("Skipped %s: %s", video_id, reason)
-    if not readable:
-        raise DatasetError(f"None of the {len(videos)} videos can be decoded. The log gives a reason for each.")
-    if len(readable) < len(videos):
-        logger.warning("%d of %d videos could not be decoded.", len(videos) - len(readable), len(videos))
-    contents = blake2b(" ".join(file.key for file in readable).encode(), digest_size=8).hexdigest()
-    name = f"{store.name}-{contents}"
-    return [file.video for file in readable], StoredClips(store.rows(), rows[rows >= 0]), name
+    if not num_readable:
+        raise DatasetError(f"None of the {num_videos} videos can be decoded. The log gives a reason for each.")
+    if num_readable < num_videos:
+        logger.warning("%d of %d videos could not be decoded.", num_videos - num_readable, num_videos)
 
 
 def still(decoder: Decoder, video: Video, number: int, count: int, side: int) -> bytes:
@@ -132,7 +142,7 @@ def still(decoder: Decoder, video: Video, number: int, count: int, side: int) ->
 
 
 class _Job(NamedTuple):
-    """Clips of one file, and their frames: decoded, or on their way."""
+    """Clips of one file, and their frames: stored, or on their way."""
 
     files: list[VideoFile]
     frames: Decoding | list[NDArray[np.uint8]]
@@ -153,12 +163,12 @@ def _started(
 ) -> _Job:
     stored = [store.get(file.key) if store is not None else None for file in files]
     known = [frames for frames in stored if frames is not None]
+    video = files[0].video
     if len(known) == len(files):
         return _Job(files, known)
-    video = files[0].video
     if video.end is None:
         return _Job(files, decoder.frames(video.path, num_frames, framing, video.root))
-    windows = [(file.video.start, file.video.end or 0.0) for file in files]
+    windows = [(file.video.start, file.video.end) for file in files]
     return _Job(files, decoder.windows(video.path, windows, num_frames, framing, video.root))
 
 

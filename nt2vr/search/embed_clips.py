@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from nt2vr.errors import CheckpointError, ConfigError, NotIndexedError, counted, reason_of
 from nt2vr.files import is_disk_full
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Gallery
-from nt2vr.media.store import LIMITS, SAMPLING, Cache, Embeddings, evict, mark_used
-from nt2vr.media.video_files import VideoFile, decode_files, hash_files
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.store import CHUNK, LIMITS, SAMPLING, Cache, Rows, evict, mark_used
+from nt2vr.media.video_files import VideoFile, decode_files, hash_files, missing_of
 from nt2vr.models.card import Card
-from nt2vr.models.device import PRECISIONS
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, duration_text, silent, tracked
@@ -34,13 +33,10 @@ logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 SHARED = "shared"  # folder of galleries without a key
-_Decoded = tuple[VideoFile, NDArray[np.uint8]]  # frames are (F, S, S, 3)
-# embeds clips elsewhere: some, and their (B, F, D), at a time; the dictionary gets ids and reasons of those that fail;
-# the function is called now and then, and stops the work as `Progress` does
-Encode = Callable[
-    [Sequence[VideoFile], dict[str, str], Callable[[], None]],
-    Iterator[tuple[Sequence[VideoFile], NDArray[np.float32]]],
-]
+Some = tuple[Sequence[VideoFile], NDArray[np.float32]]  # files, and their embeddings (B, F, D)
+# embeds clips elsewhere, some at a time; the dictionary gets ids and reasons of those that fail; the function is
+# called now and then, and stops the work as `Progress` does
+Encode = Callable[[Sequence[VideoFile], dict[str, str], Callable[[], None]], Iterator[Some]]
 _seconds_per_clip: dict[str, float] = {}  # by `Card.video_key`
 
 
@@ -50,9 +46,8 @@ def tower_folder(gallery: Gallery, card: Card, cache: Cache) -> Path:
     return cache.galleries / (gallery.key or SHARED) / tower.hexdigest()
 
 
-def towers(folder: Path) -> list[Path]:
-    """List the folders of all visual towers of a gallery."""
-    return [tower for tower in folder.iterdir() if tower.is_dir()] if folder.is_dir() else []
+def _folders(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
 
 
 def drop_unused(gallery: Gallery, cache: Cache) -> None:
@@ -60,28 +55,9 @@ def drop_unused(gallery: Gallery, cache: Cache) -> None:
     unreadable: dict[str, str] = {}
     keys = [file.key for file in hash_files(gallery.videos, cache, unreadable)]
     if gallery.key and not unreadable:  # otherwise others use the rows, or it is not known which are unused
-        for folder in towers(cache.galleries / gallery.key):
-            Embeddings(folder).retain(keys)
-
-
-def prefetch_frames(gallery: Gallery, card: Card, decoder: Decoder, cache: Cache) -> None:
-    """Decode and store the frames that `embed_gallery` will need, while a model is still loading.
-
-    Only the loaded model knows its precision, so clips with embeddings in any precision are left out.
-    """
-    if gallery.key or card.queries:
-        return
-    failed: dict[str, str] = {}  # embed_gallery will fail on the same files, and report them
-    folders = [tower_folder(gallery, replace(card, precision=precision), cache) for precision in PRECISIONS]
-    known, shipped = [Embeddings(folder) for folder in folders], shipped_embeddings(card)
-    missing = (
-        file
-        for file in hash_files(gallery.videos, cache, failed)
-        if file.key not in shipped and all(each.find([file.key])[0] < 0 for each in known)
-    )
-    with cache.frames(card.frames, card.framing) as store:
-        for _ in decode_files(missing, card.frames, card.framing, decoder, failed, store):
-            pass
+        for tower in _folders(cache.galleries / gallery.key):
+            for folder in (tower, *_folders(tower)):
+                Rows(folder, np.float32).retain(keys)
 
 
 def embed_gallery(
@@ -112,36 +88,110 @@ def embed_gallery(
     skipped: dict[str, str] = {}
     hashed = hash_files(gallery.videos, cache, skipped)
     files = list(tracked(hashed, len(gallery.videos), "checking files", progress))
-    store = _Store(gallery, encoder, cache, in_memory, milvus)
-    missing = store.missing(files)
+    rows = _rows(gallery, encoder, cache)
+    missing = missing_of(files, rows)
     copies = Counter(file.key for file in files)
     done = len(files) - sum(copies[file.key] for file in missing)
     failed: dict[str, str] = {}
 
     def report(current: str = "") -> None:
-        doing = f"reading clips: {current}" if current else "reading clips"
-        progress(done + len(failed) + len(skipped), len(gallery.videos), doing)
+        progress(
+            done + len(failed) + len(skipped), len(gallery.videos), f"reading clips: {current}".removesuffix(": ")
+        )
 
     report()
-    for some in store.embedded(missing, decoder, cache, failed, report, encode):
-        done += sum(copies[file.key] for file in some)
+    if encode is None:
+        encode = partial(_encode, bool(gallery.key), rows, encoder, decoder, cache)
+    for some, embeddings in _embedded(missing, encoder.card, encode, failed, report):
+        if not np.isfinite(embeddings).all():
+            raise CheckpointError(f"The embeddings of {encoder.card.name} are not finite. Choose another checkpoint.")
+        keys = [file.key for file in some]
+        if error := _add(rows, keys, embeddings):
+            _check(error, rows.folder, in_memory)
+        done += sum(copies[key] for key in keys)
         report(some[-1].video.video_id)
-    reasons = {file.key: failed[file.video.video_id] for file in missing if file.video.video_id in failed}
-    skipped |= {file.video.video_id: reasons[file.key] for file in files if file.key in reasons}
-    return store.opened(files, skipped, may_build=True, progress=progress)
+    if missing:
+        evict(_folders(rows.folder.parent), LIMITS["towers"])
+    skipped |= _reasons(files, failed)
+    return _opened(gallery, encoder, rows, files, skipped, milvus, True, progress)
 
 
-def _batches(decoded: Iterator[_Decoded], size: int, by_file: bool) -> Iterator[list[_Decoded]]:
-    """Yield batches of clips; those of a library have clips of one file, so that a kill loses no more than that."""
-    files = groupby(decoded, lambda item: item[0].video.path) if by_file else [(None, decoded)]
-    for _, clips in files:
-        while batch := list(islice(clips, size)):
-            yield batch
+def _reasons(files: Sequence[VideoFile], failed: Mapping[str, str]) -> dict[str, str]:
+    """Return why clips cannot be decoded, also of those with the same content, which are not tried."""
+    by_content = {file.key: failed[file.video.video_id] for file in files if file.video.video_id in failed}
+    return {file.video.video_id: by_content[file.key] for file in files if file.key in by_content}
+
+
+def _rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> Rows[np.float32]:
+    folder = tower_folder(gallery, encoder.card, cache)
+    mark_used(folder)
+    width = getattr(encoder, "frame_dim", encoder.embed_dim)  # of frames; not every `Encoder` tells it apart
+    return Rows(folder, np.float32, (encoder.num_frames, width))
+
+
+def _embedded(
+    missing: Sequence[VideoFile], card: Card, encode: Encode, failed: dict[str, str], report: Callable[[], None]
+) -> Iterator[Some]:
+    shipped = shipped_embeddings(card)
+    if known := [file for file in missing if file.key in shipped]:
+        yield known, np.stack([shipped[file.key] for file in known])
+    yield from encode([file for file in missing if file.key not in shipped], failed, report)
+
+
+def _encode(
+    by_file: bool,
+    rows: Rows[np.float32],
+    encoder: Encoder,
+    decoder: Decoder,
+    cache: Cache,
+    missing: Sequence[VideoFile],
+    failed: dict[str, str],
+    report: Callable[[], None],
+) -> Iterator[Some]:
+    """Decode and embed files here, except for those that another process has embedded in the meantime.
+
+    Args:
+        by_file: whether a batch has clips of one file only, as in libraries, so that a kill loses no more than that.
+    """
+    size = max(1, BATCH_FRAMES // encoder.num_frames)
+    with cache.frames(encoder.num_frames, encoder.card.framing) as store:
+        decoded = decode_files(missing, encoder.num_frames, encoder.card.framing, decoder, failed, store)
+        for _, clips in groupby(decoded, lambda item: item[0].video.path) if by_file else [(None, decoded)]:
+            while batch := list(islice(clips, size)):
+                files = [file for file, _ in batch]
+                rows.refresh()
+                known = rows.find(file.key for file in files)
+                if (known >= 0).all():
+                    yield files, rows.rows()[known]
+                else:
+                    yield files, embeddings_of([frames for _, frames in batch], encoder)
 
 
 def embeddings_of(clips: Sequence[NDArray[np.uint8]], encoder: Encoder) -> NDArray[np.float32]:
     """Encode the (F, S, S, 3) frames of B clips: (B, F, D)."""
     return encoder.encode_frames(np.concatenate(clips)).reshape(len(clips), encoder.num_frames, -1)
+
+
+def _add(rows: Rows[np.float32], keys: Sequence[str], values: NDArray[np.float32]) -> OSError | None:
+    """Store rows; where that fails, hold them in memory and return the first failure."""
+    failure = None
+    if not rows.is_held:
+        try:
+            rows.append(keys, values)
+            return None
+        except OSError as error:
+            failure = error
+    rows.hold(keys, values)
+    return failure
+
+
+def _check(error: OSError, folder: Path, in_memory: bool) -> None:
+    """Warn that embeddings cannot be stored, or raise that."""
+    reason = "the disk is full" if is_disk_full(error) else error.strerror or reason_of(error)
+    message = f"Embeddings cannot be stored in {folder} ({reason})."
+    if not in_memory:
+        raise ConfigError(f"{message} Those stored so far are kept; free some space and start again.") from error
+    logger.warning("%s They are computed again next time.", message)
 
 
 def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:
@@ -154,7 +204,7 @@ def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvu
         return _looked_up(gallery, encoder)
     skipped: dict[str, str] = {}
     files = list(hash_files(gallery.videos, cache, skipped))
-    return _Store(gallery, encoder, cache, milvus=milvus).opened(files, skipped)
+    return _opened(gallery, encoder, _rows(gallery, encoder, cache), files, skipped, milvus, False, silent)
 
 
 def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:
@@ -181,162 +231,80 @@ def seconds_per_clip(encoder: Encoder) -> float:
     return _seconds_per_clip[key]
 
 
-class _Store:
-    """A gallery's stored embeddings under one model, and those that could not be stored."""
+def _opened(
+    gallery: Gallery,
+    encoder: Encoder,
+    rows: Rows[np.float32],
+    files: Sequence[VideoFile],
+    skipped: Mapping[str, str],
+    milvus: Milvus | None,
+    may_build: bool,
+    progress: Progress,
+) -> EmbeddedGallery:
+    """Put the stored embeddings in the order of the gallery, pooled, and index them."""
+    places = rows.find(file.key for file in files)
+    files = [file for file, place in zip(files, places.tolist(), strict=True) if place >= 0]
+    frames, places = rows.rows(), places[places >= 0]
+    pooled = _pooled(encoder, rows.folder, [file.key for file in files], frames, places)
+    videos = [file.video for file in files]
+    embedded = _assembled(gallery, encoder, videos, pooled, frames, places, skipped, "Not embedded yet.")
+    milvus = milvus if gallery.key else None  # of the others, nobody would delete the rows
+    return with_index(embedded, rows.folder, encoder, files, milvus, may_build, progress)
 
-    def __init__(
-        self,
-        gallery: Gallery,
-        encoder: Encoder,
-        cache: Cache,
-        in_memory: bool = True,
-        milvus: Milvus | None = None,
-    ) -> None:
-        self._gallery, self._encoder, self._in_memory = gallery, encoder, in_memory
-        self._milvus = milvus if gallery.key else None  # of the others, nobody would delete the rows
-        self._folder = tower_folder(gallery, encoder.card, cache)
-        mark_used(self._folder)
-        width = getattr(encoder, "frame_dim", encoder.embed_dim)  # of frames; not every `Encoder` tells it apart
-        self._file = Embeddings(self._folder, (encoder.num_frames, width))
-        self._pooled = self._pool()
-        self._pooled_at = self._file.state
-        self._unwritten: dict[str, NDArray[np.float32]] = {}
 
-    def _pool(self) -> NDArray[np.float32]:
-        encoder = self._encoder
-        return self._file.pooled(encoder.card.pooling_key, encoder.pool, encoder.embed_dim)
-
-    def missing(self, files: Sequence[VideoFile]) -> list[VideoFile]:
-        """List the files without embeddings, one per content."""
-        missing: dict[str, VideoFile] = {}
-        for file, place in zip(files, self._file.find(file.key for file in files), strict=True):
-            if place < 0:
-                missing.setdefault(file.key, file)
-        return list(missing.values())
-
-    def embedded(
-        self,
-        missing: Sequence[VideoFile],
-        decoder: Decoder,
-        cache: Cache,
-        failed: dict[str, str],
-        report: Callable[[], None],
-        encode: Encode | None,
-    ) -> Iterator[Sequence[VideoFile]]:
-        """Embed files and store their embeddings; yield those that are done, some at a time."""
-        shipped = shipped_embeddings(self._encoder.card)
-        if known := [file for file in missing if file.key in shipped]:
-            self._add(known, np.stack([shipped[file.key] for file in known]))
-            yield known
-            missing = [file for file in missing if file.key not in shipped]
-        if encode is not None:
-            for some, embeddings in encode(missing, failed, report):
-                self._add(some, embeddings)
-                yield some
-            return
-        num_frames, framing = self._encoder.num_frames, self._encoder.card.framing
-        with cache.frames(num_frames, framing) as frames:
-            decoded = decode_files(missing, num_frames, framing, decoder, failed, frames)
-            by_file = bool(self._gallery.key)
-            for batch in _batches(decoded, max(1, BATCH_FRAMES // num_frames), by_file):
-                self._embed(batch)
-                yield [file for file, _ in batch]
-
-    def _embed(self, batch: Sequence[_Decoded]) -> None:
-        self._file.refresh()
-        known = self._file.find(file.key for file, _ in batch) >= 0  # embedded by another process in the meantime
-        batch = [item for item, is_known in zip(batch, known, strict=True) if not is_known]
-        if batch:
-            self._add([file for file, _ in batch], embeddings_of([frames for _, frames in batch], self._encoder))
-
-    def _add(self, files: Sequence[VideoFile], embeddings: NDArray[np.float32]) -> None:
-        if not np.isfinite(embeddings).all():
-            name = self._encoder.card.name
-            raise CheckpointError(f"The embeddings of {name} are not finite. Choose another checkpoint.")
-        if not self._folder.exists():  # a new tower: those opened least recently go
-            evict(towers(self._folder.parent), replace(LIMITS["towers"], count=LIMITS["towers"].count - 1))
-        keys = [file.key for file in files]
-        if not self._unwritten:
-            try:
-                self._file.append(keys, embeddings)
-                return
-            except OSError as error:
-                self._check(error)
-        self._unwritten.update(zip(keys, embeddings, strict=True))
-
-    def _check(self, error: OSError) -> None:
-        """Warn that embeddings cannot be stored, or raise that."""
-        reason = "the disk is full" if is_disk_full(error) else error.strerror or reason_of(error)
-        message = f"Embeddings cannot be stored in {self._folder} ({reason})."
-        if not self._in_memory:
-            raise ConfigError(f"{message} Those stored so far are kept; free some space and start again.") from error
-        logger.warning("%s They are computed again next time.", message)
-
-    def opened(
-        self,
-        files: Sequence[VideoFile],
-        skipped: Mapping[str, str],
-        may_build: bool = False,
-        progress: Progress = silent,
-    ) -> EmbeddedGallery:
-        encoder = self._encoder
-        if self._file.state != self._pooled_at:  # rows were added, or another process has moved them
-            self._pooled = self._pool()
-        frames, pooled, places = self._file.rows(), self._pooled, self._file.find(file.key for file in files)
-        if self._unwritten:
-            added = {key: place for place, key in enumerate(self._unwritten, start=len(frames))}
-            places = np.array([added.get(file.key, place) for file, place in zip(files, places, strict=True)])
-            new = np.stack(list(self._unwritten.values()))
-            frames, pooled = np.concatenate([frames, new]), np.concatenate([pooled, encoder.pool(new)])
-        ids = (file.video.video_id for file in files)
-        place_of = {video_id: place for video_id, place in zip(ids, places.tolist(), strict=True) if place >= 0}
-        embedded = _assembled(self._gallery, encoder, place_of, frames, pooled, skipped, "Not embedded yet.")
-        return with_index(embedded, self._folder, encoder, files, self._milvus, may_build, progress)
+def _pooled(
+    encoder: Encoder, folder: Path, keys: Sequence[str], frames: NDArray[np.float32], places: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Return pooled embeddings (V, D), memory-mapped if they are stored in this order; the missing ones are added."""
+    name = encoder.card.pooling_key
+    if not name.isidentifier():
+        raise ValueError(f"{name!r} cannot be the name of a folder.")
+    mark_used(folder / name)
+    stored = Rows(folder / name, np.float32, (encoder.embed_dim,))
+    missing = np.flatnonzero(stored.find(keys) < 0)
+    for start in range(0, len(missing), CHUNK):
+        some = missing[start : start + CHUNK]
+        _add(stored, [keys[row] for row in some], encoder.pool(frames[places[some]]))
+    if len(missing):
+        evict(_folders(folder), LIMITS["pooled"])
+    found, pooled = stored.find(keys), stored.rows()
+    if len(found) and np.array_equal(found, np.arange(found[0], found[0] + len(found))):
+        return pooled[found[0] : found[0] + len(found)]  # not copied
+    return pooled[found]
 
 
 def _assembled(
     gallery: Gallery,
     encoder: Encoder,
-    place_of: Mapping[str, int],
+    videos: Sequence[Video],
+    embeddings: NDArray[np.float32],
     frames: NDArray[np.float32],
-    pooled: NDArray[np.float32],
+    places: NDArray[np.int64],
     skipped: Mapping[str, str],
     otherwise: str,
 ) -> EmbeddedGallery:
-    """Put embeddings (N, F, D) and (N, D) in the order of the gallery; `place_of` has their rows by video_id."""
-    videos = tuple(video for video in gallery.videos if video.video_id in place_of)
-    places = np.array([place_of[video.video_id] for video in videos], np.int64)
-    others = (video.video_id for video in gallery.videos if video.video_id not in place_of)
+    there = {video.video_id for video in videos}
+    others = (video.video_id for video in gallery.videos if video.video_id not in there)
     reasons = tuple((video_id, skipped.get(video_id, otherwise)) for video_id in others)
-    embeddings = _rows(pooled, places)
+    embeddings.flags.writeable = False
     index = ExactIndex(encoder.embed_dim)
     index.add(np.arange(len(videos)), embeddings)
     each = None if encoder.card.normalises_frames else unit
     if encoder.card.words:
         each = partial(_each_pooled, encoder)
-    return EmbeddedGallery(replace(gallery, videos=videos), embeddings, index, reasons, frames, places, each)
+    return EmbeddedGallery(replace(gallery, videos=tuple(videos)), embeddings, index, reasons, frames, places, each)
 
 
 def _each_pooled(encoder: Encoder, frames: NDArray[np.float32]) -> NDArray[np.float32]:
     return encoder.pool(frames[:, None])
 
 
-def _rows(pooled: NDArray[np.float32], places: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return the rows at these places, read-only, and without copying them if they are consecutive."""
-    if len(places) and np.array_equal(places, np.arange(places[0], places[0] + len(places))):
-        rows = pooled[places[0] : places[0] + len(places)]
-    else:
-        rows = pooled[places]
-    rows.flags.writeable = False
-    return rows
-
-
 def _looked_up(gallery: Gallery, encoder: PrecomputedEncoder) -> EmbeddedGallery:
-    found = {video.video_id: encoder.video(video.video_id) for video in gallery.videos}
-    embedded = {video_id: embedding for video_id, embedding in found.items() if embedding is not None}
-    if not embedded:
+    found = [(video, encoder.video(video.video_id)) for video in gallery.videos]
+    known = [(video, embedding) for video, embedding in found if embedding is not None]
+    if not known:
         raise ConfigError(f"{encoder.name} has no embedding of any of the {len(found)} videos of {gallery.name}.")
-    pooled = np.stack(list(embedded.values()))
-    place_of = {video_id: place for place, video_id in enumerate(embedded)}
+    videos, embeddings = [video for video, _ in known], np.stack([embedding for _, embedding in known])
     reason = f"{encoder.name} has no embedding of it."
-    return _assembled(gallery, encoder, place_of, pooled[:, None], pooled, {}, reason)
+    places = np.arange(len(known))
+    return _assembled(gallery, encoder, videos, embeddings, embeddings[:, None], places, {}, reason)

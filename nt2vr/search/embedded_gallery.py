@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.media.gallery import Gallery
-from nt2vr.media.store import Pool
 from nt2vr.search.exclusion import CHUNK, Exclusion, Vectors, focused, scores_of
 from nt2vr.search.index import Index, best_rows
+
+Pool = Callable[[NDArray[np.float32]], NDArray[np.float32]]  # (N, F, D) to (N, D)
 
 SHORTLIST = 10_000  # clips that an index gives to be scored
 FOCUSED = 20_000  # clips whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers

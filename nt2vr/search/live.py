@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from nt2vr.errors import CheckpointError, Nt2vrError
+from nt2vr.files import stamp
 from nt2vr.models.catalog import EPOCH, Catalog, CatalogEntry
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.models.encoder import Encoder
@@ -153,31 +154,38 @@ class LiveModels:
     def _newest(self, entry: CatalogEntry, served: LoadedModel | None, viewers: Iterable[Viewer]) -> LoadedModel:
         """Return the newest usable checkpoint with its views; the served one if none is newer."""
         if entry.make is not None:
-            encoder = entry.make()
-            return served if served and served.encoder is encoder else _seen(LoadedModel(encoder), viewers)
+            return _from_outside(entry.make(), served, viewers)
+        known: Mapping[Stamp, str] = served.refused if served else {}
         refused: dict[Stamp, str] = {}
         for folder in entry.folders:
-            stamp = _stamp(folder)
-            if served is not None and stamp == served.stamp:
-                return served if refused == served.refused else replace(served, refused=refused)
-            if served is not None and stamp in served.refused:
-                refused[stamp] = served.refused[stamp]
-                continue
+            now = folder, *stamp(folder, folder / WEIGHTS)
+            if served is not None and now == served.stamp:
+                break
             try:
-                encoder = self._models.read(folder, served.encoder if served else None)
-                probe = [] if encoder.card.queries else ["a dog"]
-                if not np.isfinite(
-                    encoder.encode_text(probe)
-                ).all():  # those of galleries are checked as they are made
-                    raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")
-                epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None
-                return _seen(LoadedModel(encoder, stamp, int(epoch[1]) if epoch else None, refused), viewers)
+                if now in known:
+                    refused[now] = known[now]
+                else:
+                    return _seen(self._read(entry, folder, served, now, refused), viewers)
             except CheckpointError as error:
                 logger.warning("%s", error)
-                refused[stamp] = str(error).replace(f"{folder.parent}/", "")  # the epoch's folder name suffices
-        if served is not None:  # its own checkpoint is gone, and no other is usable
-            return replace(served, refused=refused)
-        raise CheckpointError(next(iter(refused.values())))
+                refused[now] = str(error).replace(f"{folder.parent}/", "")  # the epoch's folder name suffices
+        if served is None:
+            raise CheckpointError(next(iter(refused.values())))
+        return served if refused == known else replace(served, refused=refused)
+
+    def _read(
+        self, entry: CatalogEntry, folder: Path, served: LoadedModel | None, now: Stamp, refused: Mapping[Stamp, str]
+    ) -> LoadedModel:
+        encoder = self._models.read(folder, served.encoder if served else None)
+        probe = [] if encoder.card.queries else ["a dog"]  # embeddings of galleries are checked as they are made
+        if not np.isfinite(encoder.encode_text(probe)).all():
+            raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")
+        epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None
+        return LoadedModel(encoder, now, int(epoch[1]) if epoch else None, refused)
+
+
+def _from_outside(encoder: Encoder, served: LoadedModel | None, viewers: Iterable[Viewer]) -> LoadedModel:
+    return served if served and served.encoder is encoder else _seen(LoadedModel(encoder), viewers)
 
 
 def _seen(model: LoadedModel, viewers: Iterable[Viewer]) -> LoadedModel:
@@ -190,15 +198,3 @@ def _seen(model: LoadedModel, viewers: Iterable[Viewer]) -> LoadedModel:
         except Nt2vrError:
             continue
     return model
-
-
-def _stamp(folder: Path) -> Stamp:
-    """Identify the state of a checkpoint folder, to notice one that is replaced or still being copied."""
-    stamp: list[object] = [folder]
-    for path in (folder, folder / WEIGHTS):
-        try:
-            stat = path.stat()
-            stamp.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
-        except OSError:
-            stamp.append(None)
-    return tuple(stamp)

@@ -21,7 +21,7 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, no_verdict
 from nt2vr.search.caption_judge import judge_by_captions
-from nt2vr.search.embed_clips import embed_gallery, open_indexed, prefetch_frames
+from nt2vr.search.embed_clips import embed_gallery, open_indexed
 from nt2vr.search.embed_query import embed_query, texts_of
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import scores_of
@@ -94,7 +94,6 @@ class Searcher:
         self._videos = {video.video_id: video for video in gallery.videos}
         self._embedded: WeakValueDictionary[str, EmbeddedGallery] = WeakValueDictionary()  # owned by the models
         self._embedding = threading.Lock()
-        self._prefetching: threading.Thread | None = None
         self.key, self.is_library = library_id, bool(library_id)
         self.live = live or LiveModels(models)
         self.status = "starting"
@@ -131,8 +130,6 @@ class Searcher:
         if (embedded := self._embedded.get(key)) is not None:
             return embedded
         with self._embedding:
-            if self._prefetching is not None:
-                self._prefetching.join()
             if (embedded := self._embedded.get(key)) is None:
                 embedded = self._embed(encoder)
                 self._embedded[key] = embedded
@@ -165,11 +162,6 @@ class Searcher:
         """Load everything that the first search needs; that search will raise any error again."""
         self.status = f"loading {model}"
         try:
-            card = self.models.card(model)
-            arguments = (self.gallery, card, self._decoder, self._cache)
-            prefetching = threading.Thread(target=prefetch_frames, args=arguments, daemon=True)
-            prefetching.start()  # decodes in child processes while this one imports torch
-            self._prefetching = prefetching
             self.understand("a dog and not a cat")
             view = self.live.get(model, self).view(self)
         except Nt2vrError as error:

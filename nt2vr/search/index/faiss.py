@@ -16,7 +16,6 @@ MAX_PROBED = 1 / 8  # share of the clusters looked at, at most: more would be as
 SAMPLE = 100  # queries on which recall is measured
 MIN_PROBES = 8  # clusters looked at, at least: the best 100 lie in more clusters than the best 10
 NOISE = 1.0  # length of what is added to unit vectors to make queries of them
-GROWTH = 4  # times as many vectors as at the last clustering, from which they are clustered anew
 CLUSTER_POINTS = 64  # vectors per cluster that clustering looks at
 ITERATIONS = 10
 MIN_CLUSTERED = 1000  # fewer vectors are one cluster
@@ -30,19 +29,19 @@ class FaissIndex:
         self._dim, self._sample = dim, sample
         self._index: Any = _clusters(dim, 1)
         self._index.train(np.zeros((1, dim), np.float32))
-        self._clustered = 0  # vectors at the last clustering
+        self.num_clustered = 0  # vectors at the last clustering
         self.recall = 1.0
 
     def __len__(self) -> int:
         return int(self._index.ntotal)
 
     def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        if len(self) + len(ids) < GROWTH * max(self._clustered, 1):
-            self._index.add_with_ids(np.ascontiguousarray(vectors, np.float32), ids)
+        """Add (N, D) vectors under new ids (N,); the first ones are clustered, others join their clusters."""
+        vectors = np.ascontiguousarray(vectors, np.float32)
+        if self.num_clustered:
+            self._index.add_with_ids(vectors, ids)
         elif len(ids):
-            if len(self):
-                ids, vectors = np.concatenate([self.ids(), ids]), np.concatenate([self._vectors(), vectors])
-            self._cluster(ids, np.ascontiguousarray(vectors, np.float32))
+            self._cluster(ids, vectors)
 
     def remove(self, ids: NDArray[np.int64]) -> None:
         """Remove vectors; unknown ids are ignored."""
@@ -66,7 +65,8 @@ class FaissIndex:
     def ids(self) -> NDArray[np.int64]:
         """Return the ids (N,), by cluster."""
         lists = self._index.invlists
-        found = [faiss.rev_swig_ptr(lists.get_ids(at), lists.list_size(at)) for at in self._filled()]
+        filled = (at for at in range(self._index.nlist) if lists.list_size(at))
+        found = [faiss.rev_swig_ptr(lists.get_ids(at), lists.list_size(at)) for at in filled]
         return np.concatenate([np.empty(0, np.int64), *found])
 
     def save(self, path: Path) -> None:
@@ -76,7 +76,7 @@ class FaissIndex:
                 faiss.write_index(self._index, str(partial))
         except RuntimeError as error:  # FAISS names no reason
             raise OSError(str(error)) from error
-        facts = {"recall": self.recall, "clustered": self._clustered, "bytes": path.stat().st_size}
+        facts = {"recall": self.recall, "clustered": self.num_clustered, "bytes": path.stat().st_size}
         write_json(path.with_suffix(".json"), facts)
 
     @classmethod
@@ -91,32 +91,17 @@ class FaissIndex:
             raise ValueError(f"{path} has another size than when it was written.")
         stored = faiss.read_index(str(path))
         index = cls(stored.d)
-        index._index, index._clustered, index.recall = stored, facts["clustered"], facts["recall"]
+        index._index, index.num_clustered, index.recall = stored, facts["clustered"], facts["recall"]
         return index
 
-    def _vectors(self) -> NDArray[np.float32]:
-        lists, size = self._index.invlists, 4 * self._dim
-        found = [faiss.rev_swig_ptr(lists.get_codes(at), size * lists.list_size(at)) for at in self._filled()]
-        vectors = (codes.view(np.float32).reshape(-1, self._dim) for codes in found)
-        return np.concatenate([np.empty((0, self._dim), np.float32), *vectors])
-
-    def _filled(self) -> list[int]:
-        return [at for at in range(self._index.nlist) if self._index.invlists.list_size(at)]
-
     def _cluster(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Cluster all vectors, and find how many clusters to look at."""
-        num_clusters = int(2 * np.sqrt(len(ids))) if len(ids) >= MIN_CLUSTERED else 1
-        self._index = _clusters(self._dim, num_clusters)
+        """Cluster vectors, and double the number of clusters looked at until the recall is AIM."""
+        self._index = _clusters(self._dim, int(2 * np.sqrt(len(ids))) if len(ids) >= MIN_CLUSTERED else 1)
         self._index.train(vectors)
         self._index.add_with_ids(vectors, ids)
-        self._clustered = len(ids)
-        self._tune(ids, vectors)
-
-    def _tune(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Double the number of clusters looked at until the recall is AIM, and remember the recall."""
+        self.num_clustered = len(ids)
         queries = _noisy(vectors) if self._sample is None else self._sample
-        exact = ExactIndex(self._dim)
-        vectors = vectors.view()
+        exact, vectors = ExactIndex(self._dim), vectors.view()
         vectors.flags.writeable = False  # or they would be copied
         exact.add(ids, vectors)
         best = best_ids(exact, queries)

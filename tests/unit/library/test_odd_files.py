@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from nt2vr.errors import MediaError, printable
+from nt2vr.errors import DatasetError, MediaError, printable
 from nt2vr.library.info import Source
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.sources import is_available, list_files
@@ -75,3 +75,23 @@ def test_names_of_files_cannot_move_the_cursor_or_turn_a_line_round() -> None:
 def test_a_source_that_is_a_loop_of_links_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     assert not is_available(Source("x", "x", "folder", tmp_path / "loop"))
+
+
+def test_a_manifest_is_read_as_any_captions_file_and_may_lack_captions_and_files(folder: Path) -> None:
+    lines = [
+        '\ufeff{"video_id": "first", "path": "A.PNG", "captions": "one"}',
+        '{"file_name": ".\\\\a.png", "text": "two"}',
+        '{"video_id": "gone", "path": "gone.mp4"}',
+    ]
+    manifest = folder / "films.jsonl"
+    manifest.write_text("\n".join(lines), encoding="utf-8")
+    found = {file.id: file for file in list_files(Source("x", "x", "manifest", manifest, within=folder))}
+    assert {name: (Path(file.path).name, file.captions) for name, file in found.items()} == {
+        "first": ("a.png", '["one"]'),
+        "a.png": ("a.png", '["two"]'),
+        "gone": ("gone.mp4", "[]"),
+    }
+    assert found["first"].reason == "" and found["gone"].reason.startswith("It cannot be opened")
+    manifest.write_text('{"path": "../a.png", "text": "one"}')
+    with pytest.raises(DatasetError, match=r"films\.jsonl cannot be used \(line 1: the path '\.\./a\.png' leads out"):
+        list(list_files(Source("x", "x", "manifest", manifest)))

@@ -108,16 +108,16 @@ def test_a_full_or_read_only_disk_costs_only_time(
     (tmp_path / "disk").mkdir()
     with mounted(tmp_path / "disk", options), Cache(tmp_path / "disk") as cache:
         for number in range(3000):
-            cache._hashes.set(str(number), "a" * 100)
-            assert cache._hashes.get(str(number)) in (None, "a" * 100)
+            cache._ask("set", str(number), "a" * 100)
+            assert cache._ask("get", str(number)) in (None, "a" * 100)
         assert cache.content_hash(clip)
     assert len(warnings.records) == 1
 
 
 def test_a_pickle_in_the_database_is_not_loaded(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
-        cache._hashes.set("a", {"a": "pickle"})  # type: ignore[arg-type]
-        assert cache._hashes.get("a") is None
+        cache._ask("set", "a", {"a": "pickle"})  # type: ignore[arg-type]
+        assert cache._ask("get", "a") is None
 
 
 WRITER = """
@@ -128,7 +128,7 @@ from nt2vr.media.store import Cache
 cache = Cache(Path(sys.argv[1]))
 print("ready", flush=True)
 for number in range(1_000_000):
-    cache._hashes.set(str(number), str(number))
+    cache._ask("set", str(number), str(number))
 """
 
 
@@ -139,10 +139,10 @@ def test_a_killed_writer_does_not_block_others(tmp_path: Path) -> None:
         Cache(tmp_path) as cache,
     ):
         assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
-        while cache._hashes.get("50") is None:
-            cache._hashes.set("mine", "one")
+        while cache._ask("get", "50") is None:
+            cache._ask("set", "mine", "one")
         writer.kill()
         writer.wait()
-        assert [cache._hashes.get(str(number)) for number in range(51)] == [str(number) for number in range(51)]
-        cache._hashes.set("mine", "two")
-        assert cache._hashes.get("mine") == "two"
+        assert [cache._ask("get", str(number)) for number in range(51)] == [str(number) for number in range(51)]
+        cache._ask("set", "mine", "two")
+        assert cache._ask("get", "mine") == "two"

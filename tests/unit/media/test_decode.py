@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
@@ -216,24 +215,3 @@ def test_a_slow_or_fatal_picture_is_not_to_become_a_video(tmp_path: Path) -> Non
         for function, message in ((time.sleep, "Make it smaller"), (os._exit, "Save it as JPEG or PNG")):
             with pytest.raises(MediaError, match=message):
                 decoder._start(tmp_path / "a.png", function, 60, is_picture=True).result()
-
-
-def test_large_pictures_are_read_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Image.new("RGB", (4100, 3000)).save(tmp_path / "large.png")
-    Image.new("RGB", (64, 64)).save(tmp_path / "small.png")
-    with Decoder(2, timeout_s=20) as decoder:
-        assert decoder.picture(tmp_path / "large.png", Framing(32)).shape == (32, 32, 3)
-        with decoder._one_large, pytest.raises(MediaError, match="Other large pictures"):
-            monkeypatch.setattr(decoder, "_one_large", Impatient(decoder._one_large))
-            decoder.picture(tmp_path / "large.png")
-        assert decoder.picture(tmp_path / "small.png").shape == (64, 64, 3)
-
-
-class Impatient:
-    """A lock that waits for a moment only."""
-
-    def __init__(self, lock: Any) -> None:
-        self._lock = lock
-
-    def acquire(self, timeout: float) -> bool:
-        return bool(self._lock.acquire(timeout=min(timeout, 0.1)))

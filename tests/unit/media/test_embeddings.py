@@ -4,16 +4,14 @@ import logging
 import os
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.media.store import Embeddings
+from nt2vr.media.store import Rows
 from tests.disks import mounted
-from tests.pooling import pool_by_mean
 
 SHAPE = (4, 8)
 
@@ -27,15 +25,19 @@ def keys(*numbers: int) -> list[str]:
     return [f"clip {number}" for number in numbers]
 
 
-def write(folder: Path, *numbers: int) -> Embeddings:
-    file = Embeddings(folder, SHAPE)
+def opened(folder: Path) -> Rows[np.float32]:
+    return Rows(folder, np.float32, SHAPE)
+
+
+def write(folder: Path, *numbers: int) -> Rows[np.float32]:
+    file = opened(folder)
     file.append(keys(*numbers), rows(*numbers))
     return file
 
 
 def content(folder: Path, *numbers: int) -> list[float | None]:
     """Return what the file has of clips, checking that all values of a row agree."""
-    file = Embeddings(folder, SHAPE)
+    file = opened(folder)
     frames, found = file.rows(), file.find(keys(*numbers)).tolist()
     assert all(len(np.unique(frames[row])) == 1 for row in found if row >= 0)
     return [frames[row, 0, 0] - 1 if row >= 0 else None for row in found]
@@ -52,42 +54,15 @@ def test_rows_are_found_by_key_and_equal_keys_are_stored_once(tmp_path: Path) ->
     assert len(file) == 3 and content(tmp_path, 1, 2, 3, 4) == [1, 2, 3, None]
 
 
-def test_pooled_rows_may_be_wider_than_frames(tmp_path: Path) -> None:
-    def widened(frames: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.repeat(frames[:, 0], 3, axis=1)
-
-    write(tmp_path, 0, 1).pooled("wide", widened, 24)
-    assert write(tmp_path, 2).pooled("wide", widened, 24).tolist() == [[row] * 24 for row in (1, 2, 3)]
-    assert Embeddings(tmp_path / "gone", SHAPE).pooled("wide", widened, 24).shape == (0, 24)
-
-
-def test_pooled_rows_follow_the_frames_under_every_pooling(tmp_path: Path) -> None:
-    write(tmp_path, 0, 1).pooled("mean", pool_by_mean)
-    file = write(tmp_path, 2)
-    pooled: list[int] = []
-
-    def pool(frames: NDArray[np.float32]) -> NDArray[np.float32]:
-        pooled.append(len(frames))
-        return frames[:, 0]
-
-    assert file.pooled("first", pool)[:, 0].tolist() == [1, 2, 3]
-    np.testing.assert_allclose(file.pooled("mean", pool_by_mean), np.full((3, 8), 8**-0.5), atol=1e-6)
-    assert Embeddings(tmp_path, SHAPE).pooled("first", pool)[:, 0].tolist() == [1, 2, 3]
-    assert pooled == [3]  # stored
-    with pytest.raises(ValueError, match="name of a file"):
-        file.pooled("../first", pool)
-
-
 def test_a_reader_keeps_its_rows_while_others_append_and_compact(tmp_path: Path) -> None:
     reader = write(tmp_path, *range(10))
-    frames, pooled = reader.rows(), reader.pooled("first", lambda frames: frames[:, 0])
+    frames = reader.rows()
     writer = write(tmp_path, 10, 11)
     writer.retain(keys(0, 11))
     writer.append(keys(12), rows(12))
     assert content(tmp_path, 0, 5, 10, 11, 12) == [0, None, None, 11, 12]
-    assert frames[:, 0, 0].tolist() == pooled[:, 0].tolist() == list(range(1, 11))
+    assert frames[:, 0, 0].tolist() == list(range(1, 11))
     assert not frames.flags.writeable
-    assert writer.pooled("first", lambda frames: frames[:, 0])[:, 0].tolist() == [1, 12, 13]
     reader.append(keys(13), rows(13))  # finds the compacted file
     assert content(tmp_path, 0, 11, 12, 13) == [0, 11, 12, 13]
     assert len(list(tmp_path.glob("rows-*"))) == 1  # the old one is gone
@@ -105,23 +80,12 @@ def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
     thread.start()
     try:
         for _ in range(50):
-            file = Embeddings(tmp_path, SHAPE)
-            pooled, found = file.pooled("first", lambda frames: frames[:, 0]), file.find(keys(*range(10)))
-            assert file.rows()[found, 0, 0].tolist() == pooled[found, 0].tolist() == list(range(1, 11))
+            file = opened(tmp_path)
+            found = file.find(keys(*range(10)))
+            assert file.rows()[found, 0, 0].tolist() == list(range(1, 11))
     finally:
         ended.set()
         thread.join()
-
-
-def test_a_compaction_while_rows_are_pooled_mixes_none(tmp_path: Path) -> None:
-    write(tmp_path, *range(10)).pooled("first", lambda frames: frames[:, 0])
-    file = write(tmp_path, *range(10, 20))
-
-    def pool(frames: NDArray[np.float32]) -> NDArray[np.float32]:
-        Embeddings(tmp_path, SHAPE).retain(keys(*range(10)))
-        return frames[:, 0]
-
-    assert file.pooled("first", pool)[:, 0].tolist() == list(range(1, 21))
 
 
 def test_few_unused_rows_stay_and_what_a_killed_compaction_left_does_not(tmp_path: Path) -> None:
@@ -134,17 +98,15 @@ def test_few_unused_rows_stay_and_what_a_killed_compaction_left_does_not(tmp_pat
     assert content(tmp_path, 1, 9) == [1, None] and not (tmp_path / "rows-7").exists()
 
 
-@pytest.mark.parametrize("name", ["rows", "keys", "first"])
+@pytest.mark.parametrize("name", ["rows", "keys"])
 @pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.95])
 def test_a_file_cut_off_is_never_wrong_and_written_again(tmp_path: Path, name: str, kept: float) -> None:
-    write(tmp_path, *range(20)).pooled("first", lambda frames: frames[:, 0])
+    write(tmp_path, *range(20))
     os.truncate(only(tmp_path, name), int(only(tmp_path, name).stat().st_size * kept))
     found = content(tmp_path, *range(20))
     assert all(value in (row, None) for row, value in enumerate(found))
-    file = write(tmp_path, *range(20))
+    write(tmp_path, *range(20))
     assert content(tmp_path, *range(20)) == list(range(20))
-    firsts = file.pooled("first", lambda frames: frames[:, 0])
-    assert firsts[file.find(keys(*range(20))), 0].tolist() == list(range(1, 21))
 
 
 @pytest.mark.parametrize("position", [0, 8, 12, 20])
@@ -161,14 +123,12 @@ def test_a_file_with_a_damaged_header_is_replaced(tmp_path: Path, position: int)
 def test_a_full_disk_is_an_error_and_leaves_the_rows(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     with mounted(tmp_path / "disk", "size=100k"):
-        file, number = Embeddings(tmp_path / "disk", SHAPE), 0
+        file, number = opened(tmp_path / "disk"), 0
         with pytest.raises(OSError, match="No space left"):
             for number in range(0, 10_000, 100):
                 file.append(keys(*range(number, number + 100)), rows(*range(number, number + 100)))
         assert content(tmp_path / "disk", *range(number)) == list(range(number)) and number >= 300
         assert only(tmp_path / "disk", "rows").stat().st_size == number * 128
-        pooled = Embeddings(tmp_path / "disk", SHAPE).pooled("first", lambda frames: frames[:, 0])
-        assert pooled[:, 0].tolist() == list(range(1, number + 1))
 
 
 def test_a_read_only_folder_can_be_read_and_not_written_to(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -177,22 +137,8 @@ def test_a_read_only_folder_can_be_read_and_not_written_to(tmp_path: Path, caplo
     with mounted(disk, "size=1m"):
         write(disk / "tower", 0, 1)
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-        file, start_s = Embeddings(disk / "tower", SHAPE), time.monotonic()
-        assert file.pooled("first", lambda frames: frames[:, 0])[:, 0].tolist() == [1, 2]
         for folder in (disk / "tower", disk / "other"):
             with pytest.raises(OSError, match="Read-only"):
-                Embeddings(folder, SHAPE).append(keys(2), rows(2))
-        assert content(disk / "tower", 0, 1, 2) == [0, 1, None] and time.monotonic() - start_s < 5
+                opened(folder).append(keys(2), rows(2))
+        assert content(disk / "tower", 0, 1, 2) == [0, 1, None]
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
-
-
-def test_the_rows_of_the_latest_poolings_are_kept_and_the_frames_always(tmp_path: Path) -> None:
-    write(tmp_path, 0, 1)
-    for number in range(12):
-        file = Embeddings(tmp_path, SHAPE)
-        for name in ("mean", f"head_{number}"):
-            pooled = file.pooled(name, pool_by_mean)
-            os.utime(only(tmp_path, name), (number + 1, number + 1))
-    kept = {path.name.partition("-")[0] for path in tmp_path.glob("*-1")}
-    assert kept == {"rows", "mean", *(f"head_{number}" for number in range(5, 12))}
-    np.testing.assert_allclose(pooled, np.full((2, 8), 8**-0.5), atol=1e-6)

@@ -16,7 +16,7 @@ from nt2vr.media import store as store_module
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import LIMITS, Cache, Frames, StoredClips
 from nt2vr.models.card import Card
-from nt2vr.search.embed_clips import embed_gallery, prefetch_frames
+from nt2vr.search.embed_clips import embed_gallery
 from tests.counting import CountingDecoder
 from tests.disks import mounted
 from tests.pooling import pool_by_mean
@@ -103,9 +103,6 @@ def test_a_second_model_of_a_library_decodes_nothing_again(
     with Cache(tmp_path / "cache") as cache:
         assert [decoded_by(decoder, library, tower, cache) for tower in "ab"] == [20, 0]
         assert decoded_by(decoder, gallery, "c", cache) == 0
-        before = decoder.num_decoded
-        prefetch_frames(replace(library, videos=()), BrightEncoder("d").card, decoder, cache)
-        assert decoder.num_decoded == before
 
 
 def test_the_limit_is_that_of_all_stores_and_what_must_be_stored_ignores_it(

@@ -126,6 +126,23 @@ def test_joined_recordings_go_on_where_time_jumps(joined: Path, monkeypatch: pyt
         np.testing.assert_allclose(np.asarray(alone, float), np.asarray(frames, float), atol=12)
 
 
+@pytest.mark.parametrize("name", ["a.mp4", "a.mkv"])
+def test_joined_recordings_go_on_in_a_format_without_a_clock_and_a_slide_show_keeps_its_time(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shades = [np.full((32, 32, 3), 8 * number, np.uint8) for number in range(30)]
+    seconds = [*range(20), *range(80_000, 80_010)]
+    write_pictures(tmp_path / name, shades, seconds, rate=1, options={"g": "2", "bf": "0"})
+    assert (probe(tmp_path / name).seconds, probe(tmp_path / name).num_frames) == (pytest.approx(30, abs=1.5), 30)
+    windows = [(3.0, 5.0), (23.0, 25.0)]
+    for seek_s in (10.0, 1.0):
+        monkeypatch.setattr(video, "SEEK_S", seek_s)
+        found = [np.mean(frames[0]) for frames in sample_windows(tmp_path / name, windows, 2, None)]  # type: ignore[arg-type]
+        assert found == pytest.approx([24, 184], abs=12)
+    write_pictures(tmp_path / f"slides-{name}", shades[:5], [0, 100, 200, 300, 310], rate=1)
+    assert probe(tmp_path / f"slides-{name}").seconds > 300
+
+
 @has_h265
 @pytest.mark.parametrize("transfer", ["smpte2084", "arib-std-b67"])
 def test_hdr_is_mapped_to_one_picture_by_every_path(

@@ -1,6 +1,5 @@
-"""Manifests, and embedding a gallery: once, in order, whatever fails on the way."""
+"""Embedding a gallery: once, in order, whatever fails on the way."""
 
-import json
 import logging
 import os
 import subprocess
@@ -14,13 +13,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.errors import CheckpointError, ConfigError, GalleryError
+from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Gallery, Video, load_gallery
+from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
 from nt2vr.search import gallery_index
-from nt2vr.search.embed_clips import drop_unused, embed_gallery, open_gallery, prefetch_frames, tower_folder
+from nt2vr.search.embed_clips import drop_unused, embed_gallery, open_gallery, tower_folder
 from nt2vr.search.index import ExactIndex, FaissIndex
 from tests.counting import CountingDecoder
 from tests.disks import mounted
@@ -90,55 +89,6 @@ def embed(gallery: Gallery, decoder: Decoder, cache: Cache, **options: Any) -> t
     return embed_gallery(gallery, encoder, decoder, cache, **options), encoder  # type: ignore[arg-type]
 
 
-def test_a_manifest_is_read_with_captions_and_scene(tmp_path: Path) -> None:
-    lines = [
-        {"video_id": "a", "path": "clips/a.webm", "captions": ["a dog\u2028runs"], "scene": {"place": "beach"}},
-        {"video_id": "b", "path": str(tmp_path / "b.webm"), "source": "elsewhere"},
-    ]
-    text = "\ufeff" + "\r\n\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
-    (tmp_path / "gallery.jsonl").write_text(text, encoding="utf-8")
-    gallery = load_gallery(tmp_path / "gallery.jsonl")
-    assert gallery.name == tmp_path.name
-    assert gallery.videos == (
-        Video("a", tmp_path / "clips" / "a.webm", ("a dog\u2028runs",), {"place": "beach"}),
-        Video("b", tmp_path / "b.webm"),
-    )
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("{", "is not JSON"),
-        ('["a", "b"]', "expected"),
-        ('{"path": "a.mp4"}', "'video_id' must be a non-empty string"),
-        ('{"video_id": "b", "path": ""}', "'path' must be a non-empty string"),
-        ('{"video_id": "b", "path": "a.mp4", "captions": "a dog"}', "'captions' must be a list of strings"),
-        ('{"video_id": "b", "path": "a.mp4", "scene": []}', "'scene' must be an object"),
-        ('{"video_id": "first", "path": "b.mp4"}', "'first' occurs twice"),
-        ('{"video_id": "b", "path": "../b.mp4"}', "leads out of"),
-        ('{"video_id": "b", "path": "/etc/passwd"}', "leads out of"),
-        ('{"video_id": "b", "path": "link/b.mp4"}', "leads out of"),
-        ('{"video_id": "b", "path": "b\\u0000.mp4"}', "cannot be used"),
-    ],
-)
-def test_an_invalid_line_is_named(tmp_path: Path, line: str, reason: str) -> None:
-    folder = tmp_path / "gallery"
-    folder.mkdir()
-    (folder / "link").symlink_to(tmp_path)
-    (folder / "m.jsonl").write_text(f'{{"video_id": "first", "path": "a.mp4"}}\n\n{line}\n')
-    with pytest.raises(GalleryError, match=rf"m\.jsonl, line 3\b.*{reason}") as caught:
-        load_gallery(folder / "m.jsonl")
-    assert "\n" not in str(caught.value)
-
-
-def test_a_missing_empty_or_binary_manifest_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "empty.jsonl").write_text("\n")
-    (tmp_path / "video.jsonl").write_bytes(b"\x1a\x45\xdf\xa3\xff")
-    for name in ("gone.jsonl", "empty.jsonl", "video.jsonl"):
-        with pytest.raises(GalleryError, match=name):
-            load_gallery(tmp_path / name)
-
-
 def test_rows_follow_the_gallery_and_the_brightest_is_found(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
     done: list[tuple[int, int, str]] = []
     embedded, _ = embed(gallery, decoder, cache, progress=lambda *now: done.append(now))
@@ -166,17 +116,6 @@ def test_cached_videos_are_neither_decoded_nor_encoded_again(
     assert encoder.num_encoded == 0 and decoder.num_decoded == before
     for row in range(40):
         np.testing.assert_array_equal(again.frame_embeddings(row), first.frame_embeddings(39 - row))
-
-
-def test_frames_are_prefetched_for_videos_without_embeddings(
-    gallery: Gallery, decoder: CountingDecoder, cache: Cache
-) -> None:
-    embed(Gallery("part", gallery.videos[:10]), decoder, cache)
-    before = decoder.num_decoded
-    prefetch_frames(gallery, BrightnessEncoder.card, decoder, cache)
-    assert decoder.num_decoded == before + 30
-    _, encoder = embed(gallery, decoder, cache)
-    assert encoder.num_encoded == 30 * 4 and decoder.num_decoded == before + 30
 
 
 def test_bad_files_are_skipped_with_a_reason_and_rows_stay_aligned(
@@ -299,6 +238,25 @@ def test_a_projection_shares_stored_frames_and_shows_single_ones_as_it_shows_cli
     np.testing.assert_array_equal(embedded.embeddings[:, [2, 0]], plain.embeddings)
     np.testing.assert_allclose(embedded.frame_embeddings(7)[:, [2, 0]], plain.frame_embeddings(7), atol=1e-6)
     assert embedded.search(np.array([1, 0, 0], np.float32), 1)[1].tolist() == [39]  # the brightest
+
+
+def test_what_is_pooled_is_stored_and_only_the_latest_poolings_are_kept(
+    gallery: Gallery, decoder: Decoder, cache: Cache
+) -> None:
+    few, encoder, pooled = replace(gallery, videos=gallery.videos[:2]), BrightnessEncoder(), []
+
+    def pool(frames: NDArray[np.float32]) -> NDArray[np.float32]:
+        pooled.append(len(frames))
+        return pool_by_mean(frames)
+
+    encoder.pool = pool  # type: ignore[method-assign]
+    for number in range(10):
+        encoder.card = replace(encoder.card, head={"fingerprint": str(number)})
+        for _ in range(2):
+            embed_gallery(few, encoder, decoder, cache)  # type: ignore[arg-type]
+        os.utime(folder_of(cache) / encoder.card.pooling_key, (number, number))
+    assert pooled == [2] * 10
+    assert {path.name for path in folder_of(cache).glob("mean_*")} == {f"mean_{number}" for number in range(2, 10)}
 
 
 def test_the_towers_opened_least_recently_are_dropped(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:

@@ -14,11 +14,8 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
-from nt2vr.models.card import Card
-from nt2vr.search import gallery_index
 from nt2vr.search.embed_clips import open_gallery
 from nt2vr.search.embedded_gallery import EmbeddedGallery
-from nt2vr.search.gallery_index import MILVUS_FACTS, open_served
 from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex
 from nt2vr.search.index import milvus as milvus_module
 from tests.colours import ColourModel
@@ -128,60 +125,6 @@ def test_a_library_is_indexed_searched_changed_and_removed(
         assert room.num_rows == 6  # nothing is doubled
         room.libraries.remove("one")
         assert room.num_rows == 3 and len(room.opened("other").index) == 3
-
-
-class Collections:
-    """A database of rows by collection, as far as `open_served` asks it."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, set[int]] = {}
-        self.answers = True
-
-    def index(self, tower: str) -> Any:
-        rows = self.rows.setdefault(tower, set())
-        return SimpleNamespace(
-            place="db",
-            recall=1.0,
-            notice="",
-            ids=lambda: np.array(sorted(rows), np.int64),
-            add=lambda ids, *_: rows.update(ids.tolist()),
-            remove=lambda ids: rows.difference_update(ids.tolist()),
-            measure=lambda *_: None,
-        )
-
-    def forget(self, library: str, tower: str) -> None:
-        if not self.answers:
-            raise ConnectionError
-        self.rows[tower].clear()
-
-
-def test_rows_of_a_replaced_head_are_removed_once_the_database_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    milvus, folder, vectors = Collections(), tmp_path / "tower", np.eye(3, dtype=np.float32)
-    monkeypatch.setattr(gallery_index, "MilvusIndex", lambda milvus, tower, *_: milvus.index(tower))
-    folder.mkdir()
-
-    def update(head: str, model: str) -> None:
-        card, sample = Card(model, pooling=head), lambda: vectors
-        open_served(milvus, folder, card, "one", np.arange(3), vectors, {}, sample)  # type: ignore[arg-type]
-
-    def kept() -> list[str]:
-        assert {name for name, rows in milvus.rows.items() if rows} >= {f"tower_{name}" for name in files()}
-        return sorted(name for name, rows in milvus.rows.items() if rows)
-
-    def files() -> list[str]:
-        return sorted(path.name.removesuffix(MILVUS_FACTS) for path in folder.iterdir())
-
-    update("mean", "CLIP")
-    update("old", "CLIP4Clip")
-    assert kept() == ["tower_mean", "tower_old"]  # models that share a tower keep their rows
-    milvus.answers = False
-    update("new", "CLIP4Clip")
-    assert kept() == ["tower_mean", "tower_new", "tower_old"] and "old" in files()
-    milvus.answers = True
-    update("new", "CLIP4Clip")
-    assert kept() == ["tower_mean", "tower_new"] and files() == ["mean", "new"]
 
 
 @pytest.fixture(scope="module", params=PLACES)

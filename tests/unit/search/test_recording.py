@@ -1,7 +1,6 @@
 """The recorded training: what is shipped, and what is refused."""
 
 import json
-import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,22 +27,9 @@ def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert Recording.of_gallery(tmp_path / "none.json", []) is None
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        *("", "[]", "{}", '{"base": 1}', "{", '{"queries": []}'),
-        *({**asdict(RECORDING), "queries": {"a dog": wrong}} for wrong in ([[["a"]], []], [["ab"], [1]], [5, 6], 5)),
-        *({**asdict(RECORDING), "queries": wrong} for wrong in (dict[str, Any](), list[Any]())),
-        {**asdict(RECORDING), "queries": {"a dog": [[[["a"], 0.5]], []]}},
-        {**asdict(RECORDING), "seconds": [0]},
-        {**asdict(RECORDING), "queries": {"a dog": [[["of another gallery", 0.5]], []]}},
-    ],
-)
-def test_one_that_is_damaged_lacks_epochs_or_is_of_another_gallery_is_left_out_in_a_sentence(
-    data: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    assert read(tmp_path / "recording.json", data, "a", "b") is None
-    assert re.fullmatch(r"The recording \S+ is left out \([^\n]+\)\. Make it again: .*\.", caplog.messages[0])
+def test_one_of_another_gallery_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert read(tmp_path / "recording.json", asdict(RECORDING), "a") is None
+    assert "another gallery" in caplog.text
 
 
 def test_the_shipped_one_is_of_the_shipped_gallery_small_and_shows_what_it_is_for() -> None:
