@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
-from nt2vr.errors import ConfigError, Nt2vrError, counted, printable
+from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, counted, printable
 from nt2vr.files import check_writable, expanded
 from nt2vr.progress import progress_bar, tracked
 
@@ -156,7 +156,9 @@ def _prepare() -> None:
     from nt2vr.settings import prepare_environment
 
     prepare_environment()
-    logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.ERROR, handlers=[handler])
 
 
 def _say(*lines: str, to: Any = None) -> None:

@@ -1,5 +1,6 @@
 """Errors that users can cause; each message is one clear sentence for the page, never a traceback."""
 
+import logging
 import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -111,6 +112,14 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(map(_escaped, text))
+
+
+class LineFormatter(logging.Formatter):
+    """Writes a message on one line, `printable` as names of files may not be; only a traceback follows on others."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        record.message = printable(record.message)
+        return super().formatMessage(record)
 
 
 def _escaped(character: str) -> str:

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from tqdm import tqdm
 
-from nt2vr.errors import ConfigError, Nt2vrError, RunError
+from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, RunError
 from nt2vr.files import is_disk_full
 from nt2vr.models.card import read_card
 from nt2vr.progress import Progress, silent, stoppable
@@ -138,9 +138,9 @@ def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
     status = replace(before or RunStatus("preparing", 0), state="preparing", pid=os.getpid(), eta_s=None, error=None)
     report = run.preparing(status)
     report(0, 0, "loading PyTorch")
-    logging.basicConfig(
-        filename=run.log, encoding="utf-8", format="%(asctime)s %(message)s", level=logging.WARNING, force=True
-    )
+    log = logging.FileHandler(run.log, encoding="utf-8")
+    log.setFormatter(LineFormatter("%(asctime)s %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[log], force=True)
     logger.setLevel(logging.INFO)
     with _log_shown(run):
         try:

@@ -64,9 +64,8 @@ class Galleries:
             stamp = self.shelf.stamp(key)
             known, searcher = self._open.pop(key, (None, None))
             if searcher is None or known != stamp:
-                searcher = self._open_searcher(
-                    self.shelf.gallery(self.shelf.find(key).id), judge=judge_by_captions, library_id=key
-                )
+                gallery = self.shelf.gallery(self.shelf.find(key).id)
+                searcher = self._open_searcher(gallery, judge=judge_by_captions, library_id=key)
             self._open[key] = stamp, searcher
             while len(self._open) > MAX_OPEN:
                 del self._open[next(iter(self._open))]

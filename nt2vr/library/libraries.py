@@ -68,6 +68,7 @@ class Libraries:
         split: Split = "all",
         window_s: float | None = None,
         roots: Sequence[Path] | None = None,
+        uploads: Sequence[tuple[str, Path]] = (),
     ) -> LibraryInfo:
         """Add a library; nothing is read from its files before `update_library`.
 
@@ -76,6 +77,7 @@ class Libraries:
             window_s: seconds per window of long videos; 0 keeps them whole. Default: WINDOW_S for folders and
                 uploads, 0 for manifests and datasets.
             roots: folders that the path must lie in, otherwise an AccessError is raised; None allows any.
+            uploads: the first files, as `upload` takes them; if one cannot be stored, no library is added.
         """
         pick("kind of library", kind, dict.fromkeys(KINDS))
         name = self._free_name(name)
@@ -90,6 +92,12 @@ class Libraries:
             source = _named(source, path, roots)
         (folder / UPLOADS if kind == "uploads" else folder).mkdir(parents=True)
         self._write(source)
+        try:
+            if uploads:
+                self.upload(library_id, uploads)
+        except BaseException:
+            self.remove(library_id)  # or its name would be taken
+            raise
         return self._info(source)
 
     def rename(self, library_id: str, name: str) -> None:

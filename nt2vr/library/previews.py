@@ -1,6 +1,6 @@
 """Posters and previews of clips, in formats that every browser shows."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
@@ -36,17 +36,12 @@ class Previews:
 
     def has(self, video: Video) -> bool:
         """Whether both are there already."""
-        return self._path(video, POSTER).is_file() and self._path(video, PREVIEW).is_file()
+        return all(self._path(video, suffix).is_file() for suffix in (POSTER, PREVIEW))
 
     def make(self, videos: Sequence[Video], progress: Progress = silent) -> None:
         """Make what is missing, several at a time; clips that cannot be decoded have none."""
-
-        def started() -> Iterator[tuple[int, Video, Decoding]]:
-            for done, video in enumerate(videos, 1):
-                if not self.has(video):
-                    yield done, video, self._start(video)
-
-        for done, video, decoding in ahead(started(), AHEAD_PER_CHILD * self._decoder.num_workers):
+        missing = ((done, video, self._start(video)) for done, video in enumerate(videos, 1) if not self.has(video))
+        for done, video, decoding in ahead(missing, AHEAD_PER_CHILD * self._decoder.num_workers):
             try:
                 decoding.result()
             except MediaError as error:

@@ -88,57 +88,54 @@ def _in_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:
     Names of a system's own folders, and formats that are not read, are one entry each that says how many files are
     left out.
     """
-    waiting, systems, unread = [""], Counter[str](), Counter[str]()
+    waiting, left_out = [""], Counter[str]()  # by name of a system's folder, or pattern of files
     while waiting:
         folder = waiting.pop()
         try:
             with os.scandir(root / folder) as scanned:
-                entries = sorted(scanned, key=lambda entry: entry.name)
+                entries = sorted((entry for entry in scanned if not entry.name.startswith(".")), key=lambda e: e.name)
         except OSError as error:
             reason = f"It cannot be opened ({error.strerror})."
             yield LibraryFile(_printable(folder), str(root / folder), reason=reason, kind=CLOSED_FOLDER)
             continue
         below = []
         for entry in entries:
-            name = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name.lower() in SYSTEM_FOLDERS:
-                    systems[entry.name] += sum(len(files) for _, _, files in os.walk(entry.path))
-                else:
-                    below.append(name)
-            elif entry.is_symlink():
-                yield from _link(root, name, entry, every_suffix)
-            elif every_suffix or _has_suffix(entry.name):
+            name, suffix = f"{folder}/{entry.name}".lstrip("/"), os.path.splitext(entry.name)[1].lower()
+            is_media = every_suffix or suffix in SUFFIXES
+            if entry.is_symlink():
+                yield from _link(root, name, entry, is_media)
+            elif is_media and not entry.is_dir():
                 yield _checked(name, entry.path)
-            elif (suffix := os.path.splitext(entry.name)[1].lower()) in UNREAD:
-                unread[suffix] += 1
+            elif not entry.is_dir():
+                left_out[f"*{suffix}"] += suffix in UNREAD
+            elif entry.name.lower() in SYSTEM_FOLDERS:
+                left_out[entry.name] += sum(len(files) for _, _, files in os.walk(entry.path))
+            else:
+                below.append(name)
         waiting += reversed(below)
-    for name, count in sorted(systems.items()):
-        reason = f"A folder of the system's own, for thumbnails or deleted files: {counted(count, 'file')} left out."
-        yield LibraryFile(_printable(name), _printable(str(root / name)), reason=reason, kind=NOTE)
-    for suffix, count in sorted(unread.items()):
+    yield from (_note(root, name, count) for name, count in sorted(left_out.items()) if name[0] != "*" or count)
+
+
+def _note(root: Path, name: str, count: int) -> LibraryFile:
+    reason = f"A folder of the system's own, for thumbnails or deleted files: {counted(count, 'file')} left out."
+    if name.startswith("*"):
         reason = f"{counted(count, 'file')} in a format that is not read. Convert them to JPEG, PNG or MP4."
-        yield LibraryFile(f"*{suffix}", str(root / f"*{suffix}"), reason=reason, kind=NOTE)
+    return LibraryFile(_printable(name), _printable(str(root / name)), reason=reason, kind=NOTE)
 
 
-def _link(root: Path, name: str, entry: "os.DirEntry[str]", every_suffix: bool) -> Iterator[LibraryFile]:
+def _link(root: Path, name: str, entry: "os.DirEntry[str]", is_media: bool) -> Iterator[LibraryFile]:
     """Describe a link to a file; one to a folder within the library is left out, since the folder is found itself."""
+    reason, is_dir = "", False
     try:
         is_dir = entry.is_dir()
+        if not os.path.exists(entry.path):
+            reason = BROKEN
+        elif not _is_inside(entry.path, root):
+            reason, is_media = OUTSIDE, is_media or is_dir
     except OSError as error:  # a loop, a name that is too long, a folder that may not be read
-        reason = f"It is a link that cannot be followed ({error.strerror})."
-        yield LibraryFile(_printable(name), _printable(entry.path), reason=reason)
-        return
-    if not os.path.exists(entry.path):
-        if every_suffix or _has_suffix(name):
-            yield LibraryFile(_printable(name), _printable(entry.path), reason=BROKEN)
-    elif not _is_inside(entry.path, root):
-        if every_suffix or _has_suffix(name) or is_dir:
-            yield LibraryFile(_printable(name), _printable(entry.path), reason=OUTSIDE)
-    elif not is_dir and (every_suffix or _has_suffix(name)):
-        yield _checked(name, entry.path)
+        reason, is_media = f"It is a link that cannot be followed ({error.strerror}).", True
+    if is_media and (reason or not is_dir):
+        yield _checked(name, entry.path, reason=reason)
 
 
 def _checked(name: str, path: str, captions: tuple[str, ...] = (), reason: str = "") -> LibraryFile:
@@ -160,10 +157,6 @@ def _is_inside(path: str, folder: Path) -> bool:
         return Path(os.path.realpath(path)).is_relative_to(folder)
     except (OSError, ValueError):
         return False
-
-
-def _has_suffix(name: str) -> bool:
-    return os.path.splitext(name)[1].lower() in SUFFIXES
 
 
 def _printable(name: str) -> str:

@@ -109,8 +109,9 @@ class Decoder(AbstractContextManager["Decoder"]):
 
     def frames(self, path: Path, num_frames: int, framing: Framing | None, root: Path | None = None) -> Decoding:
         """Schedule `sample_frames` in a child."""
-        asked = path, num_frames, framing
-        return self._start(path, sample_frames, *asked, is_picture=_is_picture(path), reads=True, root=root)
+        return self._start(
+            path, sample_frames, num_frames, framing, is_picture=_is_picture(path), reads=True, root=root
+        )
 
     def probe(self, path: Path, root: Path | None = None) -> Decoding:
         """Schedule `video.probe` in a child."""
@@ -213,14 +214,13 @@ def _confined(root: Path, function: Callable[..., Any], path: Path, *args: Any) 
 def confined(path: Path, root: Path) -> Iterator[Path]:
     """Yield a path, of the same name, to the file that a path leads to; a MediaError refuses one outside the root.
 
-    Links within the root, which is absolute and resolved, are followed. Whatever is replaced by a link meanwhile does
-    not count: on Linux, the path yielded names the open file. Elsewhere, where opening an open file again would share
-    its position, it is the path after links were followed.
+    Links within the root, which is absolute and resolved, are followed. On Linux, the path yielded names the open
+    file, so whatever is replaced by a link meanwhile does not count; elsewhere it is the path after links are followed.
     """
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(root):
         raise MediaError(f"{path.name} {OUTSIDE}")
-    if os.open not in os.supports_dir_fd:  # Windows
+    if sys.platform != "linux":
         yield real
         return
     try:
@@ -230,9 +230,6 @@ def confined(path: Path, root: Path) -> Iterator[Path]:
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             raise MediaError(f"{path.name} is not a file, but a folder, pipe or device.")
-        if sys.platform != "linux":
-            yield real
-            return
         with TemporaryDirectory() as folder:
             link = Path(folder) / path.name
             link.symlink_to(f"/proc/{os.getpid()}/fd/{file}")
@@ -259,15 +256,10 @@ def _set_up_child(folder: str) -> None:
     tempfile.tempdir = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     av.logging.set_level(None)
-    _return_memory()
+    with suppress(AttributeError, OSError, TypeError):  # glibc would hold on to the freed memory of pictures
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 20)
     limit_memory(MAX_BYTES)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _return_memory() -> None:
-    """Return freed blocks of a megabyte and more to the system; glibc would hold on to those of pictures."""
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 20)
 
 
 def _end_with_parent() -> None:

@@ -110,8 +110,7 @@ def embed_gallery(
             _check(error, rows.folder, in_memory)
         done += sum(copies[key] for key in keys)
         report(some[-1].video.video_id)
-    if missing:
-        evict(_folders(rows.folder.parent), LIMITS["towers"])
+    evict(_folders(rows.folder.parent), LIMITS["towers"])
     skipped |= _reasons(files, failed)
     return _opened(gallery, encoder, rows, files, skipped, milvus, True, progress)
 

@@ -74,10 +74,10 @@ class Milvus:
         self._token, self._client, self._changing = token, None, RLock()
         self._failed_s, self._failure = -SILENT_S, ""
 
-    def forget(self, library: str, tower: str = "") -> None:
-        """Delete a library's rows from the collection of a tower, by default from all."""
+    def forget(self, library: str) -> None:
+        """Delete a library's rows from all collections."""
         for name in self.ask("list_collections"):
-            if name == PREFIX + tower if tower else name.startswith(PREFIX):
+            if name.startswith(PREFIX):
                 self.prepare(name, None)
                 self.ask("delete", name, filter=_only(library))
 
@@ -87,15 +87,11 @@ class Milvus:
 
     def pages(self, *arguments: Any, **options: Any) -> list[Any]:
         """Read all rows of a query."""
-
-        def read(client: Any) -> list[Any]:
-            pages, rows = client.query_iterator(*arguments, batch_size=MOST, timeout=WRITE_TIMEOUT_S, **options), []
-            while page := pages.next():
-                rows += page
-            pages.close()
-            return rows
-
-        return self._guarded(read)
+        pages, rows = self.ask("query_iterator", *arguments, batch_size=MOST, timeout=WRITE_TIMEOUT_S, **options), []
+        while page := self._guarded(lambda _: pages.next()):
+            rows += page
+        pages.close()
+        return rows
 
     def _guarded(self, work: Callable[[Any], T]) -> T:
         if time.monotonic() < self._failed_s + SILENT_S:
@@ -122,30 +118,27 @@ class Milvus:
     def prepare(self, collection: str, dim: int | None) -> bool:
         """Make a collection and its index where they are missing, and load it; any step may have been cut before.
 
-        Without a length of the vectors, no collection is made; return whether there is one.
+        `library` is no partition key: with one, server 2.3.5 lost rows of upserts to filters. Without a length of the
+        vectors, no collection is made; return whether there is one.
         """
+        types, client = self._package.DataType, self._package.MilvusClient
         if not self.ask("has_collection", collection):
             if dim is None:
                 return False
-            self._create(collection, dim)
+            schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+            schema.add_field("id", types.INT64, is_primary=True)
+            schema.add_field("library", types.VARCHAR, max_length=64)
+            schema.add_field("content", types.VARCHAR, max_length=128)
+            schema.add_field("start", types.DOUBLE)
+            schema.add_field("end", types.DOUBLE)
+            schema.add_field("vector", types.FLOAT_VECTOR, dim=dim)
+            self.ask("create_collection", collection, schema=schema, consistency_level="Session")
         if "vector" not in self.ask("list_indexes", collection):
-            indexed = self._package.MilvusClient.prepare_index_params()
+            indexed = client.prepare_index_params()
             indexed.add_index("vector", index_type="HNSW", index_name="vector", metric_type="IP", params=dict(BUILD))
             self.ask("create_index", collection, indexed, timeout=WRITE_TIMEOUT_S)
         self.ask("load_collection", collection, timeout=WRITE_TIMEOUT_S)
         return True
-
-    def _create(self, collection: str, dim: int) -> None:
-        """Make a collection. `library` is no partition key: with one, server 2.3.5 lost rows of upserts to filters."""
-        types = self._package.DataType
-        schema = self._package.MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
-        schema.add_field("id", types.INT64, is_primary=True)
-        schema.add_field("library", types.VARCHAR, max_length=64)
-        schema.add_field("content", types.VARCHAR, max_length=128)
-        schema.add_field("start", types.DOUBLE)
-        schema.add_field("end", types.DOUBLE)
-        schema.add_field("vector", types.FLOAT_VECTOR, dim=dim)
-        self.ask("create_collection", collection, schema=schema, consistency_level="Session")
 
 
 class MilvusIndex:
@@ -213,16 +206,11 @@ class MilvusIndex:
         k = min(k, len(self))
         if not 0 < k <= MOST:
             return self._local.search(queries, k)
+        vectors = list(np.ascontiguousarray(queries, np.float32))
         settings = {"metric_type": "IP", "params": {"ef": max(BREADTH, k)}}
+        options = {"limit": k, "filter": _only(self._library), "search_params": settings}
         try:
-            hits = self._milvus.ask(
-                "search",
-                self._collection,
-                data=list(np.ascontiguousarray(queries, np.float32)),
-                limit=k,
-                filter=_only(self._library),
-                search_params=settings,
-            )
+            hits = self._milvus.ask("search", self._collection, data=vectors, **options)
             self.notice = ""
         except ConnectionError:
             self.notice = "The vector database does not answer. Every clip was compared here instead."

@@ -54,16 +54,15 @@ def drawings_view(
     drawn = [name for name in given if models.knows_only_drawings(name)]
     if not drawn:
         return {}
-    know, their = ("knows", "its ranking") if len(drawn) == 1 else ("know", "their rankings")
-    text = (
-        f"{listed(*drawn)} {know} only drawings: of real videos, {their} mean{'s' * (len(drawn) == 1)} almost nothing."
-    )
+    know, mean = ("knows", "its ranking means") if len(drawn) == 1 else ("know", "their rankings mean")
+    text = f"{listed(*drawn)} {know} only drawings: of real videos, {mean} almost nothing."
     if len(drawn) < len(given):
         return {"text": text}
     model = better_model(models)
-    is_here = model in models.names()
-    refusal = permissions.refusal(visitor, *(("import",) if is_here else ("import", "download")))
-    do = f"Use {model} instead" if is_here else f"Get {model} and index {'again' if again else 'with it'}"
+    needs, do = ("import",), f"Use {model} instead"
+    if not (is_here := model in models.names()):
+        needs, do = ("import", "download"), f"Get {model} and index {'again' if again else 'with it'}"
+    refusal = permissions.refusal(visitor, *needs)
     return {"text": text, "do": do, "cost": _cost(models.device, model, is_here, num_clips), "refusal": refusal}
 
 
@@ -184,9 +183,8 @@ def index_view(
         return {"job": job_view(job, WORD, tell), **({} if job.is_under_way else warning)}
     if problem is not None:
         return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal, **warning}
-    behind = (
-        {ranking.system.model: ranking.missing for ranking in answer.rankings if ranking.missing} if answer else {}
-    )
+    rankings = answer.rankings if answer else ()
+    behind = {ranking.system.model: ranking.missing for ranking in rankings if ranking.missing}
     if not behind:
         return warning
     parts = [f"{count:,} clips are not indexed by {model}" for model, count in behind.items()]

@@ -4,7 +4,6 @@ A URL names a library and a clip's content. It is looked up among the library's 
 nothing but posters and previews can be asked for.
 """
 
-import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +16,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
-from starlette.types import Message, Receive, Scope, Send
 
 from nt2vr.errors import Nt2vrError
 from nt2vr.library.galleries import Galleries
@@ -27,39 +25,11 @@ from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import still
 from nt2vr.search.searcher import Searcher
 
-logger = logging.getLogger(__name__)
-
 KINDS = {"poster.jpg": "image/jpeg", "preview.webm": "video/webm"}
 FRAME = re.compile(r"frame-([0-9]{1,2})-of-([0-9]{1,2})\.jpg")
 FRAME_SIDE = 224  # pixels
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}  # of files that are named by their content
 MAKING = 4  # posters and previews made at a time for those who look at clips before they are indexed
-
-
-class MediaFile(FileResponse):
-    """A file that is not found if it goes before it is opened, as when its library is removed."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the start with the first of the content: until then the answer can be another."""
-        start: Message | None = None
-        is_sent = False
-
-        async def send_later(message: Message) -> None:
-            nonlocal start, is_sent
-            if message["type"] == "http.response.start":
-                start = message
-                return
-            if start is not None and not is_sent:
-                is_sent = True
-                await send(start)
-            await send(message)
-
-        try:
-            await super().__call__(scope, receive, send_later)
-        except (FileNotFoundError, RuntimeError):  # Starlette raises the latter if it is gone already
-            if is_sent or Path(self.path).exists():
-                raise
-            await Response(status_code=404)(scope, receive, send)
 
 
 @dataclass
@@ -94,7 +64,7 @@ class Media:
             path = await to_thread.run_sync(
                 self._file, asked["library"], asked["content"], asked["kind"], limiter=limiter
             )
-            return MediaFile(path, media_type=KINDS[asked["kind"]], headers=FOREVER)
+            return FileResponse(path, media_type=KINDS[asked["kind"]], headers=FOREVER)
 
         return Route("/media/{library}/{content}/{kind}", serve, methods=["GET"])
 

@@ -9,7 +9,6 @@ import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.library.info import WINDOW_S, LibraryInfo
-from nt2vr.registry import pick
 from nt2vr.ui.confirmation import Confirmation
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.media import Media
@@ -29,9 +28,11 @@ KINDS = (
 PATHS = {  # kind -> the label of its path, and an example
     "uploads": ("", ""),
     "folder": ("Folder", "~/Videos"),
-    "manifest": ("JSONL or CSV manifest", "~/clips/captions.jsonl"),
+    "manifest": ("Captions file: CSV, TSV, JSONL or JSON", "~/clips/captions.jsonl"),
     "dataset": ("Folder of MSR-VTT, VATEX, Flickr30k, COCO, or of files with captions", "~/data/msrvtt"),
 }
+
+INDEXED_BY = "Model to index with"
 
 
 class NewParts:
@@ -41,38 +42,25 @@ class NewParts:
         with gr.Column(elem_id="library-form") as self.column:
             self.kind = gr.Radio(list(KINDS), value="uploads", label="What it is made from", elem_id="library-kind")
             self.files = gr.File(
-                file_count="multiple",
                 label="Videos and pictures",
-                elem_id="library-files",
+                file_count="multiple",
                 height=180,
                 type="filepath",
+                elem_id="library-files",
             )
             with gr.Row(equal_height=True):
-                self.path = gr.Textbox(label="Folder", visible=False, elem_id="library-path", max_lines=1, scale=4)
-                self.split = gr.Dropdown(
-                    ["all", "test", "validation", "train"],
-                    value="all",
-                    label="Split",
-                    visible=False,
-                    elem_id="library-split",
-                    scale=1,
-                    min_width=120,
-                )
+                self.path = _textbox("library-path", 4, label="Folder", visible=False)
+                splits = ["all", "test", "validation", "train"]
+                self.split = _dropdown("library-split", 1, 120, splits, "all", label="Split", visible=False)
             with gr.Row(equal_height=True):
-                self.name = gr.Textbox(
-                    label="Name", placeholder="Holiday", elem_id="library-name", max_lines=1, scale=3
-                )
+                self.name = _textbox("library-name", 3, label="Name", placeholder="Holiday")
+                label = "Seconds per window (0: keep videos whole)"
                 self.window = gr.Number(
-                    WINDOW_S,
-                    label="Seconds per window (0: keep videos whole)",
-                    minimum=0,
-                    elem_id="library-window",
-                    scale=2,
-                    min_width=180,
+                    WINDOW_S, label=label, minimum=0, scale=2, min_width=180, elem_id="library-window"
                 )
-                self.model = _model_choice(models, default, "library-first-model")
+                self.model = _dropdown("library-first-model", 3, 200, models, default, label=INDEXED_BY)
             self.drawings = template("search-index", {}, elem_id="form-drawings")
-            self.add = gr.Button("Add and index", variant="primary", elem_id="library-add", scale=0, min_width=220)
+            self.add = _button("library-add", "Add and index", 220, scale=0, variant="primary")
             self.note = gr.Markdown(visible=False, elem_id="library-note")
 
     @property
@@ -87,27 +75,24 @@ class OpenParts:
         with gr.Column(visible=False, elem_id="library-open") as self.column:
             with gr.Row(elem_id="library-buttons"):
                 self.remove = gr.Button("Remove", elem_id="library-remove", size="sm", min_width=90)
-            self.confirm = Confirmation(
-                "library", "remove", "Remove this library, its index and its uploads?", "Remove"
-            )
+            question = "Remove this library, its index and its uploads?"
+            self.confirm = Confirmation("library", "remove", question, "Remove")
             self.info = template("library-info", {})
             self.search = template("library-posters", {"posters": []})
             with gr.Row(equal_height=True, elem_id="library-index"):
-                self.model = _model_choice(models, default, "library-model")
-                self.update = gr.Button("Update index", elem_id="library-update", min_width=140, scale=1)
-                self.cancel = gr.Button("Cancel", elem_id="library-cancel", interactive=False, min_width=100, scale=1)
-                self.check = gr.Button("Check for changes", elem_id="library-check", min_width=185, scale=1)
+                self.model = _dropdown("library-model", 3, 200, models, default, label=INDEXED_BY)
+                self.update = _button("library-update", "Update index", 140)
+                self.cancel = _button("library-cancel", "Cancel", 100, interactive=False)
+                self.check = _button("library-check", "Check for changes", 185)
                 self.more = gr.UploadButton(
                     "Upload more files", file_count="multiple", elem_id="library-more", min_width=160, scale=1
                 )
             self.drawings = template("search-index", {}, elem_id="open-drawings")
             with gr.Row(equal_height=True):
-                self.name = gr.Textbox(label="Name", elem_id="library-new-name", max_lines=1, scale=4)
-                self.rename = gr.Button("Rename", elem_id="library-rename", min_width=120, scale=1)
+                self.name = _textbox("library-new-name", 4, label="Name")
+                self.rename = _button("library-rename", "Rename", 120)
             self.skipped = template("library-skipped", {})
-            self.retry = gr.Button(
-                "Read skipped files again", elem_id="library-retry", visible=False, scale=0, min_width=220
-            )
+            self.retry = _button("library-retry", "Read skipped files again", 220, scale=0, visible=False)
 
 
 class LibraryParts:
@@ -130,10 +115,18 @@ class LibraryParts:
                 self.open = OpenParts(models, default)
 
 
-def _model_choice(models: Sequence[str], default: str, elem_id: str) -> gr.Dropdown:
-    return gr.Dropdown(
-        list(models), value=default, label="Model to index with", elem_id=elem_id, scale=3, min_width=200
-    )
+def _button(elem_id: str, text: str, min_width: int, scale: int = 1, **options: Any) -> gr.Button:
+    return gr.Button(text, elem_id=elem_id, min_width=min_width, scale=scale, **options)
+
+
+def _textbox(elem_id: str, scale: int, **options: Any) -> gr.Textbox:
+    return gr.Textbox(elem_id=elem_id, max_lines=1, scale=scale, **options)
+
+
+def _dropdown(
+    elem_id: str, scale: int, min_width: int, choices: Sequence[str], value: str, **options: Any
+) -> gr.Dropdown:
+    return gr.Dropdown(list(choices), value=value, elem_id=elem_id, scale=scale, min_width=min_width, **options)
 
 
 class LibraryTab:
@@ -166,7 +159,7 @@ class LibraryTab:
         models = [form.model, p.open.model]
         opened = tab.select(self.on_open, p.chosen, self._outputs, **QUIET)
         opened.success(self.on_visit, models, [form.add, form.note, *models, form.drawings], **QUIET)
-        form.model.change(self.on_form_model, form.model, form.drawings, **QUIET)
+        form.model.change(self.on_model, form.model, form.drawings, **QUIET)
         of_kind = [form.files, form.path, form.split, form.window]
         form.kind.change(None, form.kind, of_kind, js=script("chooseKind", PATHS))
         p.timer.tick(self.on_poll, [p.chosen, p.seen], self._outputs, queue=False, trigger_mode="once", **QUIET)
@@ -178,7 +171,7 @@ class LibraryTab:
 
     def _wire_open(self) -> None:
         p, o = self._parts, self._parts.open
-        gr.on((o.model.change, p.chosen.change), self.on_open_model, [o.model, p.chosen], o.drawings, **QUIET)
+        gr.on((o.model.change, p.chosen.change), self.on_model, [o.model, p.chosen], o.drawings, **QUIET)
         o.drawings.get(self.on_get, p.chosen, self._outputs, **QUIET)
         o.update.click(self.on_update, [p.chosen, o.model], self._outputs, **QUIET)
         o.cancel.click(self.on_cancel, p.chosen, self._outputs, **QUIET)
@@ -205,16 +198,13 @@ class LibraryTab:
             gr.Button(interactive=may),
             gr.Markdown(refusal, visible=bool(refusal)),
             *(gr.Dropdown(names, value=name) for name in better),
-            self._drawings(better[0], "", request),
+            self.on_model(better[0], "", request),
         ]
 
-    def on_form_model(self, model: str | None, request: gr.Request) -> dict[str, Any]:
-        """Say before a library is added if the chosen model knows only drawings."""
-        return self._drawings(model, "", request)
-
-    def on_open_model(self, model: str | None, chosen: str, request: gr.Request) -> dict[str, Any]:
-        """Say so of the model that the open library would be updated by."""
-        return self._drawings(model, chosen, request)
+    def on_model(self, model: str | None, chosen: str = "", request: gr.Request | None = None) -> dict[str, Any]:
+        """Say if a model knows only drawings, before it indexes the open library, or one that is to be added."""
+        clips = len(self._indexing.galleries.searcher(chosen).gallery.videos) if chosen else 0
+        return {"drawings": drawings_view(self._indexing.models, [model or ""], clips, self._permissions, request)}
 
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
         """Follow the updates; show what the open library has got once its update has ended."""
@@ -250,31 +240,16 @@ class LibraryTab:
     ) -> Updates:
         """Add a library, and index it in the background; after a warning, by a better model than the chosen one."""
         is_better = event.target is not None and event.target.elem_id == self._parts.form.drawings.elem_id
-        kind = pick("kind of library", kind, {value: value for _, value in KINDS})
         self._permissions.check("import" if kind == "uploads" else "paths", request)
-        uploads = _uploads(files) if kind == "uploads" else []
+        uploads, path = (_uploads(files), "") if kind == "uploads" else ([], path.strip())
         if kind == "uploads" and not uploads:
             raise ConfigError("No file is uploaded yet. Choose videos and pictures, and wait until they are here.")
-        if kind != "uploads" and not path.strip():
-            raise ConfigError("Name a folder or file on this machine.")
         if is_better:
             self._indexing.check_get(self._permissions, request)
         else:
             self._indexing.models.find(model)
-        info = self._libraries.add(
-            name.strip() or _name_for(kind, path, uploads),
-            kind,  # type: ignore[arg-type]
-            path.strip(),
-            split,  # type: ignore[arg-type]
-            window,
-            self._roots,
-        )
-        if uploads:
-            try:
-                self._libraries.upload(info.id, uploads)
-            except BaseException:
-                self._libraries.remove(info.id)  # or its name would be taken
-                raise
+        name = name.strip() or Path(uploads[0][0] if uploads else path).stem
+        info = self._libraries.add(name, kind, path, split, window, self._roots, uploads)  # type: ignore[arg-type]
         if is_better:
             self._indexing.get(info.id, self._permissions, request)
         else:
@@ -388,18 +363,9 @@ class LibraryTab:
     def _knows_only_drawings(self, model: str | None) -> bool:
         return not model or self._indexing.models.knows_only_drawings(model)
 
-    def _drawings(self, model: str | None, chosen: str, visitor: Visitor) -> dict[str, Any]:
-        clips = len(self._indexing.galleries.searcher(chosen).gallery.videos) if chosen else 0
-        return {"drawings": drawings_view(self._indexing.models, [model or ""], clips, self._permissions, visitor)}
-
 
 def _uploads(files: list[str] | None) -> list[tuple[str, Path]]:
     """Return uploaded files with their names; a ConfigError for others, so that no path can be tried out."""
     if not all(is_upload(file) for file in files or ()):
         raise ConfigError("There is no such file among the uploaded ones. Upload it again.")
     return [(Path(file).name, Path(file)) for file in files or ()]
-
-
-def _name_for(kind: str, path: str, uploads: Sequence[tuple[str, Path]]) -> str:
-    """Name a library that its owner has not named: as its folder or file, or as its first upload."""
-    return (Path(uploads[0][0]) if kind == "uploads" else Path(path.strip())).stem or "library"

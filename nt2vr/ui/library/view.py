@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import counted
-from nt2vr.library.info import Changes, LibraryInfo, Skipped, copies_text
+from nt2vr.library.info import Changes, LibraryInfo, Skipped, Source, copies_text
 from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text
@@ -49,22 +49,19 @@ def _state(info: LibraryInfo, job: IndexJob | None) -> dict[str, str]:
 def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths: bool) -> dict[str, Any]:
     """Show a library; `names_paths` says whether the visitor may know where it lies on this machine."""
     source = info.source
-    if job is not None and job.result is not None and job.result.changes and not remark:
-        remark = changes_text(job.result.changes, "The last update")
+    if job is not None and job.result is not None and job.result.changes:
+        remark = remark or changes_text(job.result.changes, "The last update")
     tell = str if names_paths else partial(without_folders, folder=source.within or source.path)
-    made_from = KIND_NAMES[source.kind] + (f" {source.path}" if names_paths and source.kind != "uploads" else "")
+    recalls = [f"{100 * recall:.1f} % ({model})" for model, recall in info.recalls.items()]
     facts = {
-        "Made from": made_from + (f", {source.split} split" if source.kind == "dataset" else ""),
+        "Made from": _origin(source, names_paths),
         "Files": f"{info.num_files + info.num_copies:,}{copies_text(info.num_copies)}",
         "Clips": f"{info.num_clips:,}" + (f", in windows of {source.window_s:g} s" if source.window_s else ""),
         "Duration": clock(info.seconds),
         "Skipped": f"{info.num_skipped:,}",
         "Captions": "yes" if info.has_captions else "none",
+        **({"Ten best found": ", ".join(recalls)} if recalls else {}),
     }
-    if info.recalls:
-        facts["Ten best found"] = ", ".join(
-            f"{100 * recall:.1f} % ({model})" for model, recall in info.recalls.items()
-        )
     return {
         "id": info.id,
         "name": info.name,
@@ -73,6 +70,11 @@ def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths:
         "remark": remark,
         "job": job_view(job, WORD, tell),
     }
+
+
+def _origin(source: Source, names_paths: bool) -> str:
+    path = f" {source.path}" if names_paths and source.kind != "uploads" else ""
+    return KIND_NAMES[source.kind] + path + (f", {source.split} split" if source.kind == "dataset" else "")
 
 
 def posters_view(
@@ -90,18 +92,12 @@ def posters_view(
 
 def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> dict[str, Any]:
     """List what is not in the gallery, and why; paths relative to `folder`, for a visitor who may not name any."""
-    rows = [
-        {
-            "id": without_folders(each.id, folder) if folder else each.id,
-            "reason": without_folders(each.reason, folder) if folder else each.reason,
-        }
-        for each in skipped[:MOST_SKIPPED]
-    ]
+    tell = str if folder is None else partial(without_folders, folder=folder)
+    rows = [{"id": tell(each.id), "reason": tell(each.reason)} for each in skipped[:MOST_SKIPPED]]
     more, copies = len(skipped) - len(rows), sum(bool(each.duplicate_of) for each in skipped)
-    counts = [f"{len(skipped) - copies:,} skipped"] * (len(skipped) > copies) + [
-        counted(copies, "copy", "copies")
-    ] * bool(copies)
-    return {"rows": rows, "count": ", ".join(counts), "more": f"and {more:,} more" if more else ""}
+    counts = f"{len(skipped) - copies:,} skipped", counted(copies, "copy", "copies")
+    shown = [text for text, count in zip(counts, (len(skipped) - copies, copies), strict=True) if count]
+    return {"rows": rows, "count": ", ".join(shown), "more": f"and {more:,} more" if more else ""}
 
 
 def changes_text(changes: Changes, when: str = "Since the last update") -> str:

@@ -1,11 +1,12 @@
 """Odd links and lines: each is skipped with a reason or one sentence, and stops nothing else."""
 
+import logging
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
-from nt2vr.errors import DatasetError, MediaError, printable
+from nt2vr.errors import DatasetError, LineFormatter, MediaError, printable
 from nt2vr.library.info import Source
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.sources import is_available, list_files
@@ -70,6 +71,11 @@ def test_notes_on_what_is_left_out_are_no_changes_and_follow_the_folder(folder: 
 def test_names_of_files_cannot_move_the_cursor_or_turn_a_line_round() -> None:
     assert printable("a\nb\x1b[2Jc\u202ed 🧑‍🚀é") == "a\\nb\\x1b[2Jc\\u202ed 🧑‍🚀é"
     assert str(MediaError("a\nb.mp4 is empty.")) == "a\\nb.mp4 is empty."
+
+
+def test_a_log_has_one_line_per_message_whatever_the_names_of_files() -> None:
+    record = logging.LogRecord("a", logging.WARNING, "", 0, "Skipped %s", ("a\nb\x1b[2J.mp4",), None)
+    assert LineFormatter("%(levelname)s %(message)s").format(record) == "WARNING Skipped a\\nb\\x1b[2J.mp4"
 
 
 def test_a_source_that_is_a_loop_of_links_is_not_there(tmp_path: Path) -> None:
