@@ -215,7 +215,7 @@ def confined(path: Path, root: Path) -> Iterator[Path]:
     """Yield a path, of the same name, to the file that a path leads to; a MediaError refuses one outside the root.
 
     Links within the root, which is absolute and resolved, are followed. On Linux, the path yielded names the open
-    file, so whatever is replaced by a link meanwhile does not count; elsewhere it is the path after links are followed.
+    file, so whatever is replaced by a link meanwhile does not count; elsewhere it is the path that links lead to.
     """
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(root):

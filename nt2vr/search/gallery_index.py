@@ -27,8 +27,6 @@ logger = logging.getLogger(__name__)
 APPROXIMATE_FROM = 200_000  # clips; of fewer, exact search takes less than 20 ms
 MILVUS_FACTS = ".milvus.json"  # after the name of the pooling
 MIN_RECALL = 0.95  # an approximate index that finds less is not used
-MAX_ADDED = 0.1  # share of new clips up to which a stored index is brought up to date when it is opened
-GROWTH = 4  # times as many clips as at the last clustering, from which they are clustered again
 SAMPLE = 200  # captions with which the recall is measured
 Sample = Callable[[], NDArray[np.float32]]  # returns queries (Q, D)
 
@@ -75,31 +73,26 @@ def with_index(
 def _approximate(
     path: Path, contents: NDArray[np.int64], embeddings: NDArray[np.float32], sample: Sample | None
 ) -> FaissIndex | None:
-    """Open the stored index and bring it up to date, or build it; None if exact search serves better.
+    """Open the stored index, or build it; None if exact search serves better.
 
     Args:
         contents: (V,) ids of the clips' contents, which become the index's; clips of equal content share one.
-        sample: to measure the recall with, if the index may be built and stored; None only opens it, as building takes
-            minutes.
+        sample: to measure the recall with, if the index may be built and stored, which takes minutes.
     """
-    index = FaissIndex.load(path)
     ids, places = np.unique(contents, return_index=True)
-    if sample is not None and (index is None or len(ids) >= GROWTH * index.num_clustered):
+    index = FaissIndex.load(path, _clips(ids))
+    if index is None and sample is not None:
         index = FaissIndex(embeddings.shape[1], sample())
-    if index is None:
-        return None
-    known = index.ids()
-    gone, new = np.setdiff1d(known, ids), ~np.isin(ids, known)
-    if sample is None and new.sum() > MAX_ADDED * len(ids):
-        return None
-    index.remove(gone)
-    index.add(ids[new], embeddings[places[new]])
-    if sample is not None and (len(gone) or new.any()):
+        index.add(ids, embeddings[places])
         try:
-            index.save(path)
+            index.save(path, _clips(ids))
         except OSError as error:
             logger.warning("The index %s cannot be stored (%s). Searches will be exact.", path, reason_of(error))
-    return index if index.recall >= MIN_RECALL else None
+    return index if index is not None and index.recall >= MIN_RECALL else None
+
+
+def _clips(ids: NDArray[np.int64]) -> str:
+    return blake2b(ids.tobytes(), digest_size=16).hexdigest()
 
 
 def _served(
@@ -130,7 +123,7 @@ def _served(
         rows = dict(zip(contents.tolist(), clips, strict=True))
     index = MilvusIndex(milvus, f"{folder.name}_{pooling}", library, local, rows)
     path = folder / f"{pooling}{MILVUS_FACTS}"  # what the last update measured
-    state = {"index": index.place, "ids": blake2b(ids.tobytes(), digest_size=16).hexdigest(), "model": encoder.name}
+    state = {"index": index.place, "ids": _clips(ids), "model": encoder.name}
     if sample is None:
         facts = read_cached(path, _facts) or {}
         if any(facts.get(name) != state[name] for name in ("index", "ids")):

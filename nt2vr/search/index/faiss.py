@@ -29,7 +29,6 @@ class FaissIndex:
         self._dim, self._sample = dim, sample
         self._index: Any = _clusters(dim, 1)
         self._index.train(np.zeros((1, dim), np.float32))
-        self.num_clustered = 0  # vectors at the last clustering
         self.recall = 1.0
 
     def __len__(self) -> int:
@@ -38,14 +37,10 @@ class FaissIndex:
     def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """Add (N, D) vectors under new ids (N,); the first ones are clustered, others join their clusters."""
         vectors = np.ascontiguousarray(vectors, np.float32)
-        if self.num_clustered:
+        if len(self):
             self._index.add_with_ids(vectors, ids)
         elif len(ids):
             self._cluster(ids, vectors)
-
-    def remove(self, ids: NDArray[np.int64]) -> None:
-        """Remove vectors; unknown ids are ignored."""
-        self._index.remove_ids(ids)
 
     def search(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Return scores and ids, each (Q, min(k, len)), best first; of those found, ties go to the lower id."""
@@ -62,36 +57,30 @@ class FaissIndex:
         order = np.lexsort((ids, -scores), axis=1)
         return np.take_along_axis(scores, order, axis=1), np.take_along_axis(ids, order, axis=1)
 
-    def ids(self) -> NDArray[np.int64]:
-        """Return the ids (N,), by cluster."""
-        lists = self._index.invlists
-        filled = (at for at in range(self._index.nlist) if lists.list_size(at))
-        found = [faiss.rev_swig_ptr(lists.get_ids(at), lists.list_size(at)) for at in filled]
-        return np.concatenate([np.empty(0, np.int64), *found])
-
-    def save(self, path: Path) -> None:
-        """Write the index to a file, atomically, and what was measured beside it."""
+    def save(self, path: Path, clips: str) -> None:
+        """Write the index to a file, atomically, and beside it what was measured and which clips it has."""
         try:
             with atomic_write(path) as partial:
                 faiss.write_index(self._index, str(partial))
         except RuntimeError as error:  # FAISS names no reason
             raise OSError(str(error)) from error
-        facts = {"recall": self.recall, "clustered": self.num_clustered, "bytes": path.stat().st_size}
-        write_json(path.with_suffix(".json"), facts)
+        write_json(path.with_suffix(".json"), {"recall": self.recall, "clips": clips, "bytes": path.stat().st_size})
 
     @classmethod
-    def load(cls, path: Path) -> Self | None:
-        """Read a saved index; None if there is none, or it is damaged."""
-        return read_cached(path, cls._read)
+    def load(cls, path: Path, clips: str) -> Self | None:
+        """Read a saved index; None if there is none, it has other clips, or it is damaged."""
+        return read_cached(path, lambda path: cls._read(path, clips))
 
     @classmethod
-    def _read(cls, path: Path) -> Self:
+    def _read(cls, path: Path, clips: str) -> Self | None:
         facts = parse_json(path.with_suffix(".json").read_text(encoding="utf-8"))
+        if facts.get("clips") != clips:
+            return None
         if path.stat().st_size != facts["bytes"]:
             raise ValueError(f"{path} has another size than when it was written.")
         stored = faiss.read_index(str(path))
         index = cls(stored.d)
-        index._index, index.num_clustered, index.recall = stored, facts["clustered"], facts["recall"]
+        index._index, index.recall = stored, float(facts["recall"])
         return index
 
     def _cluster(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
@@ -99,7 +88,6 @@ class FaissIndex:
         self._index = _clusters(self._dim, int(2 * np.sqrt(len(ids))) if len(ids) >= MIN_CLUSTERED else 1)
         self._index.train(vectors)
         self._index.add_with_ids(vectors, ids)
-        self.num_clustered = len(ids)
         queries = _noisy(vectors) if self._sample is None else self._sample
         exact, vectors = ExactIndex(self._dim), vectors.view()
         vectors.flags.writeable = False  # or they would be copied
