@@ -8,7 +8,6 @@ from nt2vr.errors import MediaError
 from nt2vr.media.decode import Decoder, Decoding, ahead
 from nt2vr.media.gallery import Video
 from nt2vr.media.preview import DISK_FULL
-from nt2vr.media.video_files import VideoFile
 from nt2vr.progress import Progress, silent
 
 VERSION = 1  # of how they are made: raise it to make all again
@@ -68,6 +67,5 @@ class Previews:
         return self._decoder.preview(video.path, video.start, video.end, poster, preview, video.root)
 
     def _path(self, video: Video, suffix: str) -> Path:
-        key = VideoFile(video, video.content).key
-        name = blake2b(f"{VERSION} {key}".encode(), digest_size=12).hexdigest()
+        name = blake2b(f"{VERSION} {video.key}".encode(), digest_size=12).hexdigest()
         return self.folder / name[:2] / f"{name}{suffix}"

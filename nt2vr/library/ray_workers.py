@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted, reason_of
 from nt2vr.media.decode import Decoder
-from nt2vr.media.video_files import VideoFile, decode_files
+from nt2vr.media.gallery import Video
+from nt2vr.media.video_files import decode_files
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
@@ -44,7 +45,7 @@ class Worker:
         self._encoder: Encoder | None = None
         self._decoder = Decoder(num_cores)
 
-    def encode(self, files: Sequence[VideoFile]) -> tuple[NDArray[np.float32], dict[str, str]]:
+    def encode(self, clips: Sequence[Video]) -> tuple[NDArray[np.float32], dict[str, str]]:
         """Return the embeddings (B, F, D) of the clips that can be decoded, and ids and reasons of the others.
 
         Raises:
@@ -55,7 +56,7 @@ class Worker:
                 self._encoder = self._loaded()
             encoder = self._encoder
         failed: dict[str, str] = {}
-        decoded = decode_files(files, encoder.num_frames, encoder.card.framing, self._decoder, failed)
+        decoded = decode_files(clips, encoder.num_frames, encoder.card.framing, self._decoder, failed)
         clips = [frames for _, frames in decoded]
         with self._one_at_a_time:
             none = np.empty((0, encoder.num_frames, encoder.embed_dim), np.float32)
@@ -137,12 +138,12 @@ def _encode(
     room: tuple[int, int, int],
     load: Load,
     like: Encoder,
-    files: Sequence[VideoFile],
+    clips: Sequence[Video],
     failed: dict[str, str],
     report: Callable[[], None],
 ) -> Iterator[Some]:
     size = max(1, BATCH_FRAMES // like.num_frames)
-    batches = [files[start : start + size] for start in range(0, len(files), size)]
+    batches = [clips[start : start + size] for start in range(0, len(clips), size)]
     most, num_cores, num_gpus = room
     actor = ray.remote(num_cpus=num_cores, num_gpus=num_gpus, max_concurrency=AT_ONCE)(Worker)
     crew = _Crew(ray, partial(actor.remote, load, identity_of(like), num_cores), batches)
@@ -155,7 +156,7 @@ def _encode(
             for batch, (embeddings, reasons) in crew.results():
                 unfinished -= 1
                 failed |= reasons
-                if embedded := [file for file in batch if file.video.video_id not in reasons]:
+                if embedded := [clip for clip in batch if clip.video_id not in reasons]:
                     yield embedded, embeddings
     finally:
         for worker in crew.workers:
@@ -165,7 +166,7 @@ def _encode(
 class _Crew:
     """Workers with batches to do; one that ends is replaced, and its batches are given to others."""
 
-    def __init__(self, ray: Any, start: Callable[[], Any], batches: Sequence[Sequence[VideoFile]]) -> None:
+    def __init__(self, ray: Any, start: Callable[[], Any], batches: Sequence[Sequence[Video]]) -> None:
         self._ray, self._start, self._batches = ray, start, batches
         self.workers = list[Any]()
         self._todo = deque(range(len(batches)))
@@ -179,10 +180,10 @@ class _Crew:
         self._send(self.workers[-1], READY)
 
     def _send(self, worker: Any, number: int) -> None:
-        files = self._batches[number] if number != READY else ()
-        self._running[worker.encode.remote(files)] = worker, number
+        clips = self._batches[number] if number != READY else ()
+        self._running[worker.encode.remote(clips)] = worker, number
 
-    def results(self) -> Iterator[tuple[Sequence[VideoFile], tuple[NDArray[np.float32], dict[str, str]]]]:
+    def results(self) -> Iterator[tuple[Sequence[Video], tuple[NDArray[np.float32], dict[str, str]]]]:
         """Give out batches, wait POLL_S at most, and yield the files and results of those that are back."""
         while self._free and self._todo:
             self._send(self._free.pop(), self._todo.popleft())
@@ -206,7 +207,7 @@ class _Crew:
         self._ended[number] += 1
         is_starting = number == READY
         if self._ended[number] == TRIES * (len(self.workers) if is_starting else 1):
-            doing = "start" if is_starting else f"encode {self._batches[number][0].video.video_id} and others"
+            doing = "start" if is_starting else f"encode {self._batches[number][0].video_id} and others"
             raise GalleryError(
                 f"The workers of the Ray cluster end as they {doing} ({reason_of(error).rstrip('.')}). What is "
                 "embedded is kept. Read the cluster's logs, then update the library."

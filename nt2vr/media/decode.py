@@ -110,7 +110,7 @@ class Decoder(AbstractContextManager["Decoder"]):
     def frames(self, path: Path, num_frames: int, framing: Framing | None, root: Path | None = None) -> Decoding:
         """Schedule `sample_frames` in a child."""
         return self._start(
-            path, sample_frames, num_frames, framing, is_picture=_is_picture(path), reads=True, root=root
+            path, sample_frames, path, num_frames, framing, is_picture=_is_picture(path), reads=True, root=root
         )
 
     def probe(self, path: Path, root: Path | None = None) -> Decoding:

@@ -28,8 +28,14 @@ class Video:
     start: float = 0.0
     end: float | None = None
     film: str = ""
-    content: str = ""
+    content: str = field(default="", compare=False)
     root: Path | None = None
+
+    @property
+    def key(self) -> str:
+        """Name what is decoded: the content, and the seconds where it is a window."""
+        whole = not self.start and self.end is None
+        return self.content if whole else f"{self.content} {self.start:.3f}-{self.end or 0:.3f}"
 
 
 @dataclass(frozen=True)

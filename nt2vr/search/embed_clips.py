@@ -18,7 +18,7 @@ from nt2vr.files import is_disk_full
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import CHUNK, LIMITS, SAMPLING, Cache, Rows, evict, mark_used
-from nt2vr.media.video_files import VideoFile, decode_files, hash_files, missing_of
+from nt2vr.media.video_files import decode_files, hash_files, missing_of
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
@@ -33,10 +33,10 @@ logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 SHARED = "shared"  # folder of galleries without a key
-Some = tuple[Sequence[VideoFile], NDArray[np.float32]]  # files, and their embeddings (B, F, D)
+Some = tuple[Sequence[Video], NDArray[np.float32]]  # clips, and their embeddings (B, F, D)
 # embeds clips elsewhere, some at a time; the dictionary gets ids and reasons of those that fail; the function is
 # called now and then, and stops the work as `Progress` does
-Encode = Callable[[Sequence[VideoFile], dict[str, str], Callable[[], None]], Iterator[Some]]
+Encode = Callable[[Sequence[Video], dict[str, str], Callable[[], None]], Iterator[Some]]
 _seconds_per_clip: dict[str, float] = {}  # by `Card.video_key`
 
 
@@ -53,7 +53,7 @@ def _folders(folder: Path) -> list[Path]:
 def drop_unused(gallery: Gallery, cache: Cache) -> None:
     """Drop the embeddings of clips that the gallery has no longer, under every visual tower; an OSError drops none."""
     unreadable: dict[str, str] = {}
-    keys = [file.key for file in hash_files(gallery.videos, cache, unreadable)]
+    keys = [clip.key for clip in hash_files(gallery.videos, cache, unreadable)]
     if gallery.key and not unreadable:  # otherwise others use the rows, or it is not known which are unused
         for tower in _folders(cache.galleries / gallery.key):
             for folder in (tower, *_folders(tower)):
@@ -87,11 +87,11 @@ def embed_gallery(
         return _looked_up(gallery, encoder)
     skipped: dict[str, str] = {}
     hashed = hash_files(gallery.videos, cache, skipped)
-    files = list(tracked(hashed, len(gallery.videos), "checking files", progress))
+    clips = list(tracked(hashed, len(gallery.videos), "checking files", progress))
     rows = _rows(gallery, encoder, cache)
-    missing = missing_of(files, rows)
-    copies = Counter(file.key for file in files)
-    done = len(files) - sum(copies[file.key] for file in missing)
+    missing = missing_of(clips, rows)
+    copies = Counter(clip.key for clip in clips)
+    done = len(clips) - sum(copies[clip.key] for clip in missing)
     failed: dict[str, str] = {}
 
     def report(current: str = "") -> None:
@@ -105,20 +105,20 @@ def embed_gallery(
     for some, embeddings in _embedded(missing, encoder.card, encode, failed, report):
         if not np.isfinite(embeddings).all():
             raise CheckpointError(f"The embeddings of {encoder.card.name} are not finite. Choose another checkpoint.")
-        keys = [file.key for file in some]
+        keys = [clip.key for clip in some]
         if error := _add(rows, keys, embeddings):
             _check(error, rows.folder, in_memory)
         done += sum(copies[key] for key in keys)
-        report(some[-1].video.video_id)
+        report(some[-1].video_id)
     evict(_folders(rows.folder.parent), LIMITS["towers"])
-    skipped |= _reasons(files, failed)
-    return _opened(gallery, encoder, rows, files, skipped, milvus, True, progress)
+    skipped |= _reasons(clips, failed)
+    return _opened(gallery, encoder, rows, clips, skipped, milvus, True, progress)
 
 
-def _reasons(files: Sequence[VideoFile], failed: Mapping[str, str]) -> dict[str, str]:
+def _reasons(clips: Sequence[Video], failed: Mapping[str, str]) -> dict[str, str]:
     """Return why clips cannot be decoded, also of those with the same content, which are not tried."""
-    by_content = {file.key: failed[file.video.video_id] for file in files if file.video.video_id in failed}
-    return {file.video.video_id: by_content[file.key] for file in files if file.key in by_content}
+    by_content = {clip.key: failed[clip.video_id] for clip in clips if clip.video_id in failed}
+    return {clip.video_id: by_content[clip.key] for clip in clips if clip.key in by_content}
 
 
 def _rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> Rows[np.float32]:
@@ -129,12 +129,12 @@ def _rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> Rows[np.float32]:
 
 
 def _embedded(
-    missing: Sequence[VideoFile], card: Card, encode: Encode, failed: dict[str, str], report: Callable[[], None]
+    missing: Sequence[Video], card: Card, encode: Encode, failed: dict[str, str], report: Callable[[], None]
 ) -> Iterator[Some]:
     shipped = shipped_embeddings(card)
-    if known := [file for file in missing if file.key in shipped]:
-        yield known, np.stack([shipped[file.key] for file in known])
-    yield from encode([file for file in missing if file.key not in shipped], failed, report)
+    if known := [clip for clip in missing if clip.key in shipped]:
+        yield known, np.stack([shipped[clip.key] for clip in known])
+    yield from encode([clip for clip in missing if clip.key not in shipped], failed, report)
 
 
 def _encode(
@@ -143,7 +143,7 @@ def _encode(
     encoder: Encoder,
     decoder: Decoder,
     cache: Cache,
-    missing: Sequence[VideoFile],
+    missing: Sequence[Video],
     failed: dict[str, str],
     report: Callable[[], None],
 ) -> Iterator[Some]:
@@ -155,15 +155,15 @@ def _encode(
     size = max(1, BATCH_FRAMES // encoder.num_frames)
     with cache.frames(encoder.num_frames, encoder.card.framing) as store:
         decoded = decode_files(missing, encoder.num_frames, encoder.card.framing, decoder, failed, store)
-        for _, clips in groupby(decoded, lambda item: item[0].video.path) if by_file else [(None, decoded)]:
-            while batch := list(islice(clips, size)):
-                files = [file for file, _ in batch]
+        for _, some in groupby(decoded, lambda item: item[0].path) if by_file else [(None, decoded)]:
+            while batch := list(islice(some, size)):
+                clips = [clip for clip, _ in batch]
                 rows.refresh()
-                known = rows.find(file.key for file in files)
+                known = rows.find(clip.key for clip in clips)
                 if (known >= 0).all():
-                    yield files, rows.rows()[known]
+                    yield clips, rows.rows()[known]
                 else:
-                    yield files, embeddings_of([frames for _, frames in batch], encoder)
+                    yield clips, embeddings_of([frames for _, frames in batch], encoder)
 
 
 def embeddings_of(clips: Sequence[NDArray[np.uint8]], encoder: Encoder) -> NDArray[np.float32]:
@@ -202,8 +202,8 @@ def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvu
     if isinstance(encoder, PrecomputedEncoder):
         return _looked_up(gallery, encoder)
     skipped: dict[str, str] = {}
-    files = list(hash_files(gallery.videos, cache, skipped))
-    return _opened(gallery, encoder, _rows(gallery, encoder, cache), files, skipped, milvus, False, silent)
+    clips = list(hash_files(gallery.videos, cache, skipped))
+    return _opened(gallery, encoder, _rows(gallery, encoder, cache), clips, skipped, milvus, False, silent)
 
 
 def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:
@@ -234,21 +234,20 @@ def _opened(
     gallery: Gallery,
     encoder: Encoder,
     rows: Rows[np.float32],
-    files: Sequence[VideoFile],
+    clips: Sequence[Video],
     skipped: Mapping[str, str],
     milvus: Milvus | None,
     may_build: bool,
     progress: Progress,
 ) -> EmbeddedGallery:
     """Put the stored embeddings in the order of the gallery, pooled, and index them."""
-    places = rows.find(file.key for file in files)
-    files = [file for file, place in zip(files, places.tolist(), strict=True) if place >= 0]
+    places = rows.find(clip.key for clip in clips)
+    clips = [clip for clip, place in zip(clips, places.tolist(), strict=True) if place >= 0]
     frames, places = rows.rows(), places[places >= 0]
-    pooled = _pooled(encoder, rows.folder, [file.key for file in files], frames, places)
-    videos = [file.video for file in files]
-    embedded = _assembled(gallery, encoder, videos, pooled, frames, places, skipped, "Not embedded yet.")
+    pooled = _pooled(encoder, rows.folder, [clip.key for clip in clips], frames, places)
+    embedded = _assembled(gallery, encoder, clips, pooled, frames, places, skipped, "Not embedded yet.")
     milvus = milvus if gallery.key else None  # of the others, nobody would delete the rows
-    return with_index(embedded, rows.folder, encoder, files, milvus, may_build, progress)
+    return with_index(embedded, rows.folder, encoder, clips, milvus, may_build, progress)
 
 
 def _pooled(

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
 from nt2vr.files import parse_json, write_json
+from nt2vr.media.gallery import Video
 from nt2vr.media.store import LIMITS, digest, evict, read_cached
-from nt2vr.media.video_files import VideoFile
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.cues import forms
 from nt2vr.progress import Progress
@@ -40,7 +40,7 @@ def with_index(
     embedded: EmbeddedGallery,
     folder: Path,
     encoder: Encoder,
-    files: Sequence[VideoFile],
+    clips: Sequence[Video],
     milvus: Milvus | None,
     may_build: bool,
     progress: Progress,
@@ -49,11 +49,11 @@ def with_index(
 
     Args:
         folder: of the embeddings.
-        files: of the embedded clips.
+        clips: those that are embedded.
         may_build: whether the index may be built, changed and measured.
     """
     gallery, pooling = embedded.gallery, encoder.card.pooling_key
-    if len(files) < (1 if milvus else APPROXIMATE_FROM):
+    if len(clips) < (1 if milvus else APPROXIMATE_FROM):
         return embedded
 
     def sample() -> NDArray[np.float32]:
@@ -63,8 +63,8 @@ def with_index(
 
     measured = sample if may_build else None
     if milvus is not None:
-        return _served(embedded, folder, encoder, files, milvus, measured, progress)
-    contents = np.array([content_id(file.key) for file in files], np.int64)
+        return _served(embedded, folder, encoder, clips, milvus, measured, progress)
+    contents = np.array([content_id(clip.key) for clip in clips], np.int64)
     index = _approximate(folder / f"{pooling}.faiss", contents, embedded.embeddings, measured)
     evict(folder.glob("*.faiss"), LIMITS["pooled"])
     return embedded if index is None else replace(embedded, index=index, contents=contents)
@@ -99,7 +99,7 @@ def _served(
     embedded: EmbeddedGallery,
     folder: Path,
     encoder: Encoder,
-    files: Sequence[VideoFile],
+    clips: Sequence[Video],
     milvus: Milvus,
     sample: Sample | None,
     progress: Progress,
@@ -110,7 +110,7 @@ def _served(
         sample: as for `_approximate`; None changes and asks nothing.
     """
     library, pooling, embeddings = embedded.gallery.key, encoder.card.pooling_key, embedded.embeddings
-    contents = np.array([content_id(f"{library} {file.key}") for file in files], np.int64)  # others are there, too
+    contents = np.array([content_id(f"{library} {clip.key}") for clip in clips], np.int64)  # others are there, too
     ids, places = np.unique(contents, return_index=True)
     local = ExactIndex(embeddings.shape[1])
     if len(ids) == len(contents):  # then nothing is copied
@@ -119,8 +119,8 @@ def _served(
         local.add(ids, embeddings[places])
     rows = {}
     if sample is not None:
-        clips = [Row(file.content, file.video.start, file.video.end or 0.0) for file in files]
-        rows = dict(zip(contents.tolist(), clips, strict=True))
+        read = [Row(clip.content, clip.start, clip.end or 0.0) for clip in clips]
+        rows = dict(zip(contents.tolist(), read, strict=True))
     index = MilvusIndex(milvus, f"{folder.name}_{pooling}", library, local, rows)
     path = folder / f"{pooling}{MILVUS_FACTS}"  # what the last update measured
     state = {"index": index.place, "ids": _clips(ids), "model": encoder.name}

@@ -23,7 +23,7 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
 from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.store import Cache
-from nt2vr.media.video_files import VideoFile, decode_files
+from nt2vr.media.video_files import decode_files
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, stoppable
 from tests.disks import mounted, read_only
@@ -118,8 +118,7 @@ def test_a_file_replaced_by_a_link_after_the_scan_is_neither_shown_nor_embedded(
         with pytest.raises(MediaError, match=r"^a\.avi is a link that leads out of the library's folder"):
             make(first)
     failed: dict[str, str] = {}
-    file = VideoFile(first, first.content)
-    assert list(decode_files([file], 2, Framing(8), room.decoder, failed)) == []
+    assert list(decode_files([first], 2, Framing(8), room.decoder, failed)) == []
     assert failed.keys() == {"a.avi"} and "leads out" in failed["a.avi"]
 
 

@@ -1,8 +1,6 @@
 """The cache: hashes of contents, on any disk."""
 
 import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -12,7 +10,6 @@ from nt2vr.errors import MediaError
 from nt2vr.media import store as cache_module
 from nt2vr.media.store import Cache
 from tests.disks import mounted
-from tests.paths import ROOT
 
 
 def test_the_hash_is_of_the_content_and_follows_changes(tmp_path: Path) -> None:
@@ -118,31 +115,3 @@ def test_a_pickle_in_the_database_is_not_loaded(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
         cache._ask("set", "a", {"a": "pickle"})  # type: ignore[arg-type]
         assert cache._ask("get", "a") is None
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from nt2vr.media.store import Cache
-
-cache = Cache(Path(sys.argv[1]))
-print("ready", flush=True)
-for number in range(1_000_000):
-    cache._ask("set", str(number), str(number))
-"""
-
-
-def test_a_killed_writer_does_not_block_others(tmp_path: Path) -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    with (
-        subprocess.Popen([sys.executable, "-c", WRITER, tmp_path], stdout=subprocess.PIPE, env=environment) as writer,
-        Cache(tmp_path) as cache,
-    ):
-        assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
-        while cache._ask("get", "50") is None:
-            cache._ask("set", "mine", "one")
-        writer.kill()
-        writer.wait()
-        assert [cache._ask("get", str(number)) for number in range(51)] == [str(number) for number in range(51)]
-        cache._ask("set", "mine", "two")
-        assert cache._ask("get", "mine") == "two"
