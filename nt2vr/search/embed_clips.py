@@ -82,13 +82,12 @@ def embed_gallery(
         CheckpointError: if embeddings are not finite.
         ConfigError: if embeddings cannot be stored, unless `in_memory`, or the model sees no frames.
     """
-    encoder.card.check_frames()
     if isinstance(encoder, PrecomputedEncoder):
         return _looked_up(gallery, encoder)
+    rows = _rows(gallery, encoder, cache)
     skipped: dict[str, str] = {}
     hashed = hash_files(gallery.videos, cache, skipped)
     clips = list(tracked(hashed, len(gallery.videos), "checking files", progress))
-    rows = _rows(gallery, encoder, cache)
     missing = missing_of(clips, rows)
     copies = Counter(clip.key for clip in clips)
     done = len(clips) - sum(copies[clip.key] for clip in missing)
@@ -122,6 +121,7 @@ def _reasons(clips: Sequence[Video], failed: Mapping[str, str]) -> dict[str, str
 
 
 def _rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> Rows[np.float32]:
+    encoder.card.check_frames()
     folder = tower_folder(gallery, encoder.card, cache)
     mark_used(folder)
     width = getattr(encoder, "frame_dim", encoder.embed_dim)  # of frames; not every `Encoder` tells it apart
@@ -198,12 +198,12 @@ def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvu
 
     The others are listed in `skipped`. A model that sees no frames is a ConfigError.
     """
-    encoder.card.check_frames()
     if isinstance(encoder, PrecomputedEncoder):
         return _looked_up(gallery, encoder)
+    rows = _rows(gallery, encoder, cache)
     skipped: dict[str, str] = {}
     clips = list(hash_files(gallery.videos, cache, skipped))
-    return _opened(gallery, encoder, _rows(gallery, encoder, cache), clips, skipped, milvus, False, silent)
+    return _opened(gallery, encoder, rows, clips, skipped, milvus, False, silent)
 
 
 def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:

@@ -248,7 +248,7 @@ class LibraryTab:
             self._indexing.check_get(self._permissions, request)
         else:
             self._indexing.models.find(model)
-        name = name.strip() or Path(uploads[0][0] if uploads else path).stem
+        name = name.strip() or Path(uploads[0][0] if uploads else path).stem or "library"
         info = self._libraries.add(name, kind, path, split, window, self._roots, uploads)  # type: ignore[arg-type]
         if is_better:
             self._indexing.get(info.id, self._permissions, request)
