@@ -1,7 +1,7 @@
 """Training config: read, changed and checked here once, so that a run carries a finished object. Imports no torch."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
@@ -60,7 +60,7 @@ SMALL_MODEL: dict[str, Any] = {
     "text_cfg": {"context_length": 40, "vocab_size": 49408, "width": 192, "heads": 4, "layers": 4},
 }
 OPEN_CLIP_LAYERS = 12  # default of a text transformer whose configuration omits the number
-FROZEN = {"text": "visual tower", "visual": "text tower", "head": "towers", "fusion": "towers"}  # by what is trained
+MODEL_KEYS = {"embed_dim", "vision_cfg", "text_cfg"}
 SentenceKind = Literal[DenialKind, "list", "except", "place"]  # the last three by the built-in world's grammar
 SENTENCES: dict[SentenceKind, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
 # losses that must know what each clip shows, as only the built-in world tells; those that videos are not needed for
@@ -77,45 +77,40 @@ class TrainConfig:
     name: str = option("CLIP", "display name of the model")
     base: str = option(
         "",
-        "checkpoint folder to start from; empty for random weights. Downloaded models work too: "
-        "~/.cache/nt2vr/models/ViT-B-32--openai",
+        "checkpoint folder to start from, such as ~/.cache/nt2vr/models/ViT-B-32--openai; empty for random weights",
     )
     train: Towers = option(
         "all",
-        "towers to train. With text, the visual tower is frozen: videos are embedded once, from all their "
-        "frames, before the first step, and checkpoints can be searched with the base's index. With visual, the text "
-        "tower is frozen; with head, both. A pooling that can learn always does, from the frames of a frozen tower. "
-        "With fusion, only a fusion of pictures and texts learns, and is added to the base",
+        "what learns. With text, the visual tower is frozen: videos are embedded once, from all their frames, and "
+        "checkpoints can be searched with the base's index. With visual, the text tower is frozen; with head, both, "
+        "so that only a pooling that can learn does. With fusion, only a fusion of pictures and texts learns",
     )
     keep_tokens: bool = option(
         False,
-        "freeze the token embeddings that the base has learned; tokens new to it still learn. What is learned about "
-        "negation then goes into the layers, and also holds for words that no training sentence negates",
+        "freeze the token embeddings that the base has learned. What is learned about negation then goes into the "
+        "layers, and also holds for words that no training sentence negates",
     )
     keep_head: bool = option(
         False,
-        "freeze a pooling that the base has learned: clips are then pooled once, before the first step, and "
-        "checkpoints can be searched with the base's index",
+        "freeze a pooling that the base has learned, so that checkpoints can be searched with the base's index",
     )
     added_layers: Whole = option(
         0, "layers to add to the base's text transformer, evenly spaced; they have no effect until they learn"
     )
     model: Mapping[str, Any] = option(
         {},
-        "open_clip model configuration; empty for the base's own (with the added layers), or without a base for the "
-        "small built-in model. Its image size sets the frame size",
+        "open_clip model configuration; empty for the base's own, or without a base for the small built-in model. Its "
+        "image size sets the frame size",
     )
     words: Mapping[str, Any] = option(
         {},
         "text side that reads words instead of the text tower, as W2VV++ and SEA do: a bag of words, word vectors and "
-        "a GRU, over the projected frames of a frozen base. Its settings: spaces (one, or each), size of a space, "
-        "states of the GRU, least occurrences of a word, and vectors: a BigFile folder or a word2vec file; without, "
-        "they are made of the captions, with vector_size numbers",
+        "a GRU. Its settings: spaces (one, or each), size of a space, states of the GRU, least occurrences of a word, "
+        "and vectors: a BigFile folder or a word2vec file; without, they are made of the captions, with vector_size "
+        "numbers",
     )
     features: str = option(
-        "",
-        "with words: name of a BigFile folder (feature.bin, id.txt, shape.txt) in the dataset's folder or below it, "
-        "whose rows are read instead of frames: that of each video, or the mean of its frames' rows",
+        "", "with words: name of a BigFile folder in the dataset's folder whose rows are read instead of frames"
     )
     fusion: Mapping[str, Any] = option(
         {},
@@ -128,21 +123,16 @@ class TrainConfig:
     )
     sentences: Mapping[SentenceKind, AnySize] = option(
         SENTENCES,
-        "shares of the kinds of denying sentences (one sentence per clip and epoch), for losses that need them: "
-        "composed, without, not, negated, typed (the first two, as people type them), and idiom, which denies "
-        "nothing (can't stop running); list, except and place, which only the built-in world's grammar makes; and "
-        "fragment, which only captions give",
+        "shares of the kinds of denying sentences, for losses that need them: composed, without, not, negated, typed "
+        "(the first two, as people type them), and idiom, which denies nothing (can't stop running); list, except and "
+        "place, which only the built-in world's grammar makes; and fragment, which only captions give",
     )
     not_epochs: Whole = option(
         0,
-        "number of initial epochs in which every denying sentence is of the kind not, which wants nothing. They teach "
-        "within a few hundred steps that negation reverses a phrase; from mixed kinds, a model may never learn it",
+        "initial epochs in which every denying sentence is of the kind not, which wants nothing. They teach within a "
+        "few hundred steps that negation reverses a phrase; from mixed kinds, a model may never learn it",
     )
-    keep_share: Share = option(
-        1.0,
-        "share of a batch's captions that distill holds in place, if no loss but composed is added; a quarter saves a "
-        "third of the time",
-    )
+    keep_share: Share = option(1.0, "share of a batch's captions that distill holds in place; less is faster")
     free: ShareOrNone = option(
         0.0,
         "built-in world only: share of denying sentences made from captions instead of by the world's grammar. Their "
@@ -150,13 +140,11 @@ class TrainConfig:
     )
     pool_clips: Whole = option(
         1024,
-        "random clips per step, in addition to the batch's, that denying sentences are compared with, and among which "
+        "random clips per step that denying sentences are compared with, in addition to the batch's, and among which "
         "con's distractors are mined (0: all); used only while the visual tower is frozen",
     )
     hard_clips: Whole = option(
-        2,
-        "hard clips per sentence, in addition to pool_clips: clips that show both its wanted and its unwanted part; "
-        "used only while the visual tower is frozen",
+        2, "hard clips per sentence, which show both its wanted and its unwanted part; used likewise"
     )
     verb_changes: str = option(
         "rules",
@@ -171,15 +159,14 @@ class TrainConfig:
     )
     data: str = option(
         WORLD,
-        "training data: world, the built-in one, or the path of a dataset. If no "
-        "loss needs videos (distill alone), also a file of captions: one per line, or in any query-set format. Of a "
-        "fusion, the folder of WebVid-CoVR, CIRR, FashionIQ, or of videos with a file *triplets*.jsonl, as "
-        "`nt2vr queries triplets` writes it",
+        "training data: world, the built-in one, or the path of a dataset; for distill alone, also a file of captions "
+        "in any query-set format; for a fusion, the folder of WebVid-CoVR, CIRR, FashionIQ, or of videos with a file "
+        "*triplets*.jsonl, as `nt2vr queries triplets` writes it",
     )
     num_clips: Count = option(
         32_000,
-        "number of training clips, or of captions if only captions are read; for a dataset, the maximum. Of a "
-        "fusion, triplets, or families of the built-in world",
+        "training clips, or captions if only these are read; for a dataset, at most. Of a fusion, triplets, or "
+        "families of the built-in world",
     )
     num_captions: Whole = option(
         0,
@@ -196,28 +183,20 @@ class TrainConfig:
         "base",
         "how frame embeddings become a video's: their mean, raw_mean of those not normalised before (as in nT2VR's "
         "code), or as for the base; without a base, mean. seqTransf learns (CLIP4Clip's, which knows the order of "
-        "frames), and so do unit_seqTransf, the same over normalised frames, whose index it shares with mean, and "
-        "attention. projected and unit_projected go with words. query_scored learns as mean, and searches with a mean "
-        "of frames weighted by each query",
+        "frames), and so do unit_seqTransf, the same over normalised frames, and attention. projected and "
+        "unit_projected go with words. query_scored learns as mean, and searches with frames weighted by each query",
     )
     frames_per_step: Count = option(1, "random frames per clip in a training step, in their order")
     flip: bool = option(True, "mirror clips at random; turn off if captions mention left or right")
     validation_clips: Count = option(
-        1_000,
-        "held-out clips searched after each epoch, or captions if only captions are read; data without a validation "
-        "split has at most 1,000",
+        1_000, "held-out clips searched after each epoch; data without a validation split has at most 1,000"
     )
     epochs: Count = option(16, "number of epochs; validation and a checkpoint follow each")
-    passes: Count = option(
-        1,
-        "passes per epoch over the clips, each with resampled captions, or over the captions with num_captions",
-    )
+    passes: Count = option(1, "passes per epoch over the clips, each with resampled captions, or over the captions")
     patience: Whole = option(
         0, "epochs without improvement after which the run stops early; 0 for never (the paper: 2)"
     )
-    monitor: Metric = option(
-        "original/MIR", "validation metric that patience watches; the best epoch is the one that maximises it"
-    )
+    monitor: Metric = option("original/MIR", "validation metric that patience and the best epoch go by")
     keep_checkpoints: Whole = option(0, "newest checkpoints to keep, along with the best; 0 keeps those of all epochs")
     batch_size: int = option(
         128, "clips per batch, whose other videos are each caption's negatives; split among processes"
@@ -236,15 +215,13 @@ class TrainConfig:
     loss_scale: Positive = option(
         1.0,
         "factor of the loss that is divided out only after gradients are clipped, so that their norm is at most "
-        "max_grad_norm / loss_scale. nT2VR's code clips in this way; its scale, that of fp16, starts at 65536",
+        "max_grad_norm / loss_scale, as in nT2VR's code, where fp16's scale starts at 65536",
     )
     precision: Literal["auto", "fp32", "bf16"] = option(
         "auto", "bf16 is 2 to 10 times faster on processors that support it; auto uses it there"
     )
     gradient_checkpointing: bool = option(
-        False,
-        "compute activations again in the backward pass instead of storing them: takes less memory and more time; "
-        "transformers only",
+        False, "compute activations again in the backward pass: less memory, more time; transformers only"
     )
     seed: int = option(0, "seed for weights, clips, captions and order")
     log_every: Count = option(20, "steps per line of metrics")
@@ -254,13 +231,15 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         check_values(TrainConfig, vars(self))
-        for problem in _problems(self):
-            raise ConfigError(problem)
+        _ = self.word_settings  # refuses what it cannot read
+        for is_wrong, sentence in RULES:
+            if is_wrong(self):
+                raise ConfigError(sentence.format(c=self))
 
     @cached_property
     def word_settings(self) -> WordSettings | None:
         """Settings of a text side that reads words; None for the text tower."""
-        return read_settings(WordSettings, self.words, "words.") if self.words else None
+        return read_settings(WordSettings, self.words, " of words") if self.words else None
 
     @cached_property
     def fusion_settings(self) -> FusionSettings | None:
@@ -268,7 +247,7 @@ class TrainConfig:
         if self.train != "fusion":
             return None
         iterate = "families" if self.data == WORLD else "targets"
-        return read_settings(FusionSettings, {"iterate": iterate, **self.fusion}, "fusion.")
+        return read_settings(FusionSettings, {"iterate": iterate, **self.fusion}, " of the fusion")
 
     @property
     def loss_names(self) -> list[str]:
@@ -291,7 +270,6 @@ class TrainConfig:
 
     @cached_property
     def _base_configs(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Model and preprocessing configuration of the base; empty without one."""
         if self.base_folder is None:
             return {}, {}
         try:
@@ -347,62 +325,91 @@ def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
 CHOICES = {key: get_args(hint) for key, hint in get_type_hints(TrainConfig).items() if get_origin(hint) is Literal}
 
 
-def _problems(c: TrainConfig) -> Iterator[str]:
-    if not c.name.strip():
-        yield "The name of the model is empty. Give it one."
-    if len(c.name) > MAX_QUOTED or not c.name.isprintable():
-        yield f"The name of the model must be at most {MAX_QUOTED} printable characters. Shorten it."
-    if not c.data.strip():
-        yield "data is empty. Enter world, or the path of a dataset."
-    if not c.verb_changes.strip():
-        yield "verb_changes is empty. Enter rules, antonym, random, or the path of a file."
-    if c.model and (missing := {"embed_dim", "vision_cfg", "text_cfg"} - set(c.model)):
-        yield f"The model configuration lacks {', '.join(sorted(missing))}."
-    if not sum(c.sentences.values()) > 0:
-        yield "The shares of sentences must be numbers from 0 up, at least one of them above 0."
-    _ = c.word_settings  # refuses what it cannot read
-    if not 2 <= c.batch_size <= c.num_clips:
-        yield f"batch_size must be from 2 to num_clips ({c.num_clips}), not {c.batch_size}."
-    if c.num_captions and (c.data == WORLD or c.batch_size > c.num_captions):
-        least = f"at least batch_size ({c.batch_size})"
-        yield f"num_captions is for datasets and {least}, not {c.num_captions}. Set it to 0."
-    if c.steps_per_epoch < 1:
-        yield f"accumulate ({c.accumulate}) must not exceed the batches of an epoch ({c.batches_per_epoch})."
-    if c.frames_per_step > c.num_frames:
-        yield f"frames_per_step ({c.frames_per_step}) must not exceed num_frames ({c.num_frames})."
-    if not c.base and (frozen := FROZEN.get(c.train)):
-        yield f"train is {c.train}, which needs a base whose {frozen} can be frozen. Name one."
-    if bool(c.words) != (c.pooling in ("projected", "unit_projected")) or (c.words and c.train != "head"):
-        yield "words needs train head, and the pooling projected or unit_projected, which nothing else has. Set all."
-    if c.features and (not c.words or c.data == WORLD):
-        yield "features needs words, and as data a dataset that has them. See the presets paper-w2vvpp and paper-sea."
-    of_fusion = c.train == "fusion"
-    if bool(c.fusion) != of_fusion or (of_fusion and c.losses):
-        yield "fusion needs train fusion, which needs the settings fusion and no other losses. See the preset fusion."
-    if (f := c.fusion_settings) and (
-        (f.iterate == "families") != (c.data == WORLD) or (f.weigh_frames and c.data != WORLD)
-    ):
-        yield (
-            "fusion.iterate is families for the built-in world, and targets or triplets for a dataset, whose frames "
-            "are not weighed. Leave iterate and weigh_frames out."
-        )
-    if c.monitor.startswith("fusion/") != of_fusion:
-        named = ", ".join(name for name in METRICS if name.startswith("fusion/") == of_fusion)
-        yield f"{c.monitor} is not measured {'of' if of_fusion else 'without'} a fusion. Set monitor to {named}."
-    if c.keep_tokens and not c.base:
-        yield "keep_tokens needs a base whose tokens can be frozen. Name one."
-    if c.keep_head and (not c.base or c.train not in ("text", "visual")):
-        yield "keep_head needs a base whose pooling can be frozen while a tower learns. Set base, and train to text."
-    if c.added_layers and not (c.base and c.trains_text):
-        yield "added_layers needs a base, and a text tower that learns. Set it to 0."
-    if "distill" in c.losses and {kind for kind, share in c.sentences.items() if share} == {"idiom"}:
-        yield "distill needs sentences that deny something, which idioms do not. Give another kind a share."
-    if c.keep_share != 1 and not set(c.losses) <= {"distill", "composed"}:
-        yield "keep_share is for distill and composed, as other losses need all captions. Set it to 1."
-    if c.not_epochs and not c.sentences.get("not"):
-        yield 'not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.'
-    if c.data == WORLD and c.free != 1 and {kind for kind, share in c.sentences.items() if share} == {"fragment"}:
-        yield "The built-in world's grammar makes no fragments. Add another kind of sentences, or set free to 1."
+def _kinds(c: TrainConfig) -> set[str]:
+    return {kind for kind, share in c.sentences.items() if share}
+
+
+# what no training can start from, and the sentence that refuses it
+RULES: tuple[tuple[Callable[[TrainConfig], object], str], ...] = (
+    (
+        lambda c: not c.name.strip() or len(c.name) > MAX_QUOTED or not c.name.isprintable(),
+        f"The name of the model must have 1 to {MAX_QUOTED} printable characters.",
+    ),
+    (lambda c: not c.data.strip(), "data is empty. Enter world, or the path of a dataset."),
+    (lambda c: not c.verb_changes.strip(), "verb_changes is empty. Enter rules, antonym, random, or a file."),
+    (lambda c: c.model and MODEL_KEYS - set(c.model), "The model must have embed_dim, vision_cfg and text_cfg."),
+    (
+        lambda c: not sum(c.sentences.values()) > 0,
+        "At least one of the shares of sentences must be above 0.",
+    ),
+    (
+        lambda c: not 2 <= c.batch_size <= c.num_clips,
+        "batch_size must be from 2 to the number of clips or captions ({c.num_clips}), not {c.batch_size}.",
+    ),
+    (
+        lambda c: c.num_captions and (c.data == WORLD or c.batch_size > c.num_captions),
+        "num_captions is for datasets and at least batch_size ({c.batch_size}), not {c.num_captions}. Set it to 0.",
+    ),
+    (
+        lambda c: c.steps_per_epoch < 1,
+        "accumulate ({c.accumulate}) must not exceed the batches of an epoch ({c.batches_per_epoch}).",
+    ),
+    (
+        lambda c: c.frames_per_step > c.num_frames,
+        "frames_per_step ({c.frames_per_step}) must not exceed num_frames ({c.num_frames}).",
+    ),
+    (
+        lambda c: not c.base and c.train != "all",
+        "train is {c.train}, which needs a base whose other towers can be frozen. Name one.",
+    ),
+    (
+        lambda c: bool(c.words) != (c.pooling in ("projected", "unit_projected")) or (c.words and c.train != "head"),
+        "words needs train head, and the pooling projected or unit_projected, which nothing else has. Set all.",
+    ),
+    (
+        lambda c: c.features and (not c.words or c.data == WORLD),
+        "features needs words, and as data a dataset that has them. See the presets paper-w2vvpp and paper-sea.",
+    ),
+    (
+        lambda c: bool(c.fusion) != (c.train == "fusion") or (c.fusion and c.losses),
+        "fusion needs train fusion, which needs the settings fusion and no other losses. See the preset fusion.",
+    ),
+    (
+        lambda c: c.fusion_settings and not c.fusion_settings.fits(is_world=c.data == WORLD),
+        "fusion.iterate is families for the built-in world, and targets or triplets for a dataset, whose frames "
+        "are not weighed. Leave iterate and weigh_frames out.",
+    ),
+    (
+        lambda c: (c.train == "fusion") != c.monitor.startswith("fusion/"),
+        "monitor is {c.monitor}, but of a fusion, and of it alone, fusion/R@1, /R@5 and /R@10 are measured. "
+        "Choose another.",
+    ),
+    (lambda c: c.keep_tokens and not c.base, "keep_tokens needs a base whose tokens can be frozen. Name one."),
+    (
+        lambda c: c.keep_head and (not c.base or c.train not in ("text", "visual")),
+        "keep_head needs a base whose pooling can be frozen while a tower learns. Set base, and train to text.",
+    ),
+    (
+        lambda c: c.added_layers and not (c.base and c.trains_text),
+        "added_layers needs a base, and a text tower that learns. Set it to 0.",
+    ),
+    (
+        lambda c: "distill" in c.losses and _kinds(c) == {"idiom"},
+        "distill needs sentences that deny something, which idioms do not. Give another kind a share.",
+    ),
+    (
+        lambda c: c.keep_share != 1 and not set(c.losses) <= {"distill", "composed"},
+        "keep_share is for distill and composed, as other losses need all captions. Set it to 1.",
+    ),
+    (
+        lambda c: c.not_epochs and not c.sentences.get("not"),
+        'not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.',
+    ),
+    (
+        lambda c: c.data == WORLD and c.free != 1 and _kinds(c) == {"fragment"},
+        "The built-in world's grammar makes no fragments. Add another kind of sentences, or set free to 1.",
+    ),
+)
 
 
 def preset_names() -> list[str]:
@@ -436,11 +443,10 @@ def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -
 
 def build_config(data: Mapping[str, Any]) -> TrainConfig:
     """Build a config from JSON values; a ConfigError names what is unknown or unusable."""
-    return read_settings(TrainConfig, data, "")
+    return read_settings(TrainConfig, data)
 
 
 def save_config(config: TrainConfig, path: Path) -> None:
-    """Write a config with all its fields, atomically."""
     write_json(path, with_schema(asdict(config)), indent=2)
 
 
@@ -531,25 +537,25 @@ def _check_data(config: TrainConfig) -> None:
         return
     if not path.exists():
         raise ConfigError(f"{config.data} is not there. Name world, a captions file or the folder of a dataset.")
-    losses = set(config.losses)
-    is_captions = is_captions_file(path)
+    is_captions, of_videos = is_captions_file(path), sorted(config.losses.keys() - OF_CAPTIONS)
     fit = " or ".join(FOR_CAPTIONS if is_captions else FOR_VIDEOS)
-    if of_world := sorted(losses & OF_WORLD):
+    if of_world := sorted(OF_WORLD & config.losses.keys()):
         raise ConfigError(
             f"{', '.join(of_world)} must know what each clip shows, as only the built-in world tells. "
-            f"For {path.name}, choose the preset {fit}, or leave {'it' if len(of_world) == 1 else 'them'} out."
+            f"For {path.name}, choose the preset {fit}, or other losses."
         )
-    if is_captions and losses - OF_CAPTIONS:
+    if not of_videos:
+        return
+    if is_captions:
         raise ConfigError(
-            f"{path.name} has captions but no videos, which {', '.join(sorted(losses - OF_CAPTIONS))} cannot do "
-            f"without. Choose the preset {fit}, or name a dataset with videos."
+            f"{path.name} has captions but no videos, which {', '.join(of_videos)} cannot do without. "
+            f"Choose the preset {fit}, or name a dataset with videos."
         )
     if config.features:
         find_features(path, config.features)
-    if not is_captions and losses - OF_CAPTIONS:
-        videos = load_dataset(config.data, "train", with_files=not config.features).videos
-        if len(videos) < config.batch_size:
-            raise ConfigError(
-                f"{path.name} has {len(videos)} clips to train on, too few for a batch_size of {config.batch_size}. "
-                "Make it smaller."
-            )
+    videos = load_dataset(config.data, "train", with_files=not config.features).videos
+    if len(videos) < config.batch_size:
+        raise ConfigError(
+            f"{path.name} has {len(videos)} clips to train on, too few for a batch_size of {config.batch_size}. "
+            "Make it smaller."
+        )

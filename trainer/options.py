@@ -11,6 +11,18 @@ from pydantic import Field, TypeAdapter, ValidationError
 from nt2vr.errors import ConfigError, quoted
 
 T = TypeVar("T")
+MUST = {  # by pydantic's type of error
+    "int_type": "be a whole number",
+    "float_type": "be a number",
+    "finite_number": "be a finite number",
+    "bool_type": "be true or false",
+    "string_type": "be text",
+    "dict_type": 'be a mapping such as {{"weight": 1.0}}',
+    "literal_error": "be {expected}",
+    "greater_than": "be above {gt:g}",
+    "greater_than_equal": "be at least {ge:g}",
+    "less_than_equal": "be at most {le:g}",
+}
 Count = Annotated[int, Field(ge=1)]
 Whole = Annotated[int, Field(ge=0)]
 AnySize = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -38,25 +50,26 @@ def _adapters(kind: type) -> dict[str, TypeAdapter[Any]]:
     return {one.name: TypeAdapter(hints[one.name]) for one in fields(kind)}
 
 
-def check_values(kind: type, values: Mapping[str, Any], prefix: str = "") -> None:
+def check_values(kind: type, values: Mapping[str, Any], of: str = "") -> None:
     """Raise a ConfigError for a value that is no field of a dataclass, or not of its type or range."""
     adapters = _adapters(kind)
     for name, value in values.items():
         if name not in adapters:
             known = ", ".join(sorted(adapters))
-            raise ConfigError(f"There is no setting {quoted(f'{prefix}{name}')}. Choose among: {known}.")
+            raise ConfigError(f"There is no setting {quoted(name)}{of}. Choose among: {known}.")
         try:
             adapters[name].validate_python(value, strict=True)
         except ValidationError as error:
             problem = error.errors()[0]
-            key = ".".join([f"{prefix}{name}", *(str(part) for part in problem["loc"] if part != "[key]")])
-            must = problem["msg"].replace("Input should", "must", 1)
-            raise ConfigError(f"{key} {must}, not {quoted(problem['input'])}.") from None
+            key = ".".join([name, *(str(part) for part in problem["loc"] if part != "[key]")])
+            otherwise = problem["msg"].removeprefix("Input should ")
+            must = MUST.get(problem["type"], otherwise).format(**problem.get("ctx", {}))
+            raise ConfigError(f"{key}{of} must {must}, not {quoted(problem['input'])}.") from None
 
 
-def read_settings(kind: type[T], values: Mapping[str, Any], prefix: str) -> T:
-    """Build a dataclass of settings; `prefix` names them in errors."""
-    check_values(kind, values, prefix)
+def read_settings(kind: type[T], values: Mapping[str, Any], of: str = "") -> T:
+    """Build a dataclass of settings; `of` says in errors whose they are: " of the loss bnl"."""
+    check_values(kind, values, of)
     return kind(**values)
 
 
@@ -75,7 +88,6 @@ class WordSettings:
 
     @property
     def number(self) -> int:
-        """Number of spaces."""
         return 1 if self.spaces == "one" else 3
 
 
@@ -105,3 +117,7 @@ class FusionSettings:
     def __post_init__(self) -> None:
         if self.hn_nce != "as_published" and self.loss != "hn_nce":
             raise ConfigError(f"The loss is {self.loss}, which has no form {self.hn_nce!r}. Choose the loss hn_nce.")
+
+    def fits(self, is_world: bool) -> bool:
+        """Whether the built-in world, or a dataset, can be drawn from in this way."""
+        return (self.iterate == "families") == is_world and (is_world or not self.weigh_frames)

@@ -78,7 +78,7 @@ def start_a_run(page: Page, runs: Path) -> None:
 
     loss.get_by_label("weight").fill("much")
     page.locator("#train-start").click()
-    expect(page.get_by_text("contrastive.weight must be a valid number").first).to_be_visible()
+    expect(page.get_by_text("weight of the loss contrastive must be a number").first).to_be_visible()
     assert list(runs.glob("[!.]*")) == []
     loss.get_by_label("weight").fill("0.5")
     page.locator("#train-start").click()

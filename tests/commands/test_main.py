@@ -38,7 +38,7 @@ def test_train_is_passed_on_to_the_trainer(tmp_path: Path, capsys: pytest.Captur
     assert main(["train", str(tmp_path / "run"), "--set", "epochs=2"]) == 2
     assert "Name its --config too." in capsys.readouterr().err
     assert main(["train", str(tmp_path / "run"), "--config", "clip-neg", "--set", "epochs=0"]) == 2
-    assert capsys.readouterr().err == "epochs must be greater than or equal to 1, not 0.\n"  # a preset, by its name
+    assert capsys.readouterr().err == "epochs must be at least 1, not 0.\n"  # a preset, by its name
 
 
 @pytest.mark.parametrize("command", COMMANDS)

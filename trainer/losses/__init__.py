@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from nt2vr.errors import ConfigError, quoted
+from nt2vr.errors import ConfigError
 from nt2vr.registry import pick
 from trainer.config import TrainConfig
 from trainer.losses.bnl import BidirectionalLoss
@@ -103,11 +103,9 @@ def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:
     terms: dict[str, tuple[float, Loss]] = {}
     for name, setting in settings.items():
         kind = pick("loss", name, LOSSES)
-        if not isinstance(setting, Mapping):
-            raise ConfigError(f'The loss {name} must be like {{"weight": 1.0}}, not {quoted(setting)}.')
-        values, prefix = dict(setting), f"losses.{name}."
+        values, of = dict(setting), f" of the loss {name}"
         weight = {"weight": values.pop("weight", 1.0)}
-        terms[name] = read_settings(Weight, weight, prefix).weight, read_settings(kind, values, prefix)
+        terms[name] = read_settings(Weight, weight, of).weight, read_settings(kind, values, of)
     if not any(weight for weight, _ in terms.values()):
         raise ConfigError("There is no loss to minimise. Give at least one loss a weight above 0.")
     return WeightedLosses(terms)

@@ -187,10 +187,9 @@ def test_settings_that_cannot_go_together_are_one_sentence(config: TrainConfig, 
         with pytest.raises(ConfigError, match="words needs train head, and the pooling projected"):
             replace(config, **changes)
     for words, said in (
-        ({"vector": "x"}, "no setting 'words.vector'"),
-        ({"size": 0}, "words.size must be greater than or equal to 1"),
-        ({"size": "big"}, "words.size must be a valid integer"),
-        ({"spaces": "two"}, "words.spaces must be 'one' or 'each', not 'two'"),
+        ({"vector": "x"}, "no setting 'vector' of words"),
+        ({"size": 0}, "size of words must be at least 1"),
+        ({"spaces": "two"}, "spaces of words must be 'one' or 'each', not 'two'"),
     ):
         with pytest.raises(ConfigError, match=said):
             replace(config, words=words)

@@ -112,9 +112,9 @@ def test_a_ready_sweep_has_a_grid_of_its_own_and_a_file_of_that_name_comes_first
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--grid", "losses.bnl.m9=1"], "no setting 'losses.bnl.m9'"),
+        (["--grid", "losses.bnl.m9=1"], "no setting 'm9' of the loss bnl"),
         (["--grid", "epochs.many=1"], "epochs has no parts"),
-        (["--grid", "epochs=few"], "epochs must be a valid integer"),
+        (["--grid", "epochs=few"], "epochs must be a whole number"),
         (["--grid", "epochs"], "KEY=VALUE,VALUE"),
         (["--seeds", "0"], "1 to 1000 runs"),
         (["--seeds", "2", "--grid", "seed=5,6"], "The grid has seeds, so --seeds 2 cannot choose them"),
