@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from threading import Event, Lock, Thread
+from queue import SimpleQueue
+from threading import Event, RLock, Thread
 from typing import Any, Generic, Literal, TypeVar
 
 from nt2vr.errors import ConfigError, Nt2vrError, printable
@@ -19,7 +20,6 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 State = Literal["waiting", "running", "stopping", "finished", "stopped", "failed"]
 MIN_RATE_S = 1.0  # before a rate is shown
-MAX_ENDED = 100  # jobs that are remembered, apart from the last one per key
 
 # called between steps: steps done, in total (0: not known yet), what is being done; an InterruptedError stops the work
 Progress = Callable[[int, int, str], None]
@@ -81,8 +81,6 @@ Work = Callable[[Progress], T]
 
 @dataclass(frozen=True)
 class Job(Generic[T]):
-    """Immutable snapshot of a background job."""
-
     number: int
     subject: str  # what it works on, for the page: a library or evaluation data
     models: tuple[str, ...] = ()  # the models or systems it works with, for the page
@@ -99,7 +97,6 @@ class Job(Generic[T]):
 
     @property
     def is_under_way(self) -> bool:
-        """Whether it waits or runs."""
         return self.state in ("waiting", "running", "stopping")
 
 
@@ -108,68 +105,63 @@ class Runner(Generic[T]):
 
     def __init__(self, name: str, queues: bool = False) -> None:
         self._name, self._queues = name, queues
-        self._lock, self._stop = Lock(), Event()
+        self._lock, self._stop = RLock(), Event()
         self._jobs: dict[int, Job[T]] = {}
-        self._waiting: dict[int, tuple[Work[T], Future[Job[T]]]] = {}
-        self._is_running = False
+        self._waiting: SimpleQueue[tuple[int, Work[T]]] = SimpleQueue()
+        self._ends: dict[int, Future[Job[T]]] = {}
+        self._is_started = False
 
     @property
     def jobs(self) -> list[Job[T]]:
-        """The latest jobs, oldest first."""
+        """The jobs that run or wait, and the last one per key, oldest first."""
         with self._lock:
             return list(self._jobs.values())
 
     def run(self, work: Work[T], subject: str, models: Iterable[str] = (), key: str = "") -> Future[Job[T]]:
         """Start or queue a job; return the future of its end, or that of an equal job that still waits."""
         with self._lock:
-            job = Job[T](max(self._jobs, default=0) + 1, subject, tuple(models), key)
-            for number, (_, ended) in self._waiting.items():
-                if replace(self._jobs[number], number=job.number) == job:
-                    return ended
-            if self._is_running and not self._queues:
-                busy = next(each for each in self._jobs.values() if each.is_under_way)
-                raise ConfigError(f"Another {self._name} is running ({busy.subject}). Wait for it or cancel it.")
-            self._jobs[job.number], ended = job, Future[Job[T]]()
-            self._waiting[job.number] = work, ended
-            last = {each.key: number for number, each in self._jobs.items()}.values()
-            old = [number for number, each in self._jobs.items() if not each.is_under_way and number not in last]
-            for number in old[:-MAX_ENDED]:
-                del self._jobs[number]
-            if not self._is_running:
-                self._is_running = True
-                Thread(target=self._run_all, args=self._next(), name=self._name, daemon=True).start()
-        return ended
+            number = max(self._jobs, default=0) + 1
+            job, under_way = Job[T](number, subject, tuple(models), key), [self._jobs[each] for each in self._ends]
+            for other in under_way:
+                if replace(other, number=number) == job:
+                    return self._ends[other.number]
+            if under_way and not self._queues:
+                raise ConfigError(
+                    f"Another {self._name} is running ({under_way[0].subject}). Wait for it or cancel it."
+                )
+            self._jobs[number], self._ends[number] = job, Future[Job[T]]()
+            kept = self._ends.keys() | {each.key: each.number for each in self._jobs.values()}.values()
+            self._jobs = {each: self._jobs[each] for each in sorted(kept)}
+            self._waiting.put((number, work))
+            if not self._is_started:
+                self._is_started = True
+                Thread(target=self._work, name=self._name, daemon=True).start()
+            return self._ends[number]
 
     def cancel(self, number: int) -> None:
         """Stop a running job soon, or take a waiting one from the queue; finished steps stay stored."""
         with self._lock:
-            job = self._jobs.get(number)
-            if job is not None and job.state == "waiting":
-                self._jobs[number] = replace(job, state="stopped")
-                self._waiting.pop(number)[1].set_result(self._jobs[number])
-            elif job is not None and job.state == "running":
-                self._jobs[number] = replace(job, state="stopping")
+            state = self._jobs[number].state if number in self._jobs else ""
+            if state == "running":
+                self._jobs[number] = replace(self._jobs[number], state="stopping")
                 self._stop.set()
+            elif state == "waiting":
+                self._finish(replace(self._jobs[number], state="stopped"))
 
-    def _next(self) -> tuple[int, Work[T], Future[Job[T]]]:
-        """Take the next job from the queue; the caller holds the lock."""
-        number = next(iter(self._waiting))
-        self._stop.clear()
-        self._jobs[number] = replace(self._jobs[number], state="running", doing="preparing")
-        return number, *self._waiting.pop(number)
-
-    def _run_all(self, number: int, work: Work[T], ended: Future[Job[T]]) -> None:
-        """Do a job, then those that wait."""
+    def _work(self) -> None:
         while True:
-            last = self._end(number, work)
+            number, work = self._waiting.get()
             with self._lock:
-                self._jobs[number] = last
-                self._is_running = bool(self._waiting)
-                following = self._next() if self._waiting else None
-            ended.set_result(last)
-            if following is None:
-                return
-            number, work, ended = following
+                if number not in self._ends:  # cancelled
+                    continue
+                self._stop.clear()
+                self._jobs[number] = replace(self._jobs[number], state="running", doing="preparing")
+            self._finish(self._end(number, work))
+
+    def _finish(self, job: Job[T]) -> None:
+        with self._lock:
+            self._jobs[job.number] = job
+            self._ends.pop(job.number).set_result(job)
 
     def _end(self, number: int, work: Work[T]) -> Job[T]:
         """Do the work and return the ended job; any error ends the job, never the app."""
