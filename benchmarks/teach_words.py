@@ -58,7 +58,7 @@ from trainer.learner import PREPROCESS, Learner, Start
 from trainer.loop import SAMPLE
 from trainer.losses import losses_of
 from trainer.teacher import FrozenTexts, Teacher
-from trainer.validation import EARLY_STEPS, TextMeasures, early_warning
+from trainer.validation import TextMeasures
 
 CONTENT = VERB_TAGS - {"MD"} | {"NOUN", "ADJ"}
 VAGUE = words("be do have person people man woman boy girl someone somebody thing something other one")
@@ -313,14 +313,8 @@ def teach(
         batches = _noted(epoch_batches(clips, config, epoch, 0, learner.losses.needs), denied)
         while learner.steps < epoch * config.steps_per_epoch:
             losses = learner.step(islice(batches, 1))
-            if learner.steps in (1, 10, EARLY_STEPS):
+            if learner.steps in (1, 10, 100):
                 logger.info("step %d, %.0f s, %s", learner.steps, time.monotonic() - started, losses)
-            if learner.steps == EARLY_STEPS:
-                warning = early_warning(
-                    measures(FrozenTexts(model, tokenizer, "cpu")), measures.controls, config.learning_rate
-                )
-                logger.info("early check: %s", warning or "fine")
-                learner.start_epoch()
         if epoch % MEASURED_EVERY == 0 or epoch == config.epochs:
             found = measures(FrozenTexts(model, tokenizer, "cpu"))
             logger.info("step %d, %.0f s: %s", learner.steps, time.monotonic() - started, found)

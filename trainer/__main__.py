@@ -9,8 +9,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -92,7 +92,6 @@ def _use(device: str) -> None:
 
 
 def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any]) -> TrainConfig:
-    """Read the run's config, or create the run folder from the given one."""
     if config_file is None:
         if changes:
             raise ConfigError("--set applies only to a new run. Name its --config too.")
@@ -131,43 +130,30 @@ def _stop_on_signals() -> threading.Event:
 
 
 def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
-    stop = _stop_on_signals()
-    before = run.status()
-    if before is not None and before.state == "finished":
+    stop, before = _stop_on_signals(), run.status() or RunStatus("preparing", 0)
+    if before.state == "finished":
         raise RunError(f"{run.path} has finished, with nothing left to train. Name another folder.")
-    status = replace(before or RunStatus("preparing", 0), state="preparing", pid=os.getpid(), eta_s=None, error=None)
+    status = replace(before, state="preparing", pid=os.getpid(), eta_s=None, error=None)
     report = run.preparing(status)
     report(0, 0, "loading PyTorch")
-    log = logging.FileHandler(run.log, encoding="utf-8")
-    log.setFormatter(LineFormatter("%(asctime)s %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[log], force=True)
+    file = logging.FileHandler(run.log, encoding="utf-8")
+    file.setFormatter(LineFormatter("%(asctime)s %(message)s"))
+    handlers = [file] if _is_stderr(run.log) else [file, _Shown()]
+    logging.basicConfig(handlers=handlers, level=logging.WARNING, force=True)
     logger.setLevel(logging.INFO)
-    with _log_shown(run):
-        try:
-            state = _train(run, config, cache, stop, report)
-        except InterruptedError:
-            state = "stopped"
-        except Exception as error:
-            logger.exception("The training failed.")
-            reason = _reason(run, error)
-            run.write_status(replace(run.status() or status, state="failed", eta_s=None, error=reason))
-            logger.error("%s", reason)
-            return 1
-        run.write_status(replace(run.status() or status, state=state, eta_s=None))
-        logger.info("The run has %s.", state)
-    return 0
-
-
-@contextmanager
-def _log_shown(run: RunFolder) -> Iterator[None]:
-    """Show the log on standard error as well, unless the log is where that goes."""
-    handler = _Shown()
-    if not _is_stderr(run.log):
-        logging.getLogger().addHandler(handler)
+    state: State = "failed"
     try:
-        yield
-    finally:
-        logging.getLogger().removeHandler(handler)
+        state = _train(run, config, cache, stop, report)
+    except InterruptedError:
+        state = "stopped"
+    except Exception as error:
+        logger.exception("The training failed.")
+        status = replace(status, error=_reason(run, error))
+        logger.error("%s", status.error)
+    run.write_status(replace(run.status() or status, state=state, eta_s=None, error=status.error))
+    if state != "failed":
+        logger.info("The run has %s.", state)
+    return int(state == "failed")
 
 
 def _is_stderr(log: Path) -> bool:
@@ -190,15 +176,15 @@ def _outcome(run: RunFolder) -> dict[str, Any]:
     """Describe an ended run: its state, and the checkpoint of its last epoch with the measures on its card."""
     status = run.status()
     assert status, "a run that was led has one"
-    done = max((int(folder.name.rpartition("_")[2]) for folder in run.path.glob("checkpoints/epoch_*")), default=0)
-    card = read_card(run.checkpoint(done)) if done else None
+    epochs = [int(folder.name.removeprefix("epoch_")) for folder in run.path.glob("checkpoints/epoch_*")]
+    last = run.checkpoint(max(epochs)) if epochs else None
     return {
         "run": str(run.path.resolve()),
         "state": status.state,
         "error": status.error,
-        "epoch": done,
-        "checkpoint": str(run.checkpoint(done).resolve()) if done else None,
-        "metrics": dict(card.metrics) if card else {},
+        "epoch": max(epochs, default=0),
+        "checkpoint": str(last.resolve()) if last else None,
+        "metrics": dict(read_card(last).metrics) if last else {},
     }
 
 

@@ -83,7 +83,6 @@ def _best(
 
 
 def calibrate(folder: Path, benchmark: Benchmark) -> None:
-    """Choose for one model, and write its card."""
     encoder = read_checkpoint(folder)
     card, videos = encoder.card, benchmark.embed(encoder, silent)
     low, chosen = low_score(encoder, videos, benchmark), strengths(encoder, videos, benchmark)

@@ -41,7 +41,6 @@ def world_size() -> int:
 
 
 def share(count: int) -> slice:
-    """Return this process's share of `count` rows."""
     size = count // world_size()
     return slice(rank() * size, (rank() + 1) * size)
 
@@ -57,7 +56,6 @@ def gather(rows: Tensor) -> Tensor:
 
 
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
-    """Replace each gradient by its mean over the processes."""
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     if world_size() > 1:
         for work in [dist.all_reduce(gradient, async_op=True) for gradient in gradients]:
@@ -67,7 +65,6 @@ def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
 
 
 def union(flags: Tensor) -> Tensor:
-    """Return the integer flags set in any process."""
     if world_size() > 1:
         dist.all_reduce(flags, dist.ReduceOp.MAX)
     return flags

@@ -23,7 +23,7 @@ from nt2vr.models.short_text import encode_short
 from nt2vr.models.tokenizer import load_tokenizer, special_ids
 from nt2vr.models.words import Words, words_card
 from trainer import distributed
-from trainer.config import Towers, TrainConfig, deeper
+from trainer.config import TrainConfig, deeper
 from trainer.data.batches import Batch
 from trainer.losses import WeightedLosses, losses_of
 from trainer.losses.embedded import (
@@ -66,13 +66,14 @@ class Start:
         device = "cuda" if torch.cuda.is_available() else "cpu"
         losses = losses_of(config)
         check_tensorboard(config)
-        if config.batch_size % distributed.world_size():
+        if config.batch_size % (count := distributed.world_size()):
             raise ConfigError(
-                f"batch_size ({config.batch_size}) must be a multiple of the number of processes "
-                f"({distributed.world_size()})."
+                f"batch_size ({config.batch_size}) must be a multiple of the number of processes ({count})."
             )
         model, tokenizer, preprocess, base = load_start(config, device)
-        return cls(losses, device, model, tokenizer, preprocess, base, start_pooling(config, model, base).to(device))
+        pooling = start_pooling(config, model, base)
+        check_pooling(config, pooling)
+        return cls(losses, device, model, tokenizer, preprocess, base, pooling.to(device))
 
 
 def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, Any], Card | None]:
@@ -82,6 +83,8 @@ def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, An
         tokenizer = load_tokenizer(None, config.model_cfg["text_cfg"])
         return build_model(config.model_cfg, PREPROCESS, device), tokenizer, PREPROCESS, None
     model, tokenizer, card = read_model(base, device)
+    if card.words:
+        raise ConfigError(f"{base} reads words, and no training starts from that. Name the model it was made of.")
     model_cfg, preprocess = read_configs(base)
     if deeper(model_cfg, config.added_layers) != config.model_cfg:
         raise ConfigError(f"{base} does not match the config's model. Leave model out to use the base's own.")
@@ -94,12 +97,6 @@ def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, An
 
 def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Module:
     """Return the pooling to start from: the base's if it has the same, otherwise a new one."""
-    if base and base.words:
-        raise ConfigError(
-            f"{config.base} reads words, and no training starts from that. Name the model it was made of."
-        )
-    settings = config.word_settings
-    spaces = (settings.size, settings.number) if settings else ()
     card = replace(base or Card(config.name), frames=config.num_frames)
     if config.pooling not in ("base", card.pooling):
         card = replace(card, pooling=config.pooling, head={})
@@ -108,24 +105,27 @@ def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Modu
         if isinstance(pooling, SequenceTransformer) and len(pooling.positions) < config.num_frames:
             most = f"{len(pooling.positions)} frames, the most that {config.base} knows the order of"
             raise ConfigError(f"num_frames is {config.num_frames}, more than {most}. Lower it.")
-    else:
-        width = features_size(config.data, config.features) if config.features else embed_dim_of(model)
-        pooling = new_pooling(card, model, width, *spaces)
-        if config.keep_head:
-            raise ConfigError(
-                f"keep_head is true, but {config.base} has no {card.pooling} that has learned. Set it to false."
-            )
-    if config.train == "head" and not any(True for _ in pooling.parameters()):
-        raise ConfigError(f"train is head, but {card.pooling} has nothing to learn. Set pooling to seqTransf.")
-    ordered = isinstance(pooling, SequenceTransformer) and config.trains_visual
-    if ordered and config.frames_per_step != config.num_frames:
-        raise ConfigError(f"{card.pooling} needs all frames. Set frames_per_step to num_frames ({config.num_frames}).")
-    if "order" in config.losses and (config.trains_visual or not isinstance(pooling, SequenceTransformer)):
+        return pooling
+    if config.keep_head:
+        raise ConfigError(
+            f"keep_head is true, but {config.base} has no {card.pooling} that has learned. Set it to false."
+        )
+    spaces = (config.word_settings.size, config.word_settings.number) if config.word_settings else ()
+    width = features_size(config.data, config.features) if config.features else embed_dim_of(model)
+    return new_pooling(card, model, width, *spaces)
+
+
+def check_pooling(config: TrainConfig, pooling: nn.Module) -> None:
+    knows_order = isinstance(pooling, SequenceTransformer)
+    if config.train == "head" and not list(pooling.parameters()):
+        raise ConfigError("train is head, but the pooling has nothing to learn. Set pooling to seqTransf.")
+    if knows_order and config.trains_visual and config.frames_per_step != config.num_frames:
+        raise ConfigError(f"This pooling needs all frames. Set frames_per_step to num_frames ({config.num_frames}).")
+    if "order" in config.losses and (config.trains_visual or not knows_order):
         raise ConfigError(
             "The loss order needs a frozen visual tower and a pooling that learns the order of frames. Set train to "
             "text and pooling to unit_seqTransf."
         )
-    return pooling
 
 
 def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -176,29 +176,17 @@ class Learner(Steps):
     def __init__(self, config: TrainConfig, start: Start | None = None, words: Words | None = None) -> None:
         """Build the optimizer; `start`, of the same config but for num_clips, is built here if None."""
         start = start or Start.of(config)
-        self.losses, self.device = start.losses, start.device
-        self.model, self.tokenizer, self.preprocess = start.model, start.tokenizer, start.preprocess
-        self.base = start.base
+        self.losses, self.device, self.base, self.pooling = start.losses, start.device, start.base, start.pooling
+        self.model, self.tokenizer, self.preprocess = prepared(start.model, config), start.tokenizer, start.preprocess
         self.card = replace(self.base or Card(config.name), positions=config.card_positions)
         if config.pooling != "base":
             self.card = replace(self.card, pooling=config.pooling)
-        self.pooling = start.pooling
         self.pooling.requires_grad_(not config.keep_head)
         self.head = self.pooling if any(p.requires_grad for p in self.pooling.parameters()) else nn.Identity()
-        self.words = None if words is None else words.to(self.device)
-        self.own = nn.ModuleList([self.pooling] if self.words is None else [self.pooling, self.words])
+        self.words = words.to(self.device) if words else None
+        self.own = nn.ModuleList([self.pooling, *([self.words] if self.words else [])])
         self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
-        self.model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
-        freeze(self.model, config.train)
-        if config.gradient_checkpointing:
-            self.model.set_grad_checkpointing()
-        if config.trains_visual:
-            self.model.visual = joined_norms(self.model.visual)
-        modules = {
-            "model": self.model,
-            "head": self.head,
-            "words": nn.Identity() if self.words is None else self.words,
-        }
+        modules = {"model": self.model, "head": self.head, "words": self.words or nn.Identity()}
         super().__init__(config, modules, build_optimizer(self.model, self.own, config))
         self.videos: Tensor | None = None
         self.frames: Tensor | None = None
@@ -219,7 +207,6 @@ class Learner(Steps):
         return videos[:, None] if self.head is self.pooling and videos.ndim == 2 else videos
 
     def start_epoch(self) -> None:
-        """Put what learns in train mode; a frozen tower stays in eval mode (BatchNorm)."""
         self.model.train(self.config.trains_text)
         self.model.visual.train(self.config.trains_visual)
         self.own.train()
@@ -237,27 +224,23 @@ class Learner(Steps):
 
     def _embed(self, batch: Batch) -> EmbeddedBatch:
         """Encode this process's share, with all its sentences in one call, and gather those of all."""
-        video = self._embed_videos(batch)
-        denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied]
-        changed = [text for some in batch.changed or () for text in some]
-        labels = [] if batch.labels is None else [text for (text,) in batch.labels.texts]
-        ordered = [] if batch.ordered is None else batch.ordered.texts
-        texts = [batch.captions, batch.negated or [], denied, changed, batch.phrases or [], labels, ordered]
-        embeddings = self._embed_texts([text for some in texts for text in some])
-        parts = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
-        caption, negated, text = map(distributed.gather, parts[:3])  # (B, D) each, or (0, D)
+        video, texts = self._embed_videos(batch), batch.texts
+        embeddings = self._embed_texts([text for some in texts.values() for text in some])
+        split = embeddings.split([len(some) for some in texts.values()])  # type: ignore[no-untyped-call]
+        parts = dict(zip(texts, split, strict=True))
+        caption, negated, denied = (distributed.gather(parts[each]) for each in ("captions", "negated", "denied"))
         return EmbeddedBatch(
             video=video,
             caption=caption,
             logit_scale=self.model.logit_scale.exp(),
             negated=None if batch.negated is None else negated,
             negatable=self._negatable(batch),
-            denied=self._denied(batch, text, video),
+            denied=self._denied(batch, denied, video),
             distractor=self._distractor(batch),
-            verbs=self._verbs(batch, parts[3], parts[4]),
-            labels=self._labels(batch, parts[5]),
-            order=self._order(batch, parts[6]),
-            spaces=1 if self.words is None else len(self.words.spaces),
+            verbs=self._verbs(batch, parts["changed"], parts["phrases"]),
+            labels=self._labels(batch, parts["labels"]),
+            order=self._order(batch, parts["ordered"]),
+            spaces=len(self.words.spaces) if self.words else 1,
         )
 
     def _embed_texts(self, texts: list[str]) -> Tensor:
@@ -394,16 +377,21 @@ def has_bf16(device: str) -> bool:
     )
 
 
-def freeze(model: Any, train: Towers) -> None:
+def prepared(model: Any, config: TrainConfig) -> Any:
     """Freeze the towers that are not trained; the temperature always learns, and so does a pooling that can."""
+    model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
     for name, parameter in model.named_parameters():
         tower = "visual" if name.startswith("visual.") else "text"
-        if train not in ("all", tower) and name != "logit_scale":
+        if config.train not in ("all", tower) and name != "logit_scale":
             parameter.requires_grad_(False)
+    if config.gradient_checkpointing:
+        model.set_grad_checkpointing()
+    if config.trains_visual:
+        model.visual = joined_norms(model.visual)
+    return model
 
 
 def gathered(parts: PartVectors) -> PartVectors:
-    """Gather the parts from all processes."""
     return replace(
         parts,
         wanted=distributed.gather(parts.wanted),

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, reason_of
-from nt2vr.models.checkpoint import read_model
 from nt2vr.models.pooling import Mean
 from nt2vr.negation.generate.denials import Denial
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable, tracked
@@ -33,7 +32,7 @@ from trainer.optimizer import Steps
 from trainer.runs.resume import Losses, Saved, Saver, read_saved, rewind
 from trainer.runs.run_folder import MetricsWriter, RunFolder, RunStatus, State
 from trainer.teacher import FrozenTexts, Miner, Teacher
-from trainer.validation import EARLY_STEPS, Validator
+from trainer.validation import Validator
 
 logger = logging.getLogger(__name__)
 SAMPLE = 2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings
@@ -68,9 +67,6 @@ class Validates(Protocol):
     """Measures what a run trains, and writes its checkpoints."""
 
     controls: dict[str, float]  # measures of what it is compared with
-
-    def check_early(self) -> None:
-        """Warn in the log after EARLY_STEPS steps if the training gets nowhere."""
 
     def measure(self) -> dict[str, float]:
         """Measure what has been trained so far."""
@@ -132,7 +128,6 @@ def take_steps(learner: Steps, draw: Draw, first_epoch: int, books: "Books | Non
 
 
 def pinned(batch: Batch) -> Batch:
-    """Copy the frames of a batch, if any, to pinned memory."""
     if batch.frames is None:
         return batch
     return replace(batch, frames=torch.from_numpy(batch.frames).pin_memory().numpy())
@@ -171,14 +166,11 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
     with in_turn():
         if clips.has_videos:
             videos = store_embeddings(learner, clips, stoppable(progress, should_stop))
-        if learner.losses.needs & {"parts", "distractors"}:
-            assert config.base_folder, "guaranteed by the config"
-            model, tokenizer, _ = read_model(config.base_folder, learner.device)
-            base = FrozenTexts(model, tokenizer, learner.device)
         if "distractors" in learner.losses.needs:
-            learner.miner = Miner(base, videos, learner.device)
+            learner.miner = Miner(FrozenTexts.of_base(config, learner.device), videos, learner.device)
         if "parts" in learner.losses.needs:
             progress(0, 0, "embedding the teacher's texts")
+            base = FrozenTexts.of_base(config, learner.device)
             first = range(min(SAMPLE, len(clips)))
             if not clips.has_videos:
                 videos = base.encode_text(captions_of(clips.sentences, key, first))
@@ -245,8 +237,6 @@ class Books:
             step_s = (time.monotonic() - self._started) / taken
             left_s = round((self._total - learner.steps) * step_s)
             self._run.write_status(RunStatus("running", os.getpid(), epoch, learner.steps, left_s, total=self._total))
-        if learner.steps == EARLY_STEPS:
-            self._validator.check_early()
         if self._saver.due:
             self.save()
 
@@ -254,7 +244,6 @@ class Books:
         self._saver.save(self._position, self._recent)
 
     def close(self) -> None:
-        """End the progress bar's line, and write pending metrics."""
         self._bar.close()
         self._metrics.close()
 

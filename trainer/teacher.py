@@ -14,12 +14,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nt2vr.models.checkpoint import read_model
 from nt2vr.models.short_text import encode_short
 from nt2vr.negation.generate.denials import Denial
+from trainer.config import TrainConfig
 from trainer.data.batches import Sought
 from trainer.losses.embedded import PartVectors
-
-BLOCK = 65_536  # clips of the pool that are scored at a time
 
 
 class TextEncoder(Protocol):
@@ -35,6 +35,12 @@ class FrozenTexts:
     def __init__(self, model: Any, tokenizer: Any, device: str) -> None:
         self._model, self._tokenizer, self._device = model.eval(), tokenizer, device
 
+    @classmethod
+    def of_base(cls, config: TrainConfig, device: str) -> "FrozenTexts":
+        assert config.base_folder, "a frozen visual tower has a base"
+        model, tokenizer, _ = read_model(config.base_folder, device)
+        return cls(model, tokenizer, device)
+
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts in one call: (N, D), L2-normalised."""
         with torch.inference_mode():
@@ -44,8 +50,6 @@ class FrozenTexts:
 
 
 class Teacher:
-    """Embeds the parts of denying sentences."""
-
     def __init__(
         self, encoder: TextEncoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
     ) -> None:
@@ -87,14 +91,11 @@ class Teacher:
 
 
 class Miner:
-    """Mines distractors among the training clips, as the starting model sees them."""
-
     def __init__(self, encoder: TextEncoder, videos: NDArray[np.float32], device: str) -> None:
         """Take (N, D), L2-normalised embeddings of all training clips."""
         self._encoder, self._device, self._videos = encoder, device, torch.from_numpy(videos).to(device)
 
     def rows(self, sought: Sought) -> Tensor:
-        """Choose a clip for each caption: (b,) rows of clips; one without parts gets any."""
         texts = [text for parts in zip(*sought.parts, strict=True) for text in parts]
         subjects, objects = embed_once(self._encoder, texts, self._device).chunk(2)
         pool, rows = (torch.from_numpy(some).to(self._device) for some in (sought.pool, sought.rows))
@@ -116,15 +117,9 @@ def distractors(videos: Tensor, subjects: Tensor, objects: Tensor, own: Tensor) 
 
     Source: Singh et al., "Learn 'No' to Say 'Yes' Better", WACV 2025, Eq. 4.
     """
-    wanted, best, found = subjects - objects, torch.full_like(subjects[:, 0], -torch.inf), torch.zeros_like(own)
-    for start in range(0, len(videos), BLOCK):
-        scores = wanted @ videos[start : start + BLOCK].T  # (b, up to BLOCK)
-        mine = (own >= start) & (own < start + scores.shape[1])
-        scores[mine, own[mine] - start] = -torch.inf
-        score, place = scores.max(dim=1)
-        better = score > best
-        best, found = torch.where(better, score, best), torch.where(better, place + start, found)
-    return found
+    scores = (subjects - objects) @ videos.T  # (b, P)
+    scores[own >= 0, own[own >= 0]] = -torch.inf
+    return scores.argmax(dim=1)
 
 
 def embed_once(encoder: TextEncoder, texts: Sequence[str], device: str) -> Tensor:

@@ -1,9 +1,9 @@
 """Validation after each epoch: the evaluation's measures for one model on held-out clips, and its checkpoint."""
 
-import logging
 import random
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -27,17 +27,14 @@ from trainer.data.batches import draw_sentence
 from trainer.data.clips import Clips
 from trainer.learner import Learner
 from trainer.losses.distill import DistillLoss
+from trainer.losses.embedded import given
 from trainer.teacher import Teacher, TextEncoder
 
-logger = logging.getLogger(__name__)
 TRACKED = ("/MIR", "/delta_MIR", "/hard_pairs", "/auc")  # of denying sentences; enough to follow a run
 CONTROLS = {"base": "plain", "drop": "drop", "boolean": "boolean"}  # metric prefix -> search strategy
 
 KEPT = 0.985  # text/kept above which retrieval by affirmative captions stays as it is
 IDIOMS = 256  # captions that idioms are made of
-EARLY_STEPS = 100  # after which `early_warning` looks
-LEAST_GAIN = 5.0  # percentage points of text/order
-LEAST_KEPT = 0.95  # of text/kept
 
 
 class Validator:
@@ -46,41 +43,32 @@ class Validator:
     def __init__(self, learner: Learner, clips: Clips, progress: Progress, shifts: Mapping[str, float]) -> None:
         """Measure the base, if any, and its controls, on clips of the validation split; `shifts` are for the card."""
         self._learner, self._clips, self._shifts = learner, clips, shifts
-        config = learner.config
+        config, has_videos = learner.config, clips.has_videos
         self._videos: NDArray[np.float32] | None = None
-        self.controls: dict[str, float] = {}
-        self._text: TextMeasures | None = None
-        if not config.trains_visual and clips.has_videos:
+        if has_videos and not config.trains_visual:
             self._videos = clips.embedded_once(as_scored(learner.frozen_encoder()), progress)
-        if config.base_folder:
-            if clips.has_videos and not config.features:
-                self.controls = control_metrics(config.base_folder, clips, learner.device, progress)
-            if learner.teacher and config.data != WORLD:
-                self._text = TextMeasures(learner, clips)
-                self.controls |= self._text.controls
-        doubtful = config.patience > 0 and not (clips.has_videos and config.monitor.startswith("original/"))
-        if doubtful and config.monitor not in (measured := self.measure()):
-            others = ", ".join(name for name in measured if name in METRICS)
-            raise ConfigError(f"{config.monitor} cannot be measured on these {clips.unit}. Set monitor to {others}.")
+        self._text = TextMeasures(learner, clips) if learner.teacher and config.data != WORLD else None
+        self.controls: dict[str, float] = {**self._text.controls} if self._text else {}
+        if config.base_folder and has_videos and not config.features:
+            self.controls |= control_metrics(config.base_folder, clips, learner.device, progress)
+        if config.patience:
+            self._refuse_unmeasured(config.monitor)
+
+    def _refuse_unmeasured(self, monitor: str) -> None:
+        if self._clips.has_videos and monitor.startswith("original/"):
+            return
+        if monitor not in (measured := self.measure()):
+            others, unit = ", ".join(name for name in measured if name in METRICS), self._clips.unit
+            raise ConfigError(f"{monitor} cannot be measured on these {unit}. Set monitor to {others}.")
 
     def measure(self) -> dict[str, float]:
-        """Measure the model as it is now, putting it in eval mode."""
         encoder, videos = self._learner.encoder(), self._videos
         if videos is not None and self._learner.head is self._learner.pooling:
             videos = encoder.pool(self._learner.as_frames(videos))
         measured = validate(encoder, self._clips, videos) if self._clips.has_videos else {}
         return measured | (self._text(encoder) if self._text else {})
 
-    def check_early(self) -> None:
-        """Warn in the log if teaching from captions gets nowhere."""
-        if self._text:
-            measured = self._text(self._learner.encoder())
-            self._learner.start_epoch()  # as `encoder` puts the model in eval mode
-            if warning := early_warning(measured, self.controls, self._learner.config.learning_rate):
-                logger.warning(warning)
-
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
-        """Write the model as a checkpoint."""
         learner, config = self._learner, self._learner.config
         card = Card(
             name=config.name,
@@ -178,15 +166,14 @@ class TextMeasures:
         self._captions = clips.captions("validation")
         parts = teacher.parts(self.sentences, self._captions)
         self._denies = np.array([bool(sentence.unwanted) for sentence in self.sentences])
-        denying = [sentence for sentence in self.sentences if sentence.unwanted]
+        denying = list(compress(self.sentences, self._denies))
         if not denying:
             raise ConfigError("No sentence made of these captions denies anything. Give other kinds a share, or more.")
         unwanted = [sentence.unwanted for sentence in denying]
-        others = [*unwanted[1:], *unwanted[:1]]
-        both, other = (_joined(teacher, denying, phrases) for phrases in (unwanted, others))
-        assert parts.caption is not None
+        both = _joined(teacher, denying, unwanted)
+        other = _joined(teacher, denying, [*unwanted[1:], *unwanted[:1]])
         self._target = loss.target(parts).cpu().numpy()  # (N, D)
-        self._captions_before = parts.caption.cpu().numpy()  # (N, D)
+        self._captions_before = given(parts.caption).cpu().numpy()  # (N, D)
         self._nearer = (other - both).cpu().numpy()  # (N, D) without idioms
         self._idioms = unseen_idioms(self._captions)
         self._paraphrases = teacher.embed([idiom.wanted for idiom in self._idioms]).cpu().numpy()
@@ -197,7 +184,6 @@ class TextMeasures:
             self.controls["drop/text/order"] = _share_above(wanted[wants], self._nearer[wants])
 
     def __call__(self, encoder: TextEncoder) -> dict[str, float]:
-        """Compute the measures for an encoder."""
         texts = encoder.encode_text([sentence.text for sentence in self.sentences])
         captions = encoder.encode_text(self._captions)
         kept = float((captions * self._captions_before).sum(axis=1).mean())
@@ -212,26 +198,6 @@ class TextMeasures:
             idioms = encoder.encode_text([idiom.text for idiom in self._idioms])
             measured["text/idioms"] = float((idioms * self._paraphrases).sum(axis=1).mean())
         return measured
-
-
-def early_warning(measured: Mapping[str, float], controls: Mapping[str, float], learning_rate: float) -> str:
-    """Return a sentence on what goes wrong in the first steps of teaching negation from captions, "" if nothing does.
-
-    With too low a learning rate a tower stays where its base is, and every measure but text/order looks fine: at 1e-5,
-    MiniLM still treated "not" like any other word after 250 steps.
-    """
-    order, before, kept = measured["text/order"], controls["base/text/order"], measured["text/kept"]
-    if kept < LEAST_KEPT:
-        return (
-            f"text/kept has fallen to {kept:.3f} in {EARLY_STEPS} steps, so captions find less than before: "
-            f"lower the learning rate ({learning_rate:g})."
-        )
-    if order - before < LEAST_GAIN:
-        return (
-            f"text/order has not moved in {EARLY_STEPS} steps ({before:.1f} to {order:.1f} %): "
-            f"raise the learning rate ({learning_rate:g})."
-        )
-    return ""
 
 
 def unseen_idioms(captions: Sequence[str]) -> list[Denial]:

@@ -5,6 +5,7 @@ import random
 from collections.abc import Generator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -83,6 +84,19 @@ class Batch:
     labels: Labels | None = None  # words that clips of the batch show, the same ones for all processes
     ordered: OrderedClips | None = None  # clips that follow each other, with sentences, likewise
 
+    @property
+    def texts(self) -> dict[str, list[str]]:
+        """All its texts, by what they are, in the order in which they are embedded."""
+        return {
+            "captions": self.captions,
+            "negated": self.negated or [],
+            "denied": [sentence.text for sentence in self.denied or ()],
+            "changed": list(chain.from_iterable(self.changed or ())),
+            "phrases": self.phrases or [],
+            "labels": list(chain.from_iterable(self.labels.texts if self.labels else ())),
+            "ordered": self.ordered.texts if self.ordered else [],
+        }
+
 
 def epoch_batches(
     clips: Clips, config: TrainConfig, epoch: int, start: int = 0, needs: Set[str] = frozenset()
@@ -110,23 +124,22 @@ class _Epoch:
     needs: Set[str]
 
     def draws(self) -> list[Draw]:
-        """Draw the epoch's clips or captions in order, each at most once per pass."""
+        """Draw the epoch's clips or captions in order, each at most once per pass; a smaller last batch is dropped."""
+        full = self.config.batches_per_epoch // self.config.passes * self.config.batch_size
+        return [draw for number in range(self.config.passes) for draw in self._pass(number)[:full]]
+
+    def _pass(self, number: int) -> list[Draw]:
         clips, config, prefix = self.clips, self.config, f"{self.config.seed} {self.epoch}"
-        draws: list[Draw] = []
-        for done in range(config.passes):
-            again, mark = ((done, 2), f" {done}") if done else ((), "")  # nothing in the first pass
-            rng = np.random.default_rng((config.seed, self.epoch, *again))
-            if config.num_captions:
-                counts = np.array([clips.sentences.num_captions(row) for row in range(len(clips))])
-                numbered = zip(*(some.tolist() for some in every_caption(counts, rng)), strict=True)
-                some = [Draw(row, n, f"{prefix} {row} caption {n}{mark}") for row, n in numbered]
-            else:
-                some = [Draw(row, None, f"{prefix} {row}{mark}") for row in rng.permutation(len(clips)).tolist()]
-            if clips.verbs and not clips.num_captions:  # only the captions that have been parsed
-                some = [draw._replace(key=fixed_key(config.seed, draw.row)) for draw in some]
-            full = config.batches_per_epoch // config.passes * config.batch_size
-            draws += some[:full]  # a smaller last batch would be an easier task
-        return draws
+        again, mark = ((number, 2), f" {number}") if number else ((), "")  # nothing in the first pass
+        rng = np.random.default_rng((config.seed, self.epoch, *again))
+        if config.num_captions:
+            counts = np.array([clips.sentences.num_captions(row) for row in range(len(clips))])
+            numbered = zip(*(some.tolist() for some in every_caption(counts, rng)), strict=True)
+            return [Draw(row, n, f"{prefix} {row} caption {n}{mark}") for row, n in numbered]
+        rows = rng.permutation(len(clips)).tolist()
+        if clips.verbs and not clips.num_captions:  # only the captions that have been parsed
+            return [Draw(row, None, fixed_key(config.seed, row)) for row in rows]
+        return [Draw(row, None, f"{prefix} {row}{mark}") for row in rows]
 
     def batch(self, drawn: Sequence[Draw], step: int) -> Batch:
         """Draw this process's share of a batch: the same rows as one process alone would draw for it."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nt2vr.datasets.features import read_features
 from nt2vr.datasets.load import held_out_of, load_dataset, sample, sample_ids
-from nt2vr.errors import ConfigError, DatasetError
+from nt2vr.errors import DatasetError
 from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache, StoredClips
@@ -34,6 +34,7 @@ from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSenten
 from trainer.data.verbs import Verbs
 
 TrainingSplit = Literal["train", "validation"]
+Captions = Mapping[str, Sequence[str]]  # by the id of their video
 
 logger = logging.getLogger(__name__)
 MAX_PARSED = 40_000  # captions of a dataset with videos that denying sentences are made of: a minute's work
@@ -145,7 +146,6 @@ class ClipLoader:
         name, captions = read_split(self.config, split)
         if split == "train":
             read_split(self.config, "validation")  # fails now, before all is parsed
-            self._refuse_too_few(name, len(captions), "captions")
         frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
         each = [[caption] for caption in captions]
         denials = denials_of(captions, self.progress)
@@ -159,7 +159,6 @@ class ClipLoader:
             load_dataset(config.data, "validation")  # fails now, before all is decoded
             for remark in dataset.remarks:
                 logger.warning(remark)
-            self._refuse_too_few(dataset.name, len(videos), "clips")
         decodes = process_rank() == 0  # the others take what the first has stored
         with progress_bar(self.progress) as shown, frame_cache(self.cache) as store:
             videos, frames, name = decode_videos(videos, config.num_frames, config.framing, store, shown, decodes)
@@ -176,8 +175,6 @@ class ClipLoader:
         if missing := len(dataset.videos) - len(videos):
             remark = "%d of %d videos (%s) have no features %s; they are left out."
             logger.warning(remark, missing, len(dataset.videos), split, config.features)
-        if split == "train":
-            self._refuse_too_few(dataset.name, len(chosen), "clips")
         rows = np.stack([features.of_video[video.video_id] for video in chosen])
         no_frames = np.empty((len(rows), 1, 0, 0, 3), np.uint8)
         return Clips(no_frames, self._sentences(chosen), name=dataset.name, features=rows)
@@ -189,12 +186,6 @@ class ClipLoader:
             most = -(-MAX_PARSED // len(videos))
             denials = denials_of([caption for some in captions for caption in some[:most]], self.progress)
         return CaptionSentences(captions, denials, queries_all=self.config.num_captions > 0)
-
-    def _refuse_too_few(self, name: str, count: int, unit: str) -> None:
-        if count < (batch := self.config.batch_size):
-            raise ConfigError(
-                f"{name} has {count} {unit} to train on, too few for a batch_size of {batch}. Make it smaller."
-            )
 
 
 def frame_cache(folder: Path) -> Cache:
@@ -231,41 +222,38 @@ def free_denials(scenes: Sequence[Scene], seed: int, progress: Progress = silent
     return denials_of(captions, progress)
 
 
-def read_split(config: TrainConfig, split: Literal["train", "validation"]) -> tuple[str, list[str]]:
+def read_split(config: TrainConfig, split: TrainingSplit) -> tuple[str, list[str]]:
     """Read the display name and at most `num_clips` or `validation_clips` captions; the videos need not exist.
 
     A tenth of a captions file's videos is held out, at most HELD_OUT, by a hash of their ids, as in a dataset without
     a validation split. No validation caption also occurs in the training split, whichever video it describes.
     """
-    path = expanded(config.data)
-    if is_captions_file(path):
-        name, videos = path.name, read_any_captions(path)
-        ids = held_out_of(videos)
-        parts = {
-            "train": {video: some for video, some in videos.items() if video not in ids},
-            "validation": {video: videos[video] for video in ids},
-        }
-    else:
-        datasets = {part: load_dataset(config.data, part, with_files=False) for part in ("train", "validation")}
-        name = datasets["train"].name
-        parts = {part: {video.video_id: video.captions for video in some.videos} for part, some in datasets.items()}
-    captions = _sampled(parts["train"], config.num_clips)
+    name, training, validation = _captions_by_video(config.data)
+    captions = _sampled(training, config.num_clips)
     if split == "validation":
-        trained = {caption.lower() for some in parts["train"].values() for caption in some}
-        unseen = {
-            video: [caption for caption in some if caption.lower() not in trained]
-            for video, some in parts["validation"].items()
-        }
+        trained = {caption.lower() for some in training.values() for caption in some}
+        unseen = {video: [text for text in some if text.lower() not in trained] for video, some in validation.items()}
         captions = _sampled(unseen, config.validation_clips)
     if not captions:
         raise DatasetError(f"{name} has no captions that could be held out for validation. Add captions.")
     return name, captions
 
 
-def _sampled(videos: Mapping[str, Sequence[str]], count: int) -> list[str]:
+def _captions_by_video(data: str) -> tuple[str, Captions, Captions]:
+    """Return a display name, and the captions to train and to validate on."""
+    if is_captions_file(path := expanded(data)):
+        videos = read_any_captions(path)
+        held_out = held_out_of(videos)
+        kept = {video: some for video, some in videos.items() if video not in held_out}
+        return path.name, kept, {video: videos[video] for video in held_out}
+    train, validation = (load_dataset(data, part, with_files=False) for part in ("train", "validation"))
+    trained, others = ({video.video_id: video.captions for video in each.videos} for each in (train, validation))
+    return train.name, trained, others
+
+
+def _sampled(videos: Captions, count: int) -> list[str]:
     numbered = {f"{video}#{n}": text for video, texts in videos.items() for n, text in enumerate(texts)}
-    unique = dict.fromkeys(numbered[key] for key in sample_ids(numbered, len(numbered)))
-    return list(unique)[:count]
+    return list(dict.fromkeys(numbered[key] for key in sample_ids(numbered, len(numbered))))[:count]
 
 
 def denials_of(captions: Sequence[str], progress: Progress = silent) -> CaptionDenials:

@@ -18,7 +18,7 @@ from nt2vr.world.altered import other_motions
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn.motions import order_of
 from nt2vr.world.reader import labels
-from nt2vr.world.scenes import Figure, Scene, main_deeds
+from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind, SceneDenials, negate
 from nt2vr.world.things import ENTER, LEAVE, Noun, deeds, things
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
@@ -107,7 +107,6 @@ class WorldSentences:
         return NegatedPair(caption.text, rng.choice(negated).text if negated else None)
 
     def denial(self, row: int, shares: Mapping[Any, float], rng: random.Random) -> Denial:
-        """Draw a sentence by the world's grammar, of the kinds that it makes, or of any caption."""
         if self._denials and rng.random() < self._free:
             return denial_of_captions(self._denials, shares, rng)
         # in the order of the shares, as drawing depends on it
@@ -133,7 +132,6 @@ class WorldSentences:
 
     @cached_property
     def _shown(self) -> NDArray[np.bool_]:
-        """Which scenes show which labels: (N, L)."""
         return np.stack([self.grammar.table.holding(label.claim) for label in labels()], axis=1)
 
     def queries(self) -> tuple[JudgedQuery, ...]:
@@ -166,7 +164,6 @@ class CaptionSentences:
         return NegatedPair(caption, rng.choice(negated) if negated else None)
 
     def denial(self, row: int, shares: Mapping[Any, float], rng: random.Random) -> Denial:
-        """Draw a sentence of any caption."""
         assert self.denials is not None, "made if a loss needs denying sentences"
         return denial_of_captions(self.denials, shares, rng)
 
@@ -241,21 +238,18 @@ class FrameOrders:
     def __init__(self, scenes: Sequence[Scene]) -> None:
         """Index the scenes."""
         self._of: dict[str, dict[str, list[int]]] = {}
-        for solo in (solo for row, scene in enumerate(scenes) for solo in solos_of(row, scene)):
-            self._of.setdefault(solo.thing, {}).setdefault(solo.verb, []).append(solo.row)
-        self._solos = [
-            Solo(row, thing, verb)
-            for thing, verbs in self._of.items()
-            for verb, rows in verbs.items()
-            for row in rows
-            if len(verbs) > 1
-        ]
         self._motions: dict[tuple[str, str], list[Motion]] = {}  # by both verbs: a rare pair is drawn as often
-        for motion in (motion for row, scene in enumerate(scenes) for motion in motions_of(row, scene)):
-            self._motions.setdefault((motion.verb, motion.other), []).append(motion)
+        for row, scene in enumerate(scenes):
+            for solo in solos_of(row, scene):
+                self._of.setdefault(solo.thing, {}).setdefault(solo.verb, []).append(row)
+            for motion in motions_of(row, scene):
+                self._motions.setdefault((motion.verb, motion.other), []).append(motion)
+        several = {thing: verbs for thing, verbs in self._of.items() if len(verbs) > 1}
+        self._solos = [
+            Solo(row, thing, verb) for thing, verbs in several.items() for verb, rows in verbs.items() for row in rows
+        ]
 
     def draw(self, num_pairs: int, num_frames: int, rng: random.Random) -> OrderedClips:
-        """Draw two sentences per pair of clips; none where no clip shows anything else in another order."""
         texts, shown = list[str](), list[Shown]()
         for _ in range(num_pairs if self._solos or self._motions else 0):
             is_motion = bool(self._motions) and (not self._solos or rng.random() < MOTION_SHARE)
@@ -320,14 +314,15 @@ def motions_of(row: int, scene: Scene) -> Iterator[Motion]:
     for figure in filter(_is_named, scene.figures):
         if (figure.enters > 0) != (figure.leaves < 1):
             yield Motion(row, figure.thing, *((ENTER, LEAVE) if figure.enters > 0 else (LEAVE, ENTER)), "")
-        for deed in main_deeds(figure):
-            if (
-                (deed.start, deed.end) == (0, 1)
-                and not isinstance(deed.object, int)
-                and (not deed.object or _is_one(deed.object))
-            ):
-                for verb in other_motions(deed, figure.thing, scene.place):
-                    yield Motion(row, figure.thing, deed.verb, verb, deed.object or "")
+        for deed in filter(_is_throughout, main_deeds(figure)):
+            for verb in other_motions(deed, figure.thing, scene.place):
+                yield Motion(row, figure.thing, deed.verb, verb, str(deed.object or ""))
+
+
+def _is_throughout(deed: Deed) -> bool:
+    """Whether it is done from start to end, to nobody and to one thing at most."""
+    is_one = deed.object is None or (isinstance(deed.object, str) and _is_one(deed.object))
+    return is_one and (deed.start, deed.end) == (0, 1)
 
 
 def _is_named(figure: Figure) -> bool:

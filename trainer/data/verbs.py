@@ -5,10 +5,12 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import get_args
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.negation.generate.verb_changes import (
+    Keys,
     Rule,
     VerbChanges,
     VerbLine,
@@ -24,7 +26,6 @@ from trainer.data.sentences import SentenceSource
 
 logger = logging.getLogger(__name__)
 MAX_PARSED = 40_000  # captions, which take 2 ms each
-EXAMPLES = 8  # verb phrases, and changed captions, that the log shows
 MOST_SHIFTS = 500  # verb phrases on a card, those that captions have most often
 
 
@@ -38,36 +39,18 @@ class Verbs:
 
     @classmethod
     def of(cls, source: SentenceSource, config: TrainConfig, progress: Progress = silent) -> "Verbs":
-        """Make them of all captions or, where these are drawn, of one per clip; log what calibration leaves."""
+        """Make them of all captions or, where these are drawn, of one per clip; log how many calibration leaves."""
         most = -(-MAX_PARSED // max(1, len(source)))
         captions = [_captions(source, config.seed, row)[:most] for row in range(len(source))]
-        lines = _lines(config, captions, progress)
-        keyed = [(row, line) for row, some in enumerate(lines) for line in some]
-        flat = [(row, line.caption, text, keys) for row, line in keyed for text, keys in line.changed]
-        originals, generated = [line.keys for _, line in keyed], [keys for *_, keys in flat]
-        order = in_turns([row for row, *_ in flat], config.seed)
-        kept = calibrated(originals, generated, order) if config.calibrate else list(range(len(flat)))
+        lines = [(row, line) for row, some in enumerate(_lines(config, captions, progress)) for line in some]
+        made, shifts = _calibrated(lines, config)
         changed: dict[tuple[int, str], list[str]] = defaultdict(list)
-        for row, caption, text, _ in (flat[number] for number in kept):
+        for row, caption, text, _ in made:
             changed[row, caption].append(text)
-        logger.info("Kept %d of %d captions with another verb, for %d captions.", len(kept), len(flat), len(keyed))
-        for row, caption, text, _ in (flat[number] for number in kept[:: max(1, len(kept) // EXAMPLES)][:EXAMPLES]):
-            logger.info('Changed "%s" (clip %d) to "%s".', caption, row, text)
-        shifted = imbalances(originals, generated, kept, config.batch_size)
-        for each in shifted[:EXAMPLES]:
-            logger.info(
-                '"%s" per positive: %.1f negatives, %.1f for its own video only, %.1f calibrated; others: %d.',
-                *each,
-                config.batch_size - 1,
-            )
         phrases: dict[tuple[int, str], list[str]] = {
             (row, text): [] for row, some in enumerate(captions) for text in some
         }
-        phrases |= {(row, line.caption): list(line.phrases) for row, line in keyed}
-        often = {key for key, _ in Counter(key for keys in originals for key in keys).most_common(MOST_SHIFTS)}
-        others = max(1, config.batch_size - 1)
-        shifts = {each.key: round(each.calibrated / others, 3) for each in shifted if each.key in often}
-        return cls(changed, phrases, shifts)
+        return cls(changed, phrases | {(row, line.caption): list(line.phrases) for row, line in lines}, shifts)
 
     def draw(self, row: int, caption: str, most: int, rng: random.Random) -> tuple[list[str], str]:
         """Draw up to `most` changed captions of a caption, and one of its verb phrases; "" if it has none."""
@@ -80,6 +63,22 @@ class Verbs:
         stored = (self.changed, self.phrases)
         found = ((caption, *texts) for some in stored for (row, caption), texts in some.items() if row in wanted)
         return list(dict.fromkeys(text for texts in found for text in texts))
+
+
+def _calibrated(
+    lines: Sequence[tuple[int, VerbLine]], config: TrainConfig
+) -> tuple[list[tuple[int, str, str, Keys]], dict[str, float]]:
+    """Return the changed captions to keep, with clip, caption and keys, and the shifts that they leave."""
+    made = [(row, line.caption, text, keys) for row, line in lines for text, keys in line.changed]
+    originals, generated = [line.keys for _, line in lines], [keys for *_, keys in made]
+    kept = list(range(len(made)))
+    if config.calibrate:
+        kept = calibrated(originals, generated, in_turns([row for row, *_ in made], config.seed))
+    logger.info("Kept %d of %d captions with another verb, for %d captions.", len(kept), len(made), len(lines))
+    often = dict(Counter(chain.from_iterable(originals)).most_common(MOST_SHIFTS))
+    shifted, others = imbalances(originals, generated, kept, config.batch_size), max(1, config.batch_size - 1)
+    shifts = {each.key: round(each.calibrated / others, 3) for each in shifted if each.key in often}
+    return [made[number] for number in kept], shifts
 
 
 def fixed_key(seed: int, row: int) -> str:

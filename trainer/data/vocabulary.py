@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ def words_for(config: TrainConfig, clips: Clips) -> Words | None:
     if (settings := config.word_settings) is None:
         return None
     texts = [words_of(text) for text in captions_to_count(config, clips)]
-    counts = Counter(word for text in texts for word in text)
+    counts = Counter(chain.from_iterable(texts))
     frequent = [word for word, count in counts.most_common() if count >= settings.least]
     bow = [word for word in frequent if word not in listed("stop_words")]
     if not bow:
@@ -87,23 +88,25 @@ def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int
 
 def read_vectors(path: Path, wanted: Collection[str]) -> Found:
     """Read the vectors of wanted words, and those of the first others, for words that nobody has written yet."""
+    read = _rows if path.is_dir() else _binary if path.suffix == ".bin" else _plain
+    found: Found = {}
+    others = 0
     try:
-        read = _rows(BigFile.open(path)) if path.is_dir() else (_binary if path.suffix == ".bin" else _plain)(path)
-        found: Found = {}
-        others = 0
-        for word, vector in read:
-            if word in found or (word not in wanted and (others >= MAX_OTHERS or words_of(word) != [word])):
+        for word, vector in read(path):
+            is_other = word not in wanted
+            if word in found or (is_other and (others >= MAX_OTHERS or words_of(word) != [word])):
                 continue
-            others += word not in wanted
+            others += is_other
             found[word] = vector.astype(np.float32)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read as word vectors ({reason_of(error)}). Name another file.") from error
-    if not found or not all(np.isfinite(vector).all() for vector in found.values()):
+    if not found or not np.isfinite(np.stack(list(found.values()))).all():
         raise ConfigError(f"{path} has no vectors of words, or some that are not finite. Name another file.")
     return found
 
 
-def _rows(file: BigFile) -> Iterator[tuple[str, NDArray[np.float32]]]:
+def _rows(folder: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    file = BigFile.open(folder)
     yield from zip(file.names, file.rows, strict=True)
 
 

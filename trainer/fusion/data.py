@@ -1,12 +1,14 @@
 """Training data of a fusion embedded once by frozen towers: the built-in world's families, or a dataset's triplets."""
 
 import random
-from collections.abc import Sequence, Set
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.datasets.covr import CovrSet, load_covr
@@ -21,14 +23,14 @@ from nt2vr.progress import Progress, silent
 from nt2vr.settings import resolve_path
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.edits import Edit, Family, WishTable, ask_for, copies, training_families
+from nt2vr.world.edits import Family, WishTable, ask_for, copies, training_families
 from nt2vr.world.scenes import Scene
 from trainer.config import TrainConfig
 from trainer.data.clips import frame_cache
 
 BLOCK = 1_000  # families per file of embeddings
 FRAMES = 2  # per clip: frames of one clip are nearly alike
-WORDINGS = 4  # texts per triplet, of which each step draws one
+WORDINGS = range(4)  # texts per triplet, of which each step draws one
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,60 +80,52 @@ def load(
     return triplets, validation, f"{training.name}, {len(triplets.targets)} triplets"
 
 
-def load_families(
-    encoder: Encoder,
-    config: TrainConfig,
-    cache: Path,
-    without: Set[str] = frozenset(),
-    progress: Progress = silent,
-) -> FusionData:
-    """Draw and embed training families; triplets whose changes concern a name in `without` are left out."""
+def load_families(encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress = silent) -> FusionData:
+    """Draw and embed training families of the built-in world."""
     settings = config.fusion_settings
     assert settings, "a fusion is trained"
     families = training_families(config.num_clips, config.seed)
-    scenes = _clips_of(families)
-    owners = [row for row, family in enumerate(families) for _ in range(1 + len(family.edits))]
     references = [family.reference for family in families]
-
-    def stored(some: Sequence[Scene], num_frames: int) -> ClipFile:
-        return ClipFile.of("train", some, num_frames, encoder.card.framing, cache)
-
-    starts = range(0, len(families), BLOCK)
-    blocks = [families[start : start + BLOCK] for start in starts]  # more families reuse the first
-    files = [stored([family.reference for family in block], 1) for block in blocks]
-    clip_files = [stored(_clips_of(block), FRAMES) for block in blocks]
-    pictures = np.concatenate([file.embeddings(encoder, progress) for file in files])
-    frames = None
-    if settings.weigh_frames:
-        of_frames = np.concatenate([file.frame_embeddings(encoder, progress) for file in clip_files])
-        clips, frames = encoder.pool(of_frames), torch.from_numpy(encoder.pool(of_frames[..., None, :]))
-    else:
-        clips = np.concatenate([file.embeddings(encoder, progress) for file in clip_files])
-    table = WishTable([*scenes, *references])
-    triplets = _triplets(families, without)
+    pictures, clips, frames = _embedded_clips(families, encoder, cache, settings.weigh_frames, progress)
+    edits = [(number, edit) for number, family in enumerate(families) for edit in (None, *family.edits)]
+    triplets = [(number, row, edit) for row, (number, edit) in enumerate(edits) if edit]  # None is the twin
     rng = random.Random(config.seed)
-    texts = [
-        ask_for(families[number].reference, edit.changes, rng) for number, _, edit in triplets for _ in range(WORDINGS)
-    ]
-    wanted, unwanted = (part.view(len(triplets), WORDINGS, -1) for part in _embedded_parts(texts, encoder))
-    tokens, spelled = _embedded_tokens([each.text for each in texts], encoder) if settings.blocks else (None, None)
+    texts = [ask_for(references[number], edit.changes, rng) for number, _, edit in triplets for _ in WORDINGS]
+    wanted, unwanted = _embedded_parts(texts, encoder)
+    tokens, spelled = _embedded_tokens(texts, encoder) if settings.blocks else (None, None)
+    table = WishTable([*_clips_of(families), *references])
+    numbers, targets, changes = zip(*triplets, strict=True)
     return FusionData(
         torch.from_numpy(pictures),
         wanted,
         unwanted,
-        torch.tensor([family for family, _, _ in triplets]),
-        torch.tensor([target for _, target, _ in triplets]),
+        torch.tensor(numbers),
+        torch.tensor(targets),
         torch.from_numpy(np.concatenate([clips, pictures])),
-        torch.tensor([*owners, *range(len(families))]),
-        [table.right(edit.wish) for _, _, edit in triplets],
+        torch.tensor([*(number for number, _ in edits), *range(len(families))]),
+        [table.right(edit.wish) for edit in changes],
         frames=frames,
         tokens=tokens,
-        spelled=None if spelled is None else spelled.view(len(triplets), WORDINGS),
+        spelled=spelled,
     )
 
 
+def _embedded_clips(
+    families: Sequence[Family], encoder: Encoder, cache: Path, by_frame: bool, progress: Progress
+) -> tuple[NDArray[np.float32], NDArray[np.float32], Tensor | None]:
+    """Embed the references as pictures (R, D), the other clips (V - R, D) and, if `by_frame`, their frames."""
+    blocks = [families[start : start + BLOCK] for start in range(0, len(families), BLOCK)]  # more reuse the first
+    framing = encoder.card.framing
+    files = [ClipFile.of("train", [each.reference for each in block], 1, framing, cache) for block in blocks]
+    pictures = np.concatenate([file.embeddings(encoder, progress) for file in files])
+    files = [ClipFile.of("train", _clips_of(block), FRAMES, framing, cache) for block in blocks]
+    if not by_frame:
+        return pictures, np.concatenate([file.embeddings(encoder, progress) for file in files]), None
+    frames = np.concatenate([file.frame_embeddings(encoder, progress) for file in files])
+    return pictures, encoder.pool(frames), torch.from_numpy(encoder.pool(frames[..., None, :]))
+
+
 def _chosen(dataset: CovrSet, rows: Sequence[int]) -> CovrSet:
-    """Return some of a dataset's triplets with their files; all rank the same targets."""
     samples = tuple(replace(dataset.samples[row], gallery="", subset=()) for row in sorted(rows))
     targets = tuple(dict.fromkeys(name for each in samples for name in each.targets if name in dataset.media))
     needed = dict.fromkeys((*targets, *(each.reference for each in samples)))
@@ -146,39 +140,39 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
     Right for a triplet are its target, and the targets of others that have the same caption: P(i) of CoVR's paper. The
     queries are `embedded` in their order; a DatasetError refuses fewer than two with a target and readable files.
     """
-    vectors, clips = embedded.combined, embedded.clips
-    there = np.asarray(clips.any(axis=1))
-    pairs = list(enumerate(zip(dataset.samples, embedded.queries, strict=True)))
-    kept = [
-        (row, sample, query)
-        for row, (sample, query) in pairs
-        if query.right and there[query.right[0]] and vectors.picture[row].any()
-    ]
-    if len(kept) < 2:
+    rows, vectors = _complete(embedded), embedded.combined
+    if len(rows) < 2:
         raise DatasetError(
-            f"{dataset.name} has {len(kept)} triplets with a target to train on. Name a split with more."
+            f"{dataset.name} has {len(rows)} triplets with a target to train on. Name a split with more."
         )
-    alike: dict[str, set[int]] = {}
-    for _, sample, query in kept:
-        alike.setdefault(sample.caption, set()).update(query.right)
-    names = {
-        name: number for number, name in enumerate(dict.fromkeys(each.before or each.reference for _, each, _ in kept))
-    }
-    rows = [row for row, _, _ in kept]
+    samples, rights = zip(*((dataset.samples[row], embedded.queries[row].right) for row in rows), strict=True)
+    captions = [sample.caption or number for number, sample in enumerate(samples)]  # without one, like no other
+    alike: dict[object, set[int]] = defaultdict(set)
+    for caption, right in zip(captions, rights, strict=True):
+        alike[caption].update(right)
+    sources = [sample.before or sample.reference for sample in samples]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(sources))}
     return FusionData(
         torch.from_numpy(vectors.picture[rows]),
         torch.from_numpy(vectors.wanted[rows])[:, None],
         torch.from_numpy(vectors.unwanted[rows])[:, None],
-        torch.arange(len(kept)),
-        torch.tensor([query.right[0] for _, _, query in kept]),
-        torch.from_numpy(clips),
-        torch.full((len(clips),), -1),
-        [sorted({*query.right, *(alike[each.caption] if each.caption else ())}) for _, each, query in kept],
-        torch.tensor([names[each.before or each.reference] for _, each, _ in kept]),
+        torch.arange(len(rows)),
+        torch.tensor([right[0] for right in rights]),
+        torch.from_numpy(embedded.clips),
+        torch.full((len(embedded.clips),), -1),
+        [sorted(alike[caption]) for caption in captions],
+        torch.tensor([*map(numbers.__getitem__, sources)]),
         tokens=None if vectors.tokens is None else torch.from_numpy(vectors.tokens[rows]).half(),
-        spelled=torch.arange(len(kept))[:, None],
+        spelled=torch.arange(len(rows))[:, None],
         shown=None if vectors.frames is None else torch.from_numpy(vectors.frames[rows]),
     )
+
+
+def _complete(embedded: EmbeddedQueries) -> list[int]:
+    """Return the queries that have a target, and whose picture and target could be read."""
+    has_picture, has_clip = (np.asarray(some.any(axis=1)) for some in (embedded.combined.picture, embedded.clips))
+    targets = [query.right[0] if query.right else None for query in embedded.queries]
+    return [row for row, target in enumerate(targets) if target is not None and has_clip[target] and has_picture[row]]
 
 
 def _clips_of(families: Sequence[Family]) -> list[Scene]:
@@ -189,31 +183,20 @@ def _clips_of(families: Sequence[Family]) -> list[Scene]:
     ]
 
 
-def _triplets(families: Sequence[Family], without: Set[str]) -> list[tuple[int, int, Edit]]:
-    """List (row of the family, row of the target among all clips, edit)."""
-    found, row = [], 0
-    for number, family in enumerate(families):
-        row += 1  # the twin
-        for edit in family.edits:
-            if without.isdisjoint(edit.names):
-                found.append((number, row, edit))
-            row += 1
-    return found
-
-
-def _embedded_tokens(texts: Sequence[str], encoder: Encoder) -> tuple[Tensor, Tensor]:
+def _embedded_tokens(parts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
     """Embed the tokens of each different text, in half precision; also return the row of each text."""
     if not isinstance(encoder, OpenClipEncoder):
         raise ConfigError(f"{encoder.name} has no tokens for cross-attention. Set blocks to 0.")
-    rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-    return torch.from_numpy(encoder.encode_tokens([*rows])).half(), torch.tensor([rows[text] for text in texts])
+    rows = {text: row for row, text in enumerate(dict.fromkeys(part.text for part in parts))}
+    spelled = torch.tensor([rows[part.text] for part in parts]).view(-1, len(WORDINGS))
+    return torch.from_numpy(encoder.encode_tokens([*rows])).half(), spelled
 
 
 def _embedded_parts(parts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
     """Embed wanted and unwanted parts, each text once; an absent part is zeros, and several unwanted are summed."""
     texts = list(dict.fromkeys(text for part in parts for text in (part.wanted_text, *part.unwanted) if text))
     vectors = dict(zip(texts, torch.from_numpy(encoder.encode_text(texts)), strict=True))
-    nothing = torch.zeros(encoder.embed_dim)
+    nothing, shape = torch.zeros(encoder.embed_dim), (-1, len(WORDINGS), encoder.embed_dim)
     wanted = torch.stack([vectors.get(part.wanted_text, nothing) for part in parts])
     unwanted = torch.stack([sum((vectors[text] for text in part.unwanted), nothing) for part in parts])
-    return wanted, unwanted
+    return wanted.view(shape), unwanted.view(shape)

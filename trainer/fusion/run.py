@@ -76,11 +76,9 @@ class FusionLearner(Steps):
 
     @property
     def fusion(self) -> Fusion:
-        """The fusion as it is now."""
         return self._module.rounded()
 
     def draw(self, epoch: int, done: int = 0) -> Generator[Tensor]:
-        """Draw the batches of an epoch after the first `done`, as rows of triplets."""
         config, seed = self.config, 1_000 * self.config.seed + epoch
         drawn = batches(self._data, self.settings, config.batch_size, config.batches_per_epoch, seed)
         yield from islice(drawn, done, None)
@@ -103,14 +101,10 @@ class FusionValidator:
         table = summarise(self._validation.queries, measure(vectors, self._validation))[ALL]
         return {f"fusion/{name}": table[name] for name in TRACKED if name in table}
 
-    def check_early(self) -> None:
-        """Warn of nothing: a fusion starts at `parts`."""
-
     def measure(self) -> dict[str, float]:
         return self._measured("fusion")
 
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
-        """Write the base with the fusion as a checkpoint. Files of the base are linked where that works."""
         config = self._learner.config
         assert config.base_folder, "guaranteed by the config"
         card = read_card(config.base_folder)
@@ -183,7 +177,6 @@ def groups_of(data: FusionData, settings: FusionSettings) -> tuple[Tensor, int]:
 
 
 def _info_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSettings) -> Tensor:
-    """Ask triplets among their targets, all clips of their families, and random others."""
     own = torch.isin(data.families, data.references[rows])
     own[data.targets[rows]] = True
     others = (~own).nonzero()[:, 0]
@@ -204,7 +197,6 @@ def _info_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSet
 
 
 def _hn_nce(model: Fusion, data: FusionData, rows: Tensor, settings: FusionSettings) -> Tensor:
-    """Ask triplets among each other's targets, as CoVR does."""
     targets, references = data.targets[rows], data.references[rows]
     sources = references if data.sources is None else data.sources[rows]
     right = [set(data.right[row]) for row in rows.tolist()]

@@ -20,7 +20,7 @@ from pathlib import Path
 import trainer
 from nt2vr.errors import ConfigError, Nt2vrError, RunError
 from nt2vr.files import check_free
-from nt2vr.media.store import LIMITS, Limit, bytes_in, evict, used_s
+from nt2vr.media.store import LIMITS, Limit, evict, used_s
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.registry import pick
 from nt2vr.settings import training_devices, training_environment
@@ -61,7 +61,6 @@ class Run:
 
     @property
     def is_under_way(self) -> bool:
-        """True if a process is training it."""
         return self.status.state in UNDER_WAY
 
     @property
@@ -81,28 +80,18 @@ class Trash:
     """A folder of deleted runs, each named with the time of its deletion, which stay for some days."""
 
     def __init__(self, folder: Path) -> None:
-        """Delete the runs whose time is over; one that cannot be deleted stays in view, for `empty`."""
-        self._folder = folder
-        self._evict(LIMITS["trash"])
+        self.folder = folder
+        self.evict()
 
-    def take(self, run: Path) -> None:
-        """Move a run here; an OSError says why it cannot be moved."""
-        self._folder.mkdir(exist_ok=True)
-        run.rename(self._folder / f"{run.name}-{time.time_ns()}")
-        self._evict(LIMITS["trash"])
-
-    def num_bytes(self) -> int:
-        """Return the size of all runs here."""
-        return bytes_in(self._folder)
+    def evict(self, limit: Limit = LIMITS["trash"]) -> list[OSError]:
+        """Delete the runs whose time is over for good; return why some could not be."""
+        runs = (path for path in self.folder.glob("*") if path.name.rpartition("-")[2].isdecimal())
+        return evict(runs, limit, lambda path: int(path.name.rpartition("-")[2]) / 1e9)
 
     def empty(self) -> None:
-        """Delete the runs for good; a RunError names one that cannot be."""
-        for error in self._evict(Limit(count=0)):
+        """Delete all runs for good; a RunError names one that cannot be."""
+        for error in self.evict(Limit(count=0)):
             raise RunError(f"{error.filename} cannot be deleted ({error.strerror}). Delete it by hand.") from error
-
-    def _evict(self, limit: Limit) -> list[OSError]:
-        runs = (path for path in self._folder.glob("*") if path.name.rpartition("-")[2].isdecimal())
-        return evict(runs, limit, lambda path: int(path.name.rpartition("-")[2]) / 1e9)
 
 
 class RunManager:
@@ -116,33 +105,35 @@ class RunManager:
         self.trash = Trash(folder / TRASH)
 
     def start(self, config: TrainConfig) -> str:
-        """Start a run and return its run_id once its process is under way."""
-        config = resolved(config, self.folder.parent)
-        environment = training_environment(self.device)
-        refuse_second_training(self.folder, training_devices(environment))
+        config, environment = resolved(config, self.folder.parent), self._free_device()
+        check_free(self.folder, _estimated_bytes(config), f"Training {config.epochs} epochs of {config.name}")
+        run = None
         try:
             run = self._new_folder(config.name)
-        except OSError as error:
-            raise RunError(_unwritable(self.folder, error)) from error
-        try:
-            check_free(self.folder, _estimated_bytes(config), f"Training {config.epochs} epochs of {config.name}")
             save_config(config, run.config)
             _launch(run, environment)
         except (OSError, Nt2vrError) as error:
-            shutil.rmtree(run.path)
-            raise error if isinstance(error, Nt2vrError) else RunError(_unwritable(run.path, error)) from error
+            if run is not None:
+                shutil.rmtree(run.path)
+            if isinstance(error, OSError):
+                where, advice = run.path if run else self.folder, "Free some space, or set another data folder."
+                raise RunError(f"{where} cannot be written to ({error.strerror}). {advice}") from error
+            raise
         return run.path.name
 
     def resume(self, run_id: str) -> None:
-        """Resume a run that was stopped, interrupted or failed."""
         run, folder = self.get(run_id), self._run_folder(run_id)
         load_config(folder.config)
         folder.status()
         if not run.can_resume:
             raise RunError(f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run.")
+        _launch(folder, self._free_device())
+
+    def _free_device(self) -> dict[str, str]:
+        """Return the environment of a process that trains; a RunError if one already does on its devices."""
         environment = training_environment(self.device)
         refuse_second_training(self.folder, training_devices(environment))
-        _launch(folder, environment)
+        return environment
 
     def under_way(self) -> str:
         """Return the id of the run that blocks a new one on its devices; "" if none does."""
@@ -166,24 +157,22 @@ class RunManager:
             self._stopping[run_id] = pid, time.monotonic()
 
     def delete(self, run_id: str) -> None:
-        """Move a run, checkpoints and all, to the trash."""
         run = self._run_folder(run_id)
         try:
             with run.lock.hold(Holder.here(run.path)):  # nobody resumes it meanwhile
-                self.trash.take(run.path)
+                self.trash.folder.mkdir(exist_ok=True)
+                run.path.rename(self.trash.folder / f"{run_id}-{time.time_ns()}")
         except BlockingIOError:
             raise RunError(f"{run_id} is still training. Stop it before you delete it.") from None
         except OSError as error:
             raise RunError(f"{run_id} cannot be moved to the trash ({error.strerror}).") from error
+        self.trash.evict()
         for cached in (self._configs, self._metrics, self._stopping):
             cached.pop(run_id, None)
 
     def runs(self) -> list[Run]:
-        """Return all runs, newest first."""
-        return [
-            self._look(run)
-            for run in sorted(self._folders().values(), key=lambda run: used_s(run.config), reverse=True)
-        ]
+        folders = sorted(self._folders().values(), key=lambda run: used_s(run.config), reverse=True)
+        return [self._look(run) for run in folders]
 
     def get(self, run_id: str) -> Run:
         return self._look(self._run_folder(run_id))
@@ -252,10 +241,6 @@ def _estimated_bytes(config: TrainConfig) -> int:
     return size * (kept + 2 * STATE_FACTOR) + FRAMES_BYTES
 
 
-def _unwritable(folder: Path, error: OSError) -> str:
-    return f"{folder} cannot be written to ({error.strerror}). Free some space, or set another data folder."
-
-
 def _launch(run: RunFolder, environment: Mapping[str, str]) -> None:
     """Start a run's process and return once it has taken over the run; a RunError has its last line if it has not."""
     with run.log.open("ab") as log:
@@ -281,10 +266,8 @@ def _launch(run: RunFolder, environment: Mapping[str, str]) -> None:
 
 
 def log_tail(run: RunFolder, lines: int) -> str:
-    try:
-        with run.log.open("rb") as file:
-            file.seek(max(0, run.log.stat().st_size - LOG_TAIL_BYTES))
-            text = file.read().decode(errors="replace")
-    except FileNotFoundError:
+    if not run.log.exists():
         return ""
-    return "\n".join(text.splitlines()[-lines:])
+    with run.log.open("rb") as file:
+        file.seek(max(0, run.log.stat().st_size - LOG_TAIL_BYTES))
+        return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])

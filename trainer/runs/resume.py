@@ -37,7 +37,6 @@ class Position:
     finished: bool = False
 
     def after_epoch(self, value: float, config: TrainConfig) -> "Position":
-        """Return the position after an epoch in which the watched metric reached `value`."""
         best, best_epoch = (value, self.epoch) if value > self.best else (self.best, self.best_epoch)
         out_of_patience = 0 < config.patience <= self.epoch - max(best_epoch, config.not_epochs)
         return Position(self.epoch + 1, best, best_epoch, out_of_patience or self.epoch == config.epochs)
@@ -45,8 +44,6 @@ class Position:
 
 @dataclass(frozen=True)
 class Saved:
-    """Content of resume.pt."""
-
     config: Mapping[str, Any]
     position: Position = Position()
     metrics_bytes: int = 0  # length of metrics.jsonl; a resumed run rewrites everything beyond it
@@ -111,7 +108,6 @@ class Saver:
 
     @property
     def due(self) -> bool:
-        """True if the next save is due."""
         return time.monotonic() >= self._due
 
     def save(self, position: Position, recent: Losses) -> None:

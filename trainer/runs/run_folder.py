@@ -20,7 +20,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -51,7 +51,6 @@ class Holder:
 
     @classmethod
     def here(cls, folder: Path) -> "Holder":
-        """Describe this process as the one training the run in `folder`."""
         return cls(folder.name, str(folder.resolve()), os.getpid())
 
 
@@ -59,36 +58,31 @@ class Holder:
 class Lock:
     """A file to lock. The system releases it when its holder exits or is killed; a note names the holder.
 
-    The note is its own file because opening a lock file empties it.
+    The note is its own file because opening a lock file empties it. It is meaningless while the lock is free.
     """
 
     path: Path
-
-    @property
-    def note(self) -> Path:
-        """File that names the holder; meaningless while the lock is free."""
-        return self.path.with_suffix(".json")
 
     @contextmanager
     def hold(self, holder: Holder) -> Iterator[None]:
         """Hold the lock inside a `with` block, not in child processes; a BlockingIOError if somebody else does."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self.path, mode=0o600)
+        note, lock = self.path.with_suffix(".json"), FileLock(self.path, mode=0o600)
         try:
             lock.acquire(timeout=HOLD_S, poll_interval=POLL_S)
         except Timeout:
             raise BlockingIOError(f"{self.path} is locked.") from None
         try:
-            write_json(self.note, asdict(holder))
+            write_json(note, asdict(holder))
             yield
         finally:
-            self.note.unlink(missing_ok=True)
+            note.unlink(missing_ok=True)
             lock.release()
 
     def holder(self) -> Holder | None:
         """Return the holder of the lock; None if it is free."""
         try:
-            noted = Holder(**parse_json(self.note.read_text(encoding="utf-8")))
+            noted = Holder(**parse_json(self.path.with_suffix(".json").read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return None
         with suppress(Timeout), FileLock(self.path, mode=0o600).acquire(timeout=LOOK_S, poll_interval=POLL_S):
@@ -98,8 +92,6 @@ class Lock:
 
 @dataclass(frozen=True)
 class RunStatus:
-    """Progress and state of a run."""
-
     state: State
     pid: int
     epoch: int = 0  # current epoch, counted from 1
@@ -109,9 +101,6 @@ class RunStatus:
     doing: str = ""  # current step of the preparation
     done: int = 0
     total: int = 0  # all units of that step, or of steps once they are taken; 0 if unknown
-
-
-_FIELDS = frozenset(field.name for field in fields(RunStatus))
 
 
 class RunFolder:
@@ -139,8 +128,8 @@ class RunFolder:
         """Read the status; None before the first start or after a power cut; a RunError refuses a newer nT2VR's."""
         try:
             data = parse_json(self._status.read_text(encoding="utf-8"))
-            known = without_schema(data, self._status, RunError)
-            return RunStatus(**{name: value for name, value in known.items() if name in _FIELDS})
+            known, names = without_schema(data, self._status, RunError), RunStatus.__dataclass_fields__
+            return RunStatus(**{name: value for name, value in known.items() if name in names})
         except (FileNotFoundError, AttributeError, TypeError, ValueError):
             return None
 
@@ -151,9 +140,8 @@ class RunFolder:
         except OSError as error:
             if not (is_disk_full(error) and self._status.exists()):
                 raise
-            content = (json.dumps(with_schema(asdict(status))) + "\n").encode()
-            with self._status.open("r+b") as file:
-                file.write(content)
+            with self._status.open("r+", encoding="utf-8") as file:
+                file.write(json.dumps(with_schema(asdict(status))) + "\n")
                 file.truncate()
 
     def preparing(self, status: RunStatus) -> Progress:
@@ -168,13 +156,8 @@ class RunFolder:
 
         return report
 
-    def append_metrics(self, values: Mapping[str, float]) -> None:
-        with self.metrics.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(dict(values)) + "\n")
-
     @contextmanager
     def training(self) -> Iterator[None]:
-        """Lock the run and the devices it trains on, inside a `with` block."""
         holder = Holder.here(self.path)
         with ExitStack() as stack:
             try:
@@ -204,7 +187,6 @@ def refuse_second_training(runs: Path, devices: Sequence[str] = ()) -> None:
 
 
 def check_tensorboard(config: TrainConfig) -> None:
-    """Check that event files can be written, if a config asks for them."""
     if config.tensorboard and find_spec("tensorboard") is None:
         raise ConfigError("Event files need the package tensorboard. Install it, or set tensorboard to false.")
 
@@ -214,7 +196,7 @@ class MetricsWriter:
 
     def __init__(self, run: RunFolder, config: TrainConfig, steps: int) -> None:
         """Open event files that replace what earlier ones say after step `steps`."""
-        self._run = run
+        self._path = run.metrics
         self._events: Any = None
         if config.tensorboard:
             from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415  needs an optional package
@@ -222,11 +204,10 @@ class MetricsWriter:
             self._events = SummaryWriter(run.path / "tensorboard", purge_step=steps + 1)
 
     def append(self, values: Mapping[str, float]) -> None:
-        """Append a line of metrics, with its "epoch" and "step"."""
-        self._run.append_metrics(values)
-        if self._events:
-            for name in values.keys() - {"epoch", "step"}:
-                self._events.add_scalar(name, values[name], values["step"])
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(dict(values)) + "\n")
+        for name in values.keys() - {"epoch", "step"} if self._events else ():
+            self._events.add_scalar(name, values[name], values["step"])
 
     def close(self) -> None:
         if self._events:
@@ -235,16 +216,9 @@ class MetricsWriter:
 
 def read_metrics(path: Path) -> list[dict[str, float]]:
     """Return the rows of metrics.jsonl: finite numbers by name, without a line that a crash cut off."""
-    try:
-        text = path.read_bytes()
-    except FileNotFoundError:
-        return []
-    return [row for line in text.splitlines() if (row := _row(line)) is not None]
-
-
-def _row(line: bytes) -> dict[str, float] | None:
-    with suppress(ValueError):
-        values = parse_json(line.decode())
-        if isinstance(values, dict):
-            return {key: v for key, v in values.items() if isinstance(v, int | float) and math.isfinite(v)}
-    return None
+    rows = []
+    for line in path.read_bytes().splitlines() if path.exists() else ():
+        with suppress(ValueError, AttributeError):
+            items = parse_json(line.decode()).items()
+            rows.append({key: v for key, v in items if isinstance(v, int | float) and math.isfinite(v)})
+    return rows

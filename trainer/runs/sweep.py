@@ -108,7 +108,6 @@ def sweep(
 
 
 def parse_choices(text: str) -> tuple[str, list[Any]]:
-    """Parse KEY=VALUE,VALUE."""
     key, equals, values = text.partition("=")
     if not (key and equals and values):
         raise ConfigError(f"Expected KEY=VALUE,VALUE, not {quoted(text)}.")
@@ -183,19 +182,23 @@ def train(each: SweepRun, device: str) -> str:
 
 def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     """Return the table of the results so far: mean ± standard deviation over seeds of each point's best epochs."""
-    all_of = {each.label: [other for other in runs if other.label == each.label] for each in runs}
-    best = {label: [row for each in some if (row := each.best_epoch)] for label, some in all_of.items()}
-    columns = [name for name in METRICS if any(name in row for rows in best.values() for row in rows)]
+    points: dict[Label, list[Mapping[str, float] | None]] = {}
+    for each in runs:
+        points.setdefault(each.label, []).append(each.best_epoch)
+    measured = {name for rows in points.values() for row in rows for name in row or ()}
+    columns = [name for name in METRICS if name in measured]
     lines = [[*keys, "runs", "best epoch", *columns], [":--"] * len(keys) + ["--:"] * (2 + len(columns))]
-    for label, rows in best.items():
-        count = len(all_of[label])
-        cells = [_cell([row[name] for row in rows if name in row]) for name in columns]
-        epochs = ", ".join(f"{row['epoch']:.0f}" for row in rows) or "–"
-        lines.append([*label, str(count) if len(rows) == count else f"{len(rows)} of {count}", epochs, *cells])
+    lines += [[*label, *_cells(list(filter(None, rows)), len(rows), columns)] for label, rows in points.items()]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def _cell(values: Sequence[float]) -> str:
+def _cells(rows: Sequence[Mapping[str, float]], count: int, columns: Sequence[str]) -> list[str]:
+    done = str(count) if len(rows) == count else f"{len(rows)} of {count}"
+    epochs = ", ".join(f"{row['epoch']:.0f}" for row in rows) or "–"
+    return [done, epochs, *(_mean([row[name] for row in rows if name in row]) for name in columns)]
+
+
+def _mean(values: Sequence[float]) -> str:
     if not values:
         return "–"
     return f"{mean(values):.3f}" + (f" ± {stdev(values):.3f}" if len(values) > 1 else "")

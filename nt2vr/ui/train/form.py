@@ -16,8 +16,6 @@ from trainer.options import help_of
 
 @dataclass(frozen=True)
 class Field:
-    """One setting."""
-
     key: str
     default: Any  # default value, of the type that values must have
     help: str = ""

@@ -7,13 +7,14 @@ from typing import Any
 
 import gradio as gr
 
+from nt2vr.media.store import bytes_in
 from nt2vr.registry import pick
 from nt2vr.settings import ASSETS, Settings
 from nt2vr.ui.confirmation import Confirmation
 from nt2vr.ui.theme import PRIVATE, QUIET, template
 from nt2vr.ui.train.form import Field, bases, config_fields, losses_view, presets, read_form
 from nt2vr.ui.train.view import Curve, comparable, curves, run_view, runs_view, trash_text
-from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig, names_files
@@ -31,33 +32,40 @@ class TrainTab:
     """Layout and event handlers of the Train tab; `permissions` say who may train, delete runs and name files."""
 
     def __init__(self, manager: RunManager, settings: Settings, permissions: Permissions) -> None:
-        """Read the fields and presets; `build` creates the components."""
         self._manager, self._settings, self._permissions = manager, settings, permissions
         fields = {field.key: field for field in config_fields() if field.key != "losses"}
         self._fields = [fields[key] for key in dict.fromkeys([*FIRST, *fields])]
         self._presets = presets()
 
     def build(self, tab: gr.Tab) -> None:
-        """Lay out the tab's content and wire it."""
         note = gr.Markdown(visible=False, elem_id="train-note")
         # run_id of the open run, "" for the form, None for the default (see `_show`); stored in the browser
-        chosen = gr.BrowserState(None, storage_key="nt2vr-run", secret="nt2vr")
-        seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
+        self._chosen = chosen = gr.BrowserState(None, storage_key="nt2vr-run", secret="nt2vr")
+        self._seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
         with gr.Row(elem_id="train"):
             with gr.Column(scale=1, min_width=230, elem_id="train-list"):
-                listed = ListParts()
+                self._listed = listed = ListParts()
             with gr.Column(scale=5, min_width=500):
-                form = FormParts(self._fields, self._presets, self._bases(None))
-                parts = RunParts()
-        tab.select(self.on_visit, None, [form.start, listed.empty, note], **QUIET)
-        watched = [seen, listed.runs, parts.run, *parts.curves, parts.log, parts.stop, parts.resume, parts.delete]
+                self._form = form = FormParts(self._fields, self._presets, self._bases(None))
+                self._parts = parts = RunParts()
+        watched = [
+            self._seen,
+            listed.runs,
+            parts.run,
+            *parts.curves,
+            parts.log,
+            parts.stop,
+            parts.resume,
+            parts.delete,
+        ]
         everything = [chosen, form.column, parts.column, listed.trash, listed.trash_size, parts.beside, *watched]
-        filled = [*form.values, form.losses]
+        filled, polled = [*form.values, form.losses], [chosen, self._seen, parts.beside]
         base = form.values[[field.key for field in self._fields].index("base")]
-        tab.select(self.on_open, chosen, [*everything, timer], **QUIET).success(
-            self.on_opened, [form.preset, form.losses], [base, form.losses], **QUIET
+        tab.select(self.on_visit, None, [form.start, listed.empty, note], **QUIET)
+        tab.select(self._show, chosen, everything, **QUIET).success(
+            self.on_opened, [form.preset, form.losses], [base, form.losses, timer], **QUIET
         )
-        timer.tick(self.on_poll, [chosen, seen, parts.beside], watched, queue=False, trigger_mode="once", **QUIET)
+        timer.tick(self.on_poll, polled, watched, queue=False, trigger_mode="once", **QUIET)
         form.preset.input(self.on_preset, form.preset, filled, **QUIET)
         form.start.click(self.on_start, filled, everything, show_progress_on=form.start, **PRIVATE)
         listed.new.click(self.on_new, None, everything, **QUIET)
@@ -65,30 +73,23 @@ class TrainTab:
         listed.empty.click(self.on_empty_trash, chosen, everything, **QUIET)
         parts.stop.click(self.on_stop, chosen, everything, **QUIET)
         parts.resume.click(self.on_resume, chosen, everything, show_progress_on=parts.resume, **PRIVATE)
-        parts.beside.input(self.on_poll, [chosen, seen, parts.beside], watched, trigger_mode="always_last", **QUIET)
+        parts.beside.input(self.on_poll, polled, watched, trigger_mode="always_last", **QUIET)
         parts.confirm.asked_by(parts.delete, chosen, (listed.new.click, listed.runs.pick))
         parts.confirm.yes.click(self.on_delete, chosen, everything, **QUIET)
 
-    def on_open(self, chosen: str | None, request: gr.Request) -> tuple[Any, ...]:
-        """Show what was open last, or the active or newest run, and start polling."""
-        return *self._show(chosen, request), gr.Timer(active=True)
-
-    def on_opened(self, preset: str, losses: Mapping[str, Any], request: gr.Request) -> tuple[Any, Any]:
-        """Refresh the list of base models; on first opening also load the losses, which import torch."""
+    def on_opened(self, preset: str, losses: Mapping[str, Any], request: gr.Request) -> tuple[Any, ...]:
+        """Refresh the list of base models, poll, and on first opening load the losses, which import torch."""
         table = gr.skip() if losses.get("losses") else losses_view(self._presets[preset]["losses"])
-        return gr.Dropdown(choices=self._bases(request)), table
+        return gr.Dropdown(choices=self._bases(request)), table, gr.Timer(active=True)
 
     def on_poll(self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request) -> Any:
         """Refresh the list and the open run, with the curves of others, if anything has changed."""
         runs = self._manager.runs()
         run = next((run for run in runs if run.run_id == chosen), None)
         others = [other for other in runs if other.run_id in (beside or []) and other != run][:MAX_BESIDE]
-        if self._stamp(runs, run, others) == seen:
-            return gr.skip()
-        return self._watched(runs, run, others, request)
+        return gr.skip() if self._stamp(runs, run, others) == seen else self._watched(runs, run, others, request)
 
     def on_preset(self, name: str) -> list[Any]:
-        """Fill in the form from a preset."""
         preset = pick("preset", name, self._presets)
         values = [preset[field.key] for field in self._fields]
         filled = [json.dumps(value) if isinstance(value, Mapping) else value for value in values]
@@ -102,8 +103,7 @@ class TrainTab:
             gr.Markdown(refusal, visible=bool(refusal)),
         ]
 
-    def on_start(self, request: gr.Request, *filled: Any) -> tuple[Any, ...]:
-        """Start a run and show it."""
+    def on_start(self, request: gr.Request, *filled: Any) -> Updates:
         return self._show(self._manager.start(self._config(filled, request)), request)
 
     def _config(self, filled: Sequence[Any], visitor: Visitor) -> TrainConfig:
@@ -118,80 +118,68 @@ class TrainTab:
             self._permissions.check("paths", visitor)
         return config
 
-    def on_new(self, request: gr.Request) -> tuple[Any, ...]:
+    def on_new(self, request: gr.Request) -> Updates:
         return self._show("", request)
 
-    def on_pick(self, event: gr.EventData, request: gr.Request) -> tuple[Any, ...]:
+    def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
         return self._show(event_value(event, "id", str), request)
 
-    def on_stop(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
-        """Ask a run to stop, or kill one that is taking too long to."""
+    def on_stop(self, run_id: str, request: gr.Request) -> Updates:
         self._permissions.check("train", request)
         self._manager.stop(run_id, at_once=self._manager.get(run_id).may_end_at_once)
         return self._show(run_id, request)
 
-    def on_resume(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
+    def on_resume(self, run_id: str, request: gr.Request) -> Updates:
         self._permissions.check("train", request)
         self._manager.resume(run_id)
         return self._show(run_id, request)
 
-    def on_delete(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
-        """Move a run to the trash, and show another."""
+    def on_delete(self, run_id: str, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)
         self._manager.delete(run_id)
         return self._show(None, request)
 
-    def on_empty_trash(self, chosen: str | None, request: gr.Request) -> tuple[Any, ...]:
-        """Delete the runs in the trash for good."""
+    def on_empty_trash(self, chosen: str | None, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)
         self._manager.trash.empty()
         return self._show(chosen, request)
 
-    def _show(self, chosen: str | None, visitor: Visitor) -> tuple[Any, ...]:
+    def _show(self, chosen: str | None, request: gr.Request) -> Updates:
         """Open a run, or the form for ""; for None or a deleted run, the active run, the newest or the form."""
         runs = self._manager.runs()
         if chosen is None or (chosen and chosen not in [run.run_id for run in runs]):
-            newest = [run.run_id for run in sorted(runs, key=lambda run: not run.is_under_way)]
-            chosen = newest[0] if newest else ""
+            chosen = next((run.run_id for run in sorted(runs, key=lambda run: not run.is_under_way)), "")
         run = next((run for run in runs if run.run_id == chosen), None)
-        panes = gr.Column(visible=run is None), gr.Column(visible=run is not None)
-        text = trash_text(self._manager.trash.num_bytes())
-        choices = comparable(runs, run)
-        beside = gr.Dropdown(choices=choices, value=[], visible=bool(choices))
-        trash = gr.Column(visible=bool(text)), text
-        return chosen, *panes, *trash, beside, *self._watched(runs, run, [], visitor)
+        text, choices = trash_text(bytes_in(self._manager.trash.folder)), comparable(runs, run)
+        return {
+            self._chosen: chosen,
+            self._form.column: gr.Column(visible=run is None),
+            self._parts.column: gr.Column(visible=run is not None),
+            self._listed.trash: gr.Column(visible=bool(text)),
+            self._listed.trash_size: text,
+            self._parts.beside: gr.Dropdown(choices=choices, value=[], visible=bool(choices)),
+            **self._watched(runs, run, [], request),
+        }
 
-    def _watched(self, runs: list[Run], run: Run | None, others: list[Run], visitor: Visitor) -> tuple[Any, ...]:
-        """Return updates for everything that changes during a run, in the order of `watched`."""
+    def _watched(self, runs: list[Run], run: Run | None, others: list[Run], visitor: Visitor) -> Updates:
+        """Return updates for everything that changes during a run."""
+        parts = self._parts
+        listed = {self._seen: self._stamp(runs, run, others), self._listed.runs: runs_view(runs, run)}
         if run is None:
-            hidden = [gr.LinePlot(visible=False)] * MAX_CURVES
-            return (
-                self._stamp(runs, run, others),
-                runs_view(runs, ""),
-                {},
-                *hidden,
-                "",
-                gr.skip(),
-                gr.skip(),
-                gr.skip(),
-            )
+            return {**listed, parts.run: {}, parts.log: "", **dict.fromkeys(parts.curves, gr.LinePlot(visible=False))}
         may_train, may_delete = (self._permissions.may(action, visitor) for action in ("train", "delete"))
-        rows = self._manager.metrics(run.run_id)
-        log = self._manager.log_tail(run.run_id) if may_train else ""  # it names files of this machine
-        stopping = run.status.state == "stopping"
-        return (
-            self._stamp(runs, run, others),
-            runs_view(runs, run.run_id),
-            run_view(run, self._permissions.teller(visitor)),
-            *_plots(curves(run, rows, {other.run_id: self._manager.metrics(other.run_id) for other in others})),
-            log,
-            gr.Button(
-                "End now" if run.may_end_at_once else "Stop",
-                interactive=may_train and run.is_under_way and (not stopping or run.may_end_at_once),
-            ),
-            gr.Button(interactive=may_train and run.can_resume),
-            gr.Button(interactive=may_delete and not run.is_under_way),
-        )
+        rows = {each.run_id: self._manager.metrics(each.run_id) for each in (run, *others)}
+        can_stop = run.is_under_way and (run.status.state != "stopping" or run.may_end_at_once)
+        stop = "End now" if run.may_end_at_once else "Stop"
+        return {
+            **listed,
+            parts.run: run_view(run, self._permissions.teller(visitor)),
+            **dict(zip(parts.curves, _plots(curves(run, rows.pop(run.run_id), rows)), strict=True)),
+            parts.log: self._manager.log_tail(run.run_id) if may_train else "",  # it names files of this machine
+            parts.stop: gr.Button(stop, interactive=may_train and can_stop),
+            parts.resume: gr.Button(interactive=may_train and run.can_resume),
+            parts.delete: gr.Button(interactive=may_delete and not run.is_under_way),
+        }
 
     def _stamp(self, runs: list[Run], run: Run | None, others: list[Run]) -> str:
         """Hash the displayed state; the page needs no update while the hash stays the same."""

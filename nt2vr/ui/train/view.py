@@ -28,9 +28,8 @@ CONTROLS = ("base", "drop", "parts")  # prefixes of the metrics of what a model 
 WORDS = {"running": "training", "stopping": "stopping after the current step"}  # for states that say it otherwise
 
 
-def runs_view(runs: Sequence[Run], chosen: str) -> dict[str, Any]:
-    """Return the list of runs, with the open one marked."""
-    return {"runs": [{**_summary(run), "chosen": run.run_id == chosen} for run in runs]}
+def runs_view(runs: Sequence[Run], chosen: Run | None) -> dict[str, Any]:
+    return {"runs": [{**_summary(run), "chosen": run == chosen} for run in runs]}
 
 
 def run_view(run: Run, tell: Callable[[str], str] = str) -> dict[str, Any]:
@@ -122,7 +121,6 @@ def progress_text(run: Run) -> str:
 
 
 def trash_text(num_bytes: int) -> str:
-    """Format the space that deleted runs take; empty if none."""
     if not num_bytes:
         return ""
     size = f"{num_bytes / 1e9:.1f} GB" if num_bytes >= 1e9 else f"{max(1, round(num_bytes / 1e6))} MB"
@@ -130,7 +128,6 @@ def trash_text(num_bytes: int) -> str:
 
 
 def percent(run: Run) -> str:
-    """Format a run's progress as a width in percent, without the sign."""
     if run.status.state == "finished":
         return "100"
     if run.status.state == "preparing":

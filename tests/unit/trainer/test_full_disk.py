@@ -65,4 +65,4 @@ def test_a_run_that_would_fill_the_disk_is_refused_before_it_starts(
     refusal = pytest.raises(ConfigError, match=r"^Training 300 epochs of Long needs about 8\.1 GB.* 2\.0 GB left")
     with nullcontext() if starts else refusal:
         RunManager(tmp_path / "runs").start(config)
-    assert bool(started) == starts == bool(list((tmp_path / "runs").iterdir()))
+    assert bool(started) == starts == bool(list(tmp_path.glob("runs/*")))

@@ -24,7 +24,7 @@ from trainer.learner import Learner
 from trainer.loop import prepare
 from trainer.losses.distill import DistillLoss
 from trainer.runs.run_folder import RunFolder
-from trainer.validation import KEPT, TextMeasures, early_warning, unseen_idioms
+from trainer.validation import KEPT, TextMeasures, unseen_idioms
 
 WHO = ("a man", "a woman", "a boy", "a dog", "two girls")
 WHERE = ("on a stage", "in a park", "near a red car", "at home")
@@ -202,12 +202,3 @@ def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainC
     assert quarter.step([part])["distill"] > 0
     with pytest.raises(ConfigError, match="keep_share is for distill and composed"):
         replace(config, keep_share=0.5, losses={"distill": {}, "contrastive": {}})
-
-
-@pytest.mark.parametrize(
-    ("order", "kept", "said"),
-    [(8, 1, "text/order has not moved"), (8, 0.9, "text/kept has fallen to 0.900"), (30, 0.9, "lower"), (30, 1, "")],
-)
-def test_the_first_steps_say_whether_to_raise_or_lower_the_learning_rate(order: float, kept: float, said: str) -> None:
-    warning = early_warning({"text/order": order, "text/kept": kept}, {"base/text/order": 5}, 1e-4)
-    assert said in warning and bool(warning) == bool(said)

@@ -137,5 +137,8 @@ def test_batches_depend_on_seed_and_epoch_alone_and_can_be_taken_up_in_the_middl
     for one, other in zip(first[1:], again, strict=True):
         np.testing.assert_array_equal(one.frames, other.frames)
         assert one.captions == other.captions
+    second = list(epoch_batches(clips, config, 2))
     texts = {caption for batch in first for caption in batch.captions}
-    assert texts.isdisjoint(caption for batch in epoch_batches(clips, config, 2) for caption in batch.captions)
+    assert texts.isdisjoint(caption for batch in second for caption in batch.captions)
+    orders = [[int(row) for batch in some for row in np.asarray(batch.rows)] for some in (first, second)]
+    assert orders[0] != orders[1] and list(range(12)) not in orders

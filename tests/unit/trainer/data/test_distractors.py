@@ -9,14 +9,11 @@ from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
 from tests.papers import papers_reference
-from trainer import teacher as module
 from trainer.data.batches import Sought, subject_and_object
 from trainer.teacher import Miner, distractors
 
 
-@pytest.mark.parametrize("block", [3, 100])
-def test_distractors_are_those_of_a_plain_loop_without_ones_own(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BLOCK", block)
+def test_distractors_are_those_of_a_plain_loop_without_ones_own() -> None:
     generator = torch.Generator().manual_seed(1)
     videos, subjects, objects = (normalize(torch.randn(n, 6, generator=generator), dim=-1) for n in (11, 11, 11))
     own = torch.tensor([-1, *range(10)])

@@ -159,8 +159,6 @@ def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path
     torch.testing.assert_close(weighed.clips, data.clips, atol=1e-6, rtol=0)
     torch.testing.assert_close(frames.norm(dim=-1), torch.ones(frames.shape[:2]))
     torch.testing.assert_close(normalize(frames.mean(dim=1), dim=-1), data.clips[: len(frames)], atol=1e-4, rtol=0)
-    missing = load_families(encoder, config, tmp_path, without={"man", "woman", "boy", "girl"})
-    assert 0 < len(missing.targets) < len(data.targets)
 
 
 def data_of(triplets: list[tuple[str, str, str, str]] = TRIPLETS, missing: str = "") -> FusionData:

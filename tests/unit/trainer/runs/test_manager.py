@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError, RunError
+from nt2vr.media.store import bytes_in
 from tests.paths import ROOT
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
@@ -165,7 +166,7 @@ def test_a_deleted_run_is_in_the_trash_until_that_is_emptied(tmp_path: Path) -> 
     for run in (put(tmp_path, "a", "stopped"), put(tmp_path, "a-1", "stopped")):
         run.log.write_bytes(bytes(1_000_000))
         manager.delete(run.path.name)
-    assert manager.runs() == [] and manager.trash.num_bytes() > 2_000_000
+    assert manager.runs() == [] and bytes_in(manager.trash.folder) > 2_000_000
     (tmp_path / ".trash" / "not-a-run").mkdir()
     manager.trash.empty()
     assert [path.name for path in (tmp_path / ".trash").iterdir()] == ["not-a-run"]
@@ -285,7 +286,7 @@ def test_values_of_a_new_run_can_be_set_by_hand(tmp_path: Path, capsys: pytest.C
     save_config(CONFIG, tmp_path / "config.json")
     config = ("--config", str(tmp_path / "config.json"))
     for wrong, sentence in (
-        ("epochs=many", "epochs must be a valid integer"),
+        ("epochs=many", "epochs must be a whole number"),
         ("epoch=2", "no setting 'epoch'"),
         ("x", "KEY=VALUE"),
     ):

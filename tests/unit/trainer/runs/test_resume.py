@@ -269,14 +269,6 @@ def fail() -> Any:
     pytest.fail("The run has no status.")
 
 
-def test_a_finished_run_is_not_trained_again(twins: Path) -> None:
-    run = RunFolder(twins / "all")
-    assert run.resume.stat().st_size < 10_000  # no weights
-    before = run.metrics.read_text()
-    assert go(run.path) == "finished"
-    assert run.metrics.read_text() == before
-
-
 @pytest.mark.parametrize(
     ("damage", "error", "message"),
     [

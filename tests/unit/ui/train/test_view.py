@@ -52,7 +52,7 @@ def test_a_run_is_told_with_its_progress_and_why_it_failed() -> None:
     assert (view["share"], view["done"], view["error"]) == ("25.0", "epoch 2 of 4 · step 10 of 40", "No <disk>.")
     unreadable = Run("b-2", RunStatus("interrupted", 1, step=3), None)
     assert run_view(unreadable)["share"] == "0"
-    assert [row["chosen"] for row in runs_view([run, unreadable], "b-2")["runs"]] == [False, True]
+    assert [row["chosen"] for row in runs_view([run, unreadable], unreadable)["runs"]] == [False, True]
     status = RunStatus("preparing", 1, 2, 1200, doing="drawing clips", done=250, total=1000)
     view = run_view(Run("a", status, CONFIG))
     assert (view["done"], view["share"]) == ("drawing clips: 250 of 1,000 · resumes after step 1,200", "25.0")
