@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -112,15 +112,12 @@ app.register_install_completion_command()
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit status: 0 done, 1 failed, 2 misused, 130 after Ctrl+C, 141 at a closed pipe."""
-    for stream in (sys.stdin, sys.stdout):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
     words = _words(sys.argv[1:] if arguments is None else arguments)
-    if words[0] not in OWN_FLAGS:
-        _prepare()
+    _prepare()
     try:
         status = app(words, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
+        return status if isinstance(status, int) else 0
     except CycloptsError as error:
         command = " ".join(["nt2vr", *(error.command_chain or ())])
         sys.stderr.write(f"{command}: {' '.join(str(error).split())} See {command} --help.\n")
@@ -133,7 +130,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit would fail as well
         return 141
-    return status if isinstance(status, int) else 0
 
 
 def _words(arguments: Sequence[str]) -> list[str]:
@@ -144,17 +140,19 @@ def _words(arguments: Sequence[str]) -> list[str]:
     if words[0] == "help":
         return [*words[1:], "--help"]
     if words[0] == "search" and "--" not in words:
-        denied = [word for word in words if DENIED_QUERY.fullmatch(word)]
+        denied = list(filter(DENIED_QUERY.fullmatch, words))
         words = [word for word in words if word not in denied] + ["--", *denied] * bool(denied)
     return words
 
 
 def _prepare() -> None:
-    """Set up logging, and the environment of the libraries that a command imports."""
     import logging
 
     from nt2vr.settings import prepare_environment
 
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     prepare_environment()
     handler = logging.StreamHandler()
     handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
@@ -225,10 +223,11 @@ def _check_address(host: str, port: int | None) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the app may just have been stopped
             probe.bind((host, port or 0))
     except (OSError, OverflowError, UnicodeError) as error:
-        parts = [] if is_loopback(host) and port is not None else [host]
-        where = " and ".join([*parts, *([str(port)] if port is not None else [])])
+        where = [host] * (port is None or not is_loopback(host)) + [str(port)] * (port is not None)
         reason = reason_of(error).rstrip(".")
-        raise ConfigError(f"Cannot listen on {where} ({reason}). Choose another --host or --port.") from error
+        raise ConfigError(
+            f"Cannot listen on {' and '.join(where)} ({reason}). Choose another --host or --port."
+        ) from error
 
 
 @app.command
@@ -276,18 +275,16 @@ def search(
 
 
 def _ranking_lines(ranking: "Ranking", answer: "Answer", searcher: "GallerySearcher") -> Iterable[str]:
-    """Yield one system's table."""
     from nt2vr.ui.search.results import notes, times_text
 
     counts = ", ".join(f"{count} {verdict}" for verdict, count in ranking.counts.items() if count)
-    by = f" by {answer.judged_by}" if counts and answer.judged_by else ""
-    yield ranking.system.name + (f": {counts}{by}" if counts else "")
+    by = f" by {answer.judged_by}" if answer.judged_by else ""
+    yield f"{ranking.system.name}: {counts}{by}" if counts else ranking.system.name
     if ranking.missing:
         yield f"  not indexed by this model, and not searched: {counted(ranking.missing, 'clip')}"
     yield from (f"  {each}" for each in notes(ranking, answer, judged=bool(counts)))
-    if not ranking.hits:
-        return
-    yield HIT.format("rank", "score", "verdict", "video", "caption")
+    if ranking.hits:
+        yield HIT.format("rank", "score", "verdict", "video", "caption")
     for hit in ranking.hits:
         caption = max(searcher.video(hit.video_id).captions, key=len, default=NONE)  # the longest says the most
         place = f"{hit.film} {times_text(hit.moments[0].start, hit.moments[-1].end)}" if hit.moments else hit.video_id
@@ -663,30 +660,37 @@ def list_models(*words: str, as_json: Json = False, machine: Machine = THIS) -> 
     """
     from nt2vr.models.download import RECOMMENDED, available
 
-    def fits(name: str) -> bool:
-        return all(word.casefold() in name.casefold() for word in words)
-
     catalog = machine.catalog()
-    here: list[dict[str, Any]] = []
-    for name, entry in catalog.entries().items():
-        if entry.folders and entry.kind != "epoch" and fits(name):  # of a run, only the newest epoch
-            folder = entry.folders[0]
-            kind = "training run" if entry.kind == "run" else "added" if folder.parent == catalog.home else "shipped"
-            num_bytes = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
-            here.append({"name": name, "kind": kind, "size_mb": num_bytes >> 20, "folder": str(folder)})
-    taken = {name.replace(" ", "") for name in catalog.names()}
     known: dict[str, dict[str, Any]] = {each.name: {**vars(each), "speed": each.speed} for each in RECOMMENDED}
-    names = [name for name in (available() if words else known) if name not in taken and fits(name)]
-    others = [known.get(name, {"name": name}) for name in names]
+    taken = {name.replace(" ", "") for name in catalog.names()}
+    others = [known.get(name, {"name": name}) for name in (available() if words else known) if name not in taken]
+    here, others = _with_words(_models_here(catalog), words), _with_words(others, words)
     if as_json:
         _json({"here": here, "to_download": others})
         return
     _say("Here:", *(f"  {each['name']:50} {each['size_mb']:>9,} MB  {each['kind']}" for each in here))
     _say(*["  none"] * (not here), "", "To download with: nt2vr models get NAME", *["  none"] * (not others))
-    for each in others:
-        figure = f"; zero-shot R@1 on MSR-VTT {each['msrvtt']} by its authors" if each.get("msrvtt") else ""
-        cost = f"{each['size_mb']:>9,} MB  {each['speed']:6}  {each['remark']}{figure}" if "size_mb" in each else ""
-        _say(f"  {each['name']:50} {cost}".rstrip())
+    _say(*map(_offer, others))
+
+
+def _offer(model: Mapping[str, Any]) -> str:
+    if "size_mb" not in model:
+        return f"  {model['name']}"
+    figure = f"; zero-shot R@1 on MSR-VTT {model['msrvtt']} by its authors" if model["msrvtt"] else ""
+    return f"  {model['name']:50} {model['size_mb']:>9,} MB  {model['speed']:6}  {model['remark']}{figure}"
+
+
+def _with_words(some: Iterable[dict[str, Any]], words: Sequence[str]) -> list[dict[str, Any]]:
+    return [each for each in some if all(word.casefold() in each["name"].casefold() for word in words)]
+
+
+def _models_here(catalog: "Catalog") -> Iterable[dict[str, Any]]:
+    for name, entry in catalog.entries().items():
+        if entry.folders and entry.kind != "epoch":  # of a run, only the newest epoch
+            folder = entry.folders[0]
+            kind = "training run" if entry.kind == "run" else "added" if folder.parent == catalog.home else "shipped"
+            num_bytes = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
+            yield {"name": name, "kind": kind, "size_mb": num_bytes >> 20, "folder": str(folder)}
 
 
 @models.command(name="get")

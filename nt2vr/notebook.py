@@ -29,8 +29,6 @@ def joined(parts: Iterable[object]) -> Markup:
 
 
 def table(headers: Sequence[object], rows: Iterable[Sequence[object]], caption: object = "") -> Markup:
-    """Lay out a table."""
-
     def row(tag: str, cells: Iterable[object]) -> Markup:
         cell = Markup(f"<{tag} style='{_CELL}'>{{}}</{tag}>")
         return Markup("<tr>{}</tr>").format(joined(cell.format(each) for each in cells))
@@ -41,7 +39,6 @@ def table(headers: Sequence[object], rows: Iterable[Sequence[object]], caption: 
 
 
 def parts_html(sentence: str, wanted: Sequence[str], unwanted: Sequence[str]) -> Markup:
-    """Show a query with its parts."""
     parts = [_coloured(each, "right") for each in wanted] + [
         _coloured(f"not {each}", "violation") for each in unwanted
     ]
@@ -61,7 +58,6 @@ class ShownRanking:
     thumbnail: Callable[[str], bytes | None] | None
 
     def html(self, pictures: int = SHOWN) -> Markup:
-        """Show the first hits, with at most this many pictures."""
         rows = [self._cells(hit, hit["rank"] <= pictures) for hit in self.hits[:SHOWN]]
         left = len(self.hits) - len(rows)
         more = Markup("<p>and {:,} more</p>").format(left) if left > 0 else ""
@@ -78,12 +74,10 @@ class ShownRanking:
         return hit["rank"], picture, name, f"{hit['score']:.3f}", _coloured(said, verdict) if verdict else ""
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row per hit."""
         return [{"system": self.system, **{name: hit.get(name) for name in COLUMNS[1:]}} for hit in self.hits]
 
 
 def side_by_side(head: Markup, rankings: Sequence[ShownRanking]) -> Markup:
-    """Show several systems side by side."""
     pictures = min(SHOWN, MAX_PICTURES // max(1, len(rankings)))
     cell = Markup('<td style="vertical-align:top">{}</td>')
     columns = joined(cell.format(each.html(pictures)) for each in rankings)

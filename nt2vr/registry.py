@@ -4,7 +4,7 @@ They also feed drop-downs, config checks and contract tests.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from nt2vr.errors import ConfigError, quoted
@@ -21,7 +21,7 @@ def pick(kind: str, name: str, choices: Mapping[str, T]) -> T:
         raise ConfigError(f"Unknown {kind} {quoted(name)}. Choose one of: {', '.join(sorted(choices))}.") from None
 
 
-class Registry(Mapping[str, T]):
+class Registry(dict[str, T]):
     """Implementations of one kind by name, the built-in ones first.
 
     Args:
@@ -32,30 +32,19 @@ class Registry(Mapping[str, T]):
     def __init__(
         self, kind: str, built_in: Mapping[str, T], accept: Callable[[str, Any], T] = lambda _, value: value
     ) -> None:
-        self._kind, self._accept, self._built_in = kind, accept, built_in
-        self._added: dict[str, T] = {}
+        super().__init__(built_in)
+        self._kind, self._accept, self._built_in = kind, accept, frozenset(built_in)
 
     def register(self, name: str, value: object) -> None:
         """Add an implementation, or replace one that was added before; a built-in name is refused."""
         if name in self._built_in:
             raise ConfigError(f"There is a built-in {self._kind} {quoted(name)}. Choose another name.")
-        self._added[name] = self._accept(name, value)
+        self[name] = self._accept(name, value)
 
     @property
     def added(self) -> list[str]:
         """Names that are not built in."""
-        return list(self._added)
-
-    def __getitem__(self, name: str) -> T:
-        """Return an implementation."""
-        return self._built_in[name] if name in self._built_in else self._added[name]
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the names, own ones last."""
-        return iter([*self._built_in, *self._added])
-
-    def __len__(self) -> int:
-        return len(self._built_in) + len(self._added)
+        return [name for name in self if name not in self._built_in]
 
 
 def check_word(kind: str, name: str) -> None:

@@ -31,12 +31,10 @@ class Services:
 
     @cached_property
     def decoder(self) -> Decoder:
-        """Decoder of all files; its processes start with the first one."""
         return self._opened.enter_context(Decoder())
 
     @cached_property
     def cache(self) -> Cache:
-        """Cache of content hashes, frames and embeddings."""
         return self._opened.enter_context(Cache.of(self.settings.data_dir))
 
     @cached_property
@@ -45,14 +43,12 @@ class Services:
 
     @cached_property
     def galleries(self) -> Galleries:
-        """Searchers of the built-in gallery and the libraries."""
         gallery = load_gallery(ASSETS / "gallery" / "gallery.jsonl")
         parts = (self.models, gallery, self.decoder, self.cache, judge_video, synonyms(), self.libraries)
         return Galleries(*parts, self.milvus or self.settings.index)
 
     @cached_property
     def evaluations(self) -> Evaluations:
-        """Evaluations with their folder, of reports, per-query results and the built-in world's clips."""
         folder = self.settings.data_dir / "evaluation"
         return Evaluations(self.models, self.decoder, self.cache, folder, self.libraries)
 

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import check_writable, expanded
@@ -28,7 +30,7 @@ ENVIRONMENT = {
 }
 
 
-ACTIONS = ("train", "import", "download", "delete", "paths", "review")  # what not every visitor of an app may do
+ACTIONS = ("train", "import", "download", "delete", "paths", "review")  # not for every visitor
 RULES = ("nobody", "owner", "everyone")  # who may
 MIN_TOKEN = 16  # characters of an owner's token: 96 random bits as base64
 MAX_UPLOAD_GB = 8.0
@@ -97,29 +99,35 @@ class Settings:
         environment: Mapping[str, str] = os.environ,
     ) -> "Settings":
         """Complete the given values from the environment; docs/deployment.md lists its variables."""
-        rules = {action: environment.get(f"NT2VR_ALLOW_{action.upper()}", "") for action in ACTIONS}
+
+        def chosen(given: str | Path | None, name: str, default: str = "") -> Any:
+            return given or environment.get(name) or default
+
+        named = {action: chosen(None, f"NT2VR_ALLOW_{action.upper()}") for action in ACTIONS}
+        rules = {action: rule for action, rule in named.items() if rule}
         if on_zero_gpu(environment):
             rules["train"] = "nobody"  # it lends its GPUs to no child process
-        space = environment.get("SPACE_ID", "")
-        on_space = environment.get("SYSTEM") == "spaces" or bool(space)
-        every = "0.0.0.0" if on_space else "127.0.0.1"
-        host = host or environment.get("GRADIO_SERVER_NAME") or every
-        names = f"{environment.get('NT2VR_ALLOW_HOST', '')},{environment.get('SPACE_HOST', '')}"
+        on_space = environment.get("SYSTEM") == "spaces" or "SPACE_ID" in environment
+        upload_gb = chosen(None, "NT2VR_MAX_UPLOAD_GB", str(MAX_UPLOAD_GB))
+        try:
+            max_upload_gb = float(upload_gb)
+        except ValueError:
+            raise ConfigError(f"NT2VR_MAX_UPLOAD_GB is {quoted(upload_gb)}, which is not a number.") from None
         return cls(
-            _data_dir(data_dir or environment.get("NT2VR_DATA") or DEFAULT_DATA_DIR),
-            device or environment.get("NT2VR_DEVICE") or "auto",
-            host,
+            _data_dir(chosen(data_dir, "NT2VR_DATA", DEFAULT_DATA_DIR)),
+            chosen(device, "NT2VR_DEVICE", "auto"),
+            chosen(host, "GRADIO_SERVER_NAME", "0.0.0.0" if on_space else "127.0.0.1"),
             port,
-            index=index or environment.get("NT2VR_INDEX", ""),
-            index_token=environment.get("NT2VR_INDEX_TOKEN", ""),
-            models=_listed(environment.get("NT2VR_MODELS", "")),
-            rules={action: rule for action, rule in rules.items() if rule},
-            owner_token=environment.get("NT2VR_OWNER_TOKEN", ""),
-            space_owner=environment.get("SPACE_AUTHOR_NAME", "") if on_space else "",
-            space=space,
-            host_names=(*host_names, *_listed(names)),
-            max_upload_gb=_number("NT2VR_MAX_UPLOAD_GB", environment, MAX_UPLOAD_GB),
-            roots=_roots([*roots, *_paths(environment.get("NT2VR_ALLOW_ROOT", ""))]),
+            index=chosen(index, "NT2VR_INDEX"),
+            index_token=chosen(None, "NT2VR_INDEX_TOKEN"),
+            models=_listed(chosen(None, "NT2VR_MODELS")),
+            rules=rules,
+            owner_token=chosen(None, "NT2VR_OWNER_TOKEN"),
+            space_owner=chosen(None, "SPACE_AUTHOR_NAME") if on_space else "",
+            space=chosen(None, "SPACE_ID"),
+            host_names=(*host_names, *_listed(chosen(None, "NT2VR_ALLOW_HOST")), *_listed(chosen(None, "SPACE_HOST"))),
+            max_upload_gb=max_upload_gb,
+            roots=_roots([*roots, *_listed(chosen(None, "NT2VR_ALLOW_ROOT"), os.pathsep)]),
         )
 
     @property
@@ -129,15 +137,13 @@ class Settings:
 
 
 def project_version() -> str:
-    """Return the project's version."""
-    version, _ = _project()
-    return version
+    return _project()[0]
 
 
 def code_address(settings: Settings) -> str:
     """Return where the code can be read: its Space, or the repository that the project names; empty if none is."""
-    _, urls = _project()
-    return f"https://huggingface.co/spaces/{settings.space}" if settings.space else urls.get("Repository", "")
+    space = settings.space
+    return f"https://huggingface.co/spaces/{space}" if space else _project()[1].get("Repository", "")
 
 
 def _project() -> tuple[str, dict[str, str]]:
@@ -165,26 +171,15 @@ def _data_dir(named: str | Path) -> Path:
     return folder
 
 
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+def _listed(text: str, separator: str = ",") -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(separator) if part.strip())
 
 
-def _paths(text: str) -> list[Path]:
-    return [Path(part) for part in text.split(os.pathsep) if part.strip()]
-
-
-def _roots(named: Sequence[Path]) -> tuple[Path, ...]:
+def _roots(named: Sequence[str | Path]) -> tuple[Path, ...]:
     roots = tuple(expanded(root).resolve() for root in named)
     if missing := [root for root in roots if not root.is_dir()]:
         raise ConfigError(f"{missing[0]} is no folder, so no library can be named in it. Name another root.")
     return roots
-
-
-def _number(name: str, environment: Mapping[str, str], default: float) -> float:
-    try:
-        return float(environment.get(name) or default)
-    except ValueError:
-        raise ConfigError(f"{name} is {quoted(environment[name])}, which is not a number.") from None
 
 
 def is_loopback(host: str) -> bool:
@@ -204,19 +199,13 @@ def resolve_path(path: str | Path) -> Path:
     return shipped if path.parts[:1] == (ASSETS.name,) and shipped.exists() else path
 
 
-def prepare_environment() -> None:
-    """Set the libraries' environment variables, except those the user has set."""
-    for name, value in ENVIRONMENT.items():
+def prepare_environment(variables: Mapping[str, str] = MappingProxyType(ENVIRONMENT)) -> None:
+    """Set environment variables of libraries, except those that the user has set."""
+    for name, value in variables.items():
         os.environ.setdefault(name, value)
 
 
-def store_uploads_in(folder: Path) -> None:
-    """Have Gradio store uploads in a folder, unless the user has named another."""
-    os.environ.setdefault("GRADIO_TEMP_DIR", str(folder.absolute()))
-
-
 def on_zero_gpu(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether this is a Hugging Face Space that borrows its GPUs."""
     return environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true")
 
 

@@ -1,12 +1,13 @@
 """Atomic writes, also of several threads."""
 
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
 from pathlib import Path
 from threading import Barrier
 
 import pytest
 
-from nt2vr.files import atomic_folder, atomic_write
+from nt2vr.files import atomic_folder, atomic_write, hash_file
 
 
 def test_threads_that_write_the_same_file_share_no_half_of_it(tmp_path: Path) -> None:
@@ -21,6 +22,12 @@ def test_threads_that_write_the_same_file_share_no_half_of_it(tmp_path: Path) ->
         list(threads.map(write, ("one", "another")))
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert (tmp_path / "a.txt").read_text() in ("one", "another")
+
+
+def test_the_hash_of_a_file_is_that_of_all_its_bytes(tmp_path: Path) -> None:
+    content = bytes(3_000_000) + b"end"
+    (tmp_path / "film.mp4").write_bytes(content)
+    assert hash_file(tmp_path / "film.mp4") == blake2b(content, digest_size=16).hexdigest()
 
 
 def test_a_folder_is_there_whole_or_not_at_all_and_a_second_try_is_as_the_first(tmp_path: Path) -> None:

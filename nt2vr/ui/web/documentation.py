@@ -10,13 +10,11 @@ from pathlib import Path
 from posixpath import normpath
 from string import Template
 
-from anyio import to_thread
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from nt2vr.settings import DOCS
 from nt2vr.ui.theme import TEMPLATES
@@ -28,7 +26,7 @@ MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 @dataclass(frozen=True)
 class Documentation:
-    """ASGI app that serves the pages of a folder and what they show; nothing else, whatever is asked for."""
+    """Serves the pages of a folder and what they show; nothing else, whatever is asked for."""
 
     code: str = ""  # address of the code, which links to its files lead to; without one they are plain text
     folder: Path = DOCS  # of the pages; none in it, none is served
@@ -46,7 +44,8 @@ class Documentation:
         return dict(sorted(titles.items(), key=lambda each: (each[0] != START, each[1].lower())))
 
     def routes(self) -> list[Route]:
-        return [Route("/docs", self), Route("/docs/{name:path}", self)]
+        to_folder = Response(status_code=307, headers={"Location": "docs/"})  # links are relative to the folder
+        return [Route("/docs", lambda _: to_folder), Route("/docs/{name:path}", self._answer)]
 
     def links(self) -> str:
         places = [("Paper", "Learn to Understand Negation in Video Retrieval", PAPER)]
@@ -59,15 +58,7 @@ class Documentation:
         )
         return f'<nav class="nt-links" aria-label="About nT2VR">{"".join(links)}</nav>'
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = await to_thread.run_sync(self._answer, Request(scope))
-        await answer(scope, receive, send)
-
     def _answer(self, request: Request) -> Response:
-        if request.method not in ("GET", "HEAD"):
-            return PlainTextResponse("The documentation can only be read (GET).", 405, {"Allow": "GET, HEAD"})
-        if "name" not in request.path_params:  # links are relative to the folder
-            return Response(status_code=307, headers={"Location": "docs/"})
         name = request.path_params["name"] or START
         if name in self.titles:
             return HTMLResponse(_page(self, name))
@@ -78,7 +69,6 @@ class Documentation:
 
 @lru_cache  # the longest takes .1 s
 def _page(docs: Documentation, name: str) -> str:
-    """Render a page with the list of all pages."""
     pages = (
         f'<a href="{each}"{" aria-current=page" * (each == name)}>{html.escape(title)}</a>'
         for each, title in docs.titles.items()

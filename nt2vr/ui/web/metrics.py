@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -32,21 +31,15 @@ class Metrics:
             self._package = None
             return
         self.registry = self._package.CollectorRegistry()
-        self._gauge("nt2vr_models_loaded", "models in memory", lambda: len(galleries.loaded))
-        self._gauge("nt2vr_index_clips", "clips that can be searched now", lambda: _sum(galleries, len))
-        self._gauge("nt2vr_index_bytes", "size of their embeddings", lambda: _sum(galleries, lambda rows: rows.nbytes))
-        self._gauge("nt2vr_queue", "events that wait to be answered", waiting)
-
-    @cached_property
-    def seconds(self) -> Any:
-        """Histogram of the requests, which also counts them."""
-        labels = ["area", "status"]
-        return self._package.Histogram(
-            "nt2vr_request_seconds", "requests", labels, buckets=LATENCIES_S, registry=self.registry
-        )
-
-    def _gauge(self, name: str, meaning: str, value: Callable[[], float]) -> None:
-        self._package.Gauge(name, meaning, registry=self.registry).set_function(value)
+        for name, meaning, value in (
+            ("models_loaded", "models in memory", lambda: len(galleries.loaded)),
+            ("index_clips", "clips that can be searched now", lambda: _sum(galleries, len)),
+            ("index_bytes", "size of their embeddings", lambda: _sum(galleries, lambda rows: rows.nbytes)),
+            ("queue", "events that wait to be answered", waiting),
+        ):
+            self._package.Gauge(f"nt2vr_{name}", meaning, registry=self.registry).set_function(value)
+        about = ("nt2vr_request_seconds", "requests", ["area", "status"])
+        self.seconds = self._package.Histogram(*about, buckets=LATENCIES_S, registry=self.registry)
 
     def route(self) -> Route:
         """Return the route, which answers the owner; on this machine alone, everyone is."""
@@ -61,31 +54,25 @@ class Metrics:
 
     def measured(self, app: ASGIApp) -> ASGIApp:
         """Return an app whose requests are timed until the end of the answer."""
-        if self._package is None:
-            return app
 
         async def timed(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] != "http":
-                await app(scope, receive, send)
-                return
             began, status = time.perf_counter(), "500"
 
             async def noting(message: Message) -> None:
                 nonlocal status
-                if message["type"] == "http.response.start":
-                    status = str(message["status"])
+                status = str(message.get("status", status))
                 await send(message)
 
             try:
                 await app(scope, receive, noting)
             finally:
-                area = scope["path"].split("/")[1]
-                self.seconds.labels(area if area in AREAS else "page", status).observe(time.perf_counter() - began)
+                if scope["type"] == "http":
+                    area = scope["path"].split("/")[1]
+                    self.seconds.labels(area if area in AREAS else "page", status).observe(time.perf_counter() - began)
 
-        return timed
+        return timed if self._package else app
 
 
 def _sum(galleries: Galleries, measure: Callable[[Any], int]) -> int:
-    """Add up a measure of the embeddings that loaded models search, each once."""
     views = {id(view): view for model in galleries.loaded for view in model.views.values()}
     return sum(measure(view.embeddings) for view in views.values())

@@ -65,7 +65,6 @@ class Permissions:
         return f"nt2vr-owner-{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
 
     def may(self, action: str, visitor: Visitor) -> bool:
-        """Whether a visitor may perform an action; None is a stranger."""
         connection, rule = _connection(visitor), self.rules.get(action, "owner")
         return rule == "everyone" or (rule == "owner" and (self._is_local(connection) or self._is_owner(connection)))
 
@@ -83,7 +82,6 @@ class Permissions:
         return " ".join(sentences)
 
     def check(self, action: str, visitor: Visitor) -> None:
-        """Raise AccessError with the reason if a visitor may not perform an action."""
         if reason := self.refusal(visitor, action):
             raise AccessError(reason)
 
@@ -92,7 +90,6 @@ class Permissions:
         return str if self.may("paths", visitor) else without_folders
 
     def is_token(self, text: str) -> bool:
-        """Compare with the token in constant time."""
         return hmac.compare_digest(text.encode(errors="replace"), self.token.encode(errors="replace"))
 
     def _is_local(self, connection: HTTPConnection | None) -> bool:

@@ -98,22 +98,21 @@ class RequestChecks:
             return None
         if "transfer-encoding" in request.headers:
             return _refusal(request, "Send the size of the request (Content-Length).", 411)
-        length, path = request.headers.get("content-length", "0"), request.scope["path"]
-        size, limit = int(length) if length.isdigit() else 0, MAX_BODY_MB * MB
-        is_upload = path.rstrip("/").endswith("/gradio_api/upload")
-        if is_upload:
-            imports = self.permissions.may("import", request)
-            limit = self.max_upload_bytes if imports else MAX_PICTURE_MB * MB
-        elif path.endswith(("/api/search", "/api/match")) and "/gradio_api/" not in path:  # Gradio may have such, too
-            limit = 2 * MAX_PICTURE_MB * MB  # as a data URL
+        length, is_upload = request.headers.get("content-length", "0"), _is_upload(request)
+        size, limit = int(length) if length.isdigit() else 0, self._limit(request)
         if size > limit + FORM_BYTES:
-            what = "A file" if is_upload else "A request"
-            has = f"{size / MB:,.1f}".removesuffix(".0")
-            sentence = f"{what} may have {limit / MB:,.0f} MB here; this one has {has}."
-            return _refusal(request, sentence, 413)
+            what, has = "A file" if is_upload else "A request", f"{size / MB:,.1f}".removesuffix(".0")
+            return _refusal(request, f"{what} may have {limit / MB:,.0f} MB here; this one has {has}.", 413)
         if is_upload and size + SPARE_BYTES > free_bytes(Path(get_upload_folder())):
             return _refusal(request, f"The disk has no room for a file of {size / MB:,.0f} MB.", 507)
         return None
+
+    def _limit(self, request: Request) -> int:
+        path = request.scope["path"]
+        if _is_upload(request):
+            return self.max_upload_bytes if self.permissions.may("import", request) else MAX_PICTURE_MB * MB
+        is_ours = path.endswith(("/api/search", "/api/match")) and "/gradio_api/" not in path  # Gradio may have such
+        return 2 * MAX_PICTURE_MB * MB if is_ours else MAX_BODY_MB * MB  # a picture as a data URL
 
     def _let_owner_in(self, request: Request) -> Response | None:
         """Exchange the token in the owner's link for a cookie, and redirect to the address without it."""
@@ -140,6 +139,10 @@ def _refusal(request: Request, sentence: str, status: int) -> Response:
     if "/api/" in request.scope["path"]:  # request.url raises on a malformed Host
         return JSONResponse({"error": sentence}, status)
     return PlainTextResponse(sentence, status)
+
+
+def _is_upload(request: Request) -> bool:
+    return str(request.scope["path"]).rstrip("/").endswith("/gradio_api/upload")
 
 
 def _host_of(address: str) -> str:

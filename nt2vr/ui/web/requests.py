@@ -6,7 +6,6 @@ agents over MCP, `build_events` to Gradio's clients. Limits and errors are those
 """
 
 import base64
-import binascii
 import inspect
 import json
 import logging
@@ -76,38 +75,36 @@ class ReferenceRequest(Complete):
     wanted: bool = Field(True, description="false: less like this")
 
 
-class SearchRequest(Complete):
-    """A search; every field has a default, but one of query, image and references must be given."""
+class SystemsRequest(Complete):
+    """What searches and matches have in common."""
 
-    query: str = Field("", description="what the clip should show, and what it should not")
     gallery: str = Field("", description="name or id of a library, as listed by /api/galleries; default: the built-in")
     systems: list[str] = Field(
         list(DEFAULT_SYSTEMS), max_length=MAX_ITEMS, description="names, as listed by /api/systems"
     )
-    k: int = Field(DEFAULT_K, description="hits per system")
-    image: str | None = Field(None, description="a reference picture as a data URL; in a form, a file")
-    image_weight: Weight = Field(DEFAULT_WEIGHT, description="0: text alone; 1: picture alone")
+    image: str | None = Field(None, description="a picture as a data URL; in a form, a file")
     alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
-    references: list[ReferenceRequest] = Field(
-        [], max_length=MAX_ITEMS, description="at most 4, in JSON only; image is a further one"
-    )
     literal: list[str] = Field(
         [], max_length=MAX_ITEMS, description="words to ask for as typed, not as the answer's read_as says"
     )
 
 
-class MatchRequest(Complete):
+class SearchRequest(SystemsRequest):
+    """A search; every field has a default, but one of query, image and references must be given."""
+
+    query: str = Field("", description="what the clip should show, and what it should not")
+    k: int = Field(DEFAULT_K, description="hits per system")
+    image_weight: Weight = Field(DEFAULT_WEIGHT, description="0: text alone; 1: picture alone")
+    references: list[ReferenceRequest] = Field(
+        [], max_length=MAX_ITEMS, description="at most 4, in JSON only; image is a further one"
+    )
+
+
+class MatchRequest(SystemsRequest):
     """A choice among captions for one clip or one picture; one of clip and image must be given."""
 
     lines: list[str] = Field([], max_length=MAX_ITEMS, description="2 to 8 captions")
     clip: str = Field("", description="video_id of a clip of the gallery")
-    image: str | None = Field(None, description="a picture as a data URL; in a form, a file")
-    gallery: str = Field("", description="as for a search")
-    systems: list[str] = Field(
-        list(DEFAULT_SYSTEMS), max_length=MAX_ITEMS, description="names, as listed by /api/systems"
-    )
-    alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
-    literal: list[str] = Field([], max_length=MAX_ITEMS, description="as for a search")
 
 
 class MatchLine(Complete):
@@ -218,24 +215,18 @@ class Requests:
     def search(self, asked: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
         """Search the gallery: the query's parts, and each system's ranked hits."""
         check_number(len(asked.references))
-        references = [] if asked.image is None else [self._picture(asked.image, asked.image_weight)]
+        references = []
+        if asked.image is not None:
+            references.append(self._reference("", asked.image, asked.image_weight))
         if picture is not None:
             references.append(Reference((self._decoder.picture(picture),), weight=asked.image_weight))
-        for each in asked.references:
-            if (each.image is None) == (not each.clip):
-                raise ConfigError("A reference is either a clip or an image: name one of them.")
-            if each.image is None:
-                references.append(Reference((), each.clip, each.weight, each.wanted))
-            else:
-                references.append(self._picture(each.image, each.weight, each.wanted))
+        references += [self._reference(each.clip, each.image, each.weight, each.wanted) for each in asked.references]
         searcher, strengths = self._galleries.searcher(asked.gallery), {"boolean": asked.alpha}
         return searcher.search(asked.query, asked.systems, asked.k, references, strengths, asked.literal).as_dict()
 
     def match(self, asked: MatchRequest) -> dict[str, Any]:
         """Score captions for one clip or picture with each system."""
-        if (asked.image is None) == (not asked.clip):
-            raise ConfigError("Captions are matched with either a clip or an image: name one of them.")
-        shown = Reference((), asked.clip) if asked.image is None else self._picture(asked.image)
+        shown = self._reference(asked.clip, asked.image)
         searcher, strengths = self._galleries.searcher(asked.gallery), {"boolean": asked.alpha}
         return match(searcher, shown, asked.lines, asked.systems, strengths, asked.literal).as_dict()
 
@@ -302,14 +293,20 @@ class Requests:
             raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
         return self._evaluations.archive.summary(job.result)
 
-    def _picture(self, image: str, weight: float = DEFAULT_WEIGHT, wanted: bool = True) -> Reference:
-        """Decode a data URL."""
+    def _reference(
+        self, clip: str, image: str | None, weight: float = DEFAULT_WEIGHT, wanted: bool = True
+    ) -> Reference:
+        """Name a clip, or decode a picture, which is a data URL."""
+        if (image is None) == (not clip):
+            raise ConfigError("Name either a clip or an image: one of them.")
+        if image is None:
+            return Reference((), clip, weight, wanted)
         head, comma, content = image.partition(",")
         try:
             if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
                 raise ValueError
             picture = base64.b64decode(content, validate=True)
-        except (ValueError, binascii.Error):
+        except ValueError:
             raise MediaError("Send the picture as a data URL: data:image/png;base64,…") from None
         if len(picture) > MAX_PICTURE_MB * MB:
             raise MediaError(TOO_LARGE)

@@ -7,7 +7,7 @@ from pathlib import Path
 from gradio.utils import get_upload_folder
 
 from nt2vr.media.store import DAY_S, LIMITS, evict
-from nt2vr.settings import store_uploads_in
+from nt2vr.settings import prepare_environment
 
 MB = 1_000_000
 MAX_PICTURE_MB = 50
@@ -24,7 +24,7 @@ def prepare_uploads(folder: Path) -> None:
     """
     with suppress(OSError):  # a read-only data folder: Gradio's default will do
         folder.mkdir(parents=True, exist_ok=True)
-        store_uploads_in(folder)
+        prepare_environment({"GRADIO_TEMP_DIR": str(folder.absolute())})
 
 
 def sweep_uploads(folder: Path, interval_s: float = HOUR_S) -> None:

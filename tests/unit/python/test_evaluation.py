@@ -31,7 +31,7 @@ def test_paths_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_folder_without_splits_is_evaluated_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(STRATEGIES, "_added", {})
+    monkeypatch.setitem(STRATEGIES, "backwards", lambda parts: None)  # which is undone after the test
     folder, calls = tmp_path / "own", list[Any]()
     folder.mkdir()
     for name in CAPTIONS:

@@ -122,7 +122,7 @@ def test_a_searcher_goes_on_with_its_clips_while_its_library_grows(tmp_path: Pat
 def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences(
     searcher: nt2vr.GallerySearcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(STRATEGIES, "_added", {})
+    monkeypatch.setitem(STRATEGIES, "opposite", lambda parts: parts.wanted)  # which is undone after the test
 
     def opposite(parts: Parts) -> Any:
         return parts.unwanted[0] if len(parts.unwanted) else parts.wanted

@@ -3,7 +3,6 @@
 Where the first half fails after an upgrade, Gradio no longer has the fault: remove the fix.
 """
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -111,17 +110,6 @@ def test_a_reference_picture_is_not_opened_in_this_process(tmp_path: Path, monke
     with pytest.raises(gr.Error, match="A picture may have 50 MB"):
         fixed.preprocess(ImageData(path=str(picture)))
     assert not opened
-
-
-IMPOSSIBLE: dict[str, tuple[Callable[[], Any], Any]] = {
-    "NaN from a number": (gr.Number, math.nan),
-    "a text from a number": (gr.Number, "abc"),
-    "a list from a drop-down with one value": (lambda: gr.Dropdown(["a"]), ["a"]),
-    "null from radio buttons": (lambda: gr.Radio(["a"]), None),
-    "a text from an HTML component": (lambda: gr.HTML({}), "abc"),
-    "a number from the browser's state": (gr.BrowserState, 1),
-    "a lone surrogate": (gr.Textbox, "\ud800"),
-}
 
 
 @pytest.mark.parametrize(
