@@ -32,7 +32,7 @@ from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
 
-GENERATOR = 5  # cache version: raise it when the same captions give other queries
+GENERATOR = 6  # cache version: raise it when the same captions give other queries
 ReadContents = Callable[[], Mapping[str, VideoContent]]
 
 

@@ -68,7 +68,6 @@ class ComposedQuery:
     hard_ids: tuple[str, ...]  # videos that show both parts
     violating_ids: tuple[str, ...]  # videos that show the unwanted part
     cap_id: str = field(default="", kw_only=True, compare=False)  # in its file
-    denied_first: bool | None = field(default=None, kw_only=True, compare=False)  # see `released.split_as_code`
 
 
 class Composer:

@@ -14,7 +14,6 @@ with all their negations. COLLECTION is msrvtt10ktest, msrvtt1kAtest or vatex_te
 
 import ast
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -30,32 +29,7 @@ _RELEASED = {  # endings of nT2VR's names for each of ours, the first that is th
     NEGATED: ("negated_neginfo.txt", "negated_withneginfo.txt", "negated.txt", "caption.negation.txt"),
     COMPOSED: ("composed.txt",),
 }
-_CUES_OF_CODE = re.compile(r" not | n't ")
-_CLAUSES_OF_CODE, _DENIALS_OF_CODE = re.compile("and|while"), re.compile("not|don't|doesn't")  # within words, too
-_DENIED_FIRST = "negstionfirst"  # as their composer writes it: 1 if the denied clause comes first
 _MAX_CHARS = 1 << 20  # of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has 120,000
-
-
-def split_as_code(text: str, denied_first: bool | None = None) -> tuple[str, tuple[str, ...]]:
-    """Split a sentence for boolean search as the authors' code does: the wanted part, and the unwanted one if any.
-
-    The clause stays with the cue ("a man sings and", "dance"); "doesn't" is no cue, as no space precedes its "n't".
-    Where the file says which clause is denied, they are cut at the first "and" or "while", and what is beyond a second
-    one is lost; a sentence without any, which their code cannot read, stays whole.
-
-    Args:
-        denied_first: whether the denied clause comes first; None if the file does not say.
-
-    Source: `adhocTextDataset` in data_providerneg.py of ruc-aimc-lab/nT2VR.
-    """
-    if denied_first is None:
-        wanted, *unwanted = _CUES_OF_CODE.split(text)
-        return wanted.strip(), tuple(part.strip() for part in unwanted[:1] if part.strip())
-    clauses = _CLAUSES_OF_CODE.split(text)[:2]
-    if len(clauses) < 2:
-        return text, ()
-    denied, wanted = clauses if denied_first else clauses[::-1]
-    return wanted.strip(), (_DENIALS_OF_CODE.sub("", denied).strip(),)
 
 
 class Caption(NamedTuple):
@@ -87,18 +61,11 @@ class CaptionedVideos:
 
 @dataclass(frozen=True)
 class QuerySets:
-    """nT2VR's three query sets over one collection of videos; negated captions have the ids of those they deny.
-
-    Attributes:
-        as_code: kinds whose file is one that the authors' code searches with boolean, and so splits as it does.
-        released: kinds whose file has one of the authors' names.
-    """
+    """nT2VR's three query sets over one collection of videos; negated captions have the ids of those they deny."""
 
     original: tuple[Caption, ...]
     negated: tuple[Caption, ...]
     composed: tuple[ComposedQuery, ...]
-    as_code: tuple[str, ...] = ()
-    released: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, folder: Path) -> "QuerySets":
@@ -118,8 +85,6 @@ class QuerySets:
             tuple(read_captions(paths["original"])) if "original" in paths else (),
             tuple(read_negated(paths["negated"])) if "negated" in paths else (),
             tuple(read_composed(paths["composed"]).values()) if "composed" in paths else (),
-            tuple(kind for kind, path in paths.items() if path.name.endswith(("neginfo.txt", ".composed.txt"))),
-            tuple(kind for kind, path in paths.items() if path.name not in _RELEASED),
         )
 
     def write(self, folder: Path) -> None:
@@ -212,8 +177,7 @@ def read_composed(path: Path) -> dict[str, ComposedQuery]:
         else:
             cap_id, *texts = (str(fields.get(name, "")) for name in ("cap_id", "caption", "wanted", "unwanted"))
             ids = (tuple(map(str, fields.get(name, ()))) for name in ("video_ids", "hard_ids", "violating_ids"))
-            denied_first = fields[_DENIED_FIRST] == 1 if _DENIED_FIRST in fields else None
-            queries[cap_id] = ComposedQuery(*texts, *ids, cap_id=cap_id, denied_first=denied_first)
+            queries[cap_id] = ComposedQuery(*texts, *ids, cap_id=cap_id)
             continue
         raise ConfigError(f"Line {number} of {path} {reason}. A composed query needs cap_id, caption and video_ids.")
     return queries

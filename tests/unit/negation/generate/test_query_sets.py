@@ -16,7 +16,6 @@ from nt2vr.negation.generate.query_sets import (
     read_captions,
     read_composed,
     read_negated,
-    split_as_code,
 )
 from nt2vr.progress import silent, stoppable
 
@@ -215,30 +214,6 @@ def test_training_captions_come_with_all_their_negations(tmp_path: Path) -> None
 )
 def test_a_harmful_line_is_not_an_object_and_nothing_in_it_is_run(line: str) -> None:
     assert object_of(line) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "denied_first", "parts"),
-    [
-        ("a man sings and he doesn't dance", None, ("a man sings and he doesn't dance", ())),
-        ("a man sings and not dances while it rains", None, ("a man sings and", ("dances while it rains",))),
-        ("a man sings and he doesn't dance", False, ("a man sings", ("he  dance",))),
-        ("a man doesn't dance while sings and runs", True, ("sings", ("a man  dance",))),
-        ("a man stands and not sits", False, ("a man st", ("s",))),  # their pattern cuts words, too
-        ("a man dances", True, ("a man dances", ())),
-    ],
-)
-def test_sentences_are_split_as_the_authors_code_does(
-    text: str, denied_first: bool | None, parts: tuple[str, tuple[str, ...]]
-) -> None:
-    assert split_as_code(text, denied_first) == parts
-
-
-def test_the_authors_composer_says_which_clause_is_denied(tmp_path: Path) -> None:
-    path = tmp_path / "t.composed.txt"
-    line = '{"cap_id": "%s", "caption": "a", "video_ids": ["v"]%s}\n'
-    path.write_text(line % ("s0", ', "negstionfirst": 1') + line % ("s1", ', "negstionfirst": 0') + line % ("s2", ""))
-    assert [query.denied_first for query in read_composed(path).values()] == [True, False, None]
 
 
 @pytest.mark.parametrize(
