@@ -1,7 +1,7 @@
 """Composed MIR against hard pairs of every way to exclude: `python -m benchmarks.exclusion`.
 
-Evaluates on the 2,000 test scenes of the built-in world, prints the table of docs/results.md and draws
-docs/exclusion.svg. The strengths on CLIP's card were chosen on validation scenes by `python -m trainer.calibrate`.
+Evaluates on the 2,000 test scenes of the built-in world, and draws docs/exclusion.svg. The strengths on CLIP's card
+were chosen on validation scenes by `python -m trainer.calibrate`.
 """
 
 import math
@@ -11,8 +11,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import nt2vr
-from benchmarks.harness import arguments, write_head, write_row
-from nt2vr.evaluation.measures import HONEST, PAPER
+from benchmarks.harness import arguments
 from nt2vr.models.card import read_card
 from nt2vr.progress import progress_bar
 from nt2vr.search.strategies import STRENGTHS
@@ -30,17 +29,6 @@ MARKED = {
     "anchored": (1, 1.9),
     "spherical": (0.95,),
 }  # and the card's
-SHOWN = (
-    *(
-        "composed/R@1",
-        "composed/R@5",
-        "composed/R@10",
-        "composed/MIR",
-        "composed/hard_pairs",
-        "composed/violations@10",
-    ),
-    *("without/MIR", "without/hard_pairs", "without/violations@10", "not/auc", "negated/delta_MIR"),
-)
 CARD, CHART = Path("assets/models/clip"), Path("docs/exclusion.svg")
 
 WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM, MARGIN = 680, 440, 46, 72, 40, 16
@@ -82,7 +70,7 @@ def short(number: str) -> str:
 
 
 def main() -> None:
-    """Evaluate, print the table, and draw the chart."""
+    """Evaluate, and draw the chart."""
     arguments("exclusion", __doc__).parse_args()
     card = read_card(CARD)
     marked = {name: {*values, nt2vr.System("CLIP", name).strength_for(card)} for name, values in MARKED.items()}
@@ -97,16 +85,7 @@ def main() -> None:
     ]
     with progress_bar() as progress:
         metrics = nt2vr.evaluate("world", systems, progress=progress).metrics
-    table([system.name for system in systems], metrics)
     CHART.write_text("\n".join(chart(fronts, marked, metrics)) + "\n", encoding="utf-8")
-
-
-def table(names: Sequence[str], metrics: Metrics) -> None:
-    """Print a table of the SHOWN measures."""
-    columns = {column.key: (group.head, column) for group in PAPER + HONEST for column in group.columns}
-    write_head("", *(f"{columns[key][0]}: {columns[key][1].head}" for key in SHOWN))
-    for name in names:
-        write_row(name, *(columns[key][1].text(metrics[name][key]) for key in SHOWN))
 
 
 def chart(

@@ -92,12 +92,11 @@ class App:
 
 
 @contextmanager
-def running_app(data: Path, path: str = "", port: int | None = None) -> Iterator[App]:
+def running_app(data: Path, path: str = "") -> Iterator[App]:
     """Start `python app.py` on a data folder, wait until it serves `path`, and stop it after the block."""
-    if port is None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(data)]
     with (
         (data / "app.log").open("ab") as log,
@@ -128,3 +127,21 @@ def wait_until(is_so: Callable[[], bool], limit_s: float = PATIENCE_S) -> None:
         if time.monotonic() > deadline_s:
             raise TimeoutError(f"Waited for {limit_s:.0f} s.")
         time.sleep(0.02)
+
+
+def with_children(pid: int) -> list[int]:
+    """Return a process and all that it has started."""
+    try:
+        own = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [pid, *(each for child in own for each in with_children(int(child)))]
+
+
+def memory_mb(pid: int) -> float:
+    """Return the memory of a process in 10^6 bytes, shared pages divided among those who share them (PSS)."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:  # it has ended
+        return 0.0
+    return next((int(line.split()[1]) / 1000 for line in lines if line.startswith("Pss:")), 0.0)

@@ -20,7 +20,7 @@ import av
 import gradio
 import numpy as np
 
-from benchmarks.harness import arguments
+from benchmarks.harness import arguments, memory_mb, with_children
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
 from nt2vr.media.decode import Decoder
@@ -66,23 +66,13 @@ class Memory(Thread):
     def run(self) -> None:
         """Look until the process ends."""
         while True:
-            tasks = Path("/proc/self/task").glob("*/children")
-            children = [pid for task in tasks for pid in task.read_text().split()]
-            own, *others = (_resident_mb(pid) for pid in ("self", *children))
+            own, *others = map(memory_mb, with_children(os.getpid()))
             self.own_mb, self.peak_mb = max(self.own_mb, own), max(self.peak_mb, own + sum(others))
             time.sleep(0.5)
 
     def text(self) -> str:
         """Say it."""
         return f"\nPeak memory so far: {self.peak_mb:,.0f} MB with the children, {self.own_mb:,.0f} MB without.\n\n"
-
-
-def _resident_mb(pid: str) -> float:
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:  # it has ended
-        return 0.0
-    return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS")), 0.0)
 
 
 def cost_of(work: Callable[[], object]) -> Cost:

@@ -1,4 +1,4 @@
-"""What the first screen shows, at four sizes, as JSON: `python -m benchmarks.page [--shots FOLDER]`.
+"""What the first screen shows, at four sizes, as JSON: `python -m benchmarks.page`.
 
 It opens the page in headless Chromium (Playwright, from tests/requirements.txt) and waits for the first answer.
 `first_clip_y` and `controls_height`, of all between the tabs and the columns, are CSS pixels; `rows_of_controls` are
@@ -8,7 +8,6 @@ is the cumulative layout shift (Layout Instability API), without what follows an
 
 import json
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -48,20 +47,15 @@ MEASURE = """() => {
 }"""
 
 
-def measured(browser: Browser, url: str, size: tuple[int, int], query: str, shots: Path | None) -> dict[str, Any]:
-    """Open the page at a size, and measure it; with `shots`, write a picture of it in light and dark there."""
+def measured(browser: Browser, url: str, size: tuple[int, int]) -> dict[str, Any]:
+    """Open the page at a size, and measure it."""
     view = ViewportSize(width=size[0], height=size[1])
     page = browser.new_context(viewport=view, reduced_motion="reduce").new_page()
     page.add_init_script(SHIFTS)
-    page.goto(f"{url}{query}")
+    page.goto(url)
     page.locator(".nt-clip").first.wait_for(timeout=SEARCH_MS)
     page.wait_for_timeout(SETTLED_MS)
     found: dict[str, Any] = page.evaluate(MEASURE)
-    if shots:
-        for theme in ("light", "dark"):
-            page.evaluate("isDark => document.body.classList.toggle('dark', isDark)", theme == "dark")
-            page.wait_for_timeout(SETTLED_MS)
-            page.screenshot(path=shots / f"{size[0]}-{theme}.png")
     page.context.close()
     return found
 
@@ -70,18 +64,11 @@ def main() -> None:
     """Print one line of JSON per size."""
     parser = arguments("page", __doc__)
     parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser (default: %(default)s)")
-    parser.add_argument("--query", default="", help="of the address, such as ?q=a+dog (default: a first visit's)")
-    parser.add_argument("--shots", type=Path, help="folder for pictures, in light and dark")
-    parser.add_argument("--url", help="of an app that runs already, with its /")
     flags = parser.parse_args()
-    with (
-        TemporaryDirectory() as data,
-        nullcontext(flags) if flags.url else running_app(Path(data)) as app,
-        sync_playwright() as playwright,
-    ):
+    with TemporaryDirectory() as data, running_app(Path(data)) as app, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=flags.chromium, args=["--no-sandbox"])
         for size in SIZES:
-            found = measured(browser, app.url, size, flags.query, flags.shots)
+            found = measured(browser, app.url, size)
             sys.stdout.write(json.dumps({"size": "×".join(map(str, size)), **found}, ensure_ascii=False) + "\n")
         browser.close()
 

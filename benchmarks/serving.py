@@ -25,7 +25,18 @@ from typing import Any
 import httpx
 import numpy as np
 
-from benchmarks.harness import PATIENCE_S, App, arguments, in_turns, running_app, wait_until, write_head, write_row
+from benchmarks.harness import (
+    PATIENCE_S,
+    App,
+    arguments,
+    in_turns,
+    memory_mb,
+    running_app,
+    wait_until,
+    with_children,
+    write_head,
+    write_row,
+)
 from benchmarks.search import queries
 from nt2vr.settings import PACKAGE
 from trainer.runs.run_folder import RunFolder
@@ -37,29 +48,10 @@ RUN = "load"  # a run is named by its folder
 HEALTH = "api/health"  # answers once searches do
 
 
-def rss_mb(app: App) -> float:
-    """Memory of the app and the decoders it has started, in 10^6 bytes, shared pages counted once (PSS)."""
-    pids = [app.process.pid, *_children(app.process.pid)]
-    return sum(map(_pss, pids)) / 1000
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        own = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
-    return [each for child in own for each in (child, *_children(child))]
-
-
-def _pss(pid: int) -> int:
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return 0
-    if b"trainer" in command.split(b"\0"):
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+def memory_of(app: App) -> float:
+    """Memory of the app and its children but the trainer, in 10^6 bytes."""
+    commands = {pid: Path(f"/proc/{pid}/cmdline") for pid in with_children(app.process.pid)}
+    return sum(memory_mb(pid) for pid, file in commands.items() if b"\0trainer\0" not in file.read_bytes())
 
 
 @contextmanager
@@ -211,9 +203,9 @@ def measure(
     with running_app(data, HEALTH) as app:
         systems = [*SYSTEMS[:2], RUN] if (data / "runs").exists() else SYSTEMS
         asyncio.run(load(app, 5, systems))  # warms up
-        before_mb = rss_mb(app)
+        before_mb = memory_of(app)
         tally = asyncio.run(load(app, seconds, systems))
-        sys.stdout.write(tally.row(name, seconds, f"{before_mb:.0f} → {rss_mb(app):.0f}"))
+        sys.stdout.write(tally.row(name, seconds, f"{before_mb:.0f} → {memory_of(app):.0f}"))
         for error in sorted(set(tally.errors))[:5]:
             sys.stdout.write(f"error: {error}\n")
 

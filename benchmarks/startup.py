@@ -1,7 +1,7 @@
-"""Time from `python app.py` to the first answered query: `python -m benchmarks.startup [--repeat 5] [--port N]`.
+"""Time from `python app.py` to the first answered query: `python -m benchmarks.startup [--repeat 5]`.
 
-For comparison, the time to import torch, open_clip and gradio is measured in the same minute. A cold start has an
-empty data folder (--data-dir), like the very first start; a warm start reuses the caches of the previous one.
+For comparison, the time to import torch, open_clip and gradio is measured in the same minute. A first start fills the
+caches of the data folder.
 """
 
 import subprocess
@@ -27,10 +27,10 @@ def imports_s() -> float:
     return timed(lambda: subprocess.run([sys.executable, "-c", IMPORTS], cwd=PACKAGE.parent, check=True))[0]
 
 
-def start_s(port: int | None, data_dir: Path) -> tuple[float, float]:
+def start_s(data_dir: Path) -> tuple[float, float]:
     """Return the seconds until the page is served, and until the first query is answered."""
     begin_s = time.perf_counter()
-    with running_app(data_dir, port=port) as app:
+    with running_app(data_dir) as app:
         page_s = time.perf_counter() - begin_s
         client = Client(app.url, verbose=False)
         answer = client.predict(QUERY, SYSTEMS, K, None, api_name="/search")
@@ -46,19 +46,15 @@ def main() -> None:
     """Measure in turn, to spread other load on the machine evenly, and print the medians."""
     parser = arguments("startup", __doc__)
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--port", type=int, help="default: a free one each time")
-    flags = parser.parse_args()
-    rows: list[tuple[float, ...]] = []
-    for _ in range(flags.repeat):
-        with TemporaryDirectory() as folder:
-            cold, warm = (start_s(flags.port, Path(folder)) for _ in ("cold", "warm"))
-        rows.append((imports_s(), *warm, *cold))
-    imports, warm_page, warm_answer, cold_page, cold_answer = np.median(rows, axis=0)
-    name = f"from `python app.py`, median of {flags.repeat}"
+    repeat = parser.parse_args().repeat
+    with TemporaryDirectory() as folder:
+        start_s(Path(folder))
+        rows = [(imports_s(), *start_s(Path(folder))) for _ in range(repeat)]
+    imports, page, answer = np.median(rows, axis=0)
+    name = f"from `python app.py`, median of {repeat}"
     write_head(name, "page is up, s", "first query answered, s", "compared with the imports")
     write_row("importing torch, open_clip and gradio alone", "", f"{imports:.1f}", "")
-    write_row("warm cache", f"{warm_page:.1f}", f"{warm_answer:.1f}", f"{warm_answer / imports:.2f} times")
-    write_row("very first start", f"{cold_page:.1f}", f"{cold_answer:.1f}", f"{cold_answer - imports:+.1f} s")
+    write_row("warm cache", f"{page:.1f}", f"{answer:.1f}", f"{answer / imports:.2f} times")
 
 
 if __name__ == "__main__":

@@ -6,16 +6,14 @@ A RUN is a comma-separated list of settings, "alpha=0.8,seed=1"; "base" measures
 flickr8k_captions.txt, msrvtt_captions_2k.csv and msrvtt1k_captions.jsonl, which are not part of this project. MiniLM
 learns from the first two with the preset teach-text. The 1,000 videos of the third are split in half by the hashes of
 their ids: choices are made on the validation half, and the other is reported. The gallery is embedded by the untaught
-encoder, as a frozen visual tower would. Results go to OUT/results.jsonl, one line per run and half, and ten queries
-with their first three videos to OUT/samples-RUN.txt. Models are kept in OUT/RUN.pt: a run that is asked for again is
-not trained again, only measured.
+encoder, as a frozen visual tower would. Results go to OUT/results.jsonl, one line per run and half. Models are kept in
+OUT/RUN.pt: a run that is asked for again is not trained again, only measured.
 """
 
 import csv
 import json
 import logging
 import random
-import re
 import sys
 import time
 from collections import defaultdict
@@ -25,13 +23,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 
-from benchmarks.harness import arguments, write_head, write_row
+from benchmarks.harness import arguments
 from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
 from nt2vr.datasets import load
 from nt2vr.datasets.load import sample_ids
@@ -76,26 +75,6 @@ logger = logging.getLogger(__name__)
 Run = Mapping[str, float]
 
 
-COLUMNS = {  # heading: measure and digits
-    "original MIR": ("original/MIR", 3),
-    "composed MIR": ("composed/MIR", 3),
-    "hard pairs “A and not B”": ("composed/hard_pairs", 1),
-    "violations@10": ("composed/violations@10", 1),
-    "hard pairs “A without N”": ("without/hard_pairs", 1),
-    "AUC “not B”": ("not/auc", 3),
-    "ΔMIR": ("negated/delta_MIR", 3),
-    "of 50 concepts": ("held_out/hard_pairs yes", 1),
-    "of others": ("held_out/hard_pairs no", 1),
-    **{
-        f"{name}{of}": (f"new/{name}{of}", digits)
-        for name in ("phrase denied", "phrase", "a word", "all words")
-        for of, digits in (("", 1), (", drop", 1), (", queries", 0))
-    },
-    "text/kept": ("text/kept", 3),
-    "text/idioms": ("text/idioms", 3),
-}
-
-
 @dataclass(frozen=True, eq=False)
 class Half:
     """Half of the videos.
@@ -130,40 +109,15 @@ def denies_held_out(unwanted: str) -> bool:
     return any(form.startswith(concept.removesuffix("e")) for form in forms for concept in HELD_OUT)
 
 
-def write_means(folders: Sequence[Path]) -> None:
-    """Print a table per half, with means over seeds: a row per setting, and per baseline."""
-    lines = [
-        json.loads(line)
-        for folder in folders
-        for line in (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
-    for half in dict.fromkeys(line["half"] for line in lines):
-        rows: dict[str, list[Mapping[str, float]]] = defaultdict(list)
-        for line in lines:
-            if line["half"] == half:
-                rows[setting_of(line)].append({**line["metrics"], **line})
-        sys.stdout.write(f"\n{half}\n\n")
-        write_head("", "seeds", *COLUMNS)
-        for name, seeds in rows.items():
-            cells = (
-                with_spread([seed[key] for seed in seeds if key in seed], digits) for key, digits in COLUMNS.values()
-            )
-            write_row(name, len(seeds), *cells)
-
-
-def setting_of(line: Mapping[str, Any]) -> str:
-    """Name a baseline, or a run without its seed."""
-    if line["run"] == "base":
-        return str(line["system"])
-    return re.sub(r",?seed=\d+", "", line["run"])
-
-
-def with_spread(values: Sequence[float], digits: int) -> str:
-    """Format the mean, with the standard deviation of several; a dash for none."""
-    if not values:
-        return "–"
-    spread = f" ± {stdev(values):.{digits}f}" if len(values) > 1 else ""
-    return f"{mean(values):.{digits}f}{spread}"
+def write_means(path: Path) -> None:
+    """Print mean and standard deviation over seeds of every measure, by half and by baseline or run."""
+    lines = pd.read_json(path, lines=True)
+    runs = lines.run.str.replace(r",?seed=\d+", "", regex=True)
+    metrics = pd.json_normalize(lines.pop("metrics").tolist())
+    keys = [lines.half, runs.where(runs != "base", lines.system).rename("run")]
+    sys.stdout.write(
+        pd.concat([metrics, lines.select_dtypes("number")], axis=1).groupby(keys).agg(["mean", "std"]).T.to_string()
+    )
 
 
 def main() -> None:
@@ -177,7 +131,7 @@ def main() -> None:
     parser.add_argument("runs", nargs="*", default=["base"])
     options = parser.parse_args()
     if options.means:
-        write_means([options.out])
+        write_means(options.out / "results.jsonl")
         return
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -205,7 +159,6 @@ def main() -> None:
             for line in measured(encoder, halves, denied):
                 file.write(json.dumps({"run": name, **line, **found}) + "\n")
                 file.flush()
-        (options.out / f"samples-{name}.txt").write_text("".join(samples(encoder, halves[1])), encoding="utf-8")
 
 
 def settings_of(name: str) -> Run:
@@ -354,18 +307,6 @@ def measured(encoder: MiniLMEncoder, halves: Sequence[Half], denied: set[str] | 
                 "system": system.name,
                 "metrics": {**summarise(queries, values), **of_concepts, **further},
             }
-
-
-def samples(encoder: MiniLMEncoder, half: Half, count: int = 10) -> Iterator[str]:
-    """Yield random "A and not B" queries, each with the first three videos and whether these are right."""
-    benchmark = half.benchmark
-    composed = [query for query in benchmark.queries if query.kind == "composed" and len(query.hard)]
-    chosen = random.Random(SEED).sample(composed, count)
-    for query, vector in zip(chosen, encoder.encode_text([query.text for query in chosen]), strict=True):
-        yield f"{query.text}\n"
-        for video in np.argsort(-(half.videos[: len(benchmark.video_ids)] @ vector))[:3]:
-            verdict = "right" if video in query.relevant else "violates" if video in query.violating else "other"
-            yield f"    {verdict:8s} {benchmark.captions[benchmark.video_ids[video]][0]}\n"
 
 
 def novelties(queries: Sequence[JudgedQuery], denied: set[str]) -> list[str]:

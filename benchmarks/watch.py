@@ -1,6 +1,6 @@
 """Time from “Train from here” to each checkpoint: `python -m benchmarks.watch [--set KEY=VALUE …] [--check]`.
 
-Starts a run of the preset `stage` as the page does, in an empty data folder; `--again` starts it once more. Prints
+Starts a run of the preset `stage` as the page does, in an empty data folder. Prints
 when each step of the preparation began, and for each checkpoint the seconds since the start and the hard pairs on the
 run's own validation clips. `--check` measures the last one on the 1,000 validation clips of docs/results.md too. The
 page shows a checkpoint up to two seconds later.
@@ -68,16 +68,14 @@ def main() -> None:
     """Print a table per run."""
     parser = arguments("watch", __doc__)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the preset")
-    parser.add_argument("--again", action="store_true", help="start a second run")
     parser.add_argument("--check", action="store_true", help="measure the last checkpoint on 1,000 clips")
     flags = parser.parse_args()
     prepare_environment()
     config = load_config(PRESETS / "stage.json", dict(map(parse_change, flags.set)))
     with TemporaryDirectory() as folder:
         manager = RunManager(Path(folder) / "runs")
-        for _ in range(2 if flags.again else 1):
-            sys.stdout.write(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
-            run = watch(manager, config)
+        sys.stdout.write(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
+        run = watch(manager, config)
         if flags.check:
             check(run, config, manager.folder / ".frames")
 

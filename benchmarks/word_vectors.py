@@ -5,7 +5,7 @@ reduced by PCA to the tower's width, and scaled. They are all that is taken from
 projection start from random weights, as does the visual tower unless it comes from a checkpoint. Trained with
 `keep_tokens`, the vectors stay as they are, so words that no caption has keep their place among the others.
 
-    python -m benchmarks.word_vectors FOLDER [--visual assets/models/clip | --visual-width 24] [--layers 3] [--random]
+    python -m benchmarks.word_vectors FOLDER [--visual assets/models/clip | --visual-width 24] [--layers 3]
 """
 
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ def piece_vectors(width: int) -> Tensor:
     return scaled.float()
 
 
-def write_base(folder: Path, visual: Path | None, layers: int, random: bool, scale: float, width: int) -> None:
+def write_base(folder: Path, visual: Path | None, layers: int, width: int) -> None:
     """Write the checkpoint folder; `width` is that of a random visual tower."""
     cfg = text_cfg(layers=layers)
     vision_cfg = SMALL_MODEL["vision_cfg"] if visual else {**SMALL_MODEL["vision_cfg"], "width": width}
@@ -77,8 +77,7 @@ def write_base(folder: Path, visual: Path | None, layers: int, random: bool, sca
         model.logit_scale.data.copy_(donor.logit_scale.data)
         card = Card("Word vectors", frames=card.frames)
     with torch.no_grad():
-        vectors = piece_vectors(cfg["width"])
-        model.token_embedding.weight.copy_(scale * (torch.randn_like(vectors) if random else vectors))
+        model.token_embedding.weight.copy_(piece_vectors(cfg["width"]))
     write_checkpoint(folder, model, model_cfg, preprocess, card, tokenizer=tokenizer)
 
 
@@ -89,10 +88,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--visual", type=Path, help="checkpoint whose visual tower and temperature are taken")
     parser.add_argument("--visual-width", type=int, default=16, help="of a visual tower from random weights")
     parser.add_argument("--layers", type=int, default=3)
-    parser.add_argument("--random", action="store_true", help="the control: random vectors of the same size")
-    parser.add_argument("--scale", type=float, default=1.0)
     args = parser.parse_args(argv)
-    write_base(args.folder, args.visual, args.layers, args.random, args.scale, args.visual_width)
+    write_base(args.folder, args.visual, args.layers, args.visual_width)
 
 
 if __name__ == "__main__":

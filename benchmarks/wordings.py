@@ -1,16 +1,13 @@
-"""How systems hear the wordings of an exclusion: `python -m benchmarks.wordings [-v]`.
+"""How systems hear the wordings of an exclusion: `python -m benchmarks.wordings`.
 
 120 sentences about the built-in gallery: ten scenes in twelve wordings, with both parts known. Prints, per wording,
 what share of the first eight clips is right, and what share violates: shows the unwanted part. The first column is the
-share that a perfect system would get right: four to eight clips of a scene are. With `--run`, the newest checkpoint of
-a training run is asked in CLIP-neg's place.
+share that a perfect system would get right: four to eight clips of a scene are.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from benchmarks.harness import app_searcher, arguments, write_head, write_row
 from nt2vr.negation.parse.query import Query
@@ -117,27 +114,19 @@ def counted(searcher: Searcher, query: Query, ranking: Ranking) -> Counter[Verdi
 
 def main() -> None:
     """Print a row per wording."""
-    parser = arguments("wordings", __doc__)
-    parser.add_argument("-v", "--verbose", action="store_true", help="print every sentence with its parts as parsed")
-    parser.add_argument("--run", type=Path, metavar="RUN_FOLDER", help="a training run, asked in place of CLIP-neg")
-    options = parser.parse_args()
-    run: Path | None = options.run and options.run.resolve()
-    model = run.name if run else "CLIP-neg"
-    systems, with_gold = ([name.replace("CLIP-neg", model) for name in some] for some in (SYSTEMS, WITH_GOLD))
-    names = [*systems, *(f"{name}, parts known" for name in with_gold)]
+    arguments("wordings", __doc__).parse_args()
+    names = [*SYSTEMS, *(f"{name}, parts known" for name in WITH_GOLD)]
     total: dict[str, Counter[Verdict | None]] = {name: Counter() for name in ("", *names)}
-    with app_searcher(run and run.parent) as searcher:
+    with app_searcher() as searcher:
         write_head("right / violating, %", "possible", *names)
         for wording, queries in sentences().items():
             found: dict[str, Counter[Verdict | None]] = {name: Counter() for name in total}
             for query in queries:
                 fitting = sum(judge_video(query, video) == "right" for video in searcher.gallery.videos)
                 found[""]["right"] += min(K, fitting)
-                parsed, known = searcher.search(query.text, systems, K), searcher.search(query, with_gold, K)
+                parsed, known = searcher.search(query.text, SYSTEMS, K), searcher.search(query, WITH_GOLD, K)
                 for name, ranking in zip(names, (*parsed.rankings, *known.rankings), strict=True):
                     found[name] += counted(searcher, query, ranking)
-                if options.verbose:
-                    sys.stderr.write(f"{query.text!r}: {parsed.query.wanted}, not {parsed.query.unwanted}\n")
             write_row(wording, *_cells(found, len(queries)))
             for name, counts in found.items():
                 total[name] += counts

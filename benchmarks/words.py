@@ -4,11 +4,8 @@ Asks for single words among test scenes, drawn once and cached; every thing is i
 
 - known: names of things and kinds, deeds and places: precision@10, and the share of at least .5;
 - unseen: words of `assets/world/unseen_words.tsv`, which no caption has, next to the known word in their place;
-- things: precision@8 of the usual name, and the things that its wrong clips show most often for their number;
-- time of day: hard pairs of "in the park but not at night" and the like, of all places and things shown at both times;
-- typed: the share of typed queries (`shared/data/typed_queries_dev.jsonl`, if it is there) that get verdicts, and of
-  their content words (nouns, verbs and adjectives) that are known: by themselves, as the end of a known phrase, or, of
-  verbs that mean nothing without an object, with their objects on average.
+- things: precision@8 of the usual name;
+- time of day: hard pairs of "in the park but not at night" and the like, of all places and things shown at both times.
 """
 
 import json
@@ -27,14 +24,10 @@ from nt2vr.evaluation.ranks import ordered_shares
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import Tagger
-from nt2vr.negation.parse.tokens import VERB_TAGS
-from nt2vr.settings import PACKAGE, Settings, prepare_environment
+from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world.claims import Act, Claim, SceneTable, Who, seen_in
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.lexicon import lexicon, tokens_of
-from nt2vr.world.reader import labels, read_claim, read_parts
+from nt2vr.world.reader import labels, read_claim
 from nt2vr.world.sampling import sample_scenes, showing, stream_staged
 from nt2vr.world.scenes import Scene
 from nt2vr.world.things import deeds, kinds, places, read_table, things
@@ -43,8 +36,6 @@ from nt2vr.world.wording import meanings
 NUM_CLIPS, SEED = 1_000, 7
 LEAST = 16  # clips with each thing
 FEWEST = 4  # clips that show a word, for it to be measured
-CONTENT = frozenset({"NOUN", "ADJ"}) | VERB_TAGS - {"MD"}
-TYPED = PACKAGE.parents[1] / "shared" / "data" / "typed_queries_dev.jsonl"
 Words = Mapping[str, Claim]
 
 
@@ -104,20 +95,12 @@ class Asked:
         return found
 
 
-def of_things(asked: Asked, scenes: Sequence[Scene]) -> list[dict[str, Any]]:
-    """Return precision@8 and confusions of each thing, worst first."""
-    shown = [{figure.thing for figure in scene.figures} for scene in scenes]
-    usual = Counter(name for names in shown for name in names)
+def of_things(asked: Asked) -> list[float]:
+    """Return precision@8 of each thing by its usual name; wherever it is seen counts."""
     words = [thing.nouns[0].word for thing in things().values()]
-    found = []
-    for name, word, best in zip(things(), words, asked.ranked(words, 8), strict=True):
-        meant = meanings()[word]
-        wrong = [shown[row] for row in best if not meant & {figure.thing for figure in seen_in(scenes[row])}]
-        counts = Counter(other for names in wrong for other in names)
-        ordered = sorted(counts, key=lambda other: -counts[other] * math.log(len(scenes) / usual[other]))
-        confusions = {other: counts[other] for other in ordered[:3]}
-        found.append({"thing": name, "word": word, "precision@8": 1 - len(wrong) / 8, "instead": confusions})
-    return sorted(found, key=lambda row: row["precision@8"])
+    right = [asked.table.holding(Claim((Who(meanings()[word]),))) for word in words]
+    ranked = asked.ranked(words, 8)
+    return [float(found[best].mean()) for found, best in zip(right, ranked, strict=True)]
 
 
 def of_night(asked: Asked) -> dict[str, Any]:
@@ -136,66 +119,24 @@ def of_night(asked: Asked) -> dict[str, Any]:
     return found
 
 
-def of_typed(path: Path, asked: Asked, precisions: Mapping[str, float]) -> dict[str, Any]:
-    """Return how many typed queries are read, by their group, and how many of their words are known."""
-    tagger = Tagger()
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    read: dict[str, list[bool]] = {}
-    words: list[tuple[str, str]] = []  # with their lemmas
-    for row in rows:
-        query = understand(row["text"], tagger)
-        parts = (*query.wanted, *query.unwanted)
-        wanted, unwanted = read_parts(query)
-        read.setdefault(row["group"], []).append(bool(parts) and None not in wanted + unwanted)
-        if row["group"] != "foreign":
-            tokens = {token.text.lower(): token for token in tagger.tag(row["text"]) if token.tag in CONTENT}
-            said = [word for part in parts for word in tokens_of(part) if word in tokens and _says(word)]
-            words += [(word, tokens[word].lemma) for word in said]
-    claims = {word: claim for word, _ in words if (claim := read_claim(word))}
-    precisions = {**asked.precisions(claims), **precisions}
-    known = [_known(word, lemma, precisions) for word, lemma in words]
-    unknown = Counter(word for (word, _), is_known in zip(words, known, strict=True) if not is_known)
-    english = [is_read for group, some in read.items() if group != "foreign" for is_read in some]
-    return {
-        "queries": len(english),
-        "with verdicts": _mean(english),
-        "by group": {group: round(_mean(some), 3) for group, some in sorted(read.items())},
-        "content words": len(words),
-        "known content words": _mean(known),
-        "unknown": dict(unknown.most_common()),
-    }
-
-
-def _says(word: str) -> bool:
-    meaning = lexicon().get((word,))
-    return meaning is None or meaning.kind in ("noun", "verb", "place")
-
-
-def _known(word: str, lemma: str, precisions: Mapping[str, float]) -> bool:
-    """Return whether a word, another one of the same meaning, or a place that ends in it ("on the beach") is known."""
-    meaning = lexicon().get((word,))
-    forms = {word, inflect_phrase(lemma, "VBG"), *(text for text in precisions if text.split()[-1] == word)}
-    if meaning and meaning.kind == "noun":
-        forms |= {other for other, names in meanings().items() if names == meaning.names}
-    return any(precisions.get(form, 0) >= 0.5 for form in forms)
-
-
 def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if values else math.nan
 
 
 def measure(asked: Asked, scenes: Sequence[Scene]) -> dict[str, Any]:
-    """Return all figures but those of typed queries; "precisions" has those of known words, and of verbs."""
+    """Return all figures."""
     unseen = unseen_words()
-    by_object: dict[bool, dict[str, Claim]] = {False: {}, True: {}}
-    for label in labels():
-        by_object[any(act.objects for who in label.claim.whos for act in who.acts)][label.texts[0]] = label.claim
-    known = asked.precisions(by_object[False])
+    known = asked.precisions(
+        {
+            label.texts[0]: label.claim
+            for label in labels()
+            if not any(act.objects for who in label.claim.whos for act in who.acts)
+        }
+    )
     new = asked.precisions({word: claim for word, (_, claim) in unseen.items()})
     instead = asked.precisions({known: claim for known, claim in unseen.values()})
     pairs = [(precision, instead[unseen[word][0]]) for word, precision in new.items()]
-    rows = of_things(asked, scenes)
-    of = [row["precision@8"] for row in rows]
+    of = of_things(asked)
     return {
         "clips": len(scenes),
         "known": {"words": len(known), "precision@10": _mean([*known.values()]), "at least .5": _least(known, 0.5)},
@@ -207,17 +148,7 @@ def measure(asked: Asked, scenes: Sequence[Scene]) -> dict[str, Any]:
         },
         "things": {"precision@8": _mean(of), **{f"at least {x}": sum(p >= x for p in of) for x in (0.5, 0.8)}},
         "time of day": of_night(asked),
-        "each thing": rows,
-        "precisions": verbs_of(asked.precisions(by_object[True])) | known,
     }
-
-
-def verbs_of(precisions: Mapping[str, float]) -> dict[str, float]:
-    """Return the mean precision of each verb with its objects: of "wearing", that of "wearing a hat" and the like."""
-    found: dict[str, list[float]] = {}
-    for phrase, precision in precisions.items():
-        found.setdefault(phrase.split()[0], []).append(precision)
-    return {verb: _mean(each) for verb, each in found.items()}
 
 
 def _least(precisions: Mapping[str, float], least: float) -> float:
@@ -229,7 +160,6 @@ def main() -> None:
     parser = arguments("words", __doc__)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--cache", type=Path, help="folder of the drawn clips; the app's own by default")
-    parser.add_argument("--typed", type=Path, default=TYPED, help="typed queries")
     flags = parser.parse_args()
     prepare_environment()
     settings = Settings.read()
@@ -237,10 +167,7 @@ def main() -> None:
     cache = flags.cache or settings.data_dir / "cache"
     clips = ClipFile.of("test", scenes, encoder.num_frames, encoder.card.framing, cache)
     asked = Asked(encoder, scenes, clips.embeddings(encoder, keeps_frames=True))
-    found = measure(asked, scenes)
-    if flags.typed.is_file():
-        found["typed"] = of_typed(flags.typed, asked, found["precisions"])
-    json.dump(found, sys.stdout, indent=1)
+    json.dump(measure(asked, scenes), sys.stdout, indent=1)
 
 
 if __name__ == "__main__":
