@@ -157,7 +157,7 @@ def test_during_swaps_every_answer_comes_from_exactly_one_model(
             while not done.is_set():
                 try:
                     answer = searcher.search(QUERY, SYSTEMS, 5)
-                    time.sleep(0.005)  # so that swaps happen between an answer and the look at one of its clips
+                    time.sleep(0.02)  # so that swaps happen between an answer and the look at one of its clips
                     answers.append((expected.get(content_of(searcher, answer)), [r.epoch for r in answer.rankings]))
                 except Exception as error:
                     failures.append(error)
@@ -166,18 +166,18 @@ def test_during_swaps_every_answer_comes_from_exactly_one_model(
         with searcher.watching():
             for thread in threads:
                 thread.start()
-            for epoch in range(2, 12):
+            for epoch in range(2, 9):
                 publish(runs, epoch, sources / order[epoch % len(order)])
                 wait_for(lambda epoch=epoch: searcher.live.get("run").epoch == epoch)  # type: ignore[misc]
             done.set()
             for thread in threads:
                 thread.join()
     assert failures == []
-    assert len(answers) > 20
+    assert len(answers) > 12
     for answered_by, epochs in answers:
         assert len(set(epochs)) == 1
         assert answered_by == (order[(epochs[0] or 0) % len(order)] if epochs[0] != 1 else "0")
-    assert len({epochs[0] for _, epochs in answers}) > 5  # many swaps happened under searches
+    assert len({epochs[0] for _, epochs in answers}) > 3  # many swaps happened under searches
 
 
 def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, viewer: Five, sources: Path, runs: Path) -> None:

@@ -114,10 +114,8 @@ def test_the_loss_order_teaches_a_text_tower_with_a_pooling_that_is_kept(config:
     assert train(Learner(replace(config, epochs=1)), RunFolder(folder), ordered(48, 0), ordered(12, 1)) == "finished"
     base = RunFolder(folder).checkpoint(1)
     losses: dict[str, Any] = {"contrastive": {}, "order": {}}
-    config = replace(
-        config, base=str(base), train="text", keep_head=True, pooling="base", losses=losses, num_clips=200
-    )
-    clips = world_clips("train", 200, config.num_frames, Framing(64), 0, tmp_path)
+    config = replace(config, base=str(base), train="text", keep_head=True, pooling="base", losses=losses, num_clips=48)
+    clips = world_clips("train", 48, config.num_frames, Framing(64), 0, tmp_path)
     learner = Learner(config)
     prepare(learner, clips, lambda: False)
     assert learner.videos is not None and learner.frames is not None and learner.frames.ndim == 3

@@ -238,7 +238,10 @@ KINDS: dict[str, Callable[[Path, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+DEFAULT = "text tower", "every caption", "fusion"  # the others take long, too, and differ in fewer ways
+
+
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=() if k in DEFAULT else pytest.mark.slow) for k in KINDS])
 def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     kind: str, tmp_path: Path, write_video: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
