@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,24 +38,22 @@ STRANGER = {"X-Forwarded-For": "203.0.113.7"}  # headers of somebody behind a pr
 WITHOUT_SPACES = "`spaces` package is required"  # Gradio's own traceback in an app that is told to be on a Space
 
 
-class TwoAppsScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
-    """Gives each module's tests to one worker, and those of the running app to two, each with an app of its own."""
+class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
+    """Gives each module's tests to one worker, and all those of the running app to the same."""
 
     def _split_scope(self, nodeid: str) -> str:
         module = nodeid.partition("::")[0]
-        if not module.startswith(("tests/app/", "tests/browser/")):
-            return module
-        return "one app" if module.startswith("tests/app/") else "another"
+        return "the app" if module.startswith(("tests/app/", "tests/browser/")) else module
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One per core, and another where the app is tested: two of them wait a third of their time then."""
+    """One per core, and another where the app is tested: that one waits a third of its time."""
     only_units = all("unit" in Path(argument).parts for argument in config.args)
     return (os.cpu_count() or 1) + (not only_units)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TwoAppsScheduling:
-    return TwoAppsScheduling(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAppScheduling:
+    return OneAppScheduling(config, log)
 
 
 @pytest.fixture
@@ -107,8 +106,9 @@ class RunningApp:
 
 @pytest.fixture(scope="session")
 def running_app(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) -> Iterator[RunningApp]:
-    """Start the app once per worker; its data folder is new. Tests leave no runs, models or reports in it."""
-    with run_app(tmp_path_factory.mktemp("app"), gallery_data / "cache") as app:
+    """Start the app once, with tools for agents and a new data folder; tests leave no runs, models or reports."""
+    flags = ["--mcp"] if find_spec("mcp") else []
+    with run_app(tmp_path_factory.mktemp("app"), gallery_data / "cache", flags=flags) as app:
         yield app
 
 

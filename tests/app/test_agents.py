@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+import shutil
 from collections.abc import Mapping
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.app.conftest import OWNER
-from tests.conftest import RunningApp
+from nt2vr.models.checkpoint import WEIGHTS
+from nt2vr.ui.web.permissions import TOKEN_FILE
+from tests.conftest import STRANGER, RunningApp
+from tests.tiny import write_tiny
 
 pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
 
@@ -23,7 +26,7 @@ def ask(app: RunningApp, *calls: tuple[str, Mapping[str, Any]], token: str = "")
     """Connect, list the tools, and call some; a result is its JSON, or the text of its error."""
 
     async def session() -> tuple[set[str], list[Any]]:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        headers = {**STRANGER, **({"Authorization": f"Bearer {token}"} if token else {})}
         async with (
             httpx.AsyncClient(headers=headers, timeout=300) as client,
             streamable_http_client(f"{app.url}gradio_api/mcp/", http_client=client) as (read, write, _),
@@ -41,27 +44,38 @@ def ask(app: RunningApp, *calls: tuple[str, Mapping[str, Any]], token: str = "")
     return asyncio.run(session())
 
 
-def test_a_stranger_searches_as_over_http(server: RunningApp) -> None:
+def test_a_stranger_searches_as_over_http(running_app: RunningApp) -> None:
     query = {"query": "a dog and not a cat", "systems": ["CLIP-neg"], "k": 3}
     tools, (answer, parts, systems, galleries) = ask(
-        server,
+        running_app,
         *(("search", query), ("understand", {"query": "a dog and not a cat"})),
         *(("list_systems", {}), ("list_galleries", {})),
     )
     assert tools == TOOLS
-    assert answer == httpx.post(f"{server.url}api/search", json=query, timeout=60).json()
+    assert answer == httpx.post(f"{running_app.url}api/search", json=query, timeout=60).json()
     assert parts == {"wanted": ["a dog"], "unwanted": ["a cat"], "notice": ""}
     assert {"CLIP", "CLIP-neg boolean"} <= set(systems)
     assert galleries == [{"name": "built-in", "id": "built-in", "num_clips": 549}]
 
 
-def test_the_owner_is_offered_no_more_and_nobody_is_told_where_a_file_lies(server: RunningApp) -> None:
+@pytest.fixture
+def owners_token(running_app: RunningApp) -> str:
+    return (running_app.data / TOKEN_FILE).read_text()
+
+
+def test_the_owner_is_offered_no_more_and_nobody_is_told_where_a_file_lies(
+    running_app: RunningApp, owners_token: str
+) -> None:
+    folder = running_app.data / "models" / "damaged"
+    write_tiny(folder, "damaged")
+    (folder / WEIGHTS).write_bytes(b"no weights")
     damaged = ("search", {"query": "a dog", "systems": ["damaged"]})
-    _, (for_stranger,) = ask(server, damaged)
-    tools, (for_owner,) = ask(server, damaged, token=OWNER)
+    _, (for_stranger,) = ask(running_app, damaged)
+    tools, (for_owner,) = ask(running_app, damaged, token=owners_token)
+    shutil.rmtree(folder)
     assert tools == TOOLS
     assert for_owner == for_stranger and for_owner.startswith("damaged cannot be loaded")
-    assert str(server.data) not in for_owner
+    assert str(running_app.data) not in for_owner
 
 
 HOSTILE: list[tuple[str, dict[str, Any], str]] = [
@@ -80,15 +94,15 @@ HOSTILE: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize("token", ["", OWNER], ids=["a stranger", "the owner"])
-def test_hostile_arguments_are_refused_in_a_sentence(server: RunningApp, token: str) -> None:
-    _, errors = ask(server, *((tool, arguments) for tool, arguments, _ in HOSTILE), token=token)
-    for (tool, _, sentence), error in zip(HOSTILE, errors, strict=True):
-        assert sentence in error, tool
+def test_hostile_arguments_are_refused_in_a_sentence(running_app: RunningApp, owners_token: str) -> None:
+    for token in ("", owners_token):
+        _, errors = ask(running_app, *((tool, arguments) for tool, arguments, _ in HOSTILE), token=token)
+        for (tool, _, sentence), error in zip(HOSTILE, errors, strict=True):
+            assert sentence in error, tool
 
 
-def test_malformed_messages_are_refused_and_none_fills_the_log(server: RunningApp) -> None:
-    url, accept = f"{server.url}gradio_api/mcp/", {"accept": "application/json, text/event-stream"}
+def test_malformed_messages_are_refused_and_none_fills_the_log(running_app: RunningApp) -> None:
+    url, accept = f"{running_app.url}gradio_api/mcp/", {"accept": "application/json, text/event-stream"}
     message = '{"jsonrpc": "2.0", "id": 1, "method": "%s", "params": %s}'
     bodies = ["", "nope", "[" * 50_000, "[1]", message % ("nope", "{}")]
     bodies += [message % (method, '{"name": "list_galleries", "uri": "file:///etc/passwd"}') for method in FOREIGN]
@@ -96,7 +110,7 @@ def test_malformed_messages_are_refused_and_none_fills_the_log(server: RunningAp
         answer = httpx.post(url, content=body, headers={**accept, "content-type": "application/json"}, timeout=60)
         assert '"error"' in answer.text and '"result"' not in answer.text, body[:80]
     assert httpx.get(url).status_code == 405
-    assert ask(server)[0] == TOOLS
+    assert ask(running_app)[0] == TOOLS
 
 
 FOREIGN = (

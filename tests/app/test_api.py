@@ -179,8 +179,3 @@ def test_strangers_add_no_report_to_a_full_archive(client: Client, running_app: 
     with pytest.raises(AppError, match=r"There are 500 reports .* Ask the owner to delete some"):
         stranger.predict("gallery", ["CLIP"], api_name="/evaluate")
     assert client.predict("gallery", ["CLIP"], api_name="/evaluate")["videos"] == 549  # whoever may delete
-
-
-def test_agents_are_answered_only_where_that_is_switched_on(client: Client, running_app: RunningApp) -> None:
-    answer = httpx.post(f"{running_app.url}gradio_api/mcp/", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
-    assert answer.status_code in (404, 405)

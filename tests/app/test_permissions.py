@@ -240,6 +240,7 @@ def session_of(user: str, secret: str) -> dict[str, str]:
     return {"Cookie": f"session={signed}"}
 
 
+@pytest.mark.slow
 def test_on_a_space_its_owner_signs_in_and_nobody_else_is_the_owner(space: RunningApp) -> None:
     event = ("train-empty-trash", "click")
     assert RawClient(space.url, session_of("ada", "a-secret")).error(event, ["none"]) == ""
@@ -249,6 +250,7 @@ def test_on_a_space_its_owner_signs_in_and_nobody_else_is_the_owner(space: Runni
     assert "login" in page
 
 
+@pytest.mark.slow
 def test_a_space_offers_its_owner_a_real_clip_where_it_reaches_the_hub(space: RunningApp, hub: HubServer) -> None:
     event = ("on_offer", "load")
 
@@ -265,6 +267,7 @@ def test_a_space_offers_its_owner_a_real_clip_where_it_reaches_the_hub(space: Ru
     assert not offered("ada")
 
 
+@pytest.mark.slow
 def test_a_space_answers_to_its_own_name(space: RunningApp) -> None:
     for host, status in (("ada-nt2vr.hf.space", 200), ("eve-nt2vr.hf.space", 421)):
         assert httpx.get(f"{space.url}config", headers={"Host": host}).status_code == status

@@ -1,11 +1,14 @@
 """The app as on a server: on all addresses, at a sub-path behind a proxy, and everyone may train."""
 
 import httpx
+import pytest
 
 from nt2vr.ui.train.form import losses_view, presets
 from tests.app.raw import RawClient
 from tests.conftest import RunningApp
 from tests.paths import ROOT
+
+pytestmark = pytest.mark.slow  # an app of its own
 
 
 def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(server: RunningApp) -> None:
@@ -35,3 +38,8 @@ def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(ser
         assert client.error(event, values).startswith("Only the owner may name files of this machine")
     values = [0 if props.get("elem_id") == "train-epochs" else props.get("value") for props in inputs]
     assert "epochs" in client.error(event, values)  # what it may do is checked next
+
+
+def test_agents_are_answered_only_where_that_is_switched_on(server: RunningApp) -> None:
+    answer = httpx.post(f"{server.url}gradio_api/mcp/", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
+    assert answer.status_code in (404, 405)

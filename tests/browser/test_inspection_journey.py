@@ -18,6 +18,7 @@ from tests.conftest import RunningApp
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.slow
 def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(page: Page, running_app: RunningApp) -> None:
     query = "a street but not cars"
     follow(page, f"?q={query.replace(' ', '+')}&systems=CLIP|CLIP+boolean|CLIP-neg&k=4")

@@ -30,6 +30,7 @@ def resize(page: Page, size: tuple[int, int]) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
 
 
+@pytest.mark.slow
 def test_on_a_phone_nothing_shifts_and_the_first_and_the_last_system_are_side_by_side_and_three_on_a_tablet(
     own_page: Page, running_app: RunningApp
 ) -> None:

@@ -52,6 +52,7 @@ def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(
     expect(dialog).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page) -> None:
     chips, status = page.get_by_role("group", name=re.compile("(More|Less) like: ")), page.get_by_role("status")
     ids = columns(page).first.locator(".nt-clip")

@@ -21,7 +21,7 @@ FETCHED = """performance.getEntriesByType("resource").filter(
 CLIP_BOTTOM = "Math.max(...[...document.querySelectorAll('.nt-clip')].map((c) => c.getBoundingClientRect().bottom))"
 
 
-def test_a_talk_by_keyboard_from_the_first_story_to_the_last(page: Page) -> None:
+def test_a_talk_by_keyboard(page: Page) -> None:
     keys, sentence, place = page.keyboard, page.locator(".nt-sentence"), page.locator(".nt-place")
     follow(page)
     page.locator("#query textarea").blur()
@@ -49,19 +49,19 @@ def test_a_talk_by_keyboard_from_the_first_story_to_the_last(page: Page) -> None
     expect(notes.locator("h3")).to_have_text("a dog but no cat")
     expect(notes.locator("time")).to_contain_text(f"1 of {STORIES} · 00:00:")
     expect(page.get_by_text("6 of its 8 first clips show cars")).to_have_count(0)  # not on the public screen
-    for number in range(2, STORIES + 1):
+    for number in range(2, 5):
         shown = sentence.inner_text()
         keys.press("ArrowRight")
         expect(place).to_have_text(f"{number} of {STORIES}")
         expect(sentence).not_to_have_text(shown)
     expect(columns(page).nth(0)).to_be_visible()
     keys.press("ArrowLeft")
-    expect(sentence).to_have_text("not dancing")
-    expect(notes.locator("h1")).to_have_text("not dancing")
+    expect(sentence).to_have_text(query := built_in_stories()[2]["query"])
+    expect(notes.locator("h1")).to_have_text(query)
     notes.close()
     assert "stage=1" in page.url
     keys.press("Escape")
-    expect(page.locator("#query textarea")).to_have_value("not dancing")
+    expect(page.locator("#query textarea")).to_have_value(query)
     assert "stage" not in page.url
 
 

@@ -153,6 +153,7 @@ def test_a_run_is_started_stopped_and_resumed_and_outlives_the_app(
             assert "Traceback" not in app.log.read_text()
 
 
+@pytest.mark.slow
 def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(page: Page, running_app: RunningApp) -> None:
     run = RunFolder(running_app.data / "runs" / "done-20261123-120000")
     run.path.mkdir(parents=True)
