@@ -613,15 +613,15 @@ def mine_triplets(
         raise ConfigError(f"--limit is {limit}: choose at least 1.")
     from nt2vr.api import load_model
     from nt2vr.negation.generate.query_sets import read_captioned_videos
-    from nt2vr.negation.generate.triplets import mine_pairs, write_triplets
+    from nt2vr.negation.generate.triplets import mine, write_triplets
 
     check_writable(out.parent)
     videos = read_captioned_videos(captions)
     encoder = load_model(model, machine.data_dir, machine.device)
-    pairs = mine_pairs(videos, encoder.encode_text, limit, seed)
+    pairs = mine(videos.captions, encoder.encode_text, limit, seed)
     with progress_bar() as progress:
         statistics = write_triplets(pairs, seed, out, progress)
-    _json({"pairs": len(pairs), **statistics}, None)
+    _json(statistics, None)
 
 
 @queries.command(name="verbs")

@@ -104,12 +104,10 @@ class Absences:
             yield AbsenceQuery(text, "", unwanted, relevant, tuple(shown), tuple(shown), "not")
 
     def _with(self, thing: Thing) -> dict[str, None]:
-        """Return the videos with a caption that names this thing, in order."""
         named = self._by_name[thing.head]
         return {video_id: None for video_id, things in named.items() if any(each.is_a(thing) for each in things)}
 
     def _maybe_with(self, thing: Thing) -> frozenset[str]:
-        """Return the videos whose captions name anything of its kind, or a related word."""
         kind = _kind(thing)
         return self._index.maybe_shown_by([kind]).union(self._of_kind[kind])
 

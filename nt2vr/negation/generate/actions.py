@@ -17,7 +17,7 @@ from nltk import RegexpParser, Tree
 from nt2vr.negation.parse.inflect import inflect, verb_of, with_article
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
-from nt2vr.negation.parse.wordlists import listed, renamed, words
+from nt2vr.negation.parse.wordlists import listed, renamed
 
 GRAMMAR = r"""
     NP: {<DET|NUM|ADJ|POS|NOUN>*<NOUN>}                          # a noun-phrase chunk
@@ -69,9 +69,6 @@ def _span(tree: Any) -> tuple[int, int]:
 
 Pronoun = Literal["he", "she", "they", ""]
 
-PLURALS = words("people men women children kids guys police everyone they we you i these those both many some")
-_HE = words("man boy father husband king prince actor policeman fisherman businessman")
-_SHE = words("woman girl mother wife queen princess actress bride")
 _SYNONYMS = renamed(
     "man=guy,gentleman,male,men woman=lady,female,women person=someone,somebody,people mother=mom father=dad "
     "child=kid dog=puppy cat=kitten"
@@ -111,23 +108,23 @@ def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) ->
     if lemma not in listed("actors", "roles") or phrases.tag(head - 1) == "POS":
         return None
     modifiers = [phrases.word(i) for i in range(start, head) if phrases.tag(i) == "NOUN"]
-    is_human = lemma in _HE | _SHE | listed("he_or_she")
+    is_human = lemma in listed("men", "women", "he_or_she")
     if is_plural or is_plural_noun(phrases.word(head), said):
         text = " ".join([*modifiers, "people" if lemma == "person" else inflect(lemma, "NNS")])
         return Subject(text, "they", True, is_human)
-    pronouns: dict[str, Pronoun] = dict.fromkeys(_SHE, "she") | dict.fromkeys(_HE, "he")
+    pronouns: dict[str, Pronoun] = dict.fromkeys(listed("women"), "she") | dict.fromkeys(listed("men"), "he")
     return Subject(with_article(" ".join([*modifiers, lemma])), pronouns.get(lemma, ""), False, is_human)
 
 
 def also_called(lemma: str) -> frozenset[str]:
     """Return a noun with its hypernyms: a "guy" is a "man" and a "person"."""
     name = _SYNONYMS.get(lemma, lemma)
-    return frozenset((lemma, name, "person") if name in _HE | _SHE | listed("he_or_she") else (lemma, name))
+    return frozenset((lemma, name, "person") if name in listed("men", "women", "he_or_she") else (lemma, name))
 
 
 def is_plural_noun(word: str, lemma: str) -> bool:
     """Return whether a noun is in the plural: "dogs" of "dog"."""
-    return word in PLURALS or (word != lemma and (word.endswith("s") or word == inflect(lemma, "NNS")))
+    return word in listed("plurals") or (word != lemma and (word.endswith("s") or word == inflect(lemma, "NNS")))
 
 
 def is_third_person(phrases: Phrases, verb: int) -> bool:
@@ -146,7 +143,6 @@ def is_third_person(phrases: Phrases, verb: int) -> bool:
     return has_subject
 
 
-_PARTICLES = words("up down off out around away over along together back outside upside")
 _COMPOUND_NOUNS = frozenset({"food coloring", "food colouring", "zip lining", "beat boxing"})  # no deeds
 _MOST_WORDS = 8  # longer phrases read badly in a template
 
@@ -190,12 +186,16 @@ def is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
     pairs = (" ".join(phrases.words[max(0, i - 1) : i + 1]) for i in (start, end))
     is_compound = not _COMPOUND_NOUNS.isdisjoint(pairs)
     may_follow = {"", "CONJ", "PUNCT", "VP"} | ({"WH", "ADP", "TO"} if end - start > 1 else set())
-    ends_open = phrases.tag(end - 1) == "ADP" and (phrases.word(end - 1) not in _PARTICLES or after == "VP")
-    return after in may_follow and not (is_passive or depends or is_compound or ends_open)
+    return after in may_follow and not (is_passive or depends or is_compound or _ends_open(phrases, end, after))
+
+
+def _ends_open(phrases: Phrases, end: int, after: str) -> bool:
+    """Return whether a verb phrase ends in a preposition: "talking about | cooking"."""
+    is_particle = phrases.word(end - 1) in listed("particles") and after != "VP"
+    return phrases.tag(end - 1) == "ADP" and not is_particle
 
 
 def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is_shortened: bool) -> VerbPhrase | None:
-    """Parse words as a verb phrase; None if it says too little, or nothing without its caption ("holds it")."""
     verb, rest = verb_of(phrases.word(start)), range(start + 1, end)
     said = [i for i in rest if adjectives or not _describes_noun(phrases, i)]
     is_same = not adjectives and len(said) == len(rest)
@@ -214,7 +214,6 @@ def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is
 
 
 def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
-    """Return whether a verb with the words `rest` after it means little without its caption."""
     if not verb or verb in listed("unseen_verbs"):
         return True
     match phrases.tag(rest[0]) if rest else "":
@@ -224,12 +223,11 @@ def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
             return True
         case "DET" | "ADJ" | "NUM" | "NOUN" if verb in listed("intransitive_verbs"):
             return True
-    tags, said = {phrases.tag(i) for i in rest}, {phrases.word(i) for i in rest}
-    return bool(tags & {"PRON", "OTHER"} or said & listed("empty_words"))
+    says_little = listed("empty_words").intersection(map(phrases.word, rest))
+    return bool(says_little or {"PRON", "OTHER"}.intersection(map(phrases.tag, rest)))
 
 
 def _describes_noun(phrases: Phrases, i: int) -> bool:
-    """Return whether word i is an adjective before a noun."""
     j = i
     while phrases.tag(j) == "ADJ":
         j += 1
@@ -272,7 +270,6 @@ def actions(phrases: Phrases) -> list[Action]:
 def _subject_after(
     phrases: Phrases, subject: Subject | None, earlier: Sequence[Chunk], chunk: Chunk, following: Chunk | None
 ) -> Subject | None:
-    """Return the subject of a verb phrase, or of the verb phrases after any other chunk."""
     before = earlier[-1].kind if earlier else ""
     match chunk.kind:
         case "NP":

@@ -51,7 +51,6 @@ def _other_subject(phrases: Phrases, caption: str, others: Sequence[Phrases]) ->
 
 
 def _actor(phrases: Phrases) -> tuple[Phrase | None, bool, frozenset[str]]:
-    """Return the first noun that can act, whether it is a plural, and its names."""
     starts = (i for i, token in enumerate(phrases.tokens) if token.tag in {"DET", "NUM", "ADJ", "NOUN"})
     for noun in filter(None, map(phrases.noun_phrase, starts)):
         if phrases.is_actor(noun):
@@ -61,7 +60,6 @@ def _actor(phrases: Phrases) -> tuple[Phrase | None, bool, frozenset[str]]:
 
 
 def _added(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
-    """Add a thing of another caption that this one does not name."""
     named = frozenset().union(*(also_called(token.lemma) for token in phrases.tokens))
     for thing in (thing for other in others for thing in things(other)):
         if not (thing.names & named or thing.text.startswith("the ")):

@@ -50,7 +50,6 @@ def things(phrases: Phrases) -> Iterator[Thing]:
 
 
 def _thing(phrases: Phrases, noun: Phrase) -> Thing | None:
-    """Parse a noun phrase; without an article only plurals and mass nouns count."""
     head, lemma = phrases.word(noun.head), phrases.lemma(noun.head)
     first = noun.start
     while phrases.tag(first) in {"DET", "NUM"}:
@@ -89,8 +88,6 @@ Key = tuple[str, ...]
 
 _MIN_BARE = 5  # videos without the article needed to accept it: "cook rice", but not "take interview"
 _MIN_VIDEOS = 2  # that mention each word of B: a word of a single video is a name or a typo
-# Often visible without being mentioned in captions
-_UNSAID = words("stand sit smile gesture look walk lay lie move hold hand use wear wait turn step come go stay talk")
 
 
 @dataclass(frozen=True)
@@ -176,7 +173,7 @@ class ContentIndex:
     def is_deniable(self, action: Key) -> bool:
         """Return whether captions of every video with this action would mention it, and its words are common."""
         content = self._words[action]
-        return not content <= _UNSAID and all(len(self.mentioned_in[word]) >= _MIN_VIDEOS for word in content)
+        return not content <= listed("unsaid") and all(len(self.mentioned_in[word]) >= _MIN_VIDEOS for word in content)
 
     def maybe_shown_by(self, content: Collection[str]) -> frozenset[str]:
         """Return the videos whose captions have any of these words or a related one."""

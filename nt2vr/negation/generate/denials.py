@@ -69,8 +69,6 @@ class _Deed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Parsed:
-    """One parsed caption."""
-
     text: str  # without a final full stop
     words: tuple[str, ...]  # in lower case
     tags: tuple[str, ...]
@@ -165,7 +163,6 @@ class CaptionDenials:
         return Denial("not", lacking("no thing", thing, rng), "", thing.text) if thing else None
 
     def _fragment(self, caption: _Parsed, rng: random.Random) -> Denial | None:
-        """Join a caption with some words of another."""
         if len(caption.words) > MOST_WORDS:
             return None
         for _ in range(TRIES):
@@ -196,7 +193,6 @@ class CaptionDenials:
         return Denial("typed", text, wanted, f"{unwanted} and {other}" if with_other else unwanted)
 
     def _thing(self, caption: _Parsed, rng: random.Random) -> Thing | None:
-        """Draw a thing the caption does not name."""
         for _ in range(TRIES if self._naming else 0):
             thing = rng.choice(rng.choice(self._naming).things)
             if not thing.names & caption.names:
@@ -205,7 +201,6 @@ class CaptionDenials:
 
 
 def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings = TRAINED) -> Denial | None:
-    """Draw a sentence that denies nothing."""
     if len(caption.words) > MOST_WORDS:
         return None
     deeds = [(deed.subject, deed.text) for deed in caption.deeds]
@@ -240,7 +235,6 @@ def _clause(deed: _Deed, rng: random.Random, finite: bool = True) -> str:
 
 
 def _parsed(number: str, caption: str, usage: Usage) -> tuple[_Parsed | None, list[Action]]:
-    """Parse a caption and count its actions; None if it is empty or negated."""
     text = " ".join(caption.split()).rstrip(" .,;:!?")
     phrases = Phrases(load_tagger().tag(text))
     found = actions(phrases)
@@ -265,7 +259,6 @@ def _parsed(number: str, caption: str, usage: Usage) -> tuple[_Parsed | None, li
 
 
 def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
-    """Deny each thing in a caption, and split the result like a typed query."""
     for texts, words in denials(text, phrases):
         query = split_query(texts[0], words)
         wanted = " ".join(query.wanted)
@@ -299,7 +292,6 @@ def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
 
 
 def _may_act(phrases: Phrases, first: int, last: int) -> bool:
-    """Return whether what the scope ends with may do what follows: "without dogs | following"."""
     lemma = phrases.lemma(last)
     acts = lemma in listed("actors", "roles") or is_plural_noun(phrases.word(last), lemma)
     return phrases.tag(last + 1) == "VBG" and (acts or phrases.tag(first) == "NOUN")
@@ -331,7 +323,6 @@ def _participle(unwanted: str, scope: Span, phrases: Phrases) -> str:
 
 
 def _deeds(found: Sequence[Action], usage: Usage) -> Iterator[_Deed]:
-    """Yield the self-contained actions of a caption."""
     content = {(action.subject, action.phrase.key): action.phrase.content for action in found}
     for (subject, key), lemmas in content.items():
         if text := usage.text(subject, key):
@@ -353,7 +344,6 @@ def _trimmed(caption: _Parsed, start: int, end: int) -> range:
 
 
 def _joints(tags: Sequence[str]) -> list[str]:
-    """Return the templates for a fragment with these tags."""
     if tags[0] == "VBG":
         return templates_for("joint of a deed")
     is_thing = tags[0] in _OPENS_THING and "NOUN" in tags and not FINITE_TAGS.intersection(tags)

@@ -21,9 +21,8 @@ from nt2vr.negation.parse.inflect import Form, inflect, verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS, Token
-from nt2vr.negation.parse.wordlists import listed, listed_runs, renamed, words
+from nt2vr.negation.parse.wordlists import listed, listed_runs, renamed
 
-_CUES = words("not n't nt never no without w/o nobody none nothing neither nor noone cannot")
 _POSITIVE = renamed("somebody=nobody someone=noone some=none something=nothing both=neither and=nor")
 _CLIPPED = {"ca": "can", "wo": "will", "ai": "is", "sha": "shall"}  # of can't, won't, ain't, shan't
 
@@ -47,7 +46,7 @@ def affirm(caption: str, phrases: Phrases) -> str | None:
 
 
 def _is_cue(phrases: Phrases, i: int) -> bool:
-    if phrases.word(i) not in _CUES:
+    if phrases.word(i) not in listed("negations"):
         return False
     around = (" ".join(phrases.words[j:k]) for j in range(max(0, i - 3), i + 1) for k in range(i + 1, i + 4))
     return not any(run in no_negation() for run in around) and (
@@ -56,7 +55,6 @@ def _is_cue(phrases: Phrases, i: int) -> bool:
 
 
 def _replacements(phrases: Phrases, i: int) -> dict[int, str]:
-    """Return replacements of the cue at word i and of the words that depend on it."""
     word, following = phrases.word(i), phrases.word(i + 1)
     if word in {"without", "w/o"}:
         if phrases.tag(i + 1) == "VBG":
@@ -101,21 +99,9 @@ def _article(phrases: Phrases, i: int) -> str:
     return "an" if phrases.word(i + 1)[0] in "aeiou" else "a"
 
 
-# Nouns for the video itself, and verbs too uninformative to deny
-_FRAMES = words("video clip footage scene trailer commercial film movie this it that screenshot view picture image")
-_LIGHT = words("show explain talk say speak argue shot")
 _CONTRACTED = {"can": "can't", "will": "won't", "shall": "shan't", "am": "", "may": "", "might": ""}
-_CLITICS = words("'s 're 'm 'll 've s re m ll ve")  # it's not; "it s" in datasets without apostrophes
-_WITH_GERUND = words("start stop keep like enjoy try begin go continue finish love come get practice hate avoid")
-_OF_SPORTS = words("about for in at on by")
-_WITH_INFINITIVE = words("let make help watch see hear")
-_SOUNDS = words("sound voice audio music")  # nouns that "with" turns into an accompaniment
-_TOGETHER = words("along together up away")
-TAKEN_FOR_VERBS = words("kids mars phones pictures rules functions themed haired shaped colored coloured sized")
-_SHOWS = words("show game match play film race concert party team")  # kids show
 _AGENTS = ("er", "or", "ist")
 _BEFORE_NOUNS = frozenset({"DET", "ADJ", "NUM", "POS", "ADP"})
-_THINGS_FIRST = words("horse bull bike video")  # begin verbs of two words, but may act: a horse | runs
 _ADDED = {  # tag and lemma of added words; any other is a verb in its base form
     "not": ("NEG", "not"),
     "without": ("ADP", "without"),
@@ -127,8 +113,6 @@ _CACHED_CAPTIONS = 100_000  # about 100 MB
 
 
 class _Edit(NamedTuple):
-    """Replaces characters `start` to `end` of a caption with any of `texts`."""
-
     start: int
     end: int
     texts: tuple[str, ...]
@@ -169,7 +153,6 @@ def _edits(phrases: Phrases) -> list[_Edit]:
 
 
 def _tokens(phrases: Phrases, edit: _Edit) -> list[Token]:
-    """Return a caption's words after an edit with its first, uncontracted text."""
     text, tokens = edit.texts[0], phrases.tokens
     replaced = {token.text.lower(): token for token in tokens if edit.start <= token.start < edit.end}
     made, end = list[Token](), 0
@@ -201,7 +184,7 @@ def _edit(phrases: Phrases, i: int) -> _Edit | None:
 def _mistagged(phrases: Phrases, i: int) -> _Edit | None:
     """Deny a verb that the tagger takes for a noun, in a caption with no other verb: "a player scores a goal"."""
     word, verb, token = phrases.word(i), verb_of(phrases.word(i)), phrases.tokens[i]
-    if token.tag not in {"NOUN", "VBZ", "VBG"} or not verb or word in TAKEN_FOR_VERBS | _FRAMES:
+    if token.tag not in {"NOUN", "VBZ", "VBG"} or not verb or word in listed("taken_for_verbs", "video_words"):
         return None
     after_colour = phrases.tag(i - 1) == "ADJ" and phrases.word(i - 2) == "in"
     if word == inflect(verb, "VBG") and after_colour:  # a man in black playing
@@ -210,7 +193,7 @@ def _mistagged(phrases: Phrases, i: int) -> _Edit | None:
     if word == inflect(verb, "VBZ"):
         do, acts = "does", _follows_one(phrases, i, after_colour)
     texts = (f"{do} not {verb}", f"{do}n't {verb}")
-    return _Edit(token.start, token.end, texts, verb in _LIGHT) if acts else None
+    return _Edit(token.start, token.end, texts, verb in listed("uninformative")) if acts else None
 
 
 def _follows_one(phrases: Phrases, i: int, after_colour: bool) -> bool:
@@ -226,7 +209,7 @@ def _follows_one(phrases: Phrases, i: int, after_colour: bool) -> bool:
 
 def _follows_many(phrases: Phrases, i: int) -> bool:
     """Return whether word i, like "kick", has a plural subject before it and an object after it."""
-    if phrases.tag(i - 1) != "NOUN" or phrases.word(i) in _SHOWS:
+    if phrases.tag(i - 1) != "NOUN" or phrases.word(i) in listed("events"):
         return False
     lemma, after = phrases.lemma(i - 1), phrases.word(i + 1)
     if after in {"each", "together", "along"} or phrases.tag(i + 1) == "DET":
@@ -243,22 +226,22 @@ def _auxiliary(phrases: Phrases, i: int) -> _Edit | None:
         return _Edit(token.start, token.start, ("not ",), says_little=False)  # a car not being driven
     if token.tag not in FINITE_TAGS or around[0] == "MD" or around[1] == "NEG":
         return None
-    short = _CONTRACTED.get(word, "" if word in _CLITICS else f"{token.text}n't")
+    short = _CONTRACTED.get(word, "" if word in listed("clitics") else f"{token.text}n't")
     texts = (f"{token.text} not", short) if short else (f"{token.text} not",)
     before, after = phrases.lemma(i - 1), phrases.lemma(i + 1)
-    says_little = before in _FRAMES or after in _LIGHT | _FRAMES
+    says_little = before in listed("video_words") or after in listed("uninformative", "video_words")
     return _Edit(token.start, token.end, texts, says_little)
 
 
 def _verb(phrases: Phrases, i: int) -> _Edit | None:
     """Put "not" before a participle; replace a finite verb by "do not" and its base form."""
     before, before_that = phrases.tag(i - 1), phrases.tag(i - 2)
-    if before in _BEFORE_NOUNS or "NEG" in (before, before_that) or phrases.word(i) in TAKEN_FOR_VERBS:
+    if before in _BEFORE_NOUNS or "NEG" in (before, before_that) or phrases.word(i) in listed("taken_for_verbs"):
         return None
     lemma = phrases.lemma(i)
     lemma = lemma if verb_of(lemma) == lemma else verb_of(phrases.word(i))
-    of_frame = {"have", "feature"} if phrases.lemma(i - 1) in _FRAMES else set()
-    says_little = lemma in _LIGHT | of_frame
+    of_frame = {"have", "feature"} if phrases.lemma(i - 1) in listed("video_words") else set()
+    says_little = lemma in listed("uninformative") | of_frame
     first = i  # an adverb before the verb stays with it: does not quickly run
     while phrases.tag(first - 1) == "ADV" and phrases.word(first - 1).endswith("ly"):
         first -= 1
@@ -287,7 +270,7 @@ def _is_finite(phrases: Phrases, first: int, i: int) -> bool:
     if first > 0 and phrases.tag(i) in {"VB", "VBP"} and phrases.tag(i - 1) == "VBG":
         return False
     before = phrases.word(first - 1)
-    is_second = before in listed_runs("compound_verbs").openers - _THINGS_FIRST
+    is_second = before in listed_runs("compound_verbs").openers - listed("things_first")
     if first > 0 and (phrases.lemma(i - 1) == "be" or is_second):
         return False
     return phrases.tag(i) != "VB" or not _is_infinitive(phrases, first)
@@ -309,9 +292,9 @@ def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
             return after in {"ADP", "ADV", ""}
         case "NOUN":  # about horse racing
             is_bare = phrases.lemma(first - 1) == phrases.word(first - 1)
-            return not (is_bare and phrases.tag(first - 2) == "ADP" and phrases.word(first - 2) in _OF_SPORTS)
+            return not (is_bare and phrases.tag(first - 2) == "ADP" and phrases.word(first - 2) in listed("of_sports"))
         case before:  # starts running; showing helping hands
-            return before in VERB_TAGS and phrases.lemma(first - 1) not in _WITH_GERUND and after != "NOUN"
+            return before in VERB_TAGS and phrases.lemma(first - 1) not in listed("takes_gerund") and after != "NOUN"
 
 
 def _is_infinitive(phrases: Phrases, first: int) -> bool:
@@ -319,7 +302,7 @@ def _is_infinitive(phrases: Phrases, first: int) -> bool:
     if phrases.tag(first - 1) in {"TO", "MD"}:
         return True
     return any(
-        phrases.lemma(j) in _WITH_INFINITIVE or phrases.tag(j) in {"MD", "TO"} or phrases.lemma(j) == "do"
+        phrases.lemma(j) in listed("takes_infinitive") or phrases.tag(j) in {"MD", "TO"} or phrases.lemma(j) == "do"
         for j in range(max(0, first - 6), first)
         if phrases.tag(j) in {*VERB_TAGS, "TO"}
     )
@@ -333,7 +316,7 @@ def _finite_follows(phrases: Phrases, i: int) -> bool:
 
 def _can_be_without(phrases: Phrases, i: int) -> bool:
     noun = phrases.noun_phrase(i + 1)
-    if noun is None or phrases.word(i + 1) == "each" or phrases.word(i - 1) in _TOGETHER:
+    if noun is None or phrases.word(i + 1) == "each" or phrases.word(i - 1) in listed("together"):
         return False
     held = phrases.lemma(i - 1) in listed("needs_with") and phrases.tag(i - 1) in VERB_TAGS | {"ADJ"}
-    return not held and phrases.lemma(noun.head) not in _SOUNDS
+    return not held and phrases.lemma(noun.head) not in listed("sounds")

@@ -76,11 +76,7 @@ class QuerySets:
         Raises:
             ConfigError: if one of them cannot be read, none is there, or a folder has files of several collections.
         """
-        paths = {name.partition(".")[0]: path for name in _RELEASED if (path := _find(folder, name)).exists()}
-        if not paths:
-            raise ConfigError(
-                f"{folder} has no query sets ({ORIGINAL}, {NEGATED} or {COMPOSED}). Choose another folder."
-            )
+        paths = _paths(folder)
         return cls(
             tuple(read_captions(paths["original"])) if "original" in paths else (),
             tuple(read_negated(paths["negated"])) if "negated" in paths else (),
@@ -97,8 +93,14 @@ class QuerySets:
         write_lines(folder / COMPOSED, (json.dumps(fields, ensure_ascii=False) for fields in known))
 
 
+def _paths(folder: Path) -> dict[str, Path]:
+    paths = {name.partition(".")[0]: path for name in _RELEASED if (path := _find(folder, name)).exists()}
+    if not paths:
+        raise ConfigError(f"{folder} has no query sets ({ORIGINAL}, {NEGATED} or {COMPOSED}). Choose another folder.")
+    return paths
+
+
 def _find(folder: Path, name: str) -> Path:
-    """Return the file of a query set: by our name if it is there or nothing is, otherwise by nT2VR's."""
     for ending in () if (folder / name).is_file() else _RELEASED[name]:
         if found := sorted(folder.glob(f"*.{ending}")):
             if len(found) > 1:
@@ -195,7 +197,6 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield non-blank lines with their 1-based numbers."""
     try:
         text = path.read_text(encoding="utf-8-sig")  # some editors write a byte order mark
     except FileNotFoundError:
@@ -208,7 +209,6 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Yield non-blank lines with their numbers; as objects too, if they are JSON."""
     for number, line in _lines(path):
         yield number, line, _object(path, number, line) if line.startswith("{") else {}
 
@@ -234,7 +234,6 @@ def object_of(line: str) -> dict[str, Any] | None:
 
 
 def _caption(path: Path, number: int, line: str, fields: Mapping[str, Any]) -> Caption:
-    """Read a line; of a `_neginfo` one also the parts that it names."""
     cap_id, text = [*line.split(maxsplit=1), ""][:2]
     if line.startswith("{"):
         cap_id, text = fields.get("cap_id", fields.get("id")), fields.get("caption", fields.get("truth"))
@@ -255,7 +254,6 @@ def _numbered(video_id: str, texts: Sequence[str]) -> list[Caption]:
 
 
 def _video(path: Path, number: int, fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...], list[Caption]]:
-    """Read the captions of a video, and those to search with."""
     video_id, texts = fields.get("video_id"), fields.get("captions")
     if not (isinstance(video_id, str) and isinstance(texts, list) and all(isinstance(text, str) for text in texts)):
         raise ConfigError(f"Line {number} of {path} lacks a video_id or a list of captions. Add them.")

@@ -8,14 +8,15 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations, islice, product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.negation.generate.query_sets import CaptionedVideos, write_lines
+from nt2vr.negation.generate.query_sets import write_lines
 from nt2vr.negation.parse.inflect import is_known
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.progress import Progress, silent, tracked
@@ -88,7 +89,6 @@ def caption_pairs(captions: Iterable[Words]) -> Iterator[NearCaptions]:
 
 
 def _one_apart(one: Words, other: Words, place: int) -> bool:
-    """Check a pair that was filed together, to exclude hash collisions."""
     rests = one[place + (len(one) >= len(other)) :], other[place + (len(other) >= len(one)) :]
     return one[:place] == other[:place] and rests[0] == rests[1]
 
@@ -131,23 +131,18 @@ class VideoPair:
     captions: NearCaptions
 
 
-def video_pairs(pairs: Iterable[NearCaptions], videos: Mapping[Words, Sequence[str]]) -> Iterator[VideoPair]:
-    """Yield the videos of each pair of captions, in both directions; at most MAX_VIDEO_PAIRS per pair."""
-    for pair in pairs:
-        found = ((a, b) for a, b in product(videos[pair.one], videos[pair.other]) if a != b)
+def mine(videos: Mapping[str, Iterable[str]], embed: Embed, limit: int, seed: int = 0) -> list[VideoPair]:
+    """Pair videos, in both directions, whose captions are one word apart; beyond the limit, a random choice."""
+    having: defaultdict[Words, dict[str, None]] = defaultdict(dict)  # videos by caption, in order
+    for video_id, captions in videos.items():
+        for caption in captions:
+            having[words_of(caption)][video_id] = None
+    plain, pairs = sorted(filter(is_plain, caption_pairs(having))), list[VideoPair]()
+    for pair in similar_pairs(plain, embed) if plain else ():
+        found = ((a, b) for a, b in product(having[pair.one], having[pair.other]) if a != b)
         for one, other in islice(found, MAX_VIDEO_PAIRS):
-            yield VideoPair(one, other, pair)
-            yield VideoPair(other, one, pair.swapped)
-
-
-def mine(captions: Sequence[tuple[str, str]], embed: Embed) -> list[VideoPair]:
-    """Mine pairs of videos from (video id, caption) pairs."""
-    videos: defaultdict[Words, list[str]] = defaultdict(list)
-    for video_id, caption in captions:
-        if video_id not in videos[words := words_of(caption)]:
-            videos[words].append(video_id)
-    plain = sorted(pair for pair in caption_pairs(videos) if is_plain(pair))
-    return list(video_pairs(similar_pairs(plain, embed) if plain else [], videos))
+            pairs += [VideoPair(one, other, pair), VideoPair(other, one, pair.swapped)]
+    return random.Random(seed).sample(pairs, limit) if len(pairs) > limit else pairs
 
 
 def write_by_template(pair: NearCaptions, rng: random.Random) -> str:
@@ -161,8 +156,7 @@ def write_by_template(pair: NearCaptions, rng: random.Random) -> str:
     return rng.choice(fits).format(old=old, new=new)
 
 
-@dataclass(frozen=True)
-class Triplet:
+class Triplet(NamedTuple):
     """A reference video, a text, and the target video that it asks for."""
 
     reference: str
@@ -171,26 +165,13 @@ class Triplet:
     captions: tuple[str, str]
 
 
-def mine_pairs(videos: CaptionedVideos, embed: Embed, limit: int, seed: int) -> list[VideoPair]:
-    """Mine pairs of videos whose captions are one word apart; beyond the limit, a random choice of them."""
-    captions = [(video_id, caption) for video_id, texts in videos.captions.items() for caption in texts]
-    pairs = mine(captions, embed)
-    return random.Random(seed).sample(pairs, limit) if len(pairs) > limit else pairs
-
-
 def write_triplets(pairs: Sequence[VideoPair], seed: int, path: Path, progress: Progress = silent) -> dict[str, float]:
     """Write the pairs with a text each as JSON lines, and return their statistics."""
-    rng = random.Random(seed)
-    found = [
-        Triplet(
-            pair.reference,
-            pair.target,
-            write_by_template(pair.captions, rng),
-            (" ".join(pair.captions.one), " ".join(pair.captions.other)),
-        )
-        for pair in tracked(pairs, len(pairs), "writing texts", progress)
-    ]
-    write_lines(path, (json.dumps(asdict(each), ensure_ascii=False) for each in found))
+    rng, found = random.Random(seed), list[Triplet]()
+    for pair in tracked(pairs, len(pairs), "writing texts", progress):
+        captions = (" ".join(pair.captions.one), " ".join(pair.captions.other))
+        found.append(Triplet(pair.reference, pair.target, write_by_template(pair.captions, rng), captions))
+    write_lines(path, (json.dumps(each._asdict(), ensure_ascii=False) for each in found))
     return statistics(found)
 
 

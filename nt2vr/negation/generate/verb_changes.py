@@ -18,7 +18,6 @@ from typing import Literal, NamedTuple
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.actions import Chunk, chunks_of, is_bare_noun, is_complete, named, needs_object
 from nt2vr.negation.generate.content import related
-from nt2vr.negation.generate.negator import TAKEN_FOR_VERBS
 from nt2vr.negation.generate.query_sets import objects_of, write_lines
 from nt2vr.negation.parse.inflect import Form, inflect, is_noun, verb_of
 from nt2vr.negation.parse.phrases import Phrase, Phrases
@@ -30,14 +29,9 @@ Rule = Literal["rules", "antonym", "random"]
 MOST = 10  # changed captions per caption
 LEAST_SEEN = 2  # captions that a verb must have with an object
 _FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD", "VBP": "VB"}
-_PARTICLES = words("up down off out away over around along together back")
-_MEASURES = words("kind type sort piece lot bowl glass cup plate couple slice pair bit bunch")
 _NOUNS_IN_ING = words("molding meeting clothing")
 _BEFORE_NOUNS = frozenset({"DET", "ADJ", "NUM", "POS", "NOUN"})
-# After an object they say where it goes, or to whom, which few other verbs take: push a car out, pass a dog to a man
-_DIRECTIONS = words("into onto to toward towards out off down up through across away over from")
 _TARGETS = words("at to for")  # after a particle: looks down at her cast
-_TAKES_CLAUSE = words("watch hear feel help film record catch find")
 
 
 class Frame(NamedTuple):
@@ -93,28 +87,32 @@ def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
     form, verb = _FORMS.get(phrases.tag(start)), verb_of(phrases.word(start))
     if form is None or not is_complete(phrases, chunk, kind) or not _is_deed(phrases, start, verb, form):
         return None
-    place = start + 1
-    while phrases.tag(place) == "ADV" and phrases.word(place) not in _PARTICLES:
-        place += 1
-    preposition = phrases.word(place) if phrases.tag(place) == "ADP" or phrases.word(place) in _PARTICLES else ""
-    if needs_object(verb) and preposition not in _PARTICLES | {""}:
+    place, preposition = _preposition(phrases, start + 1)
+    if needs_object(verb) and preposition not in {"", *listed("verb_particles")}:
         return None  # the picture he was making in a game
-    place += bool(preposition)
     token, subject = phrases.tokens[start], _subject(phrases, start)
+    fields = (token.start, token.end, form, verb, preposition)
     if noun := phrases.noun_phrase(place) if place < chunk.end else None:
         said = [phrases.word(i) for i in range(noun.start, noun.end) if phrases.tag(i) != "DET"]
         rest = " ".join([preposition, *said]).lstrip()
         is_compound = form == "VBG" and noun.start == noun.head and not phrases.is_auxiliary(start - 1)
         is_bare = not preposition and (is_compound or is_bare_noun(phrases, start, noun.head))
-        frame = Frame(token.start, token.end, form, verb, preposition, _named(phrases, noun), rest, subject, is_bare)
-        return frame if _is_whole(phrases, noun, verb, preposition) else None
+        is_whole = _is_whole(phrases, noun, verb, preposition)
+        return Frame(*fields, _named(phrases, noun), rest, subject, is_bare) if is_whole else None
     is_open = kind == "VP" or needs_object(verb) or _goes_on(phrases, place, preposition)  # starts singing; they cut
-    return None if is_open else Frame(token.start, token.end, form, verb, preposition, "", preposition, subject, False)
+    return None if is_open else Frame(*fields, "", preposition, subject, False)
+
+
+def _preposition(phrases: Phrases, i: int) -> tuple[int, str]:
+    while phrases.tag(i) == "ADV" and phrases.word(i) not in listed("verb_particles"):
+        i += 1
+    is_one = phrases.tag(i) == "ADP" or phrases.word(i) in listed("verb_particles")
+    return (i + 1, phrases.word(i)) if is_one else (i, "")
 
 
 def _named(phrases: Phrases, noun: Phrase) -> str:
     """Return the lemma of a noun; of "a bowl of rice", rice."""
-    is_amount = phrases.lemma(noun.head) in listed("collectives") | _MEASURES
+    is_amount = phrases.lemma(noun.head) in listed("collectives", "measures")
     return phrases.lemma(noun.end - 1 if is_amount and phrases.word(noun.head + 1) == "of" else noun.head)
 
 
@@ -147,8 +145,10 @@ def _is_whole(phrases: Phrases, noun: Phrase, verb: str, preposition: str) -> bo
         return False  # a water | cooling system
     if preposition:
         return True
-    watches = following in VERB_TAGS and (phrases.is_actor(noun) or verb in _TAKES_CLAUSE)  # watches a man dancing
-    return not watches and phrases.word(noun.end) not in _DIRECTIONS
+    watches = following in VERB_TAGS and (
+        phrases.is_actor(noun) or verb in listed("takes_clause")
+    )  # watches a man dancing
+    return not watches and phrases.word(noun.end) not in listed("directions")
 
 
 def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
@@ -156,7 +156,7 @@ def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
     word, follows_thing = phrases.word(i), _follows_thing(phrases, i)
     is_joined = phrases.tag(i - 1) == "CONJ" and phrases.tag(i - 2) == "NOUN"  # waiters and | cooks
     is_object = phrases.tag(i - 1) == "VBG"  # watching wrestling | matches
-    if word in TAKEN_FOR_VERBS | _NOUNS_IN_ING:
+    if word in listed("taken_for_verbs") | _NOUNS_IN_ING:
         return True
     if phrases.tag(i) == "VBG":  # about car | racing, but: of cars | racing
         return (
@@ -185,7 +185,6 @@ def _subject(phrases: Phrases, verb: int) -> str:
 
 
 def _is_object(phrases: Phrases, first: int) -> bool:
-    """Return whether the noun phrase from word `first` on follows a verb or a preposition, except "of"."""
     before = phrases.tag(first - 1)
     follows_verb = before in VERB_TAGS and not phrases.is_auxiliary(first - 1)
     return (before == "ADP" and phrases.word(first - 1) != "of") or follows_verb
@@ -248,19 +247,19 @@ class VerbChanges:
         return list(changed.values())[:most]
 
     def _others(self, frame: Frame, own: set[str], rule: Rule) -> Mapping[str, int]:
-        """Return verbs that can stand for the one of a frame, with their counts."""
         if rule == "antonym":
             pairs = (pair for pair in groups_in("antonyms.txt") if frame.verb in pair)
             return {other: 1 for pair in pairs for other in pair if other != frame.verb}
         if rule == "random":
             return {verb: count for verb, count in self._verbs.items() if verb != frame.verb}
-        alike, unfit = frozenset().union(*map(_alike, own)), _unfit(frame)
+        return self._seen_with_object(frame, own)
+
+    def _seen_with_object(self, frame: Frame, own: set[str]) -> Mapping[str, int]:
+        """Return verbs that other captions have with the same object and subject."""
         seen, done = self._seen[frame.preposition, frame.noun], self._done[frame.subject]
-        return {
-            verb: count
-            for verb, count in sorted(seen.items())
-            if min(count, done[verb]) >= LEAST_SEEN and verb not in alike | unfit and not _alike(verb) & own
-        }
+        unfit = frozenset().union(_unfit(frame), *map(_alike, own))
+        common = {verb: count for verb, count in sorted(seen.items()) if min(count, done[verb]) >= LEAST_SEEN}
+        return {verb: count for verb, count in common.items() if verb not in unfit and not _alike(verb) & own}
 
 
 def _unfit(frame: Frame) -> frozenset[str]:

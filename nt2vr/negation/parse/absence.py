@@ -4,10 +4,7 @@ from nt2vr.negation.parse.cues import LESS
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wanted import CueKind, Negation
-from nt2vr.negation.parse.wordlists import listed, words
-
-_AFTERTHOUGHTS = words("aside excluded excepted omitted removed")
-_OF_WHOLES = words("slice section half part piece bite chunk corner portion quarter end edge bit")  # the others show
+from nt2vr.negation.parse.wordlists import listed
 
 
 class Absence:
@@ -88,7 +85,7 @@ class Absence:
         word = self.phrases.word(cue)
         if word == "missing" and self.phrases.word(after_cue) == "from":
             return True
-        may_follow = word in _AFTERTHOUGHTS or self._clause_start(cue, first) > 0
+        may_follow = word in listed("afterthoughts") or self._clause_start(cue, first) > 0
         return may_follow and self._is_afterthought(cue, after_cue, first)
 
     def _with_missing(self, cue: int, after_cue: int, first: int) -> Negation | None:
@@ -96,7 +93,7 @@ class Absence:
         phrases = self.phrases
         i = max(first, phrases.before(cue, {"DET", "NOUN", "ADJ", "NUM", "POS"}))
         noun = phrases.noun_phrase(i)
-        is_thing = noun is not None and noun.end == cue and phrases.lemma(noun.head) not in _OF_WHOLES
+        is_thing = noun is not None and noun.end == cue and phrases.lemma(noun.head) not in listed("parts_of_wholes")
         has_part = phrases.word(cue) == "missing" and phrases.noun_phrase(after_cue) is not None
         if phrases.word(i - 1) not in {"with", "has", "have", "had"} or noun is None or not is_thing or has_part:
             return None
@@ -124,7 +121,6 @@ class Absence:
         return Phrase("noun", start, end, end, end - 1)
 
     def _before_helpers(self, i: int, first: int) -> int:
-        """Return the first word of the helpers and remarks before word i: "a cup | is noticeably"."""
         phrases = self.phrases
         while i > first and (phrases.is_auxiliary(i - 1) or phrases.tag(i - 1) in {"ADV", "TO"}):
             i -= 1

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wanted import CueKind, Negation
-from nt2vr.negation.parse.wordlists import Runs, lines_of, listed, renamed, words
+from nt2vr.negation.parse.wordlists import Runs, lines_of, listed, renamed
 
 
 class Form(NamedTuple):
@@ -70,7 +70,6 @@ def denied_by_nobody() -> Mapping[str, str]:
     return {cue: "anything" if "thing" in cue else "people" for cue in of_nobody}
 
 
-_SMALL = words("a an the of to in for and on at")
 _MIN_NAME = 2  # capitalised words after the cue
 
 
@@ -90,7 +89,7 @@ def length_of_name(phrases: Phrases, i: int) -> int:
         return 0
     is_capital = [text[0].isupper() for text in texts]
     end = i + 1
-    while end < len(texts) and (is_capital[end] or (texts[end] in _SMALL and end + 1 < len(texts))):
+    while end < len(texts) and (is_capital[end] or (texts[end] in listed("title_words") and end + 1 < len(texts))):
         end += 1
     while end > i + 1 and not is_capital[end - 1]:
         end -= 1
@@ -103,10 +102,6 @@ def length_of_name(phrases: Phrases, i: int) -> int:
 
 def _has_lower(texts: Sequence[str]) -> bool:
     return any(text[0].islower() for text in texts)
-
-
-_ENDING = words("stop stops stopping cease ceases quit fail fails tire")
-_BETWEEN = words("ever want like seem appear to able be")  # can't seem to | stop
 
 
 class Cues:
@@ -163,9 +158,9 @@ class Cues:
         if phrases.lemma(i) in listed("shunning") and phrases.tag(i) != "VBN" and hits:
             return 2  # doesn't | hate broccoli
         verb = i
-        while phrases.lemma(verb) in _BETWEEN:
+        while phrases.lemma(verb) in listed("before_ending"):
             verb += 1
-        ends = phrases.lemma(verb) in _ENDING
+        ends = phrases.lemma(verb) in listed("ending_verbs")
         goes_on = phrases.tag(verb + 1) in {"VBG", "TO"} or phrases.word(verb + 1) == "to"
         return verb + 2 - i if ends and goes_on else 0
 

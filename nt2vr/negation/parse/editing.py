@@ -8,17 +8,15 @@ from collections.abc import Iterator
 
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.wanted import Negation
-from nt2vr.negation.parse.wordlists import listed_runs, words
+from nt2vr.negation.parse.wordlists import listed, listed_runs, words
 
 _EXCHANGES = {  # verb -> words before what comes instead, the surest first
     **dict.fromkeys(("replace", "substitute", "swap", "exchange", "switch"), ("by", "with", "for", "to")),
     **dict.fromkeys(("change", "turn", "convert", "transform"), ("into", "to")),
 }
 _WHOEVER = ("the one", "the person", "the ones", "the people", "whoever is", "everybody who", "anyone who")
-_REFERRING = words("it this that everything the scene picture video clip")
 _LAST = words("instead too")  # at the end of a clause
 _LINK = ", "  # of the wanted parts around an edit
-_JOINTS = words("but and just only , ; :")
 
 
 class Editing:
@@ -41,10 +39,8 @@ class Editing:
 
     def _edit(self, i: int) -> Negation | None:
         phrases = self.phrases
-        if self._starts_clause(i):
-            length = self._reference(i) or phrases.longest(listed_runs("additions"), i)
-            if edit := self._exchange(i) or self._removal(i) or (self._words(i, i + length) if length else None):
-                return edit
+        if self._starts_clause(i) and (edit := self._exchange(i) or self._removal(i) or self._addition(i)):
+            return edit
         if i == 0:
             return None
         if phrases.word(i) == "replaced" and phrases.word(i + 1) in {"by", "with"}:
@@ -52,13 +48,17 @@ class Editing:
         is_last = phrases.word(i) in _LAST and phrases.tag(i + 1) in {"", "PUNCT", "CONJ"}
         return self._words(i, i + 1) if is_last else None
 
+    def _addition(self, i: int) -> Negation | None:
+        length = self._reference(i) or self.phrases.longest(listed_runs("additions"), i)
+        return self._words(i, i + length) if length else None
+
     def _reference(self, i: int) -> int:
         """Return the number of words of "like this, but"; 0 if there is none at word i: "the same man dances"."""
         end = i + self.phrases.longest(listed_runs("reference"), i)
         noun = self.phrases.noun_phrase(i)
         if end == i or (noun is not None and noun.end > end):
             return 0
-        while end < self.num_words and self.phrases.word(end) in _JOINTS:
+        while end < self.num_words and self.phrases.word(end) in listed("joints"):
             end += 1
         return end - i
 
@@ -88,7 +88,7 @@ class Editing:
         """Deny words `start` to `stop`, and take words `min(cue, start)` to `end` out of the wanted part."""
         if start >= stop:
             return None
-        names = any(self.phrases.word(i) not in _REFERRING for i in range(start, stop))  # change it to …
+        names = any(self.phrases.word(i) not in listed("referring") for i in range(start, stop))  # change it to …
         things = (Phrase("noun", start, stop, stop, stop - 1),) if names else ()
         return Negation("edit", cue, after_cue, things, min(cue, start), end, link=_LINK)
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 
-from nt2vr.negation.parse.wordlists import lines_of, listed, words
+from nt2vr.negation.parse.wordlists import lines_of, listed
 
 NOTICE = "This query does not seem to be English. The models and the reading of negations know English only."
 _WORD = re.compile(r"[^\W\d_]+")
@@ -21,7 +21,6 @@ _BORROWED = re.compile(
     r"los angeles|las vegas|a la carte|à la \w+|día de (?:los )?muertos)",
     re.IGNORECASE,
 )
-_GRAMMAR = words("the and of with without is are was not to at by for from this that there it his her their who which")
 _LETTERS = re.compile(
     "[ąćęłńśźżěřůčďňťžășțăőűğışđơưảãạầấẩẫậằắẳẵặẻẽẹềếểễệỉĩịỏõọồốổỗộờớởỡợủũụừứửữựỳỹỷỵ]"
 )  # in no word that English has borrowed
@@ -29,7 +28,6 @@ _LETTERS = re.compile(
 
 @cache
 def _small_words() -> tuple[Mapping[str, set[str]], frozenset[str]]:
-    """Return the small words of each language, and of all languages those that are enough."""
     read: dict[str, set[str]] = defaultdict(set)
     for line in lines_of("language/small_words.txt"):
         language, _, small = line.partition(": ")
@@ -53,12 +51,11 @@ def _mostly_other_script(text: str) -> bool:
 
 
 def _has_other_small_words(found: list[str]) -> bool:
-    """Return whether small words of one language are frequent, and English ones are not."""
     english = sum(word in listed("english") for word in found)
     by_language, all_sure = _small_words()
     most = max(len(small.intersection(found)) for small in by_language.values())
     sure = not all_sure.isdisjoint(found)
-    if sure and len(found) > 1 and _GRAMMAR.isdisjoint(found) and 4 * most >= len(found):
+    if sure and len(found) > 1 and listed("grammar").isdisjoint(found) and 4 * most >= len(found):
         return True
     return most > english and 3 * most >= len(found) > 1 and (most >= 2 or sure)
 

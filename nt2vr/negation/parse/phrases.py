@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from nt2vr.negation.parse.tokens import HELPERS, VERB_TAGS, Token, normalised
 from nt2vr.negation.parse.wordlists import Runs, listed, listed_runs, words
 
-SETTINGS = words("in at near inside outside behind beside under along during across beneath below above")
-_COLOURS = words("red green blue yellow white black orange purple pink brown grey gray")
-_TWO_OBJECTS = words("give show teach hand tell offer feed")
 _LETTING = words("let make help")  # let him score
-_WITH_VERB = words("go start stop keep like enjoy try be begin")  # go swimming
-_EXCEPTING = words("except excepting excluding besides barring minus")
-_ABOUT = words("in from within on of throughout across inside")
-_POINTING = words("the this that these any its our a an given entire whole current same")
 NEW_START = words("just only instead also then")
 HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})  # forms of be, do and have
 
@@ -117,7 +110,7 @@ class Phrases:
 
     def place_phrase(self, i: int) -> Phrase | None:
         """Return "on a stool", "in front of a house", "without singing"."""
-        if self.tag(i) != "ADP" or self.word(i) in _EXCEPTING:
+        if self.tag(i) != "ADP" or self.word(i) in listed("excepting"):
             return None
         j = self.after(i + 1, {"ADP"})  # out of, next to
         inner = self.noun_phrase(j) or (self.verb_phrase(j) if self.tag(j) == "VBG" else None)
@@ -138,9 +131,9 @@ class Phrases:
         if place.object is None:
             return False
         noun = self.noun_phrase(place.object)
-        if noun is None or (self.tag(noun.head) == "ADJ" or self.word(place.object) in _COLOURS):
+        if noun is None or (self.tag(noun.head) == "ADJ" or self.word(place.object) in listed("colours")):
             return False  # a person | in green
-        return self.word(place.start) in SETTINGS or (
+        return self.word(place.start) in listed("settings") or (
             self.word(place.start) == "on" and self.lemma(noun.head) in listed("grounds")
         )
 
@@ -153,7 +146,6 @@ class Phrases:
         return _read_verb_phrase(self, verb, start)
 
     def _main_verb(self, i: int) -> int | None:
-        """Skip up to four auxiliaries, adverbs and "to"; None if no verb follows them."""
         verb = i
         while (self.is_auxiliary(verb) and verb - i < 4) or (
             self.tag(verb) in {"ADV", "TO"} and self._verb_ahead(verb)
@@ -162,7 +154,6 @@ class Phrases:
         return verb if self.tag(verb) in VERB_TAGS and not self.is_auxiliary(verb) else None
 
     def _modifies_noun(self, i: int, *, first: bool) -> bool:
-        """Return whether word i belongs to a noun phrase before its last noun; `first`: no noun has come yet."""
         if self._numbers_name(i + 1) and self.tag(i) == "ADJ":
             return True
         if self.tag(i) == "POS" or (self.tag(i) == "ADJ" and self.tag(i + 1) == "NOUN"):  # a computer online game
@@ -175,7 +166,7 @@ class Phrases:
     def _noun_ahead(self, i: int) -> bool:
         """Return whether word i modifies a later noun: "big", "red or blue", "dancing" in "a dancing bear"."""
         describing = {"ADJ", "ADV", "VBN", "VBG", "NUM"}
-        while (self.tag(i) in describing and self.word(i) not in NEW_START) or self._joins_adjectives(i):
+        while (self.tag(i) in describing and self.word(i) not in NEW_START) or self.joins_adjectives(i):
             i += 1
             if self.tag(i) == "NOUN":
                 return True
@@ -185,7 +176,8 @@ class Phrases:
         """Return whether word i is the number of a name: "Boeing | 737"."""
         return self.tag(i) == "NUM" and i > 0 and not self.tokens[i - 1].text.islower()
 
-    def _joins_adjectives(self, i: int) -> bool:
+    def joins_adjectives(self, i: int) -> bool:
+        """Return whether word i joins two adjectives: "black | and white"."""
         is_joint = self.tag(i) == "CONJ" and self.word(i) != "but"  # not red but | blue
         return is_joint and self.tag(i - 1) == self.tag(i + 1) == "ADJ"
 
@@ -212,9 +204,9 @@ class Phrases:
 
     def _after_medium(self, i: int) -> int:
         j = i + 1
-        if self.word(i) not in _ABOUT:
+        if self.word(i) not in listed("about_frames"):
             return i
-        while self.word(j) in _POINTING:
+        while self.word(j) in listed("pointing"):
             j += 1
         is_last = self.tag(j + 1) not in {"NOUN", "POS"} and self.word(j + 1) != "of"
         return j + 1 if self.word(j) in listed("frames") and is_last else i
@@ -262,8 +254,8 @@ def _read_verb_phrase(phrases: Phrases, verb: int, start: int) -> Phrase:
     lemma, end = phrases.lemma(verb), verb + 1
     core: int | None = None  # where the first setting begins
     first_object: int | None = None
-    objects_left, may_describe = 2 if lemma in _TWO_OBJECTS else 1, True
-    needs_place, takes_verb = lemma in listed("placed"), lemma in _WITH_VERB
+    objects_left, may_describe = 2 if lemma in listed("two_objects") else 1, True
+    needs_place, takes_verb = lemma in listed("placed"), lemma in listed("takes_verb")
     while not (inner := _inner_verb_phrase(phrases, verb, end, takes_verb)):
         if _is_adverb(phrases, end):
             end += 1

@@ -22,9 +22,7 @@ MAX_PART_CHARS = 2 * MAX_QUERY_CHARS
 MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS  # of all parts: a list's items repeat their shared verb
 MAX_UNWANTED = 200  # parts, each of which is encoded and judged; words of a list in the longest sentence
 
-_REQUESTS = words("want show see include display like fancy need watch find recommend suggest give hear")
 _PRONOUNS = words("it them")
-_SPEAKERS = words("i we you please , .")  # the person typing, who is not part of the video
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,6 @@ def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
 
 
 def _tight(text: str, span: Span) -> Span:
-    """Return the span without spaces at its edges."""
     part = text[slice(*span)]
     return Span(span.end - len(part.lstrip()), span.start + len(part.rstrip()))
 
@@ -131,8 +128,6 @@ def split_query(text: str, phrases: Phrases, editing: bool = False) -> Query:
 
 
 class _QueryText:
-    """Converts word positions of one sentence to text."""
-
     def __init__(self, text: str, phrases: Phrases) -> None:
         self.text, self.phrases = text, phrases
 
@@ -184,10 +179,10 @@ class _QueryText:
         return f"{before} {self.piece(start, item.core)}".strip()
 
     def _asks(self, i: int) -> bool:
-        return self.phrases.lemma(i) in _REQUESTS or self.phrases.word(i) == "me"
+        return self.phrases.lemma(i) in listed("requests") or self.phrases.word(i) == "me"
 
     def _speaks(self, i: int) -> bool:
         """Return whether the sentence speaks for the person typing at word i: "I don't …", "please don't …"."""
         while self.phrases.is_auxiliary(i):
             i -= 1
-        return i < 0 or self.phrases.word(i) in _SPEAKERS
+        return i < 0 or self.phrases.word(i) in listed("speakers")

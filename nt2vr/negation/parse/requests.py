@@ -103,12 +103,10 @@ def _part(name: str) -> re.Pattern[str]:
 
 
 def _compiled(pieces: Iterable[str]) -> re.Pattern[str]:
-    """Compile a pattern for any letter case."""
     return re.compile(_filled(pieces), re.IGNORECASE)
 
 
 def _filled(pieces: Iterable[str]) -> str:
-    """Join the pieces of a pattern, and fill in the parts that it names."""
     parts = _table()["parts"]
     return re.sub(r"\{([A-Z_]+)\}", lambda match: _filled(parts[match[1]]), "".join(pieces))
 
@@ -118,7 +116,6 @@ def _contraction(match: re.Match[str]) -> str | None:
 
 
 def _cue(match: re.Match[str]) -> str | None:
-    """Return the cue that a word is a misspelling of, if any."""
     word = match[0].lower()
     return cue if (cue := cue_of(word)) != word else None
 
@@ -132,7 +129,6 @@ def _listed(match: re.Match[str]) -> str | None:
 
 
 def _new_clause(match: re.Match[str]) -> str:
-    """Return what separates the rest from the words before the request."""
     return "; " if match.start() else ""
 
 

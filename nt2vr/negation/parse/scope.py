@@ -55,7 +55,6 @@ class Lists:
         return items + pending if first.kind == "noun" and is_run and short else items
 
     def _following(self, first: Phrase, kind: CueKind, i: int) -> tuple[Phrase, str] | None:
-        """Return the item that follows at word i, and the conjunction before it."""
         k = i + (self.phrases.word(i) == ",")
         conjunction = self.phrases.word(k) if self.phrases.word(k) in {"and", "or"} else ""
         k += bool(conjunction)
@@ -87,15 +86,6 @@ class Lists:
 
 Status = Literal["unwanted", "wanted", "none"]
 
-_ENTITIES = words("anything anyone anybody any")  # universal, but under a denial they are part of it
-_KINDS = _ENTITIES | words(
-    "animals people vehicles instruments colours colors sound sounds noise light lights food clothes furniture "
-    "company objects things tools plants pets sports"
-)
-_BARE = words("empty bare clear quiet deserted blank vacant abandoned naked alone plain desolate unoccupied lifeless")
-_DENIALS = words("not no n't never nobody none nothing neither nor noone without")  # all | but nothing with skis
-_DENYING = _DENIALS | words("lacks lacking zero hardly") | _BARE
-_WEAK = words("but bar save besides different")  # exceptions only after "all" and the like
 _MAX_NOUN = 5  # words between "all" and "but"
 
 
@@ -108,7 +98,7 @@ class Exceptions:
     def status(self, cue: int, after_cue: int, found: Sequence[Negation]) -> Status:
         """Return whether the thing after the cue is unwanted, wanted, or the cue is no exception at all."""
         phrases = self.phrases
-        if phrases.tag(after_cue) in {"", "PUNCT"} or phrases.word(after_cue) in _DENIALS:
+        if phrases.tag(after_cue) in {"", "PUNCT"} or phrases.word(after_cue) in listed("denials"):
             return "none"
         clause = self._clause_start(cue)
         denied = self._denial(cue, clause, found) is not None
@@ -116,23 +106,23 @@ class Exceptions:
             return "wanted" if denied else "unwanted"
         if clause == cue:
             return self._status_in_front(cue, after_cue)
-        universal = next((i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in listed("universal")), None)
-        near = universal is not None and self._names_only(universal + 1, cue)
-        is_weak = phrases.word(cue) in _WEAK and after_cue == cue + 1
-        if is_weak and not near and not (denied and self._is_excepted(cue, found)):
-            return "none"
-        if universal is not None and phrases.word(universal) not in _ENTITIES:
-            return "unwanted"
-        return "wanted" if denied or not _BARE.isdisjoint(phrases.words[clause:cue]) else "unwanted"
+        universal = next((i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in listed("universal")), cue)
+        if phrases.word(cue) in listed("weak") and after_cue == cue + 1:
+            excepted = self._names_only(universal + 1, cue) or (denied and self._is_excepted(cue, found))
+            if not excepted:
+                return "none"
+        is_kind = universal < cue and phrases.word(universal) not in listed("entities")
+        denied = denied or bool(listed("bare").intersection(phrases.words[clause:cue]))
+        return "wanted" if denied and not is_kind else "unwanted"
 
     def _status_in_front(self, cue: int, after_cue: int) -> Status:
-        """Return the status of "except for dogs, …"."""
         phrases = self.phrases
         first = phrases.noun_phrase(after_cue)
         besides = phrases.word(cue) == "besides" and first is not None and phrases.word(first.end) == ","
-        if phrases.word(cue) in _WEAK and not besides:
+        if phrases.word(cue) in listed("weak") and not besides:
             return "none"
-        return "unwanted" if _DENYING.isdisjoint(phrases.words[after_cue:]) else "wanted"
+        denying = listed("denials", "hardly_any", "bare").intersection(phrases.words[after_cue:])
+        return "wanted" if denying else "unwanted"
 
     def wanted(self, cue: int, after_cue: int, found: list[Negation]) -> list[Negation]:
         """Return the negations without the denial from which the exception is made: "no pets except | a dog"."""
@@ -162,12 +152,10 @@ class Exceptions:
         return replace(negation, items=(), thing="", end=end, others=(negation.thing,))
 
     def _named(self, denial: Negation, end: int) -> tuple[str, ...]:
-        """Return what a denial names before word `end`: "animals", "people"."""
         words = [" ".join(self.phrases.words[max(i.start, denial.after_cue) : min(i.core, end)]) for i in denial.items]
         return tuple(filter(None, (denial.thing, *words)))
 
     def _denial(self, cue: int, clause: int, found: Sequence[Negation]) -> Negation | None:
-        """Return the denial that word `cue` makes an exception from."""
         last = found[-1] if found else None
         if last is None or last.cue < clause or last.kind not in {"no", "not", "without", "nobody"}:
             return None
@@ -181,19 +169,19 @@ class Exceptions:
         if last.kind == "nobody" and last.after_cue == cue:
             return True
         follows = phrases.noun_phrase(cue + 1) or phrases.quality(cue + 1)
-        generic = last.kind == "nobody" or any(phrases.word(i) in _KINDS for i in range(last.after_cue, cue))
-        return (
-            generic
-            and follows is not None
-            and phrases.tag(follows.end) in {"", "PUNCT", "ADP"}
-            and phrases.word(cue - 1) != ","
-        )
+        kinds = listed("entities", "kinds").intersection(phrases.words[last.after_cue : cue])
+        ends = follows is not None and phrases.tag(follows.end) in {"", "PUNCT", "ADP"}
+        return ends and phrases.word(cue - 1) != "," and (bool(kinds) or last.kind == "nobody")
 
     def _names_only(self, start: int, end: int) -> bool:
         """Return whether words `start` to `end` are at most a noun phrase: "every animal | but"."""
         inner = range(start, end)
-        return len(inner) <= _MAX_NOUN and not any(
-            self.phrases.tag(i) in VERB_TAGS - {"VBG", "VBN"} or self.phrases.tag(i) == "PUNCT" for i in inner
+        return (
+            start <= end
+            and len(inner) <= _MAX_NOUN
+            and not any(
+                self.phrases.tag(i) in VERB_TAGS - {"VBG", "VBN"} or self.phrases.tag(i) == "PUNCT" for i in inner
+            )
         )
 
     def _clause_start(self, cue: int) -> int:
@@ -204,12 +192,7 @@ class Exceptions:
         return cue if i == cue - 1 and self.phrases.word(i) == "," else i
 
 
-_DEPICTING = words("show feature include contain depict display portray")
-_SHOWN = words("shown seen depicted pictured captured portrayed")
 _WATCHING, _US = words("see watch hear want need like"), words("me us")  # don't want to see, don't show me
-_SCENES = words("on at in by near after before during around over under behind")
-_ANYTHING = words("anything everything anyone anybody everyone everybody stuff")
-_VAGUE = words("a an any the single visible clear slightest")
 
 
 class DeniedAfter:
@@ -230,7 +213,7 @@ class DeniedAfter:
             cue_alone = Phrase("noun", cue, after_cue, after_cue, cue)
             return phrases.any_phrase(self._after_sign(i)) if does or is_there else cue_alone
         i = self._after_sign(i)
-        i += kind == "not" and phrases.word(i) in _SHOWN and phrases.tag(i + 1) == "VBG"  # not shown | eating
+        i += kind == "not" and phrases.word(i) in listed("shown") and phrases.tag(i + 1) == "VBG"  # not shown | eating
         found = (phrases.noun_phrase(i) if kind in {"no", "order"} else None) or phrases.any_phrase(i)
         if found and found.kind == "noun" and kind in {"no", "without", "order"}:
             found = self._without_predicate(found)
@@ -238,8 +221,9 @@ class DeniedAfter:
 
     def _specified(self, found: Phrase) -> Phrase:
         """Add the quality to something vague: "leave out anything | indoors", "don't give me anything | animated"."""
-        is_vague = self.phrases.word(found.end - 1) in _ANYTHING and self.phrases.after_tail(found.end) == found.end
-        quality = self.phrases.quality(found.end) if is_vague else None
+        phrases, end = self.phrases, found.end
+        is_vague = phrases.word(end - 1) in listed("anything") and phrases.after_tail(end) == end
+        quality = phrases.quality(end) if is_vague else None
         return replace(found, end=quality.end, core=quality.end) if quality else found
 
     def shown(self, verb: Phrase, cue: int) -> Phrase:
@@ -247,7 +231,7 @@ class DeniedAfter:
         phrases, last = self.phrases, verb.end - 1
         if verb.kind != "verb":
             return verb
-        depicts = phrases.lemma(verb.head) in _DEPICTING
+        depicts = phrases.lemma(verb.head) in listed("depicting")
         asks = phrases.lemma(last) in _WATCHING or phrases.word(last) in _US or (depicts and verb.head == last)
         if asks and phrases.tag(verb.end) == "VBG" and (deed := phrases.verb_phrase(verb.end)):
             return deed  # does not feature | frying, don't want to see | playing
@@ -261,9 +245,8 @@ class DeniedAfter:
         return self._specified(noun) if is_named else verb
 
     def _after_sign(self, i: int) -> int:
-        """Skip "any sign of", "the need for" at word i."""
         j = i
-        while self.phrases.word(j) in _VAGUE:
+        while self.phrases.word(j) in listed("vague_articles"):
             j += 1
         return j + 2 if self.phrases.word(j) in listed("signs") and self.phrases.word(j + 1) in {"of", "for"} else i
 
@@ -275,7 +258,6 @@ class DeniedAfter:
         return noun
 
     def _skip_helpers(self, kind: CueKind, i: int) -> int:
-        """Skip the words between a cue and what it negates, from word i on."""
         phrases = self.phrases
         if phrases.word(i) == "of" and (group := phrases.noun_phrase(i + 1)):  # none of them
             i = group.end
@@ -303,7 +285,7 @@ class DeniedAfter:
                 end = verb.end
             else:
                 break
-        vague = phrases.word(noun.head) in _ANYTHING  # everything shot | at night
+        vague = phrases.word(noun.head) in listed("anything")  # everything shot | at night
         return replace(noun, end=end, core=end if vague else core or end)
 
     def _acts(self, noun: Phrase, kind: CueKind) -> bool:
@@ -329,7 +311,7 @@ class DeniedAfter:
         if phrases.is_setting(place):
             return True
         definite = place.object is not None and phrases.word(place.object) in {"the", "a", "an", "this"}
-        return kind in {"no", "nobody"} and definite and phrases.word(place.start) in _SCENES
+        return kind in {"no", "nobody"} and definite and phrases.word(place.start) in listed("scenes")
 
     def _modifying_verb(self, i: int, takes_finite: bool) -> Phrase | None:
         """Return "swimming", "dressed in red" or "who swim" at word i, and "swim" if `takes_finite`."""
@@ -349,8 +331,6 @@ class DeniedAfter:
 
 
 _FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
-_HELD = words("wear hold carry eat drink use play")  # "wearing no hat": the verb is unwanted too; so "eats nothing"
-_BEFORE_ABSENCE = words("in the by with a an due to of complete total is notable noticeable marked severe clear")
 _ABSENCES = words("absence lack shortage")
 
 
@@ -381,7 +361,6 @@ class ScopeFinder:
         return [self._wanted.without_rest(negation, found) for negation in found]
 
     def _with(self, found: list[Negation], kind: CueKind, cue: int, after_cue: int) -> list[Negation]:
-        """Return the negations found so far with what a further cue denies."""
         first = found[-1].end if found else 0
         if kind == "edit":
             return [*found, self._edits[cue]] if cue >= first else found
@@ -421,13 +400,22 @@ class ScopeFinder:
         return Negation(kind, cue, after_cue, tuple(items), start - holds, end, start - 1 if holds else None, thing)
 
     def _first(self, kind: CueKind, cue: int, after_cue: int) -> Phrase | None:
-        """Return the first phrase that a cue denies; None if it denies none."""
         phrases, quality = self.phrases, self.phrases.quality(after_cue)
         if kind == "not" and quality and self._describes(cue, quality):
             return quality  # a not very crowded | beach
-        first = self._after.first(kind, cue, after_cue)
-        odd = first is not None and first.kind != "noun" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}
+        first = self._after.first(kind, cue, after_cue) or self._to_mark(kind, after_cue)
+        if kind == "without" and first and first.kind == "quality":  # without uniform
+            return replace(first, kind="noun") if phrases.tag(first.end) in {"", "PUNCT", "CONJ"} else None
+        odd = first is not None and first.kind != "noun" and phrases.tag(first.start) in FINITE_TAGS
         return self._after.shown(first, cue) if first and not (odd and kind == "without") else None
+
+    def _to_mark(self, kind: CueKind, i: int) -> Phrase | None:
+        """Return the words to the next mark, as no phrase fits: a sure cue denies something, however it is tagged."""
+        phrases, end = self.phrases, i
+        while phrases.tag(end) not in {"", "PUNCT", "CONJ", "WH"} or phrases.joins_adjectives(end):
+            end += 1
+        said = any(phrases.tag(j) in {"NOUN", "ADJ", "OTHER", *VERB_TAGS} for j in range(i, end))
+        return Phrase("noun", i, end, end, end - 1) if said and kind in {"not", "no", "without", "order"} else None
 
     def _holds(self, kind: CueKind, cue: int, after_cue: int, first: Phrase) -> bool:
         """Return whether the verb before the cue is denied, too: "wearing no hat", "eats nothing"."""
@@ -436,7 +424,7 @@ class ScopeFinder:
             return False
         is_object = kind == "nobody" and first.start == cue and verb not in {"be", "have"}
         excepts = phrases.word(after_cue) in {"but", "except", "save", "other", "besides"}
-        return (is_object and not excepts) or (kind == "no" and verb in _HELD)
+        return (is_object and not excepts) or (kind == "no" and verb in listed("held"))
 
     def _nothing_else(self, kind: CueKind, cue: int, after_cue: int) -> Negation | None:
         """Return "no other dogs", "nobody else" as words that deny nothing: what else there may be is an open set."""
@@ -468,7 +456,7 @@ class ScopeFinder:
     def _start(self, cue: int) -> int:
         """Return the first word of "in the complete absence of"; elsewhere the cue."""
         start = cue
-        while self.phrases.word(cue) in _ABSENCES and self.phrases.word(start - 1) in _BEFORE_ABSENCE:
+        while self.phrases.word(cue) in _ABSENCES and self.phrases.word(start - 1) in listed("before_absence"):
             start -= 1
         return start
 
@@ -483,8 +471,7 @@ class ScopeFinder:
         follows = phrases.tag(end) == "CONJ" and (phrases.word(end) == "while" or phrases.tag(end + 1) == "PRON")
         if end == last.end or not (composed or follows):
             return negation
-        core = last.core if last.core < last.end else end
-        return replace(negation, items=(*negation.items[:-1], replace(last, end=end, core=core)), end=end)
+        return negation.ending(end, last.core if last.core < last.end else end)
 
     def _ends_clause(self, i: int, relative: bool) -> bool:
         phrases = self.phrases
@@ -503,9 +490,9 @@ class ScopeFinder:
             return negation
         wanted, is_noun = self._wanted.words(found), last.kind == "noun"
         denies_all = negation.kind in {"no", "nobody"} or self.phrases.word(negation.cue) == "nor"
-        is_first = all(i >= negation.end for i in wanted)
-        if is_noun and denies_all and is_first and self.phrases.word(last.core + 1) == "the":
-            return replace(negation, end=last.core)  # there is no bread on | the table, only fruit
-        if (is_noun and wanted) or self._wanted.acts(wanted) or self._wanted.placed(wanted):
-            return replace(negation, items=(*negation.items[:-1], replace(last, core=last.end)))
-        return replace(negation, end=last.core)
+        is_first = min(wanted, default=negation.end) >= negation.end
+        stays = is_noun and denies_all and is_first and self.phrases.word(last.core + 1) == "the"
+        wants_more = (is_noun and wanted) or self._wanted.acts(wanted) or self._wanted.placed(wanted)
+        if stays or not wants_more:  # there is no bread on | the table, only fruit
+            return replace(negation, end=last.core)
+        return negation.ending(last.end, last.end)

@@ -37,8 +37,6 @@ _THIRD_PERSON = frozenset({"VVZ", "VBZ", "VDZ", "VHZ"})
 
 
 class _Spot:
-    """Word i of a sentence, its tag, and those around it; "" past either end."""
-
     def __init__(self, words: Sequence[str], tags: Sequence[str], i: int) -> None:
         self.words, self.tags, self.i = words, tags, i
         self.word, self.tag, self.after = words[i], tags[i], tags[i + 1] if i + 1 < len(tags) else ""
@@ -119,7 +117,6 @@ class Repairs:
 
     @staticmethod
     def _by_word(spot: _Spot) -> str:
-        """Tag of a few frequent words by their neighbours; "" for others."""
         match spot.word:
             case "to":
                 return "TO" if spot.after in {"VB", "VBP"} else "ADP"
@@ -135,7 +132,6 @@ class Repairs:
 
     @staticmethod
     def _is_noun(spot: _Spot, chances: Mapping[str, float]) -> bool:
-        """Return whether a word tagged as a verb is a noun."""
         one, many = "NN1" in chances, "NN2" in chances
         denied = spot.word_before in listed("denying_things")  # without a can, sans subtitles
         if (one or many) and (denied or spot.word_before in {"a", "an", "any"} or spot.ends_denied_noun()):
@@ -177,7 +173,6 @@ class Repairs:
         return None
 
     def _form_after_actor(self, spot: _Spot, inflected: bool) -> str:
-        """Tag of a word as the finite verb of the actor before it, if it may be one; "" otherwise."""
         word, plural = spot.word, inflected or spot.word_before in {"people", "men", "women"}
         if word.endswith("s"):
             determined = spot.i == 1 or spot.before_that in VERB_TAGS | {"DET", "NUM", "ADJ"}

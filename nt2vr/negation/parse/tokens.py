@@ -68,7 +68,11 @@ HELPERS = {
 _MAX_CLITICS = 3  # would|n't|'ve
 _MAX_WORD_CHARS = 30  # HanTa takes cubic time in the length of a word; no English word here is longer
 _CONTRACTED = frozenset("do does did is are was were has have had ca could wo would ai should must might need".split())
-_WITH_IS = frozenset({"thats", "whos", "theres", "hes", "shes"})
+_CUTS = {  # where the second word begins in "cannot", "dont", "thats"
+    "cannot": 3,
+    **{f"{helper}nt": len(helper) for helper in _CONTRACTED},
+    **{word: len(word) - 1 for word in ("thats", "whos", "theres", "hes", "shes")},
+}
 _ABBREVIATED = frozenset("mr mrs ms dr st jr sr prof mt".split())  # and initials: the period ends no sentence
 _SAME_LENGTH = str.maketrans(
     {ord("\u2019"): "'", ord("\u2018"): "'", **dict.fromkeys(map(ord, '`"\u201c\u201d\x00'), " ")}
@@ -118,7 +122,7 @@ def word_spans(text: str) -> list[tuple[int, int]]:
     for match in _WORD.finditer(hidden):
         start, end = match.span()
         word = hidden[start:end].lower()
-        if word == "t" and spans and _ends_in_not(hidden[slice(*spans[-1])].lower()):  # don t
+        if word == "t" and _ends_in_not(hidden[slice(*(spans or [(0, 0)])[-1])].lower()):  # don t
             before, middle = spans.pop()
             spans += [(before, middle - 1), (middle - 1, end)]
             continue
@@ -130,7 +134,6 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _pieces(word: str, start: int, *, starts: bool) -> list[tuple[int, int]]:
-    """Return the spans of the words inside a word that starts at character `start`."""
     if starts and word[0] in "-'" and word[1:2].isalpha() and not _CLITIC.fullmatch(word):
         return [(start, start + 1), *_pieces(word[1:], start + 1, starts=False)]
     spans: list[tuple[int, int]] = []
@@ -141,21 +144,13 @@ def _pieces(word: str, start: int, *, starts: bool) -> list[tuple[int, int]]:
 
 
 def _ends_in_not(word: str) -> bool:
-    return word[-1] == "n" and word[:-1] in _CONTRACTED
+    return word[-1:] == "n" and word[:-1] in _CONTRACTED
 
 
 def _cut(word: str) -> int:
-    """Return where a second word begins inside a word; 0 if none does."""
     if "'" in word and (clitic := _CLITIC.search(word)):  # isn't, it's, dogs'
         return clitic.start()
-    if word == "cannot":
-        return 3
-    if word[-2:] == "nt" and word[:-2] in _CONTRACTED:  # dont, isnt
-        return len(word) - 2
-    if word in _WITH_IS:
-        return len(word) - 1
     if word.endswith("-free"):
         return len(word) - len("-free")
-    if len(word) > 2 and word[-1] == "." and word[:-1].isalpha() and word[:-1] not in _ABBREVIATED:
-        return len(word) - 1
-    return 0
+    ends = len(word) > 2 and word[-1] == "." and word[:-1].isalpha() and word[:-1] not in _ABBREVIATED
+    return len(word) - 1 if ends else _CUTS.get(word, 0)

@@ -27,10 +27,8 @@ edit: what is replaced or removed, or nothing: see `nt2vr.negation.parse.editing
 """
 
 
-_LEADING = words("just only also instead then rather simply but and or while please")
 _SUBJECTS, _PERSONS = words("i we you it there"), words("he she they")
 _FORWARD = words("not no without order nobody")  # kinds of cues
-_CONTRASTS = words("rather instead except besides excluding")
 
 
 class Stretch(NamedTuple):
@@ -56,6 +54,11 @@ class Negation:
     link: str = ""  # replaces words `start` to `end` in the wanted part
     others: tuple[str, ...] = ()  # kinds denied but for what is wanted: "animals" in "no animals except dogs"
 
+    def ending(self, end: int, core: int) -> "Negation":
+        """Return the negation with another end of its last item."""
+        last = replace(self.items[-1], end=end, core=core)
+        return replace(self, items=(*self.items[:-1], last), end=max(end, self.end))
+
 
 class WantedFinder:
     """Finds the wanted stretches of one sentence."""
@@ -80,25 +83,28 @@ class WantedFinder:
             subject_only = bool(stretches) and not self.acts(range(stretches[-1].start, stretches[-1].end))
             starts = not stretches and not after_edit
             start, stop = self._trimmed(first, last, starts=starts, subject_only=subject_only)
-            if start < stop and (self._determines(stop, negations) or not self.phrases.says_nothing(start, stop)):
+            if start < stop and not self._is_empty(start, stop, negations):
                 stretches.append(Stretch(start, stop, link or self._link(first, start)))
             if negation:
                 first, link, after_edit = negation.end, negation.link, negation.kind == "edit"
         return stretches
+
+    def _is_empty(self, start: int, stop: int, negations: Sequence[Negation]) -> bool:
+        return self.phrases.says_nothing(start, stop) and not self._determines(stop, negations)
 
     def without_rest(self, negation: Negation, found: Sequence[Negation]) -> Negation:
         """Rule 7 of `scope`: extend a negation, one of `found`, to the next comma or conjunction."""
         phrases, end = self.phrases, negation.end
         if not negation.items or end != negation.items[-1].core or not self._stands_apart(negation, found):
             return negation
-        both = negation.kind == "not" and phrases.word(negation.cue - 1) == "and"  # a man and not a woman | playing
-        if negation.kind != "no" and phrases.tag(end) in (VERB_TAGS if both else FINITE_TAGS):
+        both = (negation.kind, phrases.word(negation.cue - 1)) == ("not", "and")  # a man and not a woman | playing
+        verbs = frozenset() if negation.kind == "no" else VERB_TAGS if both else FINITE_TAGS
+        if phrases.tag(end) in verbs:
             return negation  # a dog and not a cat | is sleeping
         starts = {other.start for other in found}
         while end not in starts and not self._ends_part(end):
             end += 1
-        last = replace(negation.items[-1], end=end, core=end)
-        return replace(negation, items=(*negation.items[:-1], last), end=end)
+        return negation.ending(end=end, core=end)
 
     def _ends_part(self, i: int) -> bool:
         word, tag = self.phrases.word(i), self.phrases.tag(i)
@@ -114,7 +120,7 @@ class WantedFinder:
         if cue == 0 or negation.kind not in _FORWARD or negation.items[-1].kind == "quality":
             return False
         after_joint = phrases.tag(cue - 1) in {"PUNCT", "CONJ"} and phrases.word(cue - 1) != "'s"
-        if after_joint or phrases.word(cue) not in _CONTRASTS:
+        if after_joint or phrases.word(cue) not in listed("contrasts"):
             return after_joint or phrases.words[cue : cue + 2] == ["but", "not"]
         wanted = [i for i in self.words(found) if i < cue]
         attached = phrases.tag(negation.end) != "ADP" or phrases.word(negation.end - 1) in {"one", "ones", "those"}
@@ -130,7 +136,7 @@ class WantedFinder:
     def _trimmed(self, start: int, stop: int, *, starts: bool, subject_only: bool) -> tuple[int, int]:
         """Drop words left dangling at the edges of a stretch without its negation: "who is", "and he", commas."""
         phrases, first = self.phrases, start
-        while start < stop and (phrases.tag(start) in {"PUNCT", "CONJ"} or phrases.word(start) in _LEADING):
+        while start < stop and (phrases.tag(start) in {"PUNCT", "CONJ"} or phrases.word(start) in listed("leading")):
             start += 1
         follows = starts and first > 0
         start += follows and phrases.word(start) == "from"  # missing from | the room
@@ -158,10 +164,10 @@ class WantedFinder:
         match phrases.tag(i):
             case "PUNCT" | "CONJ" | "WH":
                 return True
-            case "PRON" if before in {"CONJ", "PUNCT", "WH"} or phrases.word(i) in _SUBJECTS:
+            case "PRON" if before in {"CONJ", "PUNCT", "WH"}:
                 return True
-            case "PRON" if before == "NOUN" and phrases.word(i) in _PERSONS:  # a runner he | isn't sweating
-                return True
+            case "PRON" if phrases.word(i) in (_SUBJECTS | _PERSONS if before == "NOUN" else _SUBJECTS):
+                return True  # a runner he | isn't sweating
             case "ADP" if phrases.tag(i + 1) == "WH":  # a depot | in which no
                 return True
             case "ADV" if before == "DET":  # a decidedly | not modern kitchen

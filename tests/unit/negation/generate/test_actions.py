@@ -20,15 +20,12 @@ def actions_in(caption: str) -> list[str]:
         ("a guy is playing guitar and singing", ["a man: play guitar", "a man: sing"]),
         ("a group of girls dancing", ["girls: dance"]),
         ("a man and a woman are cooking", ["people: cook"]),
-        ("someone is cooking", ["a person: cook"]),
         ("three cats run across a road", ["cats: run", "cats: run across a road"]),  # the place may be left out
         ("a man who is singing", ["a man: sing"]),
         ("a man talks to a woman holding a baby", ["a woman: hold a baby"]),  # what is said is not seen
         ("a woman rides a big horse", ["a woman: ride a big horse", "a woman: ride a horse"]),
         ("a child picks up a ball", ["a child: pick up a ball"]),
         ("a man adds food coloring to a bowl", []),  # food coloring is a thing
-        ("a child is coloring a picture", ["a child: color a picture"]),
-        ("an old actor swims", ["an actor: swim"]),
         ("a man feeds a monkey that jumps", ["a man: feed a monkey", "a monkey: jump"]),
         (
             "people meet a star with words floating around",
@@ -49,8 +46,6 @@ def test_each_verb_phrase_goes_to_its_subject(caption: str, pairs: list[str]) ->
         "a man holds it",  # means nothing alone
         "a man holds",  # cut off
         "a man is talking about cooking",  # cut off, and unseen
-        "the video shows a clip",  # no actor
-        "a man is looking a car",  # a slip
         "a person zip lining",  # a noun, and "line" needs an object
         "she sings",  # whoever that is
         "",

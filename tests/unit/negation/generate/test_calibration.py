@@ -29,20 +29,8 @@ def test_the_kept_ones_are_the_reference_ones() -> None:
 
 def test_imbalance_before_and_after_by_hand() -> None:
     rows = {row.key: row for row in imbalances(ORIGINALS, GENERATED, calibrated(ORIGINALS, GENERATED), 4)}
-    assert {key: row.shared for key, row in rows.items()} == {
-        "run": 11,
-        "eat grass": 15,
-        "sing": 11,
-        "dance": 11,
-        "cut cake": 7,
-    }
-    assert {key: row.own for key, row in rows.items()} == {
-        "run": 5,
-        "eat grass": 6,
-        "sing": 5,
-        "dance": 5,
-        "cut cake": 4,
-    }
+    expected = {"run": (11, 5), "eat grass": (15, 6), "sing": (11, 5), "dance": (11, 5), "cut cake": (7, 4)}
+    assert {key: (row.shared, row.own) for key, row in rows.items()} == expected
     assert {row.calibrated for row in rows.values()} == {4}
     assert next(iter(rows)) == "eat grass"
 

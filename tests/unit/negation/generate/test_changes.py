@@ -18,15 +18,8 @@ THINGS = ("is a dog", "is a skateboard", "are cats", "is a ball", "is a red car"
             {"a man rides a skateboard on stage", "a man chases a ball on stage"},
         ),
         ("a woman in a hat is reading", "swap who", {"a dog in a hat is reading", "a red car in a hat is reading"}),
-        ("two men are playing chess", "swap who", {"two cats are playing chess"}),
-        (
-            "a man wearing a hat sleeps",
-            "swap the verb",
-            {"a man wearing a hat rides a skateboard", "a man wearing a hat chases a ball"},
-        ),
         ("a man sings.", "add a thing", {f"a man sings and there {thing}" for thing in THINGS}),
         ("a red car", "swap the verb", {""}),
-        ("a red car", "negate", {""}),
     ],
 )
 def test_one_thing_changes_and_the_rest_stays(caption: str, change: str, expected: set[str]) -> None:

@@ -49,15 +49,6 @@ def test_who_does_the_unwanted_may_have_another_name_but_no_other_sex() -> None:
     assert set(query.violating_ids) == {"both", "bike"}
 
 
-def test_an_unwanted_word_must_occur_in_two_videos() -> None:
-    """A word of a single video is a name or a typo; two videos are enough."""
-    videos = {"both": ["a man plays the guitar", "a man rides a zebra"], "guitar": ["a man plays the guitar"]}
-    assert compose(videos) == []
-    (query,) = compose({**videos, "zebra": ["a woman rides a zebra"]})
-    assert (query.video_ids, query.violating_ids) == (("guitar",), ("both",))
-    assert "zebra" in query.unwanted
-
-
 @pytest.mark.parametrize(
     ("actor", "sentences"),
     [

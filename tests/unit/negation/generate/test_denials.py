@@ -30,15 +30,9 @@ def test_the_unwanted_part_of_composed_sentences_comes_from_another_caption() ->
             "a man is singing on a stage",
             "chasing a red ball",
         ),
-        "a man not chasing a red ball and he singing": ("a man singing", "chasing a red ball"),
-        "a man is singing on a stage instead of chasing a red ball": (
-            "a man is singing on a stage",
-            "chasing a red ball",
-        ),
         "not chasing a red ball but a man singing": ("a man singing", "chasing a red ball"),
     }.items():
         assert found[text] == parts
-    assert "a man sings but not chasing a red ball" not in found
     assert {unwanted for _, unwanted in found.values()} == {"chasing a red ball"}
     assert {wanted for wanted, _ in found.values()} == {  # without its place, as another caption says it
         f"a man {says}{where}" for says in ("sings", "singing", "is singing") for where in ("", " on a stage")
@@ -49,7 +43,6 @@ def test_the_unwanted_part_of_composed_sentences_comes_from_another_caption() ->
     ("captions", "kind"),
     [
         (["a man runs", "a dog runs on the beach"], "composed"),  # to run is a part of it
-        (["a man sings and a dog runs", "a woman sings", "a horse runs"], "composed"),
         (["a guy sings", "the man"], "without"),  # the same
         (["a girl sings", "a person", "people"], "without"),
         (["a man sings", "a guy is singing"], "fragment"),
@@ -79,14 +72,6 @@ def test_content_of_the_caption_is_not_denied(captions: list[str], kind: DenialK
             },
         ),
         (
-            "a dog runs with trees in the background",
-            {
-                "a dog does not run with trees in the background": ("a dog", "running with trees"),
-                "a dog doesn't run with trees in the background": ("a dog", "running with trees"),
-                "a dog runs without trees in the background": ("a dog runs", "trees"),
-            },
-        ),
-        (
             "a man tosses a child in white into the air",
             {
                 f"a man {verb} toss a child in white into the air": ("a man", "tossing a child in white into the air")
@@ -94,7 +79,6 @@ def test_content_of_the_caption_is_not_denied(captions: list[str], kind: DenialK
             },
         ),
         ("a man pats a dog and a cat", {}),  # both?
-        ("a car with a guy talking", {}),  # who talks?
         ("this is a red car", {}),
         ("a red car", {}),
     ],

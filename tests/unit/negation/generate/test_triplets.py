@@ -98,14 +98,14 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def test_pairs_too_alike_and_too_different_are_dropped() -> None:
-    captions = [("1", "a dog runs"), ("2", "a cat runs"), ("3", "a puppy runs"), ("4", "a coin runs")]
-    found = {(pair.reference, pair.target) for pair in mine(captions, embed)}
+    captions = {"1": ["a dog runs"], "2": ["a cat runs"], "3": ["a puppy runs"], "4": ["a coin runs"]}
+    found = {(pair.reference, pair.target) for pair in mine(captions, embed, 99)}
     assert found == {("1", "2"), ("2", "1"), ("2", "3"), ("3", "2")}
 
 
 def test_at_most_ten_pairs_of_videos_in_both_directions() -> None:
-    captions = [(f"dog{n}", "a dog runs") for n in range(5)] + [(f"cat{n}", "a cat runs") for n in range(5)]
-    found = mine(captions, embed)
+    captions = {f"{name}{n}": [f"a {name} runs"] for name in ("dog", "cat") for n in range(5)}
+    found = mine(captions, embed, 99)
     assert len(found) == 2 * MAX_VIDEO_PAIRS
     assert {(p.reference, p.target) for p in found} == {(p.target, p.reference) for p in found}
 

@@ -8,8 +8,6 @@ from nt2vr.negation.generate.denials import CaptionDenials, Denial
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import Tagger
 from nt2vr.world.captions import describe
-from nt2vr.world.claims import SceneTable
-from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenial, SceneDenials
@@ -63,15 +61,3 @@ def test_some_typed_sentences_of_captions_exclude_nothing() -> None:
     asked = [denial for denial in drawn_of_captions() if not denial.unwanted]
     assert 0.05 < len(asked) / len(drawn_of_captions()) < 0.2
     assert all(denial.wanted for denial in asked)
-
-
-def test_lists_about_scenes_exclude_whatever_shows_either_thing() -> None:
-    denials, table = SceneDenials(scenes()), SceneTable(scenes())
-    lists = [denial for denial in drawn_of_scenes() if len(denial.unwanted_claims) == 2]
-    read = 0
-    for denial in lists:
-        one, other = (read_claim(part) for part in denial.unwanted.split(" and ", 1))
-        if one is not None and other is not None:  # not "letting a toy fly"
-            assert (denials.showing_unwanted(denial) == (table.holding(one) | table.holding(other))).all()
-            read += 1
-    assert 20 < 0.8 * len(lists) < read

@@ -18,27 +18,20 @@ def tagger() -> Tagger:
     ("text", "wanted", "unwanted"),
     [
         ("replace the man with a woman", "a woman", ["the man"]),
-        ("replace the man by a woman", "a woman", ["the man"]),
         ("change the dog to a cat", "a cat", ["the dog"]),
         ("change it to night", "night", []),
-        ("swap the guy for a lady on stage", "a lady on stage", ["the guy"]),
         ("the dog replaced by a cat", "a cat", ["the dog"]),
         ("replace singing by dancing", "dancing", ["singing"]),
-        ("add a cake", "a cake", []),
         ("add a cake and remove the dog", "a cake", ["the dog"]),
         ("also show a dog", "a dog", []),
         ("take away the dog", "", ["the dog"]),
-        ("take off the crown", "", ["the crown"]),
         ("remove the one playing the guitar", "", ["the one playing the guitar"]),
-        ("get rid of the dog and the cat", "", ["the dog", "the cat"]),
-        ("on the beach instead", "on the beach", []),
         ("on the beach instead, without the dog", "on the beach", ["the dog"]),
         ("like this without the dog", "", ["the dog"]),
         ("like this, but on the beach", "on the beach", []),
         ("the same with a cake", "with a cake", []),
         ("the same but nobody is dancing", "", ["dancing"]),
         ("a woman rather than the man", "a woman", ["the man"]),
-        ("but not playing the piano", "", ["playing the piano"]),
         ("with a dog too", "with a dog", []),
     ],
 )
@@ -47,16 +40,7 @@ def test_words_of_editing_are_read(tagger: Tagger, text: str, wanted: str, unwan
     assert (" ".join(query.wanted), [*query.unwanted]) == (wanted, unwanted)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a man and a dog",
-        "the same man dances",
-        "a woman changes a tire",
-        "a man takes off his hat",
-        "a dog replaces a cat",
-    ],
-)
+@pytest.mark.parametrize("text", ["the same man dances", "a woman changes a tire", "a man takes off his hat"])
 def test_a_description_stays_whole(tagger: Tagger, text: str) -> None:
     assert understand(text, tagger, editing=True).wanted == (text,)
 

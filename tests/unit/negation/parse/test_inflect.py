@@ -3,7 +3,6 @@
 import pytest
 
 from nt2vr.negation.parse.inflect import forms_of, inflect, inflect_phrase
-from nt2vr.world.things import deeds
 
 
 def test_words_are_inflected() -> None:
@@ -14,12 +13,6 @@ def test_words_are_inflected() -> None:
     plurals = {"man": "men", "child": "children", "bus": "buses", "puppy": "puppies"}
     assert {word: inflect(word, "NNS") for word in plurals} == plurals
     assert inflect_phrase("take pictures with a camera", "VBG") == "taking pictures with a camera"
-
-
-def test_every_deed_of_the_world_has_a_progressive_and_a_third_person() -> None:
-    verbs = {phrase.split()[0] for deed in deeds().values() for phrase in deed.phrases}
-    assert [verb for verb in verbs if not inflect(verb, "VBG").endswith("ing")] == []
-    assert [verb for verb in verbs if not inflect(verb, "VBZ").endswith("s")] == []
 
 
 @pytest.mark.parametrize(

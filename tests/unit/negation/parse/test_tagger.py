@@ -19,18 +19,14 @@ LINES = (Path(__file__).parent / "data" / "families.jsonl").read_text(encoding="
     [
         ("a man dances", "DET NOUN VBZ"),
         ("people singing to the camera", "NOUN VBG ADP DET NOUN"),
-        ("an office building", "DET NOUN NOUN"),
         ("not painting", "NEG VBG"),
         ("a man surfing", "DET NOUN VBG"),
         ("he doesn't pitch a ball", "PRON VBZ NEG VB DET NOUN"),
-        ("kids DONT want to run", "NOUN VBP NEG VB TO VB"),
         ("a man that sings", "DET NOUN WH VBZ"),
         ("not wine or beer", "NEG NOUN CONJ NOUN"),
-        ("the girl's hat", "DET NOUN POS NOUN"),
         ("a man sings. no guitar", "DET NOUN VBZ PUNCT DET NOUN"),
         ("beach -man", "NOUN PUNCT NOUN"),
         ("a guy doesn t move", "DET NOUN VBZ NEG VB"),  # datasets drop apostrophes
-        ("it s raining", "PRON VBZ VBG"),
         ("a man loads a gun", "DET NOUN VBZ DET NOUN"),
         ("people dance on stage", "NOUN VBP ADP NOUN"),  # the verb of a caption that seems to have none
         ("cats and nobody", "NOUN CONJ PRON"),
