@@ -2,7 +2,6 @@
 
 import logging
 import os
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError, MediaError
-from nt2vr.media.decode import Decoder, Decoding
+from nt2vr.media.decode import Decoder, Decoding, ahead
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import write_jpeg
 from nt2vr.media.store import Cache, Frames, Rows, StoredClips
@@ -21,8 +20,10 @@ from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
-IN_FLIGHT = 16  # videos decoded ahead: two children stay busy while the encoder works, 20 MB at most
-IN_FLIGHT_PER_CHILD = 4
+IN_FLIGHT = (
+    8  # files, or minutes of film, decoded ahead: two children stay busy while the encoder works; 60 MB at most
+)
+IN_FLIGHT_PER_CHILD = 2
 WINDOWS_PER_JOB = 6  # a minute of film: long enough to open the file seldom, short enough for all children to have one
 
 
@@ -56,15 +57,8 @@ def decode_files(
         failed: gets the ids of videos that cannot be decoded, with reasons.
         store: where frames are looked up and stored, if given; it writes the last ones when it is left.
     """
-    jobs = _jobs(clips)
-    most = max(IN_FLIGHT, IN_FLIGHT_PER_CHILD * decoder.num_workers)
-    ahead: deque[_Job] = deque()
-    while True:
-        while sum(len(job.clips) for job in ahead) < most and (some := next(jobs, None)):
-            ahead.append(_started(some, num_frames, framing, decoder, store))
-        if not ahead:
-            return
-        job = ahead.popleft()
+    started = (_started(some, num_frames, framing, decoder, store) for some in _jobs(clips))
+    for job in ahead(started, max(IN_FLIGHT, IN_FLIGHT_PER_CHILD * decoder.num_workers)):
         for clip, frames in zip(job.clips, job.result(), strict=True):
             if isinstance(frames, str):
                 failed[clip.video_id] = frames

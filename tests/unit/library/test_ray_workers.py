@@ -33,11 +33,9 @@ COUNT, BATCH = 60, 2  # clips
 @pytest.mark.parametrize(
     ("nodes", "expected"),
     [
-        ([{"CPU": 1}, {"CPU": 1}], (2, 1, 0)),
         ([{"CPU": 64}, {"CPU": 12}], (9, 8, 0)),
         ([{"CPU": 4}, {"CPU": 9}, {"memory": 1e9}], (3, 4, 0)),
         ([{"CPU": 64}, {"CPU": 16, "GPU": 4}, {"CPU": 8, "GPU": 1}], (5, 4, 1)),
-        ([{"CPU": 2, "GPU": 4}], (4, 0, 1)),
     ],
 )
 def test_each_gpu_has_a_worker_and_otherwise_the_cores_are_shared_out(

@@ -6,16 +6,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from filelock import FileLock, Timeout
 
-from nt2vr.media import store
-from nt2vr.media.store import LOCK, Rows
+from nt2vr.media.store import Rows
 from tests.paths import ROOT
 
 EMBEDDINGS = ("float32", (4, 8))
@@ -83,22 +80,3 @@ def test_two_writers_store_each_row_once(tmp_path: Path, kind: Kind) -> None:
     rows = file.find(f"clip {number}" for number in range(122))
     assert len(file) == 122 and sorted(rows.tolist()) == list(range(122))
     assert (file.rows()[rows].reshape(122, -1) == np.arange(1, 123)[:, None]).all()
-
-
-def test_nothing_is_written_while_another_writer_holds_the_lock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store, "LOCK_S", 0.05)
-    file = opened(tmp_path, EMBEDDINGS)
-    file.append(["a"], np.ones((1, 4, 8), np.float32))
-    writes: list[Callable[[], None]] = [
-        lambda: file.append(["b"], np.ones((1, 4, 8), np.float32)),
-        lambda: file.retain([]),
-    ]
-    with FileLock(tmp_path / LOCK):
-        for write in writes:
-            with pytest.raises(Timeout):
-                write()
-    reader = opened(tmp_path, EMBEDDINGS)
-    reader.refresh()
-    assert reader.find(["a", "b"]).tolist() == [0, -1]
