@@ -451,8 +451,6 @@ def check(name: str, /, *, machine: Machine = THIS) -> None:
     """Say what changed since the last update, without indexing."""
     libraries = machine.services().libraries
     _say(*_changes(libraries.check(name)))
-    for model, recall in libraries.find(name).recalls.items():
-        _say(f"{model}: the index finds {100 * recall:.1f} % of the ten best clips.")
 
 
 @library.command

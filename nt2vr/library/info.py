@@ -1,6 +1,5 @@
 """Settings and contents of a library as data."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -52,7 +51,6 @@ class LibraryInfo:
     seconds: float = 0.0
     available: bool = True  # whether its folder or file is there now; what was indexed stays searchable without it
     has_captions: bool = False
-    recalls: Mapping[str, float] = field(default_factory=dict, hash=False)  # of the indexes in Milvus, by model
     num_copies: int = 0  # files with the same content as another
 
     @property

@@ -24,7 +24,6 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.progress import Progress, silent
 from nt2vr.registry import pick
-from nt2vr.search.gallery_index import served_recalls
 from nt2vr.search.index import Milvus
 
 logger = logging.getLogger(__name__)
@@ -235,8 +234,7 @@ class Libraries:
         except GalleryError as error:
             logger.warning("%s: %s", source.name, error)
             counts = {}
-        recalls = served_recalls(self._embeddings / source.key)
-        return LibraryInfo(source, available=is_available(source), recalls=recalls, **counts)
+        return LibraryInfo(source, available=is_available(source), **counts)
 
     def _free_name(self, name: str, library_id: str = "") -> str:
         """Strip a name; refuse one that is empty, too long, unprintable or taken."""

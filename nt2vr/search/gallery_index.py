@@ -6,7 +6,6 @@ from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,13 +122,13 @@ def _served(
         rows = dict(zip(contents.tolist(), read, strict=True))
     index = MilvusIndex(milvus, f"{folder.name}_{pooling}", library, local, rows)
     path = folder / f"{pooling}{MILVUS_FACTS}"  # what the last update measured
-    state = {"index": index.place, "ids": _clips(ids), "model": encoder.name}
+    state = {"index": index.place, "ids": _clips(ids)}
     if sample is None:
-        facts = read_cached(path, _facts) or {}
-        if any(facts.get(name) != state[name] for name in ("index", "ids")):
+        facts = read_cached(path, lambda path: dict(parse_json(path.read_text(encoding="utf-8")))) or {}
+        if facts | state != facts:
             text = "The vector database has other clips, so every clip was compared here. Update the library."
             return replace(embedded, refused=text)
-        index.recall = float(facts["recall"])
+        index.recall = float(facts.get("recall", 0))
     else:
         try:
             known = index.ids()
@@ -148,15 +147,3 @@ def _served(
         text = f"The vector database finds only {found}, so every clip was compared here. Choose another index."
         return replace(embedded, refused=text)
     return replace(embedded, index=index, contents=contents)
-
-
-def served_recalls(folder: Path) -> dict[str, float]:
-    """Return the recall of a gallery's indexes in Milvus by model, given the folder of its embeddings."""
-    facts = (read_cached(path, _facts) for path in sorted(folder.glob(f"*/*{MILVUS_FACTS}")))
-    return {str(each["model"]): float(each["recall"]) for each in facts if each}
-
-
-def _facts(path: Path) -> dict[str, Any]:
-    facts = dict(parse_json(path.read_text(encoding="utf-8")))
-    float(facts["recall"]), facts["model"]  # or it is damaged
-    return facts

@@ -52,7 +52,6 @@ def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths:
     if job is not None and job.result is not None and job.result.changes:
         remark = remark or changes_text(job.result.changes, "The last update")
     tell = str if names_paths else partial(without_folders, folder=source.within or source.path)
-    recalls = [f"{100 * recall:.1f} % ({model})" for model, recall in info.recalls.items()]
     facts = {
         "Made from": _origin(source, names_paths),
         "Files": f"{info.num_files + info.num_copies:,}{copies_text(info.num_copies)}",
@@ -60,7 +59,6 @@ def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths:
         "Duration": clock(info.seconds),
         "Skipped": f"{info.num_skipped:,}",
         "Captions": "yes" if info.has_captions else "none",
-        **({"Ten best found": ", ".join(recalls)} if recalls else {}),
     }
     return {
         "id": info.id,
