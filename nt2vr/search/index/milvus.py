@@ -121,11 +121,11 @@ class Milvus:
         `library` is no partition key: with one, server 2.3.5 lost rows of upserts to filters. Without a length of the
         vectors, no collection is made; return whether there is one.
         """
-        types, client = self._package.DataType, self._package.MilvusClient
         if not self.ask("has_collection", collection):
             if dim is None:
                 return False
-            schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+            types = self._package.DataType
+            schema = self._package.MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
             schema.add_field("id", types.INT64, is_primary=True)
             schema.add_field("library", types.VARCHAR, max_length=64)
             schema.add_field("content", types.VARCHAR, max_length=128)
@@ -134,7 +134,7 @@ class Milvus:
             schema.add_field("vector", types.FLOAT_VECTOR, dim=dim)
             self.ask("create_collection", collection, schema=schema, consistency_level="Session")
         if "vector" not in self.ask("list_indexes", collection):
-            indexed = client.prepare_index_params()
+            indexed = self._package.MilvusClient.prepare_index_params()
             indexed.add_index("vector", index_type="HNSW", index_name="vector", metric_type="IP", params=dict(BUILD))
             self.ask("create_index", collection, indexed, timeout=WRITE_TIMEOUT_S)
         self.ask("load_collection", collection, timeout=WRITE_TIMEOUT_S)
