@@ -6,8 +6,7 @@ from nt2vr.api import understand
 from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.requests import read_typed
 from nt2vr.negation.parse.tokens import NO_EMOJI
-from nt2vr.world.claims import Claim
-from nt2vr.world.lexicon import Meaning, longest, synonyms
+from nt2vr.world.lexicon import synonyms
 from nt2vr.world.offers import FEW, Offers, offered_words
 from nt2vr.world.reader import judge, read_claim
 from nt2vr.world.sampling import sample_scenes
@@ -56,32 +55,6 @@ def test_what_is_offered_is_near_and_fits_more_clips() -> None:
     query = Query("", ("a woman dancing",), ("a cat",))
     assert OFFERS.near(query) == ["a man dancing but no cat"]
     assert OFFERS.fitting(Query("", ("a man dancing",), ("a cat",))) == 2 > FEW
-
-
-def test_a_query_asked_again_looks_at_no_clip(monkeypatch: pytest.MonkeyPatch) -> None:
-    query, looked = Query("", ("a woman dancing",), ("a cat",)), list[Claim]()
-    holds = Claim.holds
-
-    def looking(claim: Claim, scene: Scene) -> bool:
-        looked.append(claim)
-        return holds(claim, scene)
-
-    monkeypatch.setattr(Claim, "holds", looking)
-    offers = Offers(SCENES)
-    first, asked = (offers.fitting(query), offers.near(query)), len(looked)
-    assert (offers.fitting(query), offers.near(query)) == first and len(looked) == asked > 0
-
-
-def test_a_long_query_is_looked_up_by_phrases_no_longer_than_any_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-
-    class Counting(dict[tuple[str, ...], Meaning]):
-        def get(self, key: tuple[str, ...], default: object = None) -> None:  # type: ignore[override]
-            asked.append(len(key))
-
-    monkeypatch.setattr("nt2vr.world.offers.lexicon", Counting)
-    assert OFFERS.near(Query("", ("x " * 500,), ())) == []
-    assert max(asked) == longest() < 10
 
 
 @pytest.mark.parametrize("text", ["a quokka", "an animal with a zeppelin"])

@@ -108,12 +108,6 @@ def test_stopping_leaves_no_files(tmp_path: Path) -> None:
     assert again.encoded == 6  # nothing was stored before
 
 
-def test_progress_counts_clips(tmp_path: Path) -> None:
-    steps: list[tuple[int, int, str]] = []
-    clips(tmp_path).frames(lambda *step: steps.append(step))
-    assert steps == [(done, 3, "drawing clips") for done in (0, 1, 2, 3)]
-
-
 @pytest.mark.parametrize("kept", [0, 10, 2000])
 def test_damaged_files_are_made_again(tmp_path: Path, kept: int) -> None:
     encoder: Any = Brightness()
@@ -132,14 +126,3 @@ def test_clips_drawn_long_ago_make_room(tmp_path: Path, monkeypatch: pytest.Monk
         os.utime(clips(tmp_path, size=32 - number).path, (number, number))
         clips(tmp_path).frames()  # used again
     assert set(tmp_path.iterdir()) == {clips(tmp_path).path, clips(tmp_path, size=30).path}
-
-
-def test_embeddings_of_many_towers_make_room_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoders: list[Any] = [Brightness(name) for name in "abc"]
-    clips(tmp_path).embeddings(encoders[0])
-    (first,) = tmp_path.iterdir()
-    os.utime(first, (0, 0))
-    monkeypatch.setitem(LIMITS, "drawn clips", Limit(num_bytes=1.5 * first.stat().st_size))
-    for encoder in encoders[1:]:
-        clips(tmp_path).embeddings(encoder)
-    assert len(list(tmp_path.iterdir())) == 2 and not first.exists()
