@@ -200,10 +200,6 @@ def _worn(figure: Figure) -> list[Deed]:
     return [deed for deed in figure.deeds if deed.verb == WEAR]
 
 
-def _remove_actor(scene: Scene, _rng: random.Random) -> Iterator[Change]:
-    return (Change("remove actor", scene, old) for old in _actors(scene))
-
-
 def _remove_activity(scene: Scene, _rng: random.Random) -> Iterator[Change]:
     people = (old for old in _actors(scene) if old.kind.role == "person")
     return (Change("remove activity", scene, old, did=did) for old in people for did in _done(old))
@@ -215,10 +211,6 @@ def _remove_accessory(scene: Scene, _rng: random.Random) -> Iterator[Change]:
         yield Change("remove accessory", scene, old, replace(old, deeds=kept), did)
 
 
-def _remove_prop(scene: Scene, _rng: random.Random) -> Iterator[Change]:
-    return (Change("remove prop", scene, old) for old in scene.figures if not old.acts and old.count == 1)
-
-
 _CHANGES: dict[ChangeKind, Callable[[Scene, random.Random], Iterator[Change]]] = {  # possible or not
     "replace subject": _replace_subject,
     "replace activity": _replace_activity,
@@ -226,10 +218,12 @@ _CHANGES: dict[ChangeKind, Callable[[Scene, random.Random], Iterator[Change]]] =
     "add actor": _add_actor,
     "add prop": _add_prop,
     "add accessory": _add_accessory,
-    "remove actor": _remove_actor,
+    "remove actor": lambda scene, _: (Change("remove actor", scene, old) for old in _actors(scene)),
     "remove activity": _remove_activity,
     "remove accessory": _remove_accessory,
-    "remove prop": _remove_prop,
+    "remove prop": lambda scene, _: (
+        Change("remove prop", scene, old) for old in scene.figures if not old.acts and old.count == 1
+    ),
 }
 
 
