@@ -16,6 +16,7 @@ from nt2vr.world.things import Names, all_nouns, deeds, places, things
 from nt2vr.world.wording import meanings, persons
 
 _JOINTS = frozenset("in on with at near by beside next under who that which".split())
+_GAMES = frozenset({"throw", "catch", "bounce", "kick", "play ball", "game"})
 
 
 def _coloured(names: Names) -> bool:
@@ -32,6 +33,13 @@ def _may_be(names: Names, adjectives: Who) -> bool:
 
 def _looks(names: Names, colour: str) -> Names:
     return frozenset(name for name in names if colour in things()[name].look)
+
+
+def _verbs_with(names: Names, verbs: Names) -> Names:
+    """Return what verbs mean of some things: "playing basketball" is throwing or bouncing it."""
+    if verbs != {"play"} or names & deeds()["play"].objects:
+        return verbs
+    return frozenset(verb for verb in _GAMES if names <= deeds()[verb].objects)
 
 
 def _is_stopping(who: Who) -> bool:
@@ -187,11 +195,12 @@ class _Reader:
         if meaning.act or adjectives.acts or adjectives.least > 1 or adjectives.total:
             return False  # "eating a drummer", "photographing a singer", "holding two balls"
         *others, act = self._who.acts
-        targets = {deeds()[verb].targets for verb in act.verbs}
-        if len(targets) > 1:
-            return False
+        verbs = _verbs_with(meaning.names, act.verbs)
+        targets = {deeds()[verb].targets for verb in verbs}
+        if len(targets) > 1 or bool(verbs) != bool(act.verbs):
+            return False  # "playing a pizza"
         act = replace(act, **{"targets" if True in targets else "objects": meaning.names})  # type: ignore[arg-type]
-        act = replace(act, colour=adjectives.colour, looks=adjectives.looks)
+        act = replace(act, verbs=verbs, colour=adjectives.colour, looks=adjectives.looks)
         self._whos[-1] = replace(self._who, acts=(*others, act))
         self._object = ""
         return not (True in targets and adjectives.colour) and not adjectives.size

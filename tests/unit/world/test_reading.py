@@ -146,6 +146,26 @@ def test_a_verb_with_and_without_an_object_is_read_by_what_follows(phrase: str, 
     assert claim and claim.holds(Scene("park", False, (boy, ball, bird))) == holds
 
 
+@pytest.mark.parametrize(
+    ("phrase", "deed", "holds"),
+    [
+        ("playing basketball", Deed("bounce", "basketball"), True),
+        ("a boy playing football", Deed("kick", "soccer ball"), True),
+        ("playing volleyball", Deed("throw", "volleyball"), True),
+        ("a boy plays video games", Deed("game", "game controller"), True),
+        ("playing basketball", Deed("hold", "basketball"), False),
+        ("playing basketball", Deed("kick", "soccer ball"), False),
+        ("playing basketball", Deed("play", "guitar", colour="red"), False),
+        ("playing a guitar", Deed("play", "guitar", colour="red"), True),
+        ("playing a pizza", Deed("dance"), None),
+    ],
+)
+def test_balls_are_played_by_throwing_and_kicking_them(phrase: str, deed: Deed, holds: bool | None) -> None:
+    claim = read_claim(phrase)
+    scene = Scene("park", False, (Figure("boy", "red", deeds=(deed,)),))
+    assert (claim.holds(scene) if claim else None) is holds
+
+
 CROWD = Scene(
     "park",
     False,
