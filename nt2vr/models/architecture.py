@@ -1,8 +1,9 @@
-"""open_clip's configuration of a CLIP, guessed from the shapes of its tensors. Needs no torch."""
+"""open_clip's configuration of a CLIP, guessed from the shapes of its tensors."""
 
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from nt2vr.errors import ConfigError
@@ -12,11 +13,12 @@ Config = dict[str, Any]
 
 HEAD_WIDTH = 64  # width of attention heads in OpenAI's CLIPs; shapes do not determine it
 RESNET_STRIDE = 32  # pixels per cell of a ResNet's last feature map
-PLAIN = {  # keys that shapes determine; configurations with more are other kinds of models
-    "vision_cfg": {"image_size", "layers", "patch_size", "width", "head_width", "mlp_ratio"},
-    "text_cfg": {"context_length", "vocab_size", "width", "heads", "layers"},
-}
-TOKENS = {"hf_tokenizer_name", "pool_type", "eos_id"}  # of a tokenizer not CLIP's, told by its vocabulary's size
+UNSEEN = (
+    "head_width",
+    "heads",
+    "hf_tokenizer_name",
+    "eos_id",
+)  # in no shape; of a tokenizer, the vocabulary's size is
 
 
 def infer(shapes: Shapes, known: Mapping[str, Config]) -> tuple[str, Config]:
@@ -28,27 +30,18 @@ def infer(shapes: Shapes, known: Mapping[str, Config]) -> tuple[str, Config]:
     """
     is_siglip = "visual.trunk.attn_pool.latent" in shapes
     try:
-        if is_siglip:
-            return next((name, config) for name, config in known.items() if _fits_siglip(shapes, config))
-        config = _determined(shapes)
-    except StopIteration:
-        raise ConfigError("No SigLIP of open_clip has tensors of such shapes. Name the model.") from None
+        config = {} if is_siglip else _determined(shapes)
+        fits = _fits_siglip if is_siglip else _fits
+        seen = shapes if is_siglip else _seen(config)
+        if found := next(((name, each) for name, each in known.items() if fits(seen, each)), None):
+            return found
     except (LookupError, ValueError) as error:
         raise ConfigError(
             f"The tensors do not determine the architecture ({error} is missing or unusual). Name the model."
         ) from None
-    for name, candidate in known.items():
-        if _plain(candidate) and _comparable(candidate) == _comparable(config):
-            return name, candidate
-    vision, text = config["vision_cfg"], config["text_cfg"]
-    for tower, width in (("visual", vision["width"]), ("text", text["width"])):
-        if width % HEAD_WIDTH and not (tower == "visual" and isinstance(vision["layers"], list) and width % 2 == 0):
-            raise ConfigError(
-                f"The tensors do not determine the number of attention heads of a {tower} tower of width {width}. "
-                "Name the model."
-            )
-    text["heads"] = text["width"] // HEAD_WIDTH
-    return "", config
+    if is_siglip:
+        raise ConfigError("No SigLIP of open_clip has tensors of such shapes. Name the model.")
+    return "", _with_heads(config)
 
 
 def _determined(shapes: Shapes) -> Config:
@@ -99,32 +92,38 @@ def _count(shapes: Shapes, pattern: str) -> int:
     return len(numbers)
 
 
-def _plain(config: Config) -> bool:
-    return (
-        all(keys >= set(config.get(tower, {})) - TOKENS for tower, keys in PLAIN.items())
-        and not {"multimodal_cfg", "custom_text"} & config.keys()
-    )
-
-
-def _comparable(config: Config) -> tuple[object, ...]:
-    """Return the values of a configuration that shapes determine, with open_clip's defaults filled in."""
+def _with_heads(config: Config) -> Config:
     vision, text = config["vision_cfg"], config["text_cfg"]
-    patch = None if isinstance(vision.get("layers"), list) else vision.get("patch_size", 16)
-    return (
-        config["embed_dim"],
-        vision.get("image_size", 224) // (patch or RESNET_STRIDE),  # shapes do not show a remainder
-        vision.get("layers", 12),
-        vision.get("width", 768),
-        patch,
-        int(vision.get("mlp_ratio", 4.0) * vision.get("width", 768) + 1e-6) if patch else None,
-        *(
-            text.get(key, default)
-            for key, default in (
-                *(("context_length", 77), ("vocab_size", 49408), ("width", 512), ("layers", 12)),
-                ("mlp_ratio", 4.0),
+    heads_of_resnet = isinstance(vision["layers"], list) and vision["width"] % 2 == 0
+    for tower, width, fits in (("visual", vision["width"], heads_of_resnet), ("text", text["width"], False)):
+        if width % HEAD_WIDTH and not fits:
+            raise ConfigError(
+                f"The tensors do not determine the number of attention heads of a {tower} tower of width {width}. "
+                "Name the model."
             )
-        ),
-    )
+    return {**config, "text_cfg": {**text, "heads": text["width"] // HEAD_WIDTH}}
+
+
+def _seen(config: Config) -> tuple[Any, ...]:
+    """Return what shapes show of a CLIP's configuration, with open_clip's defaults filled in."""
+    from open_clip.model import CLIPTextCfg, CLIPVisionCfg  # noqa: PLC0415  takes seconds
+
+    vision, text = asdict(CLIPVisionCfg(**config["vision_cfg"])), asdict(CLIPTextCfg(**config["text_cfg"]))
+    if isinstance(vision["layers"], list):
+        vision |= {"patch_size": RESNET_STRIDE, "mlp_ratio": 0}
+    vision["image_size"] //= vision["patch_size"]  # shapes do not show a remainder
+    for tower in (vision, text):
+        tower["mlp_ratio"] = int(tower["mlp_ratio"] * tower["width"] + 1e-6)
+        for key in UNSEEN:
+            tower.pop(key, None)
+    if text["pool_type"] == "eos":
+        text["pool_type"] = "argmax"  # of a causal tower, too
+    return config["embed_dim"], vision, text
+
+
+def _fits(seen: tuple[Any, ...], config: Config) -> bool:
+    """Whether a configuration is of a CLIP without a tower of another class, and of the shapes seen."""
+    return not {"multimodal_cfg", "custom_text"} & config.keys() and _seen(config) == seen
 
 
 def _fits_siglip(shapes: Shapes, config: Config) -> bool:

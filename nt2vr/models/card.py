@@ -7,19 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, FiniteFloat, TypeAdapter, ValidationError
+from pydantic import Field, FiniteFloat, TypeAdapter, ValidationError
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
-from nt2vr.models.framing import (
-    BICUBIC,
-    CENTRES,
-    DEFAULT_SIZE,
-    SHORTEST,
-    Framing,
-    text_settings,
-    visual_settings,
-)
+from nt2vr.models.framing import BICUBIC, CENTRES, DEFAULT_SIZE, SHORTEST, Framing, text_settings, visual_settings
 
 MEAN, RAW_MEAN, QUERY_SCORED = "mean", "raw_mean", "query_scored"
 SEQUENCE, UNIT_SEQUENCE, ATTENTION = "seqTransf", "unit_seqTransf", "attention"
@@ -39,15 +31,6 @@ CARD, CONFIG = "nt2vr.json", "open_clip_config.json"
 DERIVED = ("resize_mode", "interpolation", "fill_color", "visual_settings", "text_settings", "precision")
 
 
-def _with_fingerprint(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    if not isinstance(part.get("fingerprint", ""), str):
-        raise ValueError("its fingerprint is no text")
-    return part
-
-
-Part = Annotated[Mapping[str, Any], AfterValidator(_with_fingerprint)]
-
-
 @dataclass(frozen=True)
 class Card:
     """Metadata of a model, stored in nt2vr.json; DERIVED follow from open_clip_config.json, and from the device.
@@ -57,24 +40,22 @@ class Card:
         image_size: side of a frame in pixels; stored, so that frames can be decoded before torch is imported.
         pooling: name in `POOLINGS`: how frame embeddings become a video's embedding.
         head: about the file HEAD of a pooling that learns: "fingerprint", and "heads" of attention.
-        words: about the file WORDS of a text side that reads words instead of CLIP's tokens: "fingerprint", and what
-            its word "vectors" are; empty for a text tower.
+        words: about the file WORDS of a text side that reads words: "fingerprint", and what its "vectors" are.
         features: name of the features that videos are read as, see `nt2vr.datasets.features`; empty for frames.
         losses: loss name to weight and hyperparameters.
         metrics: measured values, such as "validation/original/MIR" to 0.7.
-        exclusion: settings of search strategies: "lambda", "t", "beta" (α of `rectified`) and "tau", chosen on
-            validation clips, and "anchor", a list of neutral texts; see `nt2vr.search.strategies`.
+        exclusion: settings of `nt2vr.search.strategies`, chosen on validation clips: "lambda", "t", "beta" (α of
+            `rectified`), "tau", and "anchor", a list of neutral texts.
         composition: weights of covr combinations, chosen on validation data; see `nt2vr.search.references.Weights`.
-        fusion: about the trained fusion in the folder, if any: "hidden" units (0: linear), "blocks" of cross-attention
-            (0: none), "weights", "data", "metrics" and "fingerprint"; see `nt2vr.models.fusion`.
+        fusion: about the file FUSION, see `nt2vr.models.fusion`: "hidden" units (0: linear), "blocks" of
+            cross-attention, "weights", "data", "metrics" and "fingerprint".
         shifts: of a training with the loss `vfc`: how often each verb phrase (lemmas of verb and noun) was a negative,
             changed captions included, for each time that it was a positive; 1 in a batch of captions as they are.
         created: ISO 8601, UTC.
         visual_fingerprint: hash of the visual tower's weights.
         text_fingerprint: hash of the text tower's weights, and of a tokenizer of its own.
         queries: number of texts that a `PrecomputedEncoder` knows; 0 for a model.
-        visual_settings: hash of what else changes the embedding of a frame.
-        text_settings: hash of what else changes the embedding of a text.
+        visual_settings: hash of what else changes the embedding of a frame; `text_settings`: of a text.
         precision: of the arithmetic; empty for float32.
     """
 
@@ -83,9 +64,9 @@ class Card:
     base: str = ""
     frames: Annotated[int, Field(gt=0)] = 8
     image_size: int = DEFAULT_SIZE
-    pooling: str = MEAN
-    head: Part = field(default_factory=dict)
-    words: Part = field(default_factory=dict)
+    pooling: Annotated[str, Field(pattern=f"^({'|'.join(POOLINGS)})$")] = MEAN
+    head: Mapping[str, Any] = field(default_factory=dict)
+    words: Mapping[str, Any] = field(default_factory=dict)
     features: str = ""
     positions: Annotated[str, Field(pattern="^(centres|ends)$")] = CENTRES
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -115,13 +96,8 @@ class Card:
 
     def framed(self, framing: Framing) -> "Card":
         """Return the card with another framing of pictures."""
-        return replace(
-            self,
-            image_size=framing.size,
-            resize_mode=framing.resize_mode,
-            interpolation=framing.interpolation,
-            fill_color=framing.fill_color,
-        )
+        how = {name: getattr(framing, name) for name in ("resize_mode", "interpolation", "fill_color")}
+        return replace(self, image_size=framing.size, **how)
 
     @property
     def visual_key(self) -> str:
@@ -134,9 +110,8 @@ class Card:
     @property
     def text_key(self) -> str:
         """Key of text embeddings: everything that they depend on."""
-        return " ".join(
-            filter(None, (self.text_fingerprint, self.text_settings, self.precision, self.words.get("fingerprint")))
-        )
+        words = str(self.words.get("fingerprint", ""))
+        return " ".join(filter(None, (self.text_fingerprint, self.text_settings, self.precision, words)))
 
     def check_frames(self) -> None:
         """Raise a ConfigError if the model reads features of videos, which no frame can give it."""
@@ -159,7 +134,7 @@ class Card:
     @property
     def pooling_key(self) -> str:
         """Key of pooled embeddings among those of the same frame embeddings; fit to be the name of a file."""
-        return "_".join(filter(None, (self.pooling, self.head.get("fingerprint"))))
+        return "_".join(filter(None, (self.pooling, str(self.head.get("fingerprint", "")))))
 
     @property
     def video_key(self) -> str:
@@ -178,6 +153,9 @@ def write_card(folder: Path, card: Card) -> None:
     """Replace the card of a checkpoint folder, atomically."""
     data = {key: value for key, value in asdict(card).items() if key not in DERIVED}
     write_json(folder / CARD, with_schema(data), indent=2)
+
+
+STORED = {each.name for each in fields(Card)} - set(DERIVED)
 
 
 @cache
@@ -199,7 +177,11 @@ def read_card(folder: Path) -> Card:
         ) from error
     except (OSError, ValueError, AttributeError) as error:
         raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error
-    return _with_config(card, folder)
+    try:
+        config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
+        return configured(card, config["model_cfg"], config.get("preprocess_cfg") or {})
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, CheckpointError):
+        return card  # loading the model reports a configuration that cannot be used
 
 
 def remedy(folder: Path) -> str:
@@ -209,15 +191,3 @@ def remedy(folder: Path) -> str:
         return "Choose a checkpoint folder."
     flag = f"--data-dir {shlex.quote(str(folder.parent.parent))}"
     return f'Download it: nt2vr models get "{architecture}/{tag}" {flag}'
-
-
-STORED = {each.name for each in fields(Card)} - set(DERIVED)
-
-
-def _with_config(card: Card, folder: Path) -> Card:
-    """Add what follows from the folder's configuration; loading the model reports one that cannot be used."""
-    try:
-        config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
-        return configured(card, config["model_cfg"], config.get("preprocess_cfg") or {})
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, CheckpointError):
-        return card

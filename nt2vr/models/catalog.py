@@ -7,10 +7,9 @@ import logging
 import os
 import re
 import shutil
-import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
@@ -28,7 +27,6 @@ from nt2vr.settings import ASSETS, Settings
 
 logger = logging.getLogger(__name__)
 
-SETTLED_NS = 10**9  # a folder modified more recently may change again within the resolution of its timestamp
 EPOCH = re.compile(r"epoch_(\d+)")  # folder of a run's checkpoint
 BEST = "best.json"  # next to them: {"epoch": 3}, the best epoch on validation
 
@@ -65,9 +63,8 @@ class Catalog:
     def __init__(self, folders: Sequence[Path], device: str = "cpu", runs: Path | None = None) -> None:
         self._folders, self.device, self._runs = tuple(folders), device, runs
         self._cards: dict[Path, tuple[int, Card | None]] = {}  # folder -> modification time and card
-        self._epoch_lists: dict[Path, tuple[int, dict[str, CatalogEntry]]] = {}
         self._downloading = Lock()
-        self._objects: dict[str, Encoder] = {}
+        self._outside: dict[str, CatalogEntry] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> "Catalog":
@@ -90,30 +87,26 @@ class Catalog:
     def entries(self) -> dict[str, CatalogEntry]:
         """Map names to checkpoints; folders without a readable card are skipped."""
         entries: dict[str, CatalogEntry] = {}
-        for parent in self._folders:
-            for folder in sorted(_subfolders(parent)):
-                if card := self._card(folder):
-                    kind: Literal["model", "embeddings"] = "embeddings" if card.queries else "model"
-                    entries.setdefault(card.name, CatalogEntry((folder,), kind, bool(card.fusion)))
+        for folder in (folder for parent in self._folders for folder in sorted(_subfolders(parent))):
+            if card := self._card(folder):
+                entry = CatalogEntry((folder,), "embeddings" if card.queries else "model", bool(card.fusion))
+                entries.setdefault(card.name, entry)
         taken = {name.casefold() for name in entries}
-        for run in sorted(_subfolders(self._runs), reverse=True) if self._runs else ():
+        for run in sorted(_subfolders(self._runs), reverse=True):
             name = run.name if run.name.casefold() not in taken else f"{run.name} (run)"
-            entries |= {f"{name}{suffix}": entry for suffix, entry in self._epochs(run / "checkpoints").items()}
-        own = {
-            name: CatalogEntry((), "outside", make=partial(self._objects.__getitem__, name)) for name in self._objects
-        }
-        return {**own, **entries}
+            entries |= {f"{name}{suffix}": entry for suffix, entry in _epochs(run / "checkpoints").items()}
+        return {**self._outside, **entries}
 
     def add(self, model: Encoder) -> str:
         """Add a model from outside, for this catalog alone, and return its name; one that is here already is found."""
-        if any(model is known for known in self._objects.values()):
+        if any(model is entry.make() for entry in self._outside.values() if entry.make):
             return model.name
         encoder = check_encoder(model)
-        if encoder.name in self.entries() and encoder.name not in self._objects:
+        if encoder.name in self.entries() and encoder.name not in self._outside:
             if _towers(self.card(encoder.name)) == _towers(encoder.card):
                 return encoder.name
             raise ConfigError(f"There is a model {quoted(encoder.name)} already. Give yours another name.")
-        self._objects[encoder.name] = encoder
+        self._outside[encoder.name] = CatalogEntry((), "outside", make=lambda: encoder)
         return encoder.name
 
     def named(self, name: str) -> str | None:
@@ -182,24 +175,6 @@ class Catalog:
                 self._cards[folder] = modified, None
         return self._cards[folder][1]
 
-    def _epochs(self, checkpoints: Path) -> dict[str, CatalogEntry]:
-        """List a run's newest epoch, its best, and each epoch by what follows the run's name."""
-        try:
-            modified = checkpoints.stat().st_mtime_ns
-        except OSError:
-            return {}
-        if checkpoints not in self._epoch_lists or self._epoch_lists[checkpoints][0] != modified:
-            settled = time.time_ns() - modified > SETTLED_NS
-            numbered = ((EPOCH.fullmatch(folder.name), folder) for folder in _subfolders(checkpoints))
-            epochs = sorted(((int(match[1]), folder) for match, folder in numbered if match), reverse=True)
-            fused = any((folder / FUSION).is_file() for _, folder in epochs)
-            entries = {"": CatalogEntry(tuple(folder for _, folder in epochs), "run", fused)} if epochs else {}
-            if best := dict(epochs).get(_best(checkpoints)):
-                entries[" · best"] = CatalogEntry((best,), "run", fused)
-            entries |= {f" · epoch {epoch}": CatalogEntry((folder,), "epoch") for epoch, folder in epochs}
-            self._epoch_lists[checkpoints] = modified if settled else 0, entries
-        return self._epoch_lists[checkpoints][1]
-
     def download(self, name: str, progress: Progress = silent, announce: Announce = lambda _: None) -> str:
         """Download one of open_clip's pre-trained models, "ViT-B-32/openai"; return its name in the catalog.
 
@@ -234,20 +209,22 @@ def _towers(card: Card) -> tuple[str, ...]:
     return card.visual_fingerprint, card.text_fingerprint, card.pooling_key
 
 
-def _best(checkpoints: Path) -> int:
-    """Return the epoch noted as a run's best; 0 if there is none."""
-    try:
-        note = parse_json((checkpoints / BEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return 0
-    epoch = note.get("epoch") if isinstance(note, dict) else None
-    return epoch if isinstance(epoch, int) else 0
+def _epochs(checkpoints: Path) -> dict[str, CatalogEntry]:
+    """List a run's newest epoch, its best, and each epoch by what follows the run's name."""
+    numbered = ((EPOCH.fullmatch(folder.name), folder) for folder in _subfolders(checkpoints))
+    epochs = dict(sorted(((int(match[1]), folder) for match, folder in numbered if match), reverse=True))
+    if not epochs:
+        return {}
+    fused = any((folder / FUSION).is_file() for folder in epochs.values())
+    entries = {"": CatalogEntry(tuple(epochs.values()), "run", fused)}
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        best = epochs[parse_json((checkpoints / BEST).read_text(encoding="utf-8"))["epoch"]]
+        entries[" · best"] = CatalogEntry((best,), "run", fused)
+    return entries | {f" · epoch {epoch}": CatalogEntry((folder,), "epoch") for epoch, folder in epochs.items()}
 
 
-def _subfolders(folder: Path) -> list[Path]:
+def _subfolders(folder: Path | None) -> list[Path]:
     """List the visible folders in a folder (partial ones are hidden); none if it does not exist."""
-    try:
-        with os.scandir(folder) as entries:
-            return [Path(entry.path) for entry in entries if entry.name[0] != "." and entry.is_dir()]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder or "") as entries:
+        return [Path(entry.path) for entry in entries if entry.name[0] != "." and entry.is_dir()]
+    return []

@@ -9,19 +9,14 @@ Nothing here uses the network, and importing it does not import torch.
 """
 
 import logging
-import shutil
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
-
-import numpy as np
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 from nt2vr.files import atomic_folder, parse_json, write_json
@@ -39,20 +34,24 @@ if TYPE_CHECKING:
     from nt2vr.models.words import Words
 
 WEIGHTS = "open_clip_model.safetensors"
-UNCHECKED = ".unchecked"  # suffix of the hidden folder in which an untrusted model is written and tried out
-LEFTOVER_S = 3600.0  # such a folder that is older than any import can be is left from an app that was killed
+SCALARS = ("logit_scale", "logit_bias")  # of shape () or (1,), and no part of a fingerprint
 RANDOM = ("no CLIP weights found", "Model initialized randomly")  # in open_clip's warnings
 
 
 def build_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu") -> Any:
     """Build an open_clip model with random weights."""
-    with TemporaryDirectory() as folder:
+    try:
+        return _random_model(model_cfg, preprocess_cfg, device)
+    except (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise ConfigError(f"open_clip cannot build the model ({error}). Check its configuration.") from error
+
+
+def _random_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str) -> Any:
+    import open_clip  # noqa: PLC0415  the page is up before open_clip is
+
+    with TemporaryDirectory() as folder, _random_on_purpose():
         write_json(Path(folder) / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
-        try:
-            with _random_on_purpose():
-                return _load(Path(folder), device)
-        except (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
-            raise ConfigError(f"open_clip cannot build the model ({error}). Check its configuration.") from error
+        return open_clip.create_model(f"local-dir:{folder}", device=device)
 
 
 @contextmanager
@@ -68,12 +67,6 @@ def _random_on_purpose() -> Iterator[None]:
         yield
     finally:
         root.removeFilter(is_other)
-
-
-def _load(folder: Path, device: str) -> Any:
-    import open_clip  # noqa: PLC0415  the page is up before open_clip is
-
-    return open_clip.create_model(f"local-dir:{folder}", device=device)
 
 
 def check_text_tower(model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrError] = ConfigError) -> None:
@@ -99,7 +92,7 @@ def fingerprints(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> tuple[
     tokenizer's `digest_of`.
     """
     visual, text = blake2b(digest_size=16), blake2b(digest_size=16)
-    known = {n: t for n, t in weights.items() if t.is_floating_point() and n not in ("logit_scale", "logit_bias")}
+    known = {n: t for n, t in weights.items() if t.is_floating_point() and n not in SCALARS}
     hash_into(visual, {name: tensor for name, tensor in known.items() if name.startswith("visual.")})
     hash_into(text, {name: tensor for name, tensor in known.items() if not name.startswith("visual.")})
     text.update(tokenizer.encode())
@@ -134,14 +127,14 @@ def write_checkpoint(
     from safetensors.torch import save_file  # noqa: PLC0415  imports torch
 
     from nt2vr.models.pooling import fixed_pooling, head_of  # noqa: PLC0415  imports torch
-    from nt2vr.models.words import saved_words, words_card  # noqa: PLC0415  imports torch
+    from nt2vr.models.words import words_card  # noqa: PLC0415  imports torch
 
     if folder.exists():
         raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")
     files = files_of(tokenizer, model_cfg["text_cfg"])
     pooling = fixed_pooling(card) if pooling is None else pooling
     weights, head = (_stored(each.state_dict(), fp16, folder) for each in (model, pooling))
-    of_words = _stored(words.state_dict(), fp16, folder) if words is not None else {}
+    of_words = _stored(words.state_dict(), fp16, folder) if words else {}
     card = replace(card, words=words_card(words, of_words))
     card = replace(card, head=head_of(pooling, head), created=datetime.now(UTC).isoformat(timespec="seconds"))
     card = configured(identified(card, model, tokenizer, weights), model_cfg, preprocess_cfg)
@@ -150,12 +143,10 @@ def write_checkpoint(
         write_card(partial, card)
         for name, content in files.items():
             (partial / name).write_bytes(content)
-        for name, tensors in {WEIGHTS: weights, **({HEAD: head} if head else {})}.items():
-            save_file(tensors, partial / name)
-            (partial / name).chmod(0o644)  # readable for others like the rest of the folder; safetensors writes 0600
-        if words is not None:
-            saved_words(words, of_words, partial / WORDS)
-            (partial / WORDS).chmod(0o644)
+        for name, tensors in {WEIGHTS: weights, HEAD: head, WORDS: of_words}.items():
+            if tensors:
+                save_file(tensors, partial / name, words.metadata if words and name == WORDS else None)
+                (partial / name).chmod(0o644)  # readable for others like the rest; safetensors writes 0600
     return card
 
 
@@ -189,61 +180,60 @@ def read_checkpoint(
         words = read_words(folder, card)
         if getattr(pooling, "embed_dim", 0) != (words.embed_dim if words else 0):
             raise ValueError("videos and texts are not embedded into the same spaces")
+        weights = read_weights(folder)
         parts = config, file_digest(folder, config["model_cfg"]["text_cfg"])
         if isinstance(like, OpenClipEncoder) and (like.config, like.tokenizer_digest) == parts:
-            weights = _read_weights(folder)
             encoder = like.with_weights(weights, card, pooling, words)
         else:
-            model, tokenizer, card = read_model(folder, device)
-            weights = model.state_dict()
+            model, tokenizer = _built(folder, weights, device)
             encoder = OpenClipEncoder(model, tokenizer, card, config, pooling=pooling, words=words)
-    if not _matches(card, weights, encoder, verify, like):
+    own = card.visual_fingerprint, card.text_fingerprint
+    if verify:
+        matches = fingerprints(weights, encoder.tokenizer_digest) == own
+    elif isinstance(like, OpenClipEncoder) and encoder.shares_visual_tower(like):
+        matches = like.visual_fingerprint == own[0]
+    else:
+        matches = like is None or fingerprints(weights)[0] == own[0]
+    if not matches:
         raise CheckpointError(f"{folder} holds weights that do not match its card. Write the checkpoint again.")
     encoder.fusion = read_fusion(folder, encoder.embed_dim)
     return encoder
-
-
-def _matches(
-    card: Card, weights: Mapping[str, "Tensor"], encoder: OpenClipEncoder, verify: bool, like: Encoder | None
-) -> bool:
-    """Compare a card's fingerprints with the weights, as far as they are to be verified."""
-    if verify:
-        return fingerprints(weights, encoder.tokenizer_digest) == (card.visual_fingerprint, card.text_fingerprint)
-    if like is None:
-        return True
-    if isinstance(like, OpenClipEncoder) and encoder.shares_visual_tower(like):
-        return card.visual_fingerprint == like.visual_fingerprint
-    visual = {name: tensor for name, tensor in weights.items() if name.startswith("visual.")}
-    return card.visual_fingerprint == fingerprints(visual)[0]
-
-
-def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read the model and preprocessing configurations of a valid checkpoint folder."""
-    config = _read_config(folder)
-    return config["model_cfg"], config.get("preprocess_cfg") or {}
 
 
 def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
     """Load the float32 open_clip model of a checkpoint folder, its tokenizer and its card, without network."""
     card = read_card(folder)
     with loading(folder):
-        model_cfg, _ = read_configs(folder)
-        check_text_tower(model_cfg, folder, CheckpointError)
-        if not (folder / WEIGHTS).is_file():
-            raise CheckpointError(f"{folder} has no {WEIGHTS}. Choose a complete checkpoint.")
-        tokenizer = load_tokenizer(folder, model_cfg["text_cfg"])
-        model = _load(folder, resolve_device(device))
-    check_finite(model.state_dict(), folder)
-    return model, tokenizer, card
+        return *_built(folder, read_weights(folder), device), card
 
 
-def _read_weights(folder: Path) -> dict[str, "Tensor"]:
-    """Read weights in float32, named as in the file."""
+def read_weights(folder: Path) -> dict[str, "Tensor"]:
+    """Read the tensors of a checkpoint folder, in float32 and finite; those stored so are mapped, not copied."""
     from safetensors.torch import load_file  # noqa: PLC0415  imports torch
 
+    if not (folder / WEIGHTS).is_file():
+        raise CheckpointError(f"{folder} has no {WEIGHTS}. Choose a complete checkpoint.")
     weights = load_file(folder / WEIGHTS)
     check_finite(weights, folder)
     return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in weights.items()}
+
+
+def _built(folder: Path, weights: Mapping[str, "Tensor"], device: str) -> tuple[Any, Any]:
+    """Build the model of a folder's configuration with its weights; return it with its tokenizer."""
+    model_cfg, preprocess_cfg = read_configs(folder)
+    check_text_tower(model_cfg, folder, CheckpointError)
+    tokenizer = load_tokenizer(folder, model_cfg["text_cfg"])
+    model = _random_model(model_cfg, preprocess_cfg, "cpu")
+    own = model.state_dict()
+    scalars = {name: weights[name].reshape(own[name].shape) for name in SCALARS if name in own and name in weights}
+    model.load_state_dict({**weights, **scalars}, assign=True)
+    return model.to(resolve_device(device)), tokenizer
+
+
+def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read the model and preprocessing configurations of a valid checkpoint folder."""
+    config = _read_config(folder)
+    return config["model_cfg"], config.get("preprocess_cfg") or {}
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
@@ -256,37 +246,3 @@ def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
             raise CheckpointError(f"A weight in {source} is not finite ({name}). Choose an earlier checkpoint.")
-
-
-@contextmanager
-def unchecked_folder(home: Path) -> Iterator[Path]:
-    """Yield a hidden folder's path, in which an untrusted model is written and tried out before it is renamed.
-
-    What is left of it is removed afterwards, and what apps that were killed have left before.
-    """
-    for left in home.glob(f".*{UNCHECKED}*"):
-        with suppress(FileNotFoundError):  # its import has just ended
-            if time.time() - left.stat().st_mtime > LEFTOVER_S:
-                shutil.rmtree(left, ignore_errors=True)
-    hidden = home / f".{uuid4().hex}{UNCHECKED}"
-    try:
-        yield hidden
-    finally:
-        for left in home.glob(f"*{hidden.name}*"):
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def try_out(encoder: OpenClipEncoder, name: str) -> None:
-    """Encode a sentence and a frame: shapes that fit do not make a model that works."""
-    side = encoder.image_size
-    try:
-        frames = np.zeros((1, encoder.frame_dim), np.float32)
-        if not encoder.card.features:
-            frames = encoder.encode_frames(np.zeros((1, side, side, 3), np.uint8))
-        embeddings = encoder.encode_text(["a dog and not a cat"]), encoder.pool(frames[None])
-    except Exception as error:
-        raise CheckpointError(
-            f"{name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable CLIP."
-        ) from error
-    if not all(np.isfinite(each).all() for each in embeddings):
-        raise CheckpointError(f"{name} encodes a sentence or a picture as values that are not finite.")

@@ -4,11 +4,11 @@ Importing it does not import torch.
 """
 
 import logging
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cache, wraps
 from itertools import count
+from timeit import repeat
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -56,11 +56,7 @@ def autocast(device: str, precision: str) -> AbstractContextManager[Any]:
 
 
 def precision_of(device: str) -> str:
-    """Choose bfloat16 where CUDA computes in it natively; elsewhere float32, which is faster or the only choice.
-
-    Cosines between texts and frames change by at most TOLERANCE: measured with bfloat16 on a CPU, by 0.0024 for the
-    built-in models and 0.0037 for shrunken ones of four families.
-    """
+    """Choose bfloat16 where CUDA computes in it natively: cosines change by at most TOLERANCE; elsewhere float32."""
     import torch  # noqa: PLC0415  see `resolve_device`
 
     is_fast = device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
@@ -76,29 +72,21 @@ def as_tensor(array: NDArray[np.float32]) -> "Tensor":
 
 @cache
 def gflops_per_second(device: str) -> float:
-    """Measure once how much a device, as in a setting, computes in a second.
-
-    The product is one of ViT-B/32's, of eight frames, so that a model's work divided by it estimates its time.
-    """
+    """Measure once how much a device, as in a setting, computes in a second: by a product of ViT-B/32's, 8 frames."""
     import torch  # noqa: PLC0415  see `resolve_device`
 
     where = resolve_device(device)
     tokens, weights = torch.rand(8 * 50, 768, device=where), torch.rand(768, 3072, device=where)
-    float((tokens @ weights)[0, 0])  # the first product also starts the device
-    took_s = []
-    for _ in range(PRODUCTS):
-        began = time.perf_counter()
-        float((tokens @ weights)[0, 0])  # waits for the device
-        took_s.append(time.perf_counter() - began)
-    return 2e-9 * tokens.numel() * weights.shape[1] / min(took_s)
+    took_s = min(repeat(lambda: float((tokens @ weights)[0, 0]), number=1, repeat=PRODUCTS))  # float() waits for it
+    return 2e-9 * tokens.numel() * weights.shape[1] / took_s
 
 
 def on_gpu(function: Callable[Concatenate[Encoder, P], R]) -> Callable[Concatenate[Encoder, P], R]:
     """Run a function of an encoder on the GPU that a Space borrows; outside ZeroGPU, return the function itself.
 
-    Without a GPU, because a visitor's quota is used up or the borrowed process is older than the model, it runs here.
-    `spaces` calls the function in a forked process and pickles its arguments; the model is inherited, under a number.
-    Decorate at the top of a module: `spaces` must be imported before torch, and know its functions at the start.
+    `spaces` calls it in a forked process and pickles its arguments; the model is inherited, under a number. Without a
+    GPU (a quota is used up, or the process is older than the model) it runs here. Decorate at the top of a module:
+    `spaces` must be imported before torch, and know its functions at the start.
     """
     if not on_zero_gpu():
         return function

@@ -24,7 +24,7 @@ Announce = Callable[[str], None]
 Speed = Literal["fast", "medium", "slow"]
 WEIGHT_FILES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")  # on the Hub, the first is preferred
 PREPROCESS = ("mean", "std", "interpolation", "resize_mode", "fill_color")
-WEIGHT_BYTES = 4  # of a weight in float32, as which a model is written
+CONVERTED = 3  # times the download: a model is written in float32, and may come in half precision
 PE_README = "apps/pe/README.md of github.com/facebookresearch/perception_models, VTT-T2V"
 
 
@@ -113,10 +113,7 @@ def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
 
 
 def fetch(folder: Path, architecture: str, tag: str, progress: Progress, announce: Announce) -> None:
-    """Download weights and write them as a checkpoint folder.
-
-    A transfer that breaks off is resumed next time; one that is cancelled, or brings damaged weights, leaves nothing.
-    """
+    """Download weights and write them as a checkpoint folder; a download that fails leaves nothing."""
     import open_clip  # noqa: PLC0415  see `pretrained`
 
     name = f"{architecture} / {tag}"
@@ -128,28 +125,23 @@ def fetch(folder: Path, architecture: str, tag: str, progress: Progress, announc
     if weights is None:
         raise DownloadError(f"{name} has no weights that can be read. Choose another model.")
     files = [weights, *_tokenizer_files(model_cfg["text_cfg"], weights.repository, name)]
-    _check_space(name, sum(file.size for file in files), model_cfg, preprocess_cfg, folder.parent, announce)
-    partial = folder.with_name(f".{folder.name}.download")
-
-    def report(done: int, total: int) -> None:
-        progress(done, total, f"downloading {name}")
-
+    size, needed = sum(file.size for file in files if not file.cached), CONVERTED * sum(file.size for file in files)
+    announce(f"{name}: {size >> 20:,} MB to download, and up to {needed >> 20:,} MB while it is converted.")
+    check_free(folder.parent, needed + SPARE_BYTES, f"Downloading {name}")
+    partial, doing = folder.with_name(f".{folder.name}.download"), f"downloading {name}"
     try:
         for file in files[1:]:
-            transfer(file, partial, report)
-        path = weights.cached or transfer(weights, partial, report)
+            transfer(file, partial, progress, doing)
+        path = weights.cached or transfer(weights, partial, progress, doing)
         tokenizer = load_tokenizer(partial, model_cfg["text_cfg"])
         model = build_model(model_cfg, preprocess_cfg)
         load_weights(model, path)
         card = Card(name=name, objective="contrastive", data=f"{tag}, by open_clip")
         write_checkpoint(folder, model, model_cfg, preprocess_cfg, card, fp16=False, tokenizer=tokenizer)
     except CheckpointError as error:
-        shutil.rmtree(partial, ignore_errors=True)
         raise CheckpointError(f"{name} was downloaded, but: {error}") from error
-    except (KeyboardInterrupt, InterruptedError):
+    finally:
         shutil.rmtree(partial, ignore_errors=True)
-        raise
-    shutil.rmtree(partial, ignore_errors=True)
 
 
 def download_all(names: Sequence[str], download: Callable[[str], str]) -> None:
@@ -184,25 +176,6 @@ def _find(repository: str, names: Sequence[str]) -> RemoteFile | None:
 
     for name in names:
         if isinstance(cached := hub.try_to_load_from_cache(repository, name), str):
-            return RemoteFile(repository, name, 0, cached=Path(cached))
+            return RemoteFile(repository, name, Path(cached).stat().st_size, cached=Path(cached))
     there = remote_files(repository)
     return next((there[name] for name in names if name in there), None)
-
-
-def _check_space(
-    name: str,
-    transferred: int,
-    model_cfg: dict[str, Any],
-    preprocess_cfg: dict[str, Any],
-    home: Path,
-    announce: Announce,
-) -> None:
-    """Announce the size of a download and of the model written from it; refuse it if the disk is too small."""
-    import torch  # noqa: PLC0415  the page is up before torch is
-
-    with torch.device("meta"):
-        tensors = build_model(model_cfg, preprocess_cfg, "meta").state_dict().values()
-    model = sum(tensor.numel() for tensor in tensors) * WEIGHT_BYTES
-    takes = f"{transferred >> 20:,} MB to download, and {transferred + model >> 20:,} MB of disk while it is converted"
-    announce(f"{name}: {takes}; {model >> 20:,} MB stay.")
-    check_free(home, transferred + model + SPARE_BYTES, f"Downloading {name}")

@@ -46,30 +46,28 @@ class Encoder(Protocol):
 
 
 METHODS = ("encode_text", "encode_frames", "pool", "unseen_words")
-IDENTITY = {  # what an encoder and its card both say: embeddings are stored under it
-    **{name: name for name in ("name", "visual_fingerprint", "text_fingerprint", "image_size")},
-    "num_frames": "frames",
-}
+IDENTITY = ("name", "visual_fingerprint", "text_fingerprint", "image_size")  # an encoder and its card say the same
 
 
 def check_encoder(model: Any) -> Encoder:
     """Return a model from outside, or raise a ConfigError that says in what it is no `Encoder`."""
     kind, card = type(model).__name__, getattr(model, "card", None)
-    lacking = [name for name in Encoder.__annotations__ if not hasattr(model, name)]
-    lacking += [name for name in METHODS if not callable(getattr(model, name, None))]
+    lacking = [name for name in (*Encoder.__annotations__, *METHODS) if not hasattr(model, name)]
     if lacking or not isinstance(card, Card):
         raise ConfigError(f"{kind} is no model: it lacks {', '.join(lacking) or 'an nt2vr.Card'}. See nt2vr.Encoder.")
-    for own, on_card in IDENTITY.items():
-        value, told = getattr(model, own), getattr(card, on_card)
-        if value != told or not value:
+    told = {name: (getattr(model, name), getattr(card, name)) for name in IDENTITY}
+    for name, (own, on_card) in {**told, "num_frames": (model.num_frames, card.frames)}.items():
+        if own != on_card or not own:
             raise ConfigError(
-                f"The {own} of {kind} is {quoted(value)}, on its card {quoted(told)}. Give both the same."
+                f"The {name} of {kind} is {quoted(own)}, on its card {quoted(on_card)}. Give both the same."
             )
-    if card.queries:  # of which nobody knows one here
-        return cast(Encoder, model)
-    found = model.encode_text(["a dog"])
+    if not card.queries:  # of which nobody knows one here
+        _check_vector(model.encode_text(["a dog"]), model)
+    return cast(Encoder, model)
+
+
+def _check_vector(found: Any, model: Encoder) -> None:
     if getattr(found, "dtype", None) != np.float32 or np.shape(found) != (1, model.embed_dim):
         raise ConfigError(f"encode_text of {model.name} must return float32 (1, {model.embed_dim}) for one text.")
     if not abs(float(np.linalg.norm(found)) - 1) < 1e-3:  # neither NaN
         raise ConfigError(f"encode_text of {model.name} returns vectors that are not of length 1. Normalise them.")
-    return cast(Encoder, model)

@@ -3,6 +3,7 @@
 Files are untrusted: only tensors are read, no code in them runs, and a child of limited memory and time does the work.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -11,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, quoted, reason_of
+from nt2vr.errors import CheckpointError, ConfigError, quoted, reason_of
 from nt2vr.files import check_free
 from nt2vr.models.architecture import HEAD_WIDTH, Config, infer
 from nt2vr.models.card import CONFIG, MAX_FRAMES, SEQUENCE, Card
@@ -22,35 +23,25 @@ from nt2vr.models.checkpoint import (
     check_text_tower,
     read_checkpoint,
     read_configs,
-    try_out,
-    unchecked_folder,
     write_checkpoint,
 )
 from nt2vr.models.download import preprocessing
-from nt2vr.models.foreign_file import (
-    Object,
-    files_of_model,
-    more_than_tensors,
-    named_tensors,
-    read_beside,
-    read_tensors,
-)
+from nt2vr.models.foreign_file import Object, files_of_model, more_than_tensors, named_tensors, read_tensors
 from nt2vr.models.open_clip_encoder import embed_dim_of
-from nt2vr.models.spawn import run_limited
 from nt2vr.models.tensor_names import Found, find_clip, some_of
-from nt2vr.models.tokenizer import TOKENIZER, load_tokenizer, needs_file
+from nt2vr.models.tokenizer import TOKENIZER, VOCABULARY, load_tokenizer, needs_file
+from nt2vr.models.untrusted import run_child, try_out, unchecked_folder
 from nt2vr.models.weights import UNUSABLE
 from nt2vr.progress import Progress, silent
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+    Weights = dict[str, Tensor]
+
 SHARED = ("logit_scale", "logit_bias")
 ACTIVATIONS = (QUICK_GELU, GELU) = ("QuickGELU", "GELU")
 MAX_NAME = 60
-MEMORY_BYTES = 3 << 30  # of a child that imports: PyTorch and open_clip, and
-MEMORY_FACTOR = 6  # times the file: its mapping, a copy as float32, and the model read back
-TIMEOUT_S = 600.0
 RUN_NAME = re.compile(r"model_(.+?)-lr_")  # in the names of open_clip's training runs
 PARAMS = "params.txt"  # of such a run, beside its folder of checkpoints
 CONFIG_JSON, PREPROCESSOR = "config.json", "preprocessor_config.json"  # of transformers
@@ -95,13 +86,14 @@ class Imported:
 
 @dataclass(frozen=True)
 class _Architecture:
-    """What a checkpoint is taken for, and how that is known; `guess` is said if it is one."""
+    """What a checkpoint is taken for, how that is known, and the folder of a model like it; a guess is said."""
 
     name: str
     model_cfg: Config
     preprocess_cfg: Config
     by: str = ""
     guess: bool = False
+    folder: Path | None = None
 
 
 def import_checkpoint(
@@ -112,20 +104,12 @@ def import_checkpoint(
         raise ConfigError(f"A model cannot take {options.frames} frames per video: choose 1 to {MAX_FRAMES}.")
     options = replace(options, name=checked_name(options.name or (path.name if path.is_dir() else path.stem), models))
     files = files_of_model(path)  # all this here, as the child takes seconds to import torch
-    try:
-        size = sum(file.stat().st_size for file in files)
-        check_free(models.home, 2 * size, f"Importing {path.name}")  # it may be in half precision
-        limits: dict[str, Any] = {"memory_bytes": MEMORY_BYTES + MEMORY_FACTOR * size, "timeout_s": TIMEOUT_S}
-        with unchecked_folder(models.home) as hidden:
-            imported: Imported = run_limited(_import, files, models, hidden, options, **limits, progress=progress)
-    except MemoryError:
-        raise CheckpointError(f"{path.name} takes too much memory to read. Save its state_dict() alone.") from None
-    except TimeoutError:
-        raise CheckpointError(f"{path.name} takes longer than {TIMEOUT_S // 60:.0f} minutes to read.") from None
-    except Nt2vrError:
-        raise
-    except Exception as error:  # where memory ends, libraries fail in many ways
-        raise CheckpointError(f"{path.name} cannot be imported ({reason_of(error)}).") from error
+    size = sum(file.stat().st_size for file in files)
+    check_free(models.home, 2 * size, f"Importing {path.name}")  # it may be in half precision
+    with unchecked_folder(models.home) as hidden:
+        imported: Imported = run_child(
+            _import, files, models, hidden, options, size=size, name=path.name, progress=progress
+        )
     return imported
 
 
@@ -133,10 +117,7 @@ def _import(files: list[Path], models: Catalog, hidden: Path, options: ImportOpt
     """Import in this process, under `options.name`; see `import_checkpoint`."""
     name, file = options.name, files[0]
     progress(0, 3, f"reading {file.name}")
-    contents = [read_tensors(each) for each in files]
-    content = {key: value for each in contents for key, value in each.items()} if len(files) > 1 else contents[0]
-    if isinstance(content, Object) and not content.state:
-        raise more_than_tensors(file, "an object instead of a dict")
+    content = _content(files)
     top = [str(key) for key in content] if isinstance(content, Mapping) else []
     found = find_clip(named_tensors(content), top, file, options.key)
     progress(1, 3, "finding the architecture")
@@ -145,54 +126,61 @@ def _import(files: list[Path], models: Catalog, hidden: Path, options: ImportOpt
         told = {**architecture.model_cfg, "quick_gelu": options.activation == QUICK_GELU}
         architecture = replace(architecture, model_cfg=told)
     model_cfg = architecture.model_cfg
-    tokenizer = _tokenizer(model_cfg["text_cfg"], file, models)
+    tokenizer = _tokenizer(architecture, file)
     model = _filled(architecture, found.weights, file)
     progress(2, 3, f"writing {name}")
+    form = found.form
     card = Card(
         name,
         objective="contrastive",
         base=f"imported from {file.name}",
-        frames=options.frames or found.form.frames,
-        pooling=options.pooling or found.form.pooling,
-        positions=options.positions or found.form.positions,
+        frames=options.frames or form.frames,
+        pooling=options.pooling or form.pooling,
+        positions=options.positions or form.positions,
     )
     pooling = _head(card, found.head, embed_dim_of(model), file) if card.pooling == SEQUENCE else None
     folder = new_folder(name, models)
     write_checkpoint(hidden, model, model_cfg, architecture.preprocess_cfg, card, False, tokenizer, pooling)
-    quick_gelu = bool(model_cfg.get("quick_gelu"))
     found.weights.clear()
     del model
     try_out(read_checkpoint(hidden), file.name)
     hidden.rename(folder)
-    return Imported(name, _remark(architecture, quick_gelu, found, card, options))
+    return Imported(name, _remark(architecture, found, card, options))
 
 
-def _remark(architecture: _Architecture, quick_gelu: bool, found: Found, card: Card, options: ImportOptions) -> str:
+def _content(files: list[Path]) -> Any:
+    """Read a file, or the parts of a model as one."""
+    first, *others = [read_tensors(each) for each in files]
+    if isinstance(first, Object) and not first.state:
+        raise more_than_tensors(files[0], "an object instead of a dict")
+    return first if not others else {key: value for part in (first, *others) for key, value in part.items()}
+
+
+def _remark(architecture: _Architecture, found: Found, card: Card, options: ImportOptions) -> str:
     """Say how a checkpoint was read, and of a guess that it is one."""
-    used = QUICK_GELU if quick_gelu else GELU
+    used, other = (QUICK_GELU, GELU) if architecture.model_cfg.get("quick_gelu") else (GELU, QUICK_GELU)
     name = architecture.name or f"a CLIP of its own shape (attention heads of {HEAD_WIDTH})"
-    by = f" by {architecture.by}" if architecture.by else ""
-    remark = f"Read as {name}{by}, with {used}."
     if architecture.guess:
+        switch = "--activation" if options.activation else f"--activation {other}"
         remark = f"A guess from the tensors' shapes: {name}, with {used}. If that is wrong, remove the model and "
-        remark += (
-            f"import it with --model or --activation{'' if options.activation else f' {ACTIVATIONS[quick_gelu]}'}."
-        )
+        remark += f"import it with --model or {switch}."
+    else:
+        by = f" by {architecture.by}" if architecture.by else ""
+        remark = f"Read as {name}{by}, with {used}."
     if found.form.trainer:
-        remark += (
-            f" Recognised as a file of {found.form.trainer}: {card.frames} frames, {card.pooling}, {card.positions}."
-        )
-    outside = [*found.outside, *(() if card.pooling == SEQUENCE else found.head)]
+        how = f"{card.frames} frames, {card.pooling}, {card.positions}"
+        remark += f" Recognised as a file of {found.form.trainer}: {how}."
+    outside = found.outside if card.pooling == SEQUENCE else [*found.outside, *found.head]
     return f"{remark} Ignored, as not part of a CLIP: {some_of(outside)}." if outside else remark
 
 
-def _head(card: Card, weights: Mapping[str, "Tensor"], width: int, file: Path) -> "nn.Module":
+def _head(card: Card, weights: "Weights", width: int, file: Path) -> "nn.Module":
     """Build CLIP4Clip's seqTransf, which has a head of attention per 64 of its width."""
     from nt2vr.models.pooling import filled_pooling  # noqa: PLC0415  imports torch
 
     try:
-        head = {"heads": max(1, width // HEAD_WIDTH)}
-        return filled_pooling(replace(card, head=head), {name: each.float() for name, each in weights.items()}, width)
+        card = replace(card, head={"heads": max(1, width // HEAD_WIDTH)})
+        return filled_pooling(card, {name: each.float() for name, each in weights.items()}, width)
     except (LookupError, ValueError, RuntimeError) as error:
         raise CheckpointError(f"The head of {file.name} cannot be used ({reason_of(error)}).") from error
 
@@ -216,33 +204,24 @@ def checked_name(name: str, models: Catalog) -> str:
 
 def _architecture(options: ImportOptions, found: Found, content: object, file: Path, models: Catalog) -> _Architecture:
     """Return what a person named, what the files beside it say, or a guess; nothing else that is installed counts."""
-    import open_clip  # noqa: PLC0415  takes seconds
-
-    theirs = open_clip.list_models()
-    named = options.model.strip()
-    if own := models.named(named):
-        return _Architecture(own, *read_configs(models.folder(own)))
-    if named:
-        if named not in theirs:
-            near = get_close_matches(named, [*models.names(), *theirs], 5, 0.3) or ["ViT-B-32"]
-            raise ConfigError(f"Unknown model {quoted(named)}. Try {', '.join(near)}.")
-        return _of_open_clip(named)
+    if named := options.model.strip():
+        return _named(named, models)
     if not found.transformers and (file.parent / CONFIG).is_file():
         with suppress(*UNUSABLE):
             return _Architecture(file.parent.name, *read_configs(file.parent), by=CONFIG)
-    for by, written in (
-        (PARAMS, _model_in_params(file)),
-        ("the run's name", _model_in_name(content.get("name") if isinstance(content, Mapping) else None)),
-    ):
-        if written in theirs and not _compared(noted := _of_open_clip(written, by), found.weights)[2]:
-            return noted
-    known = {name: open_clip.get_model_config(name) for name in theirs}
-    name, config = infer({name: tuple(tensor.shape) for name, tensor in found.weights.items()}, known)
-    if found.transformers:
-        return _of_transformers(name, config, file)
-    if found.openais or found.form.trainer:  # the papers' trainers start from OpenAI's models
-        return _Architecture(name, {**config, "quick_gelu": True}, {}, "its shapes")
-    return _Architecture(name, config, {}, guess=True)
+    return _of_training_run(found, content, file) or _guessed(found, file)
+
+
+def _named(name: str, models: Catalog) -> _Architecture:
+    import open_clip  # noqa: PLC0415  takes seconds
+
+    if own := models.named(name):
+        folder = models.folder(own)
+        return _Architecture(own, *read_configs(folder), folder=folder)
+    if name in (theirs := open_clip.list_models()):
+        return _of_open_clip(name)
+    near = get_close_matches(name, [*models.names(), *theirs], 5, 0.3) or ["ViT-B-32"]
+    raise ConfigError(f"Unknown model {quoted(name)}. Try {', '.join(near)}.")
 
 
 def _of_open_clip(name: str, by: str = "") -> _Architecture:
@@ -253,6 +232,21 @@ def _of_open_clip(name: str, by: str = "") -> _Architecture:
     check_text_tower(config, name)
     first, *others = [preprocessing(name, tag) for tag in open_clip.list_pretrained_tags_by_model(name)] or [{}]
     return _Architecture(name, config, first if all(other == first for other in others) else {}, by)
+
+
+def _of_training_run(found: Found, content: object, file: Path) -> _Architecture | None:
+    """Return the model that open_clip's training notes in PARAMS, or in the run's name, if the tensors fit it."""
+    import open_clip  # noqa: PLC0415  takes seconds
+
+    noted = {PARAMS: _model_in_params(file)}
+    if isinstance(content, Mapping) and (match := RUN_NAME.search(str(content.get("name")))):
+        noted["the run's name"] = match[1]
+    for by, name in noted.items():
+        if name in open_clip.list_models():
+            architecture = _of_open_clip(name, by)
+            if not _fitted(architecture, found.weights)[2]:
+                return architecture
+    return None
 
 
 def _model_in_params(file: Path) -> str:
@@ -266,26 +260,40 @@ def _model_in_params(file: Path) -> str:
     return ""
 
 
-def _model_in_name(run: object) -> str:
-    match = RUN_NAME.search(run) if isinstance(run, str) else None
-    return match[1] if match else ""
+def _guessed(found: Found, file: Path) -> _Architecture:
+    """Guess by shapes; the papers' trainers, like OpenAI, use QuickGELU."""
+    import open_clip  # noqa: PLC0415  takes seconds
+
+    known = {name: open_clip.get_model_config(name) for name in open_clip.list_models()}
+    name, config = infer({name: tuple(tensor.shape) for name, tensor in found.weights.items()}, known)
+    tokens = config["text_cfg"].get("vocab_size", VOCABULARY)
+    if tokens < VOCABULARY and not needs_file(config["text_cfg"]):
+        raise ConfigError(
+            f"{file.name} knows {tokens:,} tokens, fewer than CLIP's, so its tokenizer is unknown. Name the model "
+            "that it started from: --model."
+        )
+    if found.transformers:
+        return _of_transformers(name, config, file)
+    if found.openais or found.form.trainer:
+        return _Architecture(name, {**config, "quick_gelu": True}, {}, "its shapes")
+    return _Architecture(name, config, {}, guess=True)
 
 
 def _of_transformers(name: str, config: Config, file: Path) -> _Architecture:
     """Complete a configuration by what transformers' files say; what they leave out are its defaults."""
-    told, pictures = read_beside(file, CONFIG_JSON), read_beside(file, PREPROCESSOR)
-    config = {**config, "vision_cfg": dict(config["vision_cfg"]), "text_cfg": dict(config["text_cfg"])}
-    if told and "timm_model_name" not in config["vision_cfg"]:
-        vision, text = (
-            part if isinstance(part := told.get(f"{side}_config"), dict) else {} for side in ("vision", "text")
-        )
-        config["vision_cfg"]["head_width"] = config["vision_cfg"]["width"] // int(
-            vision.get("num_attention_heads", 12)
-        )
-        config["text_cfg"]["heads"] = int(text.get("num_attention_heads", 8))
-        config["quick_gelu"] = vision.get("hidden_act", "quick_gelu") == "quick_gelu"
-    siglip = "timm_model_name" in config["vision_cfg"]
-    preprocess: Config = {"resize_mode": "squash", "mean": [0.5] * 3, "std": [0.5] * 3} if siglip else {}
+    told, pictures = _read_beside(file, CONFIG_JSON), _read_beside(file, PREPROCESSOR)
+    preprocess: Config = {}
+    if siglip := "timm_model_name" in config["vision_cfg"]:
+        preprocess = {"resize_mode": "squash", "mean": [0.5] * 3, "std": [0.5] * 3}
+    elif told:
+        vision, text = (dict(told.get(f"{side}_config") or {}) for side in ("vision", "text"))
+        heads, width = int(vision.get("num_attention_heads", 12)), config["vision_cfg"]["width"]
+        config = {
+            **config,
+            "vision_cfg": {**config["vision_cfg"], "head_width": width // heads},
+            "text_cfg": {**config["text_cfg"], "heads": int(text.get("num_attention_heads", 8))},
+            "quick_gelu": vision.get("hidden_act", "quick_gelu") == "quick_gelu",
+        }
     if pictures.get("image_mean") and pictures.get("image_std"):
         preprocess |= {"mean": pictures["image_mean"], "std": pictures["image_std"]}
     if how := RESAMPLINGS.get(pictures.get("resample", 0)):
@@ -293,32 +301,32 @@ def _of_transformers(name: str, config: Config, file: Path) -> _Architecture:
     return _Architecture(name, config, preprocess, CONFIG_JSON if told else "", guess=not told and not siglip)
 
 
-def _tokenizer(text_cfg: Config, file: Path, models: Catalog) -> Any:
-    """Find the tokenizer of a text tower: open_clip's own, next to the file, or in a model with the same one."""
-    if not needs_file(text_cfg):
-        return None
-    folders = [file.parent, *(folder for entry in models.entries().values() for folder in entry.folders[:1])]
-    for folder in folders:
-        if (folder / TOKENIZER).is_file() and (folder == file.parent or _names_tokenizer(folder, text_cfg)):
-            return load_tokenizer(folder, text_cfg)
-    name = text_cfg["hf_tokenizer_name"]
-    raise ConfigError(
-        f"The model needs the tokenizer {quoted(name)}. Put its {TOKENIZER} next to {file.name}, or download a model "
-        "with the same tokenizer first."
-    )
+def _read_beside(file: Path, name: str) -> dict[str, Any]:
+    """Read a JSON object in a file's folder; empty if there is none."""
+    with suppress(OSError, ValueError, RecursionError):
+        found = json.loads((file.parent / name).read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
+    return {}
 
 
-def _names_tokenizer(folder: Path, text_cfg: Config) -> bool:
-    with suppress(*UNUSABLE):  # a broken folder
-        return bool(read_configs(folder)[0]["text_cfg"].get("hf_tokenizer_name") == text_cfg["hf_tokenizer_name"])
-    return False
+def _tokenizer(architecture: _Architecture, file: Path) -> Any:
+    """Read the tokenizer of a text tower: open_clip's own, next to the file, or of the model that a person named."""
+    text_cfg = architecture.model_cfg["text_cfg"]
+    folder = file.parent if (file.parent / TOKENIZER).is_file() else architecture.folder
+    if folder is None and needs_file(text_cfg):
+        name = quoted(text_cfg["hf_tokenizer_name"])
+        raise ConfigError(
+            f"The model needs the tokenizer {name}. Put its {TOKENIZER} next to {file.name}, or name a model here "
+            "that has it: --model."
+        )
+    return load_tokenizer(folder, text_cfg)
 
 
-def _filled(architecture: _Architecture, weights: Mapping[str, "Tensor"], file: Path) -> Any:
+def _filled(architecture: _Architecture, weights: "Weights", file: Path) -> Any:
     """Build the model with the weights: first without memory, to compare shapes."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
-    model, weights, misfits = _compared(architecture, weights)
+    model, weights, misfits = _fitted(architecture, weights)
     if misfits:
         raise CheckpointError(f"{file.name} does not fit the model ({misfits}). Name another one.")
     supported = (torch.float16, torch.float32, torch.int64)
@@ -328,26 +336,23 @@ def _filled(architecture: _Architecture, weights: Mapping[str, "Tensor"], file: 
     return model
 
 
-def _compared(architecture: _Architecture, weights: Mapping[str, "Tensor"]) -> tuple[Any, Mapping[str, "Tensor"], str]:
+def _fitted(architecture: _Architecture, weights: "Weights") -> tuple[Any, "Weights", str]:
     """Return a model without memory, weights by its own names, and in what they do not fit it."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
     with torch.device("meta"):
         model = build_model(architecture.model_cfg, architecture.preprocess_cfg, "meta")
-    expected: dict[str, Tensor] = model.state_dict()
+    expected: Weights = model.state_dict()
     if "text.token_embedding.weight" in expected:
         elsewhere = ("visual.", *SHARED)
         weights = {name if name.startswith(elsewhere) else f"text.{name}": tensor for name, tensor in weights.items()}
     counters = {name: torch.zeros((), dtype=torch.long) for name in expected if name.endswith("num_batches_tracked")}
     weights = {**counters, **weights}  # embeddings do not depend on them, and some files lack them
-    for name in SHARED:
-        if name in expected and name in weights and weights[name].numel() == 1:
-            weights[name] = weights[name].reshape(expected[name].shape)
+    for name in {*SHARED} & expected.keys() & weights.keys():
+        weights[name] = weights[name].reshape(expected[name].shape)
     wrong = {
-        "missing": [name for name in expected if name not in weights],
-        "unexpected": [name for name in weights if name not in expected],
-        "of a different shape": [
-            n for n, each in weights.items() if n in expected and each.shape != expected[n].shape
-        ],
+        "missing": expected.keys() - weights.keys(),
+        "unexpected": weights.keys() - expected.keys(),
+        "of a different shape": {n for n in expected.keys() & weights.keys() if weights[n].shape != expected[n].shape},
     }
-    return model, weights, "; ".join(f"{how}: {some_of(names)}" for how, names in wrong.items() if names)
+    return model, weights, "; ".join(f"{how}: {some_of(sorted(names))}" for how, names in wrong.items() if names)

@@ -3,7 +3,6 @@
 PyTorch's weights-only loader does the work. What else a trainer saved along becomes an `Object` that holds its state.
 """
 
-import json
 import pickle  # only for the name of an error
 import re
 import zipfile
@@ -19,14 +18,22 @@ IN_FOLDERS = (  # in the order in which a folder is searched
     *("model.safetensors", "pytorch_model.bin"),
     *("open_clip_model.safetensors", "open_clip_pytorch_model.bin"),
 )
-SHARD = re.compile(r"(.+)-(\d{5})-of-(\d{5})(\.\w+)")
-MAX_HEADER_BYTES = 32 << 20  # names and shapes of tensors: 0.1 MB for a ViT-L-14
-MAX_CLASSES = 64  # of other objects in a file of PyTorch before 1.6: each takes another reading
+PART = re.compile(r"-\d{5}-of-(\d{5})\.\w+$")
+MAX_CLASSES = 128  # of other objects in a file: each takes another reading
 MAX_NESTING = 64  # of modules and dicts in a file
 NOT_ALLOWED = re.compile(r"Unsupported global: GLOBAL (\S+) was not an allowed global")  # torch's words
-WITH_ITEMS = re.compile("Can only (?:append|SETITEM)|Only persistent_load of storage")  # likewise
+REFUSED = (  # likewise; the first group is what the file holds besides tensors
+    (re.compile(r"GLOBAL ([\w.]{1,80})"), r"\1"),
+    (re.compile("Can only (?:append|SETITEM)|Only persistent_load of storage"), "a collection of a class of its own"),
+)
 SCRIPT = ("constants.pkl", "/code/", "/debug_pkl", "/ts_code/")  # what makes an archive a program, in names of members
 MODULE_PARTS = ("_modules", "_parameters", "_buffers")  # of a pickled module's state
+NO_WEIGHTS = {  # first bytes of files that are often taken for weights
+    b"version https://git-lfs": "a Git LFS pointer, not the weights. Run `git lfs pull` in its repository.",
+    **dict.fromkeys(
+        (b"<!doctype", b"<html", b"<head", b"<?xml"), "a web page, not a checkpoint. Download the file itself again."
+    ),
+}
 
 
 class Object:
@@ -50,9 +57,10 @@ def files_of_model(path: Path) -> list[Path]:
     A CheckpointError says what else it is: a missing file, one part of several, a Git LFS pointer, a web page.
     """
     if path.is_dir():
-        files = _files_in(path)
-    elif path.is_file() and (match := SHARD.fullmatch(path.name)) and int(match[3]) > 1:
-        raise CheckpointError(f"{path.name} is one of {int(match[3])} parts of a model. Import their folder.")
+        found = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
+        files = _model_among(found, path)
+    elif (part := PART.search(path.name)) and path.is_file() and part[1] != "00001":
+        raise CheckpointError(f"{path.name} is one of {int(part[1])} parts of a model. Import their folder.")
     else:
         files = [path]
     for file in files:
@@ -60,22 +68,24 @@ def files_of_model(path: Path) -> list[Path]:
     return files
 
 
-def _files_in(folder: Path) -> list[Path]:
-    if whole := [folder / name for name in IN_FOLDERS if (folder / name).is_file()]:
-        return whole[:1]
-    found = sorted(file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
-    shards: dict[tuple[str, str], list[Path]] = {}
-    for file in found:
-        if match := SHARD.fullmatch(file.name):
-            shards.setdefault((match[4], match[3]), []).append(file)
-    for (_, count), parts in sorted(shards.items(), reverse=True):  # safetensors before bin
-        if len(parts) == int(count):
-            return parts
-        raise CheckpointError(f"{folder} has {len(parts)} of the {int(count)} parts of a model. Get the others too.")
+def _model_among(found: list[Path], folder: Path) -> list[Path]:
+    if named := [folder / name for name in IN_FOLDERS if folder / name in found]:
+        return named[:1]
+    if parts := [file for file in found if PART.search(file.name)]:
+        return _all_parts(parts, folder)
     if len(found) != 1:
         names = ", ".join(file.name for file in found[:3]) or f"none that ends in {', '.join(SUFFIXES)}"
         raise CheckpointError(f"{folder} does not say which of its files is the model ({names}). Name the file.")
     return found
+
+
+def _all_parts(parts: list[Path], folder: Path) -> list[Path]:
+    suffix = max(file.suffix for file in parts)  # safetensors before bin
+    parts = [file for file in parts if file.suffix == suffix]
+    count = max(int(each) for file in parts for each in PART.findall(file.name))
+    if len(parts) < count:
+        raise CheckpointError(f"{folder} has {len(parts)} of the {count} parts of a model. Get the others too.")
+    return parts
 
 
 def _check_file(file: Path) -> None:
@@ -87,76 +97,59 @@ def _check_file(file: Path) -> None:
         raise CheckpointError(f"There is no file {file}. Check the path.")
     with file.open("rb") as content:
         start = content.read(256).lstrip().lower()
-    if start.startswith(b"version https://git-lfs"):
-        raise CheckpointError(
-            f"{file.name} is a Git LFS pointer, not the weights. Run `git lfs pull` in its repository."
-        )
-    if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")):
-        raise CheckpointError(f"{file.name} is a web page, not a checkpoint. Download the file itself again.")
+    for mark, what in NO_WEIGHTS.items():
+        if start.startswith(mark):
+            raise CheckpointError(f"{file.name} is {what}")
 
 
-def read_tensors(file: Path, header_bytes: int = MAX_HEADER_BYTES) -> Any:
+def read_tensors(file: Path) -> Any:
     """Read the tensors and plain containers of a file, with an `Object` for each other thing.
 
-    Args:
-        header_bytes: limit of everything that is no tensor. No file may unpack to more than its own size.
+    It belongs into a child of limited memory. No archive may unpack to more than its own size.
     """
     import safetensors.torch  # noqa: PLC0415  imports torch
 
     _check_file(file)
     try:
         if file.suffix.lower() == ".safetensors":
-            with file.open("rb") as start:
-                _check_header(file, int.from_bytes(start.read(8), "little"), header_bytes)
             return safetensors.torch.load_file(file)
-        return _load(file, header_bytes)
+        return _load(file)
     except CheckpointError:
         raise
     except Exception as error:  # damaged and hostile files fail in many ways: in zip, pickle, safetensors, torch
-        if found := re.search(r"GLOBAL ([\w.]{1,80})", str(error)):
-            raise more_than_tensors(file, found[1]) from None
-        if isinstance(error, pickle.UnpicklingError) and WITH_ITEMS.search(str(error)):
-            raise more_than_tensors(file, "a dict, list or module of a class of its own") from None
+        for words, what in REFUSED:
+            if found := words.search(str(error)):
+                raise more_than_tensors(file, found.expand(what)) from None
         reason = "PyTorch did not write it" if isinstance(error, pickle.UnpicklingError) else reason_of(error)
         raise CheckpointError(f"{file.name} cannot be read ({reason}). Check that it is complete.") from error
 
 
-def _load(file: Path, header_bytes: int) -> object:
+def _load(file: Path) -> object:
     """Load a pickle, with `Object` for all classes that PyTorch does not allow."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
-    source: Path | BytesIO = file
-    objects: list[Any] = []
-    if is_zip := zipfile.is_zipfile(file):
-        source = _without_program(file, header_bytes)
-        for name in torch.serialization.get_unsafe_globals_in_checkpoint(source):
-            objects += _standing_for(name)
+    is_zip = zipfile.is_zipfile(file)
+    source = _without_program(file) if is_zip else file
+    stand_ins: list[Any] = []
     while True:
         try:
-            if isinstance(source, BytesIO):
-                source.seek(0)
-            with torch.serialization.safe_globals(objects):
-                mmap = is_zip and source is file
-                return torch.load(source, map_location="cpu", weights_only=True, mmap=mmap)
+            with torch.serialization.safe_globals(stand_ins):
+                return torch.load(source, map_location="cpu", weights_only=True, mmap=is_zip and source is file)
         except pickle.UnpicklingError as error:
             found = NOT_ALLOWED.search(str(error))
-            if not found or len(objects) >= 2 * MAX_CLASSES or (Object, found[1]) in objects:
+            if not found or len(stand_ins) > MAX_CLASSES or (Object, found[1]) in stand_ins:
                 raise
-            objects += _standing_for(found[1])
+            stand_ins += [(Object, found[1]), (Object, f"builtins.{found[1]}")]  # torch's errors leave "builtins." out
+            if isinstance(source, BytesIO):
+                source.seek(0)
 
 
-def _standing_for(name: str) -> list[Any]:
-    return [(Object, name), (Object, f"builtins.{name}")]  # torch's lists leave "builtins." out
-
-
-def _without_program(file: Path, header_bytes: int) -> Path | BytesIO:
+def _without_program(file: Path) -> Path | BytesIO:
     """Return an archive, or of a TorchScript archive a copy of its tensors alone; refuse those that would unpack."""
     with zipfile.ZipFile(file) as archive:
         members = [each for each in archive.infolist() if not any(part in each.filename for part in SCRIPT)]
         if sum(member.file_size for member in members) > file.stat().st_size:
             raise CheckpointError(f"{file.name} holds compressed or overlapping records. PyTorch writes none.")
-        pickles = (each.file_size for each in members if each.filename.endswith(".pkl"))
-        _check_header(file, max(pickles, default=0), header_bytes)
         if len(members) == len(archive.infolist()):
             return file
         copy = BytesIO()
@@ -165,14 +158,6 @@ def _without_program(file: Path, header_bytes: int) -> Path | BytesIO:
                 tensors.writestr(zipfile.ZipInfo(member.filename), archive.read(member))
         copy.seek(0)
         return copy
-
-
-def _check_header(file: Path, size: int, header_bytes: int) -> None:
-    if size > header_bytes:
-        raise CheckpointError(
-            f"The list of tensors in {file.name} takes {size >> 20:,} MB, more than the {header_bytes >> 20} "
-            "that a model needs."
-        )
 
 
 def more_than_tensors(file: Path, what: str) -> CheckpointError:
@@ -197,12 +182,3 @@ def named_tensors(content: object) -> dict[tuple[str, ...], Any]:
 
     seen = set[int]()
     return dict(walk(content, ()))
-
-
-def read_beside(file: Path, name: str) -> dict[str, Any]:
-    """Read a JSON object in a file's folder; empty if there is none."""
-    try:
-        found = json.loads((file.parent / name).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

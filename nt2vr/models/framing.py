@@ -15,6 +15,12 @@ SHORTEST, LONGEST, SQUASH = RESIZE_MODES = ("shortest", "longest", "squash")
 BICUBIC, BILINEAR = "bicubic", "bilinear"
 INTERPOLATIONS = {BICUBIC: BICUBIC, BILINEAR: BILINEAR, "random": BICUBIC}  # open_clip's names -> at inference
 CENTRES, ENDS = POSITIONS = ("centres", "ends")
+KNOWN = {
+    "resize_mode": RESIZE_MODES,
+    "interpolation": (BICUBIC, BILINEAR),
+    "positions": POSITIONS,
+    "fill_color": range(256),
+}
 DEFAULT_SIZE = 224  # open_clip's
 MEAN, STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)  # open_clip's defaults
 
@@ -33,15 +39,9 @@ class Framing:
     def __post_init__(self) -> None:
         if type(self.size) is not int or self.size < 1:
             raise CheckpointError(f"The model takes frames of {quoted(self.size)} pixels, but only squares work.")
-        if self.resize_mode not in RESIZE_MODES or self.interpolation not in (BICUBIC, BILINEAR):
-            how = quoted(f"{self.resize_mode}, {self.interpolation}")
-            raise CheckpointError(f"The model's frames are resized by {how}, which open_clip does not know.")
-        if self.positions not in POSITIONS:
-            raise CheckpointError(
-                f"The model takes frames from {quoted(self.positions)}, but only {' or '.join(POSITIONS)} are known."
-            )
-        if type(self.fill_color) is not int or not 0 <= self.fill_color <= 255:
-            raise CheckpointError(f"The model's frames are padded with {quoted(self.fill_color)}, not 0 to 255.")
+        for name, known in KNOWN.items():
+            if (value := getattr(self, name)) not in known:
+                raise CheckpointError(f"The model's frames have the {name} {quoted(value)}, which is unknown.")
 
     @classmethod
     def of(cls, preprocess_cfg: Mapping[str, Any], size: Any = None) -> "Framing":

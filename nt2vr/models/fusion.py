@@ -22,10 +22,8 @@ from nt2vr.models.weights import filled, loading
 
 Vectors = NDArray[np.float32]
 INPUTS = 5  # blocks of D that the layers see
-LAYERS = "layers."  # before the names of their tensors, except in the file
-CROSS = "cross."  # likewise, in the file too
-ROLES = 5  # of vectors: picture, wanted part, unwanted parts; tokens, frames
-ASKING = 3  # the first of them
+LAYERS, CROSS = "layers.", "cross."  # before the names of tensors; in the file, those of layers are without
+ROLES, ASKING = 5, 3  # of vectors: picture, wanted part, unwanted parts, which ask; tokens, frames
 WIDER = 2  # hidden units of a block's second half, per dimension
 STD = 0.02  # of new weights
 
@@ -45,8 +43,7 @@ class Block(nn.Module):
         asked = self.ln_1(x)
         keys = torch.cat([asked, self.ln_1(given)], dim=1)
         x = x + self.attn(asked, keys, keys, key_padding_mask=absent, need_weights=False)[0]
-        changed: Tensor = self.c_proj(self.c_fc(self.ln_2(x)).relu())
-        return x + changed
+        return x + self.c_proj(self.c_fc(self.ln_2(x)).relu())  # type: ignore[no-any-return]
 
 
 class Cross(nn.Module):
@@ -79,8 +76,7 @@ class Cross(nn.Module):
         roles = self.roles[ASKING:].repeat_interleave(torch.tensor([tokens.shape[1], frames.shape[1]]), dim=0)
         for block in self.blocks:
             x = block(x, given + roles, absent)
-        correction: Tensor = self.out(self.ln(x).flatten(1))
-        return correction
+        return self.out(self.ln(x).flatten(1))  # type: ignore[no-any-return]
 
 
 class Fusion(nn.Module):
@@ -100,10 +96,9 @@ class Fusion(nn.Module):
         super().__init__()
         self.wanted, self.unwanted, self.hidden, self.blocks = wanted, unwanted, hidden, blocks
         widths = [INPUTS * width, *([hidden] if hidden else []), width]
-        layers = [nn.Linear(*pair) for pair in pairwise(widths)]
-        nn.init.zeros_(layers[-1].weight)
-        nn.init.zeros_(layers[-1].bias)
-        self.layers = nn.ModuleList(layers)
+        self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
+        for parameter in self.layers[-1].parameters():
+            nn.init.zeros_(parameter)
         self.cross = Cross(width, blocks) if blocks else None
 
     def forward(
@@ -118,9 +113,10 @@ class Fusion(nn.Module):
 
         With `cross`, tokens and frames are needed, as it takes them.
         """
-        correction: Tensor = torch.cat([picture, wanted, unwanted, picture * wanted, picture * unwanted], dim=-1)
-        for number, layer in enumerate(self.layers):
-            correction = layer(correction.relu() if number else correction)
+        seen = torch.cat([picture, wanted, unwanted, picture * wanted, picture * unwanted], dim=-1)
+        correction: Tensor = self.layers[0](seen)
+        for layer in self.layers[1:]:
+            correction = layer(correction.relu())
         if self.cross is not None:
             assert tokens is not None and frames is not None, "embedded where a fusion has cross-attention"
             correction = correction + self.cross([picture, wanted, unwanted], tokens, frames)
@@ -145,11 +141,6 @@ class Fusion(nn.Module):
     def parts(self) -> Tensor:
         """Weights of the wanted and of the unwanted parts, (2,), as in the file."""
         return torch.tensor([self.wanted, self.unwanted], dtype=torch.float32)
-
-    @property
-    def num_weights(self) -> int:
-        """Number of trained weights."""
-        return sum(parameter.numel() for parameter in self.parameters())
 
     @property
     def fingerprint(self) -> str:

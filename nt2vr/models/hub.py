@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pebble import concurrent
 from tqdm import tqdm
 
-from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, causes, quoted, reason_of
+from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, causes, quoted
 from nt2vr.files import check_free, check_writable, is_disk_full, parse_json
 from nt2vr.models.card import (
     CARD,
@@ -31,18 +31,9 @@ from nt2vr.models.card import (
     read_card,
     write_card,
 )
-from nt2vr.models.checkpoint import (
-    WEIGHTS,
-    identified,
-    read_checkpoint,
-    read_configs,
-    read_model,
-    try_out,
-    unchecked_folder,
-)
-from nt2vr.models.spawn import run_limited
-from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, needs_file
-from nt2vr.models.weights import UNUSABLE
+from nt2vr.models.checkpoint import WEIGHTS, identified, read_checkpoint, read_model
+from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
+from nt2vr.models.untrusted import run_child, try_out, unchecked_folder
 from nt2vr.progress import Progress, silent
 
 T = TypeVar("T")
@@ -64,8 +55,6 @@ LIMITS = {  # bytes of the files of a checkpoint, in the order in which they are
     WEIGHTS: 8 << 30,
 }
 MAX_IMAGE_SIZE = 1024  # pixels
-TRIAL_BYTES, TRIAL_FACTOR = 2 << 30, 6  # memory of a trial: for the libraries, and for each byte of weights
-TRIAL_S, TRIAL_BYTES_PER_S = 180, 10_000_000  # its time: to import torch, and then by size
 TIMM_NAME = re.compile(r"[\w.]+")  # of timm's own: a name with ":" or "/" would be fetched from the Hub
 
 
@@ -119,7 +108,7 @@ def hub_errors(repository: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file on the Hub, or in the Hub's cache on this machine; its size is that of the transfer, in bytes."""
+    """A file on the Hub, or in the Hub's cache on this machine; its size is in bytes."""
 
     repository: str
     name: str
@@ -137,12 +126,8 @@ def remote_files(repository: str) -> dict[str, RemoteFile]:
     return {file.name: file for file in files}
 
 
-def transfer(file: RemoteFile, folder: Path, report: Callable[[int, int], None]) -> Path:
-    """Download a file into a folder; more bytes than were announced break the transfer off.
-
-    Args:
-        report: gets the bytes transferred and in total.
-    """
+def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> Path:
+    """Download a file into a folder; `progress` gets its bytes."""
     import huggingface_hub as hub  # noqa: PLC0415  see `open_hub`
 
     if file.cached is not None:
@@ -157,17 +142,11 @@ def transfer(file: RemoteFile, folder: Path, report: Callable[[int, int], None])
 
         def update(self, n: float | None = 1) -> None:
             self.n += n or 0  # a disabled tqdm does not count
-            if self.n > file.size:
-                raise CheckpointError(f"{file.repository} sends more of {file.name} than it announced.")
-            report(int(self.n), file.size)
+            progress(int(self.n), file.size, doing)
 
     with hub_errors(file.repository):
-        path = Path(
-            hub.hf_hub_download(file.repository, file.name, revision=file.revision, local_dir=folder, tqdm_class=Bar)
-        )
-    if path.stat().st_size != file.size:
-        raise CheckpointError(f"{file.name} of {file.repository} is not of the size that was announced. Try again.")
-    return path
+        there = {"revision": file.revision, "local_dir": folder}
+        return Path(hub.hf_hub_download(file.repository, file.name, **there, tqdm_class=Bar))
 
 
 def push(folder: Path, repository: str, private: bool = True, licence: str = "") -> str:
@@ -189,28 +168,29 @@ def push(folder: Path, repository: str, private: bool = True, licence: str = "")
 
 def readme_of(card: Card, repository: str, licence: str = "") -> str:
     """Write the README of a model: what its card says, and how to load it."""
+    from huggingface_hub import ModelCardData  # noqa: PLC0415  see `open_hub`
+
     if licence and not LICENCE.fullmatch(licence):
         raise ConfigError(f"{licence[:40]!r} is not a licence on the Hub. Write an identifier such as mit.")
+    front_matter = ModelCardData(
+        library_name="open_clip",
+        license=licence or None,
+        pipeline_tag="zero-shot-image-classification",
+        tags=["clip", "open_clip", "nt2vr", "text-to-video-retrieval", "negation"],
+    )
+    is_toy = DRAWINGS in card.data or DRAWINGS in card.base
     facts = {
         "Objective": card.objective,
         "Started from": card.base or "random weights",
         "Training data": card.data,
         "Input": f"{card.frames} frames per video, {card.image_size} pixels wide and high, {card.pooling} pooling",
         "Notes": card.notes,
+        "Limits": "the built-in world is a toy of drawn clips; its numbers say nothing about real footage" * is_toy,
     }
-    if DRAWINGS in card.data or DRAWINGS in card.base:
-        facts["Limits"] = "the built-in world is a toy of drawn clips; its numbers say nothing about real footage"
     rows = [f"| {_plain(name)} | {value:.4g} |" for name, value in card.metrics.items()]
     measures = ["| Measure | Value |", "|:--|--:|", *rows] if rows else ["None were recorded."]
     return f"""---
-library_name: open_clip
-pipeline_tag: zero-shot-image-classification
-{f"license: {licence}" if licence else "tags:"}
-{"tags:" if licence else "- clip"}
-- open_clip
-- nt2vr
-- text-to-video-retrieval
-- negation
+{front_matter.to_yaml()}
 ---
 
 # {_plain(card.name)}
@@ -265,68 +245,39 @@ def pull(
     folder = home / repository.replace("/", "--")
     if folder.exists():
         raise CheckpointError(f"{folder} is there already. Delete it to pull it again.")
-    files = remote_files(repository)
-    for file in (CONFIG, WEIGHTS):
-        if file not in files:
-            raise CheckpointError(f"{repository} has no {file}. Choose one in open_clip's safetensors format.")
-    wanted = [files[file] for file in LIMITS if file in files]
-    for remote in wanted:
-        if remote.size > LIMITS[remote.name]:
-            limit = f"At most {LIMITS[remote.name] >> 20:,} fit."
-            raise CheckpointError(f"{remote.name} of {repository} has {remote.size >> 20:,} MB. {limit}")
+    wanted = _files_to_pull(repository)
     check_free(home, sum(remote.size for remote in wanted) + SPARE_BYTES, f"Pulling {repository}")
     with unchecked_folder(home) as hidden:
-        for remote in wanted:
-            if remote.name in (TOKENIZER, TOKENIZER_CONFIG) and not _has_own_tokenizer(hidden):
-                continue  # CLIP's own, which open_clip brings along
-            if remote.name == WEIGHTS:  # the large one, and the last
-                name = name or checked(_name_in(hidden, repository))
-            doing = f"downloading {remote.name}"
-            transfer(remote, hidden, lambda done, total, doing=doing: progress(done, total, doing))  # type: ignore[misc]
-        shutil.rmtree(hidden / ".cache", ignore_errors=True)
-        _verify(hidden, name)
+        try:
+            for remote in wanted:
+                if remote.name == WEIGHTS:  # the large one, and the last
+                    has_card = (hidden / CARD).exists()
+                    name = name or checked(read_card(hidden).name if has_card else repository.partition("/")[2])
+                transfer(remote, hidden, progress, f"downloading {remote.name}")
+            shutil.rmtree(hidden / ".cache", ignore_errors=True)
+            size = (hidden / WEIGHTS).stat().st_size
+            card: Card = run_child(_try_pulled, hidden.absolute(), size=size, name="The checkpoint")
+        except CheckpointError as error:
+            place = str(hidden.absolute())
+            raise CheckpointError(str(error).replace(f"{place}/", "").replace(place, "The checkpoint")) from None
+        if card.name != name:
+            write_card(hidden, replace(card, name=name))
         hidden.rename(folder)
     return name
 
 
-def _has_own_tokenizer(folder: Path) -> bool:
-    """Whether an untrusted configuration names a tokenizer; the trial refuses one that cannot be read."""
-    try:
-        return needs_file(read_configs(folder)[0]["text_cfg"])
-    except UNUSABLE:
-        return False
-
-
-def _name_in(folder: Path, repository: str) -> str:
-    """Return the name on an untrusted card; without a card, the repository's."""
-    if not (folder / CARD).exists():
-        return repository.partition("/")[2]
-    try:
-        return read_card(folder).name
-    except CheckpointError:
-        raise CheckpointError(f"{repository} has an {CARD} that cannot be read. Choose another repository.") from None
-
-
-def _verify(folder: Path, name: str) -> None:
-    """Try an untrusted folder in a limited child, and write its card if it has none or another name."""
-    size = (folder / WEIGHTS).stat().st_size
-    limits: dict[str, Any] = {
-        "memory_bytes": TRIAL_BYTES + TRIAL_FACTOR * size,
-        "timeout_s": TRIAL_S + size / TRIAL_BYTES_PER_S,
-    }
-    try:
-        card: Card = run_limited(_try_pulled, folder.absolute(), **limits, progress=silent)
-    except (MemoryError, TimeoutError):
-        raise CheckpointError(
-            "The checkpoint cannot be used: loading it takes too much memory or time. Choose another."
-        ) from None
-    except Nt2vrError as error:
-        place = str(folder.absolute())
-        raise CheckpointError(str(error).replace(f"{place}/", "").replace(place, "The checkpoint")) from None
-    except Exception as error:  # hostile files fail in more ways than can be listed
-        raise CheckpointError(f"The checkpoint cannot be used ({reason_of(error)}). Choose another.") from None
-    if card.name != name:
-        write_card(folder, replace(card, name=name))
+def _files_to_pull(repository: str) -> list[RemoteFile]:
+    """List the files of a checkpoint on the Hub; a CheckpointError refuses what is none, or too large."""
+    files = remote_files(repository)
+    for name in (CONFIG, WEIGHTS):
+        if name not in files:
+            raise CheckpointError(f"{repository} has no {name}. Choose one in open_clip's safetensors format.")
+    wanted = [files[name] for name in LIMITS if name in files]
+    for file in wanted:
+        if file.size > LIMITS[file.name]:
+            limit = f"At most {LIMITS[file.name] >> 20:,} fit."
+            raise CheckpointError(f"{file.name} of {repository} has {file.size >> 20:,} MB. {limit}")
+    return wanted
 
 
 def _try_pulled(folder: Path, _: Progress) -> Card:

@@ -18,6 +18,7 @@ from nt2vr.models.device import autocast, precision_of
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.tokenizer import digest_of
+from nt2vr.models.weights import shapes_of
 from nt2vr.negation.parse.tokens import EMOJI
 
 if TYPE_CHECKING:
@@ -203,15 +204,14 @@ class OpenClipEncoder:
         import torch  # noqa: PLC0415  the page is up before torch is
 
         own = self._model.state_dict()
-        shapes, expected = ({(name, *t.shape) for name, t in tensors.items()} for tensors in (weights, own))
-        if shapes != expected:
-            raise RuntimeError(f"other tensors, such as {min(shapes ^ expected)[0]}")
+        if wrong := shapes_of(weights).items() ^ shapes_of(own).items():
+            raise RuntimeError(f"other tensors, such as {min(wrong)[0]}")
         weights = {name: tensor.to(self._device) for name, tensor in weights.items()}
-        visual = [name for name in own if name.startswith("visual.") and own[name].is_floating_point()]
-        shared = all(torch.equal(own[name], weights[name]) for name in visual)
+        visual = {name: tensor for name, tensor in weights.items() if name.startswith("visual.")}
+        shared = all(torch.equal(own[name], each) for name, each in visual.items() if each.is_floating_point())
         model = deepcopy(self._model, {id(self._model.visual): self._model.visual} if shared else {})
         if shared:
-            weights = {name: tensor for name, tensor in weights.items() if not name.startswith("visual.")}
+            weights = {name: tensor for name, tensor in weights.items() if name not in visual}
         model.load_state_dict(weights, strict=not shared)
         folded = self._visual if shared else None
         return OpenClipEncoder(model, self._tokenizer, card, self.config, folded, pooling, words)

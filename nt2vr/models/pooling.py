@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, normalize
 
 from nt2vr.errors import CheckpointError, quoted
-from nt2vr.models.card import ATTENTION, FIXED, HEAD, INTO_SPACES, LEARNT, POOLINGS, SEQUENCE, UNIT_PROJECTED, Card
+from nt2vr.models.card import ATTENTION, FIXED, HEAD, INTO_SPACES, SEQUENCE, UNIT_PROJECTED, Card
 from nt2vr.models.weights import filled, hash_into, loading, shapes_of
 
 MAX_LAYERS = 48  # of a head: each layer that a file lists is built before its shapes are compared
@@ -184,7 +184,6 @@ def new_pooling(card: Card, model: Any, width: int, size: int = 0, spaces: int =
     the mean: next to frames of length 1, what those blocks add is large. `size` is the length of an embedding in each
     of the `spaces` of a text side that reads words.
     """
-    _check_name(card)
     if card.pooling in FIXED:
         return Mean()
     if card.pooling in INTO_SPACES:
@@ -202,15 +201,13 @@ def new_pooling(card: Card, model: Any, width: int, size: int = 0, spaces: int =
 
 def fixed_pooling(card: Card) -> nn.Module:
     """Return the pooling that a card names, if it has nothing to learn."""
-    _check_name(card)
-    if card.pooling in LEARNT:
+    if card.pooling not in FIXED:
         raise CheckpointError(f"{card.name} pools frames by {card.pooling}, whose weights are missing.")
     return Mean()
 
 
 def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
     """Return the pooling of a checkpoint folder with embeddings of this width; features have one of their own."""
-    _check_name(card)
     if card.pooling in FIXED:
         return Mean()
     path = folder / HEAD
@@ -234,14 +231,6 @@ def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> 
     digest = blake2b(repr(heads).encode(), digest_size=16)
     hash_into(digest, weights)
     return {**heads, "fingerprint": digest.hexdigest()}
-
-
-def _check_name(card: Card) -> None:
-    if card.pooling not in POOLINGS:
-        raise CheckpointError(
-            f"{card.name} pools frames by {quoted(card.pooling)}, but only {', '.join(POOLINGS)} are supported. "
-            "Choose another checkpoint."
-        )
 
 
 def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:

@@ -2,18 +2,16 @@
 
     video_ids (N,) text · videos (N, D) · queries (M,) sentences, or ids of queries · texts (M, D)
 
-It is untrusted: nothing in it is unpickled, and its headers bound its size. Importing this does not import torch.
+It is untrusted: nothing in it is unpickled, and its size is bounded. Importing this does not import torch.
 """
 
 import zipfile
 from collections.abc import Sequence, Set
 from hashlib import blake2b
-from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib.format import read_array_header_1_0, read_array_header_2_0, read_magic
 from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, ConfigError, QueryError, quoted, reason_of
@@ -100,7 +98,7 @@ def read_embeddings(file: Path, largest: int = MAX_BYTES) -> Arrays:
     names = [name for pair in KEYS for name in pair]
     try:
         with zipfile.ZipFile(file) as archive:
-            size = sum(_size(archive, f"{name}.npy") for name in names)
+            size = sum(archive.getinfo(f"{name}.npy").file_size for name in names)
         if size > largest:
             raise CheckpointError(f"{file.name} unpacks to {size / 1e9:,.1f} GB, which is too much for it.")
         with np.load(file, allow_pickle=False) as content:
@@ -120,32 +118,25 @@ def read_embeddings(file: Path, largest: int = MAX_BYTES) -> Arrays:
     return arrays
 
 
-def _size(archive: zipfile.ZipFile, name: str) -> int:
-    """Return the bytes of an array by its header."""
-    with archive.open(name) as member:
-        read = {1: read_array_header_1_0, 2: read_array_header_2_0}[read_magic(member)[0]]
-        shape, _, dtype = read(member)
-    return prod(shape) * dtype.itemsize
-
-
 def _normalised(arrays: Arrays, ids: str, rows: str, file: Path) -> NDArray[np.float32]:
+    def check(holds: bool, problem: str) -> None:
+        if not holds:
+            raise CheckpointError(f"{file.name} cannot be used: {problem}.")
+
     names, values = arrays[ids], arrays[rows]
-    if names.ndim != 1 or names.dtype.kind != "U" or not len(names):
-        problem = f"{ids} must be a list of texts"
-    elif values.dtype.kind != "f" or values.ndim != 2 or len(values) != len(names) or not values.shape[1]:
-        problem = f"{rows} must have one row of floating-point numbers for each of {ids}"
-    else:
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = values.astype(np.float32)
-            norms = np.linalg.norm(values, axis=1, keepdims=True)
-        if norms.all() and np.isfinite(norms).all():
-            normalised: NDArray[np.float32] = values / norms
-            if (twice := _told_apart(names, normalised)) is None:
-                return normalised
-            problem = f"{ids} has {quoted(twice)} twice, with different {rows}; name queries by their ids"
-        else:
-            problem = f"{rows} has a row of zeros, or a value that is too large or not finite"
-    raise CheckpointError(f"{file.name} cannot be used: {problem}.")
+    is_list = names.ndim == 1 and names.dtype.kind == "U" and len(names) > 0
+    check(is_list, f"{ids} must be a list of texts")
+    is_table = values.dtype.kind == "f" and values.ndim == 2 and len(values) == len(names) and values.size > 0
+    check(is_table, f"{rows} must have one row of floating-point numbers for each of {ids}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = values.astype(np.float32)
+        norms = np.linalg.norm(values, axis=1, keepdims=True)
+    usable = bool(norms.all() and np.isfinite(norms).all())
+    check(usable, f"{rows} has a row of zeros, or a value that is too large or not finite")
+    normalised: NDArray[np.float32] = values / norms
+    twice = _told_apart(names, normalised)
+    check(twice is None, f"{ids} has {quoted(twice)} twice, with different {rows}; name queries by their ids")
+    return normalised
 
 
 def _told_apart(names: NDArray[Any], rows: NDArray[np.float32]) -> str | None:

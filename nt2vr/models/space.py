@@ -1,9 +1,11 @@
 """The app as a Gradio Space: its files, from a checkout or an installed package, and their upload."""
 
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 from nt2vr.errors import ConfigError
 from nt2vr.files import check_writable
@@ -28,57 +30,56 @@ HARDWARE = "zero-a10g"
 ZERO_GPU_PINS = {"torch": "torch==2.8.0", "torchvision": "torchvision==0.23.0"}
 ZERO_GPU_EXTRA = "spaces>=0.51"
 TEXT = {"", *".css .html .ipynb .js .json .jsonl .md .py .svg .toml .tsv .txt .typed".split()}  # suffixes
+Files = dict[str, Path | bytes]
 
 
-def space_files(zero_gpu: bool = False) -> dict[str, Path | bytes]:
+def space_files(zero_gpu: bool = False) -> Files:
     """Return the files of the Space by their names: paths, or contents where there is no such file."""
     files = _installed() if ASSETS.parent == PACKAGE else checked_out(ASSETS.parent)
     if zero_gpu:
-        files["README.md"] = _with_zero_gpu(_text(files["README.md"])).encode()
-        files["requirements.txt"] = _pinned(_text(files["requirements.txt"])).encode()
+        files["README.md"] = _with_zero_gpu(_content(files["README.md"]).decode()).encode()
+        files["requirements.txt"] = _pinned(_content(files["requirements.txt"]).decode()).encode()
     return files
 
 
-def checked_out(root: Path) -> dict[str, Path | bytes]:
+def checked_out(root: Path) -> Files:
     """Return the files of a checkout."""
     if missing := [file for file in FILES if not (root / file).is_file()]:
         raise ConfigError(f"{root} has no {missing[0]}. Run the command in a checkout, or install nT2VR.")
-    files: dict[str, Path | bytes] = {file: root / file for file in FILES}
+    files: Files = {file: root / file for file in FILES}
     return files | {f"{folder}/{name}": path for folder in FOLDERS for name, path in _files_in(root / folder)}
 
 
-def _installed() -> dict[str, Path | bytes]:
+def _installed() -> Files:
     """Lay the installed package out as in a checkout; what a wheel has as metadata becomes files again."""
-    about = metadata.metadata("nt2vr")
-    licence = next(each for each in metadata.files("nt2vr") or () if each.name == "LICENSE")
-    needed = [line for line in metadata.requires("nt2vr") or () if "extra ==" not in line]
-    files: dict[str, Path | bytes] = {
-        "README.md": about["Description"].encode(),
+    about = metadata.distribution("nt2vr")
+    licence = next(each for each in about.files or () if each.name == "LICENSE")
+    needed = [line for line in about.requires or () if "extra ==" not in line]
+    files: Files = {
+        "README.md": about.metadata["Description"].encode(),
         "LICENSE": Path(str(licence.locate())),
         "app.py": APP.encode(),
         "pyproject.toml": f'[project]\nname = "nt2vr"\nversion = "{project_version()}"\n'.encode(),
         "requirements.txt": "".join(f"{line}\n" for line in needed).encode(),
     }
-    places = {"nt2vr": PACKAGE, "trainer": PACKAGE.parent / "trainer", "assets": ASSETS, "docs": DOCS}
+    places = {"assets": ASSETS, "docs": DOCS, "trainer": PACKAGE.parent / "trainer", "nt2vr": PACKAGE}
     for folder, place in places.items():
-        inner = {ASSETS, DOCS} - {place}
-        files |= {f"{folder}/{name}": path for name, path in _files_in(place) if inner.isdisjoint(path.parents)}
+        taken = set(files.values())  # assets and docs lie in the package
+        files |= {f"{folder}/{name}": path for name, path in _files_in(place) if path not in taken}
     return files
 
 
 def _files_in(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the files of a folder that belong to the project: no caches, nothing hidden, no links."""
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or path.name == "__pycache__" or path.is_symlink():
-            continue
-        if path.is_dir():
-            yield from ((f"{path.name}/{name}", each) for name, each in _files_in(path))
-        elif path.suffix != ".pyc":
-            yield path.name, path
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        is_hidden = any(part.startswith(".") for part in name.parts)
+        if path.is_file() and not path.is_symlink() and not is_hidden and path.suffix != ".pyc":
+            yield name.as_posix(), path
 
 
-def _text(file: Path | bytes) -> str:
-    return file.decode() if isinstance(file, bytes) else file.read_text(encoding="utf-8")
+def _content(file: Path | bytes) -> bytes:
+    return file if isinstance(file, bytes) else file.read_bytes()
 
 
 def _with_zero_gpu(readme: str) -> str:
@@ -96,12 +97,6 @@ def _pinned(requirements: str) -> str:
     return "\n".join([*pinned, ZERO_GPU_EXTRA]) + "\n"
 
 
-def attributes(names: Mapping[str, object]) -> str:
-    """Write the .gitattributes that makes LFS files of all binary ones."""
-    suffixes = sorted({PurePosixPath(name).suffix for name in names} - TEXT)
-    return "".join(f"*{suffix} filter=lfs diff=lfs merge=lfs -text\n" for suffix in suffixes)
-
-
 def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
     """Write the Space's tree into a new folder, or into a clone of the Space, where files of earlier versions go.
 
@@ -112,29 +107,25 @@ def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
         raise ConfigError(
             f"{folder} is neither empty nor a git repository. Name a new folder, or a clone of the Space."
         )
-    for old in (path for name in FOLDERS for path in (folder / name).rglob("*")):
-        if old.is_symlink() or (old.is_file() and old.relative_to(folder).as_posix() not in files):
+    for old in (folder / name for name in FOLDERS):
+        if old.is_symlink():
             old.unlink()
-    for name, file in {**files, ATTRIBUTES: attributes(files).encode()}.items():
+        shutil.rmtree(old, ignore_errors=True)
+    suffixes = sorted({PurePosixPath(name).suffix for name in files} - TEXT)
+    attributes = "".join(f"*{suffix} filter=lfs diff=lfs merge=lfs -text\n" for suffix in suffixes)
+    for name, file in {**files, ATTRIBUTES: attributes.encode()}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(file if isinstance(file, bytes) else file.read_bytes())
+        (folder / name).write_bytes(_content(file))
 
 
-def publish(repository: str, files: dict[str, Path | bytes], private: bool = True) -> str:
+def publish(repository: str, files: Files, private: bool = True) -> str:
     """Upload the files as a Gradio Space, and delete others that are there; return its address."""
     check_repository(repository)
     hub = open_hub(write=True)
-    with hub_errors(repository):
-        from huggingface_hub import CommitOperationAdd, CommitOperationDelete  # noqa: PLC0415  see `open_hub`
-
+    with hub_errors(repository), TemporaryDirectory() as folder:
         first_answer(hub.whoami)
-        address = hub.create_repo(repository, repo_type="space", space_sdk="gradio", private=private, exist_ok=True)
-        there = hub.list_repo_files(repository, repo_type="space")
-        operations: list[CommitOperationAdd | CommitOperationDelete] = [
-            CommitOperationDelete(name)
-            for name in there
-            if name not in files and name != ATTRIBUTES  # made by the Hub
-        ]
-        operations += [CommitOperationAdd(name, file) for name, file in files.items()]
-        hub.create_commit(repository, operations, commit_message="Publish nT2VR", repo_type="space")
+        space = {"repo_id": repository, "repo_type": "space"}
+        address = hub.create_repo(**space, space_sdk="gradio", private=private, exist_ok=True)
+        write_space(Path(folder), files)
+        hub.upload_folder(**space, folder_path=folder, delete_patterns="*", commit_message="Publish nT2VR")
     return str(address)

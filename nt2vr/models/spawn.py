@@ -45,7 +45,9 @@ def run_limited(
 ) -> Any:
     """Return `function(*args, progress)`, run in a child of limited memory and time; its exceptions are raised here.
 
-    A MemoryError is raised also if its process dies, and a TimeoutError if it takes longer.
+    Raises:
+        MemoryError: also if the process dies.
+        TimeoutError: if it takes longer.
     """
     context = WithoutMain()
     receiver, sender = context.Pipe(duplex=False)
@@ -75,7 +77,8 @@ def _serve(sender: Connection, function: Callable[..., Any], args: tuple[Any, ..
     try:
         result = function(*args, lambda *state: sender.send(("progress", state)))
     except Exception as error:
-        sender.send(("error", MemoryError() if is_out_of_memory(error) else error))
+        is_memory = any(isinstance(each, MemoryError) or OUT_OF_MEMORY.search(str(each)) for each in causes(error))
+        sender.send(("error", MemoryError() if is_memory else error))
     else:
         sender.send(("result", result))
 
@@ -87,8 +90,3 @@ def limit_memory(num_bytes: int) -> None:
 
         resource.setrlimit(resource.RLIMIT_DATA, (num_bytes, num_bytes))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def is_out_of_memory(error: BaseException | None) -> bool:
-    """Return True for a MemoryError, torch's equivalents, and errors raised from one."""
-    return any(isinstance(each, MemoryError) or OUT_OF_MEMORY.search(str(each)) for each in causes(error))

@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
     Weights = dict[str, Tensor]
 
-TOWER = re.compile(r"(?:^|(?<=\.))visual\.")  # the text before it is the prefix of a model
-TOKENS = "token_embedding.weight"
+TABLE, THEIR_TABLE = "token_embedding.weight", "text_model.embeddings.token_embedding.weight"  # one of every CLIP
 WRAPPERS = re.compile(r"(?:^|(?<=\.))(?:_orig_mod|_checkpoint_wrapped_module|_fsdp_wrapped_module|module)\.")
 LORA = re.compile(r"(?:^|[._])lora_[A-Za-z]")
-OPENAIS = ("input_resolution", "context_length", "vocab_size")  # numbers in OpenAI's own files
-NO_WEIGHTS = (*OPENAIS, "attn_mask")
+OPENAIS = {"input_resolution", "context_length", "vocab_size"}  # numbers in OpenAI's own files
+NO_WEIGHTS = {*OPENAIS, "attn_mask"}
 NUM_EXAMPLES = 3  # tensors named in an error message
 HEADS = {  # of CLIP4Clip, by the first part of their tensors' names; seqTransf alone is read
     "lstm_visual": "seqLSTM",
@@ -32,52 +31,50 @@ HEADS = {  # of CLIP4Clip, by the first part of their tensors' names; seqTransf 
     "transformerClip": SEQUENCE,
     "frame_position_embeddings": SEQUENCE,
 }
-POSITION_TABLE = "frame_position_embeddings.weight"
+HEAD_NAMES = {"frame_position_embeddings.weight": "positions"}
 
-TRANSFORMERS = "text_model.embeddings.token_embedding.weight"  # marks transformers' names
-PROBE = "vision_model.head.probe"  # and this one those of SigLIP
-TEXT_STARTS = {
-    "text_model.embeddings.token_embedding.": "token_embedding.",
-    "text_model.embeddings.position_embedding.weight": "positional_embedding",
-    "text_model.final_layer_norm.": "ln_final.",
-    "text_model.head.": "text_projection.",
-    "text_model.encoder.layers.": "transformer.resblocks.",
-}
-CLIP_STARTS = {
-    "vision_model.embeddings.class_embedding": "visual.class_embedding",
-    "vision_model.embeddings.patch_embedding.": "visual.conv1.",
-    "vision_model.embeddings.position_embedding.weight": "visual.positional_embedding",
-    "vision_model.pre_layrnorm.": "visual.ln_pre.",  # their spelling
-    "vision_model.post_layernorm.": "visual.ln_post.",
-    "vision_model.encoder.layers.": "visual.transformer.resblocks.",
-    "visual_projection.weight": "visual.proj",
-    "text_projection.weight": "text_projection",
-}
-SIGLIP_STARTS = {
-    "vision_model.embeddings.patch_embedding.": "visual.trunk.patch_embed.proj.",
-    "vision_model.embeddings.position_embedding.weight": "visual.trunk.pos_embed",
-    "vision_model.post_layernorm.": "visual.trunk.norm.",
-    "vision_model.encoder.layers.": "visual.trunk.blocks.",
-    "vision_model.head.probe": "visual.trunk.attn_pool.latent",
-    "vision_model.head.attention.in_proj_": "visual.trunk.attn_pool.in_proj_",
-    "vision_model.head.attention.out_proj.": "visual.trunk.attn_pool.proj.",
-    "vision_model.head.layernorm.": "visual.trunk.attn_pool.norm.",
-    "vision_model.head.mlp.": "visual.trunk.attn_pool.mlp.",
-}
-BLOCK_PARTS = {  # of open_clip's transformer
-    "self_attn.out_proj": "attn.out_proj",
-    "self_attn.in_proj.": "attn.in_proj_",
-    "layer_norm1": "ln_1",
-    "layer_norm2": "ln_2",
-    "mlp.fc1": "mlp.c_fc",
-    "mlp.fc2": "mlp.c_proj",
-}
-TIMM_PARTS = {  # of timm's
-    "self_attn.out_proj": "attn.proj",
-    "self_attn.in_proj.": "attn.qkv.",
-    "layer_norm1": "norm1",
-    "layer_norm2": "norm2",
-}
+# Names of transformers' models in open_clip's; each rule is applied to all names, one after the other.
+PROBE = "vision_model.head.probe"  # marks SigLIP
+TEXT_RULES = (
+    (r"^text_model\.embeddings\.token_embedding", "token_embedding"),
+    (r"^text_model\.embeddings\.position_embedding\.weight", "positional_embedding"),
+    (r"^text_model\.final_layer_norm", "ln_final"),
+    (r"^text_model\.head", "text_projection"),
+    (r"^text_model\.encoder\.layers", "transformer.resblocks"),
+)
+BLOCK_RULES = (  # of open_clip's transformer
+    (r"self_attn\.in_proj\.", "attn.in_proj_"),
+    (r"self_attn\.out_proj", "attn.out_proj"),
+    (r"layer_norm([12])", r"ln_\1"),
+    (r"(resblocks.*)mlp\.fc1", r"\1mlp.c_fc"),
+    (r"(resblocks.*)mlp\.fc2", r"\1mlp.c_proj"),
+)
+CLIP_RULES = (
+    (r"^vision_model\.embeddings\.class_embedding", "visual.class_embedding"),
+    (r"^vision_model\.embeddings\.patch_embedding", "visual.conv1"),
+    (r"^vision_model\.embeddings\.position_embedding\.weight", "visual.positional_embedding"),
+    (r"^vision_model\.pre_layrnorm", "visual.ln_pre"),  # their spelling
+    (r"^vision_model\.post_layernorm", "visual.ln_post"),
+    (r"^vision_model\.encoder\.layers", "visual.transformer.resblocks"),
+    (r"^visual_projection\.weight", "visual.proj"),
+    (r"^text_projection\.weight", "text_projection"),
+    *BLOCK_RULES,
+)
+SIGLIP_RULES = (
+    (r"^vision_model\.embeddings\.patch_embedding", "visual.trunk.patch_embed.proj"),
+    (r"^vision_model\.embeddings\.position_embedding\.weight", "visual.trunk.pos_embed"),
+    (r"^vision_model\.post_layernorm", "visual.trunk.norm"),
+    (r"^vision_model\.encoder\.layers", "visual.trunk.blocks"),
+    (r"(trunk\.blocks.*)self_attn\.in_proj", r"\1attn.qkv"),  # timm's names of a block
+    (r"(trunk\.blocks.*)self_attn\.out_proj", r"\1attn.proj"),
+    (r"(trunk\.blocks.*)layer_norm", r"\1norm"),
+    (r"^vision_model\.head\.probe", "visual.trunk.attn_pool.latent"),
+    (r"^vision_model\.head\.attention\.out_proj", "visual.trunk.attn_pool.proj"),
+    (r"^vision_model\.head\.attention", "visual.trunk.attn_pool"),
+    (r"^vision_model\.head\.layernorm", "visual.trunk.attn_pool.norm"),
+    (r"^vision_model\.head", "visual.trunk.attn_pool"),
+    *BLOCK_RULES,
+)
 
 
 @dataclass(frozen=True)
@@ -118,92 +115,95 @@ def find_clip(named: Mapping[tuple[str, ...], Any], top: Sequence[str], file: Pa
         top: the file's keys, whether or not they lead to tensors.
         key: which of several models is meant: the start of a path, such as "state_dict_ema".
     """
-    if key:
-        named = {path: tensor for path, tensor in named.items() if ".".join(path).startswith(f"{key.rstrip('.')}.")}
-    holders = {WRAPPERS.sub("", ".".join(path)): path[:-1] for path in named}
-    tensors = {WRAPPERS.sub("", ".".join(path)): tensor for path, tensor in named.items()}
+    start = key and f"{key.rstrip('.')}."
+    names = {path: WRAPPERS.sub("", name) for path in named if (name := ".".join(path)).startswith(start)}
+    tensors = {name: named[path] for path, name in names.items()}
     if lora := [name for name in tensors if LORA.search(name)]:
         raise CheckpointError(
             f"{file.name} holds LoRA adapters that are not merged into the weights ({some_of(lora)}). Merge them, "
             "with merge_and_unload() of peft, and save that model's state_dict()."
         )
-    tensors = _without_gmp(tensors)
-    transformers = [name.removesuffix(TRANSFORMERS) for name in tensors if name.endswith(TRANSFORMERS)]
-    for prefix in transformers:
-        own = {name.removeprefix(prefix): tensors[name] for name in tensors if name.startswith(prefix)}
-        holder = holders[f"{prefix}{TRANSFORMERS}"]
-        renamed = _from_transformers(own)
-        tensors = {n: t for n, t in tensors.items() if not n.startswith(prefix)}
-        tensors |= {prefix + name: tensor for name, tensor in renamed.items()}
-        holders |= {prefix + name: holder for name in renamed}
+    prefix, is_transformers = _place(tensors, top, file, key)
+    inside = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+    weights = _renamed(inside, is_transformers, file)
+    outside = _beside(names, prefix)
+    form = _form(prefix, outside, top, file)
+    is_openais = bool(OPENAIS & inside.keys())
+    if form.pooling != SEQUENCE:
+        return Found(weights, outside, form, {}, is_openais, is_transformers)
+    own = (name.removeprefix(prefix.removesuffix("clip.")).removeprefix("transformerClip.") for name in outside)
+    head = {HEAD_NAMES.get(to, to): tensors[name] for to, name in zip(own, outside, strict=True)}
+    return Found(weights, [], form, head, is_openais, is_transformers)
 
-    prefixes = sorted({name[: match.start()] for name in tensors if (match := TOWER.search(name))})
-    prefixes = [prefix for prefix in prefixes if {f"{prefix}{TOKENS}", f"{prefix}text.{TOKENS}"} & tensors.keys()]
-    if not prefixes:
+
+def _beside(names: Mapping[tuple[str, ...], str], prefix: str) -> list[str]:
+    """List the other tensors of the dict that holds those with the prefix."""
+    holders = {path[:-1] for path, name in names.items() if name.startswith(prefix)}
+    return [name for path, name in names.items() if path[:-1] in holders and not name.startswith(prefix)]
+
+
+def _places(tensors: "Weights") -> dict[str, bool]:
+    """Return the prefixes of all CLIPs, and whether their names are transformers'."""
+    places = {name.removesuffix(THEIR_TABLE): True for name in tensors if name.endswith(THEIR_TABLE)}
+    for name in tensors:
+        prefix = name.removesuffix(TABLE).removesuffix("text.")
+        if name.endswith(TABLE) and any(other.startswith(f"{prefix}visual.") for other in tensors):
+            places[prefix] = False
+    return places
+
+
+def _place(tensors: "Weights", top: Sequence[str], file: Path, key: str) -> tuple[str, bool]:
+    """Return the prefix of the one CLIP, and whether its names are transformers'."""
+    places = _places(tensors)
+    if not places:
         what = some_of(list(tensors)) if tensors else "no tensors"
-        what += f" under {key!r}; its keys are {some_of(list(top)) or 'none'}" if key else ""
+        what += f" under {key!r}; its keys are {some_of(top) or 'none'}" if key else ""
         raise CheckpointError(
-            f"{file.name} holds no CLIP with the names of OpenAI, open_clip or transformers (visual…, {TOKENS}), but "
+            f"{file.name} holds no CLIP with the names of OpenAI, open_clip or transformers (visual…, {TABLE}), but "
             f"{what}. Choose another checkpoint."
         )
-    if len(prefixes) > 1:
-        places = [prefix.rstrip(".") or "top level" for prefix in prefixes]
+    if len(places) > 1:
+        keys = [prefix.rstrip(".") or "top level" for prefix in sorted(places)]
         raise CheckpointError(
-            f"{file.name} holds several models ({some_of(places)}). Name the one you want, such as --key {places[-1]}."
+            f"{file.name} holds several models ({some_of(keys)}). Name the one you want, such as --key {keys[-1]}."
         )
-    return _found(prefixes[0], tensors, holders, top, file, bool(transformers))
-
-
-def _found(
-    prefix: str,
-    tensors: "Weights",
-    holders: Mapping[str, tuple[str, ...]],
-    top: Sequence[str],
-    file: Path,
-    transformers: bool,
-) -> Found:
-    import torch  # noqa: PLC0415  the page is up before torch is
-
-    inside = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-    inside = {name.removeprefix("text."): tensor for name, tensor in inside.items()}
-    state_dicts = {holders[name] for name in tensors if name.startswith(prefix) and name in holders}
-    outside = [name for name in tensors if not name.startswith(prefix) and holders.get(name) in state_dicts]
-    weights = {name: tensor for name, tensor in inside.items() if name not in NO_WEIGHTS}
-    if odd := [
-        name for name, each in weights.items() if each.is_meta or each.is_quantized or each.layout != torch.strided
-    ]:
-        raise CheckpointError(f"{file.name} has weights without plain numbers ({some_of(odd)}). Save dense tensors.")
-    form = _form(prefix, outside, top, file)
-    head: Weights = {}
-    if form.pooling == SEQUENCE:
-        start = len(prefix.removesuffix("clip."))
-        names = {name: name[start:].removeprefix("transformerClip.") for name in outside}
-        names = {name: "positions" if own == POSITION_TABLE else own for name, own in names.items()}
-        head, outside = {own: tensors[name] for name, own in names.items()}, []
-    return Found(weights, outside, form, head, any(name in inside for name in OPENAIS), transformers)
+    return places.popitem()
 
 
 def _form(prefix: str, outside: Sequence[str], top: Sequence[str], file: Path) -> Form:
     """Recognise the trainer by its names; sources: ruc-aimc-lab/nT2VR, ArrowLuo/CLIP4Clip, jaisidhsingh/CoN-CLIP."""
-    parts = prefix.rstrip(".").split(".")
-    if parts[-2:] == ["clip_model", "ClipModel"]:
+    if prefix.endswith("clip_model.ClipModel."):
         return Form("nT2VR's trainer", 8, RAW_MEAN, ENDS)
-    if parts[-1] == "clip":
-        wrapper = prefix.removesuffix("clip.")
-        first = {name.removeprefix(wrapper).split(".")[0]: name for name in outside}
-        heads = [head for head in HEADS if head in first]
-        if heads and HEADS[heads[0]] != SEQUENCE:
-            raise CheckpointError(
-                f"{file.name} is a CLIP4Clip with the head {HEADS[heads[0]]} ({first[heads[0]]}). Only its meanP and "
-                "seqTransf can be imported: without the head it would be another model."
-            )
-        if heads:
-            return Form("CLIP4Clip with seqTransf", 12, SEQUENCE, ENDS)
-        if not outside and top and all(name.startswith("clip.") for name in top):
-            return Form("CLIP4Clip with meanP", 12, MEAN, ENDS)
-    if set(top) == {"model", "optimizer", "args"} and prefix == "model.":
+    if prefix == "model." and set(top) == {"model", "optimizer", "args"}:
         return Form("CoN-CLIP's trainer")
+    return _clip4clip(prefix, outside, top, file) if f".{prefix}".endswith(".clip.") else Form()
+
+
+def _clip4clip(prefix: str, outside: Sequence[str], top: Sequence[str], file: Path) -> Form:
+    parts = (name.removeprefix(prefix.removesuffix("clip.")).split(".")[0] for name in outside)
+    heads = {HEADS[part] for part in parts if part in HEADS}
+    if other := heads - {SEQUENCE}:
+        raise CheckpointError(
+            f"{file.name} is a CLIP4Clip with the head {other.pop()}. Only its meanP and seqTransf can be imported: "
+            "without the head it would be another model."
+        )
+    if heads:
+        return Form("CLIP4Clip with seqTransf", 12, SEQUENCE, ENDS)
+    if top and not outside and all(name.startswith("clip.") for name in top):
+        return Form("CLIP4Clip with meanP", 12, MEAN, ENDS)
     return Form()
+
+
+def _renamed(inside: "Weights", is_transformers: bool, file: Path) -> "Weights":
+    """Give a CLIP's tensors open_clip's names, those of the text tower without "text."."""
+    import torch  # noqa: PLC0415  the page is up before torch is
+
+    for name, tensor in inside.items():
+        if tensor.is_meta or tensor.is_quantized or tensor.layout != torch.strided:
+            raise CheckpointError(f"{file.name} has weights without plain numbers ({name}). Save dense tensors.")
+    weights = _without_gmp({name: tensor for name, tensor in inside.items() if name not in NO_WEIGHTS})
+    weights = _of_transformers(weights) if is_transformers else weights
+    return {name.removeprefix("text."): tensor for name, tensor in weights.items()}
 
 
 def _without_gmp(tensors: "Weights") -> "Weights":
@@ -216,34 +216,40 @@ def _without_gmp(tensors: "Weights") -> "Weights":
     return tensors
 
 
-def _from_transformers(weights: "Weights") -> "Weights":
+def _of_transformers(weights: "Weights") -> "Weights":
     """Rename the tensors of transformers' CLIPModel or SiglipModel; position ids, which are counters, are left out."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
     siglip = PROBE in weights
-    starts = TEXT_STARTS | (SIGLIP_STARTS if siglip else CLIP_STARTS)
-    weights = {name: tensor for name, tensor in weights.items() if not name.endswith("position_ids")}
-    for name in [name for name in weights if ".self_attn.q_proj." in name]:
-        qkv = [weights.pop(name.replace(".q_proj.", f".{part}_proj."), None) for part in "qkv"]
-        if (joined := [each for each in qkv if each is not None]) and len(joined) == len(qkv):
-            weights[name.replace(".q_proj.", ".in_proj.")] = torch.cat(joined)
     renamed: Weights = {}
     for name, tensor in weights.items():
-        parts = TIMM_PARTS if siglip and name.startswith("vision_model.") else BLOCK_PARTS
-        for old, new in parts.items() if ".encoder.layers." in name else ():
-            name = name.replace(f".{old}", f".{new}")
-        start = next((start for start in starts if name.startswith(start)), "")
-        renamed[starts.get(start, "") + name.removeprefix(start)] = tensor
-    if siglip:
-        renamed["visual.trunk.pos_embed"] = renamed["visual.trunk.pos_embed"][None]
-        for kind in ("weight", "bias"):
-            q, k, v = renamed.pop(f"visual.trunk.attn_pool.in_proj_{kind}").chunk(3)
-            renamed |= {
-                f"visual.trunk.attn_pool.{name}.{kind}": each for name, each in (("q", q), ("kv", torch.cat([k, v])))
-            }
-        return {name: tensor.reshape(()) if name.startswith("logit_") else tensor for name, tensor in renamed.items()}
-    transposed = {name: renamed[name].T.contiguous() for name in ("visual.proj", "text_projection") if name in renamed}
-    return renamed | transposed
+        if ".q_proj." in name:
+            tensor = torch.cat([weights[name.replace(".q_proj.", f".{part}_proj.")] for part in "qkv"])
+        elif name.endswith("position_ids") or ".k_proj." in name or ".v_proj." in name:
+            continue
+        name = name.replace(".q_proj.", ".in_proj.")
+        for old, new in (*TEXT_RULES, *(SIGLIP_RULES if siglip else CLIP_RULES)):
+            name = re.sub(old, new, name)
+        renamed[name] = tensor
+    return _as_timm(renamed) if siglip else _as_clip(renamed)
+
+
+def _as_clip(weights: "Weights") -> "Weights":
+    """Transpose the projections, which are linear layers there and matrices here."""
+    projections = {"visual.proj", "text_projection"} & weights.keys()
+    return weights | {name: weights[name].T.contiguous() for name in projections}
+
+
+def _as_timm(weights: "Weights") -> "Weights":
+    """Split the pooling's attention into query and the rest, and change two shapes."""
+    import torch  # noqa: PLC0415  the page is up before torch is
+
+    for kind in ("weight", "bias"):
+        q, k, v = weights.pop(f"visual.trunk.attn_pool.in_proj_{kind}").chunk(3)
+        weights[f"visual.trunk.attn_pool.q.{kind}"] = q
+        weights[f"visual.trunk.attn_pool.kv.{kind}"] = torch.cat([k, v])
+    weights["visual.trunk.pos_embed"] = weights["visual.trunk.pos_embed"][None]
+    return weights | {name: weights[name].reshape(()) for name in ("logit_scale", "logit_bias") if name in weights}
 
 
 def some_of(names: Sequence[str]) -> str:

@@ -26,7 +26,6 @@ SEPARATOR = "[SEP]"  # likewise
 CLEANINGS = ("canonicalize", "lower", "whitespace")  # open_clip's
 OPTIONS = {"clean", "strip_sep_token"}  # of open_clip's HFTokenizer; the others change transformers' own tokenizers
 CONTEXT, VOCABULARY = 77, 49408  # open_clip's defaults
-MAX_WORDS, MAX_WORD_CHARS = 50_000, 40  # remembered by CLIP's own: Flickr8k's captions have 8,429 words, of 16 at most
 
 
 class FileTokenizer:
@@ -48,18 +47,16 @@ class FileTokenizer:
         self._vocabulary = text_cfg.get("vocab_size", VOCABULARY)
         try:
             told = json.loads(files.get(TOKENIZER_CONFIG, b"{}"))
+            pad, separator = _content(told.get("pad_token")), _content(told.get("sep_token")) or SEPARATOR
             self._tokenizer = Tokenizer.from_buffer(files[TOKENIZER])
-            pad = _content(told.get("pad_token")) or next((each for each in PADS if self._id(each) is not None), "")
+            pad = pad or next((each for each in PADS if self._tokenizer.token_to_id(each) is not None), "")
             self._pad = self._known(pad, "padding")
-            self._tokenizer.enable_truncation(self._length, direction=told.get("truncation_side", "right"))
-            self._tokenizer.enable_padding(
-                direction=told.get("padding_side", "right"), pad_id=self._pad, pad_token=pad, length=self._length
-            )
-            separator = _content(told.get("sep_token")) or SEPARATOR
             self._dropped = self._known(separator, "separator") if options.get("strip_sep_token") else None
-            self.special_ids = tuple(sorted(set(self([""])[0].tolist())))
-        except CheckpointError:
-            raise
+            sides = told.get("truncation_side", "right"), told.get("padding_side", "right")
+            self._tokenizer.enable_truncation(self._length, direction=sides[0])
+            padding = {"pad_id": self._pad, "pad_token": pad, "length": self._length}
+            self._tokenizer.enable_padding(direction=sides[1], **padding)
+            self([""])
         except Exception as error:  # tokenizers raises nothing more specific
             raise CheckpointError(f"{TOKENIZER} cannot be used ({reason_of(error)}). Choose another model.") from error
 
@@ -80,14 +77,10 @@ class FileTokenizer:
         pairs = zip(encoding.ids, encoding.special_tokens_mask, strict=True)
         return [token for token, special in pairs if not special and token < self._vocabulary]
 
-    def _id(self, token: str) -> int | None:
-        found: int | None = self._tokenizer.token_to_id(token)
-        return found
-
     def _known(self, token: str, kind: str) -> int:
-        found = self._id(token)
+        found: int | None = self._tokenizer.token_to_id(token)
         if found is None or found >= self._vocabulary:
-            raise CheckpointError(f"{TOKENIZER} has no {kind} token {quoted(token)}. Choose another model.")
+            raise ValueError(f"it has no {kind} token {quoted(token)}")
         return found
 
 
@@ -111,17 +104,6 @@ def load_tokenizer(folder: Path | None, text_cfg: Mapping[str, Any]) -> Any:
     return _of_files(folder, file_digest(folder, text_cfg), json.dumps(text_cfg))
 
 
-class _FirstWords(dict[str, str]):
-    """Pieces of the first words that a tokenizer of open_clip's met, which would remember those of all that are typed.
-
-    Nothing is dropped: it looks a word up in two steps. A word that is not remembered takes 20 µs longer.
-    """
-
-    def __setitem__(self, word: str, pieces: str) -> None:
-        if len(self) < MAX_WORDS and len(word) <= MAX_WORD_CHARS:
-            super().__setitem__(word, pieces)
-
-
 @lru_cache(maxsize=8)
 def _clips(text_cfg: str) -> Any:
     """Build open_clip's own tokenizer; cached, as it reads its vocabulary in 0.1 s."""
@@ -129,9 +111,7 @@ def _clips(text_cfg: str) -> Any:
 
     with TemporaryDirectory() as folder:
         write_json(Path(folder) / CONFIG, {"model_cfg": {"text_cfg": json.loads(text_cfg)}})
-        tokenizer = open_clip.get_tokenizer(f"local-dir:{folder}")
-    tokenizer.cache = _FirstWords(tokenizer.cache)
-    return tokenizer
+        return open_clip.get_tokenizer(f"local-dir:{folder}")
 
 
 @lru_cache(maxsize=4)
@@ -141,11 +121,10 @@ def _of_files(folder: Path, digest: str, text_cfg: str) -> FileTokenizer:
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    try:
-        names = [name for name in (TOKENIZER, TOKENIZER_CONFIG) if name == TOKENIZER or (folder / name).is_file()]
-        return {name: (folder / name).read_bytes() for name in names}
-    except OSError:
-        raise CheckpointError(f"{folder} has no {TOKENIZER}, which its text tower needs. Choose another.") from None
+    if not (folder / TOKENIZER).is_file():
+        raise CheckpointError(f"{folder} has no {TOKENIZER}, which its text tower needs. Choose another.")
+    files = (folder / name for name in (TOKENIZER, TOKENIZER_CONFIG))
+    return {file.name: file.read_bytes() for file in files if file.is_file()}
 
 
 def _digest(files: Mapping[str, bytes]) -> str:
@@ -175,5 +154,5 @@ def files_of(tokenizer: Any, text_cfg: Mapping[str, Any]) -> Mapping[str, bytes]
 def special_ids(tokenizer: Any) -> tuple[int, ...]:
     """Return the tokens that a tokenizer adds to a text, and that its embedding depends on."""
     if isinstance(tokenizer, FileTokenizer):
-        return tokenizer.special_ids
+        return tuple(sorted(set(tokenizer([""])[0].tolist())))
     return tokenizer.sot_token_id, tokenizer.eot_token_id

@@ -86,6 +86,11 @@ class Words(nn.Module):
         self.spaces = nn.ModuleList(Space(each, size) for each in ([sum(widths)] if spaces == 1 else widths))
 
     @property
+    def metadata(self) -> dict[str, str]:
+        """What its file says beside the weights."""
+        return {"vocabulary": json.dumps(asdict(self.known))}
+
+    @property
     def embed_dim(self) -> int:
         """Length of an embedding, in all spaces."""
         return sum(len(space.weight) for space in self.spaces)  # type: ignore[misc,arg-type]
@@ -156,23 +161,12 @@ def read_words(folder: Path, card: Card) -> Words | None:
             stored = json.loads((file.metadata() or {})["vocabulary"])
             weights = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118  no mapping
         bow, gru, vectors = (tuple(map(str, stored[key])) for key in ("bow", "gru", "vectors"))
-        words = _filled(Vocabulary(bow, gru, vectors, str(stored["source"])), weights)
+        known = Vocabulary(bow, gru, vectors, str(stored["source"]))
+        states, size = weights["gru.weight_hh_l0"].shape[1], len(weights["spaces.0.weight"])
+        with torch.device("meta"):
+            table = torch.empty(len(vectors), weights["embedding.weight"].shape[1])
+            words = Words(known, table, states, size, 3 if "spaces.1.weight" in weights else 1)
+        words = filled(words, weights, "the vocabulary")
     if words_card(words) != card.words:
         raise CheckpointError(f"{path} holds weights that do not match the card. Write the checkpoint again.")
     return words
-
-
-def _filled(known: Vocabulary, weights: Mapping[str, Tensor]) -> Words:
-    """Build a text side with the weights of its file."""
-    states, size = weights["gru.weight_hh_l0"].shape[1], len(weights["spaces.0.weight"])
-    with torch.device("meta"):
-        vectors = torch.empty(len(known.vectors), weights["embedding.weight"].shape[1])
-        words = Words(known, vectors, states, size, 3 if "spaces.1.weight" in weights else 1)
-    return filled(words, weights, "the vocabulary")
-
-
-def saved_words(words: Words, weights: Mapping[str, Tensor], path: Path) -> None:
-    """Write the file of a text side: its vocabulary, and its weights as given."""
-    from safetensors.torch import save_file  # noqa: PLC0415
-
-    save_file(dict(weights), path, {"vocabulary": json.dumps(asdict(words.known))})

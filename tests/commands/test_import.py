@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from nt2vr.cli import main
-from nt2vr.models import foreign
+from nt2vr.models import untrusted
 from nt2vr.models.checkpoint import read_checkpoint
 from tests.run import here
 from tests.tiny import tiny_model, write_tiny
@@ -15,7 +15,7 @@ from tests.tiny import tiny_model, write_tiny
 def test_a_checkpoint_is_imported_into_the_data_folder_under_a_name_that_is_free(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(foreign, "run_limited", here)
+    monkeypatch.setattr(untrusted, "run_limited", here)
     write_tiny(tmp_path / "data" / "models" / "there", "there")
     torch.save(tiny_model(7).state_dict(), tmp_path / "mine.pt")
     flags = [

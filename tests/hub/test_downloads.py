@@ -3,8 +3,6 @@
 import logging
 import re
 import shutil
-import socket
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -18,12 +16,10 @@ import numpy as np
 import open_clip
 import pytest
 import torch
-from PIL import Image
 from safetensors.torch import save
 
 from nt2vr.cli import main
 from nt2vr.errors import AccessError, CheckpointError, ConfigError, DownloadError
-from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.models.download import OFFERED, download_all
@@ -38,7 +34,7 @@ from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.web.permissions import Permissions
 from tests.families import FAMILIES, family_model, write_tokenizer
 from tests.hub_server import HubServer, serve_hub, use_hub
-from tests.tiny import SMALL_VIT, TINY, tiny_model
+from tests.tiny import TINY, tiny_model
 
 SLEEP = "huggingface_hub.utils._http.time.sleep"
 
@@ -159,11 +155,7 @@ def test_the_space_is_told_before_the_transfer_and_a_disk_that_lacks_it_refused(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=205 << 20))
     with pytest.raises(ConfigError, match=r"^Downloading tiny / test needs about 0\.2 GB, .* has 0\.2 GB left\."):
         Catalog([tmp_path / "models"]).download("tiny/test", announce=told.append)
-    size = sum(tensor.numel() for tensor in tiny_model().state_dict().values()) * 4
-    assert told == [
-        f"tiny / test: 4 MB to download, and {(4 << 20) + size >> 20} MB of disk while it is converted; "
-        f"{size >> 20} MB stay."
-    ]
+    assert told == ["tiny / test: 4 MB to download, and up to 12 MB while it is converted."]
     assert not (tmp_path / "models").exists()
 
 
@@ -199,46 +191,6 @@ def test_a_tokenizer_comes_with_its_model(tmp_path: Path, hub: HubServer, monkey
     encoder = load(models, models.download(name))
     assert encoder.encode_text(["a dog"]).shape == (1, 64)
     assert (models.home / f"{family.architecture}--webli" / TOKENIZER).read_bytes() == files[TOKENIZER]
-
-
-@pytest.mark.usefixtures("offered")
-@pytest.mark.parametrize("deaf", [False, True], ids=["nobody there", "never answers"])
-def test_without_network_one_sentence_comes_within_seconds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deaf: bool
-) -> None:
-    monkeypatch.setattr("nt2vr.models.hub.REQUEST_S", 0.5)
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        if deaf:
-            unused.listen()
-        use_hub(monkeypatch, f"http://127.0.0.1:{unused.getsockname()[1]}", token=None)
-        start = time.monotonic()
-        with pytest.raises(DownloadError, match="Check the network and try again"):
-            Catalog([tmp_path / "models"]).download("tiny/test")
-    assert time.monotonic() - start < 20  # open_clip would take 50
-
-
-def test_a_vit_in_half_precision_is_downloaded_and_encodes_as_open_clip_does(
-    tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "ViT-B-32", SMALL_VIT)
-    torch.manual_seed(0)
-    model = open_clip.create_model("ViT-B-32", force_quick_gelu=True).half()
-    hub.put("timm/vit_base_patch32_clip_224.openai", {WEIGHTS: save(model.state_dict())})
-    model = model.float().eval()
-    models = Catalog([tmp_path / "models"])
-    encoder = load(models, models.download("ViT-B-32/openai"))
-    assert (encoder.name, encoder.embed_dim, encoder.image_size) == ("ViT-B-32 / openai", 32, 224)
-    assert read_card(tmp_path / "models" / "ViT-B-32--openai") == encoder.card
-    texts = ["a man playing the guitar and not singing", "a dog"]
-    frames = np.random.default_rng(0).integers(0, 256, (2, 224, 224, 3), np.uint8)
-    preprocess = open_clip.image_transform(224, is_train=False)
-    with torch.inference_mode():
-        expected_texts = model.encode_text(open_clip.get_tokenizer("ViT-B-32")(texts), normalize=True)
-        images = torch.stack([preprocess(Image.fromarray(frame)) for frame in frames])
-        expected_frames = model.encode_image(images, normalize=True)
-    np.testing.assert_allclose(encoder.encode_text(texts), expected_texts, atol=1e-6)
-    np.testing.assert_allclose(encoder.encode_frames(frames), expected_frames, atol=1e-6)
 
 
 def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_for(

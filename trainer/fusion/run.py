@@ -139,7 +139,7 @@ def add_fusion(
     entry = {
         "hidden": fusion.hidden,
         "blocks": fusion.blocks,
-        "weights": fusion.num_weights,
+        "weights": sum(each.numel() for each in fusion.parameters()),
         "data": data,
         "training": asdict(settings),
         "metrics": {name: round(value, 4) for name, value in metrics.items()},

@@ -18,14 +18,15 @@ import torch
 from timm.models import VisionTransformer
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
-from nt2vr.models import foreign
+from nt2vr.models import foreign, untrusted
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import build_model, read_configs, unchecked_folder
+from nt2vr.models.checkpoint import build_model, read_configs
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.foreign import Imported, ImportOptions
 from nt2vr.models.foreign_file import files_of_model
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.pooling import SequenceTransformer
+from nt2vr.models.untrusted import unchecked_folder
 from nt2vr.progress import silent
 from tests.families import FAMILIES, write_tokenizer
 from tests.killed import import_half
@@ -435,12 +436,6 @@ def test_a_papers_checkpoint_is_read_as_its_authors_use_it(
     assert theirs.card.video_key == plain.card.video_key
 
 
-def test_what_a_person_says_of_an_authors_checkpoint_counts(models: Catalog, tmp_path: Path) -> None:
-    torch.save(nt2vr_file(weights_of(7), tmp_path / "it ran"), tmp_path / "a.pth.tar")
-    import_checkpoint(tmp_path / "a.pth.tar", models, "a", model="CLIP", frames=3, pooling="mean", positions="centres")
-    assert (models.card("a").frames, models.card("a").pooling, models.card("a").positions) == (3, "mean", "centres")
-
-
 @pytest.mark.parametrize("wrapper", ["", "module."])
 def test_clip4clips_seqtransf_is_read_with_its_head(models: Catalog, tmp_path: Path, wrapper: str) -> None:
     """In half precision and with the names that its trainer saves."""
@@ -484,17 +479,9 @@ def _in_each_other(count: int) -> dict[str, Any]:
 
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "dicts in each other": (lambda path: torch.save(_in_each_other(300), path), "but no tensors"),
-    "more numbers than bytes": (
-        _save(lambda w: w.update({"ln_final.bias": torch.zeros(1).expand(10**6, 10**6)})),
-        "different shape: ln_final.bias",
-    ),
     "a tensor without numbers": (
         _save(lambda w: w.update({"ln_final.bias": torch.empty_like(w["ln_final.bias"], device="meta")})),
         r"weights without plain numbers \(ln_final\.bias\)",
-    ),
-    "a sparse tensor": (
-        _save(lambda w: w.update({"ln_final.bias": w["ln_final.bias"].to_sparse()})),
-        "plain numbers|cannot be read",  # the second where warnings are errors
     ),
     "nothing": (lambda path: None, "There is no file"),
     "empty": (lambda path: path.write_bytes(b""), "cannot be read"),
@@ -506,13 +493,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a web page": (lambda path: path.write_text("<!DOCTYPE html><html><title>Warning</title>"), "is a web page"),
     "LoRA": (_save(lambda w: w.update({"visual.x.lora_A.default.weight": torch.zeros(1)})), "LoRA adapters .*Merge"),
-    "a list of its own class": (_save(lambda w: {"model": w, "args": Many([1])}), r"tensors \(a dict, list or module"),
-    "many classes": (
-        lambda path: path.write_bytes(
-            b"\x80\x02]" + b"".join(b"cmodule%d\nname\na" % number for number in range(99)) + b"."
-        ),
-        "cannot be read|more than tensors",
-    ),
+    "a list of its own class": (_save(lambda w: {"model": w, "args": Many([1])}), r"\(a collection of a class"),
     "seqTransf of another width": (
         _save(
             lambda w: {
@@ -525,14 +506,12 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "seqLSTM": (
         _save(lambda w: {**prefixed("clip.", w), "lstm_visual.weight_ih_l0": torch.zeros(3)}),
-        r"a CLIP4Clip with the head seqLSTM \(lstm_visual\.weight",
+        "a CLIP4Clip with the head seqLSTM",
     ),
-    "a number": (lambda path: torch.save(3, path), "but no tensors"),
     "a classifier": (lambda path: torch.save({"conv1.weight": torch.zeros(3)}, path), "no CLIP .* but conv1.weight"),
     "two models": (_save(lambda w: {"student": w, "teacher": dict(w)}), r"several models \(student, teacher\)"),
     "missing": (_save(lambda w: w.pop("ln_final.bias")), r"missing: ln_final.bias\)"),
     "not a number": (_save(lambda w: w["ln_final.bias"].fill_(torch.nan)), r"not finite \(ln_final.bias\)"),
-    "a long pickle": (_save(lambda w: {"model": w, "text": "x" * 40_000_000}), r"takes \d\d MB, more than the 32"),
     "an odd model": (_save(lambda w: w.pop("text_projection")), "do not determine the architecture"),
 }
 
@@ -559,7 +538,7 @@ def test_a_file_that_is_not_a_clip_is_one_sentence_and_leaves_nothing(
         ({"name": "x" * 61}, "choose 1 to 60 characters"),
         ({"model": "ViT-B-33"}, r"Unknown model 'ViT-B-33'. Try .*ViT-B-32"),
         ({"model": "roberta-ViT-B-32"}, "Hugging Face"),
-        ({"model": "RN50"}, r"does not fit the model \(missing: visual.layer1.1"),
+        ({"model": "RN50"}, r"does not fit the model \(missing: transformer"),
     ],
 )
 def test_an_invalid_choice_is_one_sentence(
@@ -570,12 +549,12 @@ def test_an_invalid_choice_is_one_sentence(
         import_checkpoint(tmp_path / "mine.pt", models, **change)
 
 
-def test_a_model_that_cannot_encode_a_sentence_is_refused(models: Catalog, tmp_path: Path) -> None:
-    """Its shapes fit each other, but the tokenizer's words are not among its 100."""
+def test_a_vocabulary_that_is_not_clips_asks_for_the_model(models: Catalog, tmp_path: Path) -> None:
+    """Its shapes fit each other, as the built-in models' do, but CLIP's words are not among its 100."""
     model = build_model({**SMALL_VIT, "text_cfg": {**SMALL_VIT["text_cfg"], "vocab_size": 100}}, {})
     torch.save(model.state_dict(), tmp_path / "few.pt")
-    with pytest.raises(CheckpointError, match=r"few\.pt cannot encode a sentence"):
-        import_checkpoint(tmp_path / "few.pt", models, activation="GELU")
+    with pytest.raises(ConfigError, match=r"few\.pt knows 100 tokens, fewer than CLIP's.*Name the model"):
+        import_checkpoint(tmp_path / "few.pt", models)
     assert [path.name for path in models.home.iterdir()] == ["clip"]
 
 
@@ -599,22 +578,17 @@ def test_imports_run_in_a_child_of_limited_memory_and_time(
         progress=lambda done, total, doing: stages.append(doing),
     )
     assert stages[0] == "reading mine.pt" and "mine" in models.names()
-    with pytest.raises(ConfigError, match="already a model 'mine'"):
-        foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("mine"))
-    monkeypatch.setattr(foreign, "TIMEOUT_S", 0.1)
-    with pytest.raises(CheckpointError, match="takes longer"):
-        foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("late", "CLIP"))
-    monkeypatch.setattr(foreign, "TIMEOUT_S", 60.0)
-    monkeypatch.setattr(foreign, "MEMORY_BYTES", 100 << 20)
-    with pytest.raises(CheckpointError, match=r"too much memory|cannot be"):
-        foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("large", "CLIP"))
+    for limit, value in (("TIMEOUT_S", 0.1), ("MEMORY_BYTES", 100 << 20)):
+        with monkeypatch.context() as patch, pytest.raises(CheckpointError, match=r"memory or time|cannot be"):
+            patch.setattr(untrusted, limit, value)
+            foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("late", "CLIP"))
     assert sorted(path.name for path in models.home.iterdir()) == ["clip", "mine"]
 
 
 def test_a_mistake_is_told_without_a_child_that_imports_torch_first(
     models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(foreign, "run_limited", lambda *_, **__: pytest.fail("a child was started"))
+    monkeypatch.setattr(untrusted, "run_limited", lambda *_, **__: pytest.fail("a child was started"))
     (tmp_path / "a.pt").write_bytes(b"anything")
     (tmp_path / "a.txt").write_bytes(b"anything")
     for file, name, message in (

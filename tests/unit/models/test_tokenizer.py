@@ -18,7 +18,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.download import pretrained
 from nt2vr.models.foreign import ImportOptions, import_checkpoint
-from nt2vr.models.tokenizer import MAX_WORD_CHARS, TOKENIZER, TOKENIZER_CONFIG, load_tokenizer
+from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer
 from tests.families import FAMILIES, family_model, write_family
 from tests.run import here
 
@@ -137,28 +137,19 @@ def test_a_broken_tokenizer_is_one_sentence(folders: dict[str, Path], tmp_path: 
     assert "\n" not in str(caught.value)
 
 
-def test_an_import_takes_the_tokenizer_of_a_model_of_its_family(
+def test_an_import_takes_the_tokenizer_of_the_model_that_is_named(
     folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nt2vr.models.foreign.run_limited", here)
+    monkeypatch.setattr("nt2vr.models.untrusted.run_limited", here)
     family, models = FAMILIES["SigLIP"], Catalog([tmp_path / "models"])
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
     (tmp_path / "files").mkdir()
     torch.save(family_model(family, seed=3).state_dict(), tmp_path / "files" / "tuned.pt")
-    arguments = (tmp_path / "files" / "tuned.pt", models, ImportOptions("tuned", family.architecture))
+    file = tmp_path / "files" / "tuned.pt"
     with pytest.raises(ConfigError, match=r"needs the tokenizer 'timm/ViT-B-16-SigLIP'. Put its tokenizer.json next"):
-        import_checkpoint(*arguments)
+        import_checkpoint(file, models, ImportOptions("tuned", family.architecture))
     shutil.copytree(folders["SigLIP"], tmp_path / "models" / "base")
-    import_checkpoint(*arguments)
+    import_checkpoint(file, models, ImportOptions("tuned", models.names()[0]))
     tuned = read_card(tmp_path / "models" / "tuned")
     assert replace(tuned.framing, size=1) == replace(read_card(folders["SigLIP"]).framing, size=1)
     assert read_checkpoint(tmp_path / "models" / "tuned", verify=True).encode_text(["a dog"]).shape == (1, 64)
-
-
-def test_clips_own_tokenizer_remembers_a_bounded_number_of_short_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    tokenizer, fresh = load_tokenizer(None, {"context_length": 76}), open_clip.get_tokenizer("ViT-B-32")
-    monkeypatch.setattr("nt2vr.models.tokenizer.MAX_WORDS", len(tokenizer.cache) + 2)
-    for word in ("dogs", "x" * (MAX_WORD_CHARS + 1), "zzyzx", "qwrtp", "dogs", "qwrtp"):
-        assert tokenizer.encode(word) == fresh.encode(word)
-    assert "zzyzx" in tokenizer.cache and "qwrtp" not in tokenizer.cache
-    assert max(map(len, tokenizer.cache)) <= MAX_WORD_CHARS

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import open_clip
@@ -77,24 +76,6 @@ def test_each_encoder_counts_what_it_should() -> None:
     torch.testing.assert_close(side.mean_vector(content), expected)
     torch.testing.assert_close(side.embedding.weight[5], boy)  # row of "boy", the second word after four special rows
     assert not torch.equal(side.embedding.weight[4], boy)
-
-
-@torch.no_grad()
-def test_states_are_averaged_over_the_words_of_each_text_alone() -> None:
-    side, texts = words(), ["a boy is playing the drum", "", "boy xyz"]
-    for text, found in zip(texts, side.mean_state(texts), strict=True):
-        rows = [
-            1,
-            *({"a": 4, "boy": 5, "is": 6, "drum": 7, "the": 8, "playing": 9}.get(word, 3) for word in text.split()),
-            2,
-        ]
-        state, states = torch.zeros(1, 5), []
-        cell = torch.nn.GRUCell(4, 5)
-        cell.load_state_dict({name.removesuffix("_l0"): value for name, value in side.gru.state_dict().items()})
-        for row in rows:
-            state = cell(side.embedding.weight[row][None], state)
-            states.append(state[0])
-        torch.testing.assert_close(found, torch.stack(states).mean(dim=0))
 
 
 @torch.no_grad()
@@ -191,11 +172,3 @@ def test_a_spoilt_text_side_is_one_sentence(change: str, said: str, tmp_path: Pa
     spoilt(change, tmp_path / "one")
     with pytest.raises(CheckpointError, match=said):
         read_checkpoint(tmp_path / "one")
-
-
-def test_what_a_model_reads_stands_next_to_its_ranking(tmp_path: Path) -> None:
-    written(tmp_path / "one")
-    plain = write_checkpoint(tmp_path / "plain", tiny_model(), TINY, {}, Card("Plain", frames=2))
-    models: dict[str, Any] = {name: read_checkpoint(tmp_path / name) for name in ("one", "plain")}
-    assert models["one"].reads("a boy playing and not the drum") == "boy playing drum"
-    assert plain.words == {}

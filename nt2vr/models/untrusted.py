@@ -1,0 +1,73 @@
+"""Models from elsewhere: read in a child of limited memory and time, and tried out before they join the catalog."""
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.spawn import run_limited
+from nt2vr.progress import Progress, silent
+
+UNCHECKED = ".unchecked"  # suffix of the hidden folder in which an untrusted model is written and tried out
+LEFTOVER_S = 3600.0  # such a folder that is older than any import can be is left from an app that was killed
+MEMORY_BYTES, MEMORY_FACTOR = 3 << 30, 6  # of a child: for the libraries, and for each byte of weights
+TIMEOUT_S, BYTES_PER_S = 180.0, 5_000_000  # its time: to import torch, and then by size
+
+
+def run_child(function: Callable[..., Any], *args: Any, size: int, name: str, progress: Progress = silent) -> Any:
+    """Return `function(*args, progress)` on a model of `size` bytes; any failure is a sentence about `name`."""
+    limits: dict[str, Any] = {
+        "memory_bytes": MEMORY_BYTES + MEMORY_FACTOR * size,
+        "timeout_s": TIMEOUT_S + size / BYTES_PER_S,
+    }
+    try:
+        return run_limited(function, *args, **limits, progress=progress)
+    except (MemoryError, TimeoutError):
+        raise CheckpointError(
+            f"{name} takes too much memory or time to read. Choose another one, or save its state_dict() alone."
+        ) from None
+    except Nt2vrError:
+        raise
+    except Exception as error:  # where memory ends, and on hostile files, libraries fail in many ways
+        raise CheckpointError(f"{name} cannot be used ({reason_of(error)}). Choose another one.") from error
+
+
+@contextmanager
+def unchecked_folder(home: Path) -> Iterator[Path]:
+    """Yield a hidden folder's path, in which an untrusted model is written and tried out before it is renamed.
+
+    What is left of it is removed afterwards, and what apps that were killed have left before.
+    """
+    for left in home.glob(f".*{UNCHECKED}*"):
+        with suppress(FileNotFoundError):  # its import has just ended
+            if time.time() - left.stat().st_mtime > LEFTOVER_S:
+                shutil.rmtree(left, ignore_errors=True)
+    hidden = home / f".{uuid4().hex}{UNCHECKED}"
+    try:
+        yield hidden
+    finally:
+        for left in home.glob(f"*{hidden.name}*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def try_out(encoder: OpenClipEncoder, name: str) -> None:
+    """Encode a sentence and a frame: shapes that fit do not make a model that works."""
+    side = encoder.image_size
+    try:
+        frames = np.zeros((1, encoder.frame_dim), np.float32)
+        if not encoder.card.features:
+            frames = encoder.encode_frames(np.zeros((1, side, side, 3), np.uint8))
+        embeddings = encoder.encode_text(["a dog and not a cat"]), encoder.pool(frames[None])
+    except Exception as error:
+        raise CheckpointError(
+            f"{name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable CLIP."
+        ) from error
+    if not all(np.isfinite(each).all() for each in embeddings):
+        raise CheckpointError(f"{name} encodes a sentence or a picture as values that are not finite.")
