@@ -122,8 +122,16 @@ class MoreModels:
                 scale=1,
                 min_width=120,
             )
+            key = gr.Textbox(
+                label="Key, of several models in the file",
+                placeholder="state_dict_ema",
+                elem_id="import-key",
+                max_lines=1,
+                scale=2,
+                min_width=150,
+            )
             start = gr.Button("Import and add", elem_id="import", scale=1, min_width=170)
-        return name, [architecture, activation, frames], start
+        return name, [architecture, activation, frames, key], start
 
     def on_visit(self, request: gr.Request) -> list[Any]:
         """Disable what this visitor may not do, and say why."""
@@ -195,6 +203,7 @@ class MoreModels:
         architecture: str,
         activation: str,
         frames: float,
+        key: str,
         chosen: list[str] | None,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
@@ -209,7 +218,7 @@ class MoreModels:
         imported = import_checkpoint(
             path,
             models,
-            ImportOptions(name or "", architecture or "", int(frames) or None, activation or ""),
+            ImportOptions(name or "", architecture or "", int(frames) or None, activation or "", key=key or ""),
             lambda done, total, doing: progress((done, total), desc=doing),
         )
         return self._result(imported.name, imported.remark, chosen, file=file, name=name)
