@@ -8,14 +8,12 @@
 Nothing here uses the network, and importing it does not import torch.
 """
 
-import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 
 WEIGHTS = "open_clip_model.safetensors"
 SCALARS = ("logit_scale", "logit_bias")  # of shape () or (1,), and no part of a fingerprint
-RANDOM = ("no CLIP weights found", "Model initialized randomly")  # in open_clip's warnings
 
 
 def build_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu") -> Any:
@@ -47,26 +44,17 @@ def build_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any],
 
 
 def _random_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str) -> Any:
-    import open_clip  # noqa: PLC0415  the page is up before open_clip is
+    """Do as open_clip's `create_model` does, which wants files and warns that there are no weights."""
+    from open_clip import CLIP, CoCa, CustomTextCLIP  # noqa: PLC0415  the page is up before open_clip is
+    from open_clip.model import set_model_preprocess_cfg  # noqa: PLC0415
+    from open_clip.transform import PreprocessCfg, merge_preprocess_dict  # noqa: PLC0415
 
-    with TemporaryDirectory() as folder, _random_on_purpose():
-        write_json(Path(folder) / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
-        return open_clip.create_model(f"local-dir:{folder}", device=device)
-
-
-@contextmanager
-def _random_on_purpose() -> Iterator[None]:
-    """Drop open_clip's warnings about a model without weights, which read as a failure in a training's log."""
-    root = logging.getLogger()  # open_clip logs there
-
-    def is_other(record: logging.LogRecord) -> bool:
-        return not any(text in record.getMessage() for text in RANDOM)
-
-    root.addFilter(is_other)
-    try:
-        yield
-    finally:
-        root.removeFilter(is_other)
+    config = deepcopy(dict(model_cfg))
+    kind = CustomTextCLIP if config.pop("custom_text", False) else CLIP
+    model: Any = (CoCa if "multimodal_cfg" in config else kind)(**config).to(device)
+    told = merge_preprocess_dict(asdict(PreprocessCfg()), dict(preprocess_cfg))
+    set_model_preprocess_cfg(model, {**told, "size": model.visual.image_size})
+    return model
 
 
 def check_text_tower(model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrError] = ConfigError) -> None:

@@ -10,12 +10,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted, reason_of
-from nt2vr.files import write_json
-from nt2vr.models.card import CONFIG
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -107,11 +104,10 @@ def load_tokenizer(folder: Path | None, text_cfg: Mapping[str, Any]) -> Any:
 @lru_cache(maxsize=8)
 def _clips(text_cfg: str) -> Any:
     """Build open_clip's own tokenizer; cached, as it reads its vocabulary in 0.1 s."""
-    import open_clip  # noqa: PLC0415  the page is up before open_clip is
+    from open_clip import SimpleTokenizer  # noqa: PLC0415  the page is up before open_clip is
 
-    with TemporaryDirectory() as folder:
-        write_json(Path(folder) / CONFIG, {"model_cfg": {"text_cfg": json.loads(text_cfg)}})
-        return open_clip.get_tokenizer(f"local-dir:{folder}")
+    told = json.loads(text_cfg)
+    return SimpleTokenizer(context_length=told.get("context_length", CONTEXT), **told.get("tokenizer_kwargs", {}))
 
 
 @lru_cache(maxsize=4)

@@ -75,13 +75,6 @@ def test_a_cut_in_the_middle_is_resumed_and_a_failed_download_can_be_tried_again
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
 
 
-def test_a_refusal_is_one_sentence_and_leaves_nothing(tmp_path: Path, hub: HubServer) -> None:
-    for status in (401, 403, 429, 503):
-        hub.refusals = [status] * 100
-        with pytest.raises(DownloadError, match=rf"^The Hub answered {status} \S.* for test/tiny\. [^.]*\.$"):
-            Catalog([tmp_path / "models"]).download("tiny/test")
-
-
 def test_a_private_repository_needs_the_right_token(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -297,11 +297,7 @@ HOSTILE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
     "a deep card": (CARD, NESTED, "no readable nt2vr.json"),
     "frames without end": (CARD, card_with(frames=10**9), "values that cannot be used"),
     "another image size": (CARD, card_with(image_size=10**6), "values that cannot be used"),
-    "metrics that are text": (
-        CARD,
-        card_with(metrics={"test/MIR": "<script>"}),
-        "an invalid “metrics”",
-    ),
+    "metrics that are text": (CARD, card_with(metrics={"test/MIR": "<script>"}), "an invalid “metrics”"),
     "metrics that are no numbers": (CARD, card_with(metrics={"MIR": float("nan")}), "measures that are no numbers"),
     "a foreign pooling": (CARD, card_with(pooling="__import__"), "an invalid “pooling”"),
     "a head that is missing": (CARD, card_with(pooling="seqTransf"), r"has no head\.safetensors"),

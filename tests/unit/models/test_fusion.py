@@ -112,19 +112,6 @@ def test_a_saved_fusion_answers_as_before(tmp_path: Path, hidden: int, blocks: i
     assert (read.combine(*parts, tokens, frames) == fusion.combine(*parts, tokens, frames)).all()
 
 
-def test_a_checkpoint_with_a_fusion_embeds_texts_and_frames_bit_for_bit_as_without(tmp_path: Path) -> None:
-    write_tiny(tmp_path / "model")
-    before = read_checkpoint(tmp_path / "model")
-    save_fusion(tmp_path / "model", some_fusion())
-    after = read_checkpoint(tmp_path / "model", verify=True)
-    frames = np.random.default_rng(0).integers(0, 255, (2, 64, 64, 3), np.uint8)
-    assert before.fusion is None
-    assert after.fusion is not None
-    assert (before.encode_text(["a dog"]) == after.encode_text(["a dog"])).all()
-    assert (before.encode_frames(frames) == after.encode_frames(frames)).all()
-    assert before.card == after.card
-
-
 def test_a_swapped_model_has_its_own_fusion(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write_tiny(tmp_path / name)

@@ -63,13 +63,6 @@ def test_more_frames_than_positions_are_thinned_out_evenly(tmp_path: Path) -> No
     np.testing.assert_array_equal(encoder.pool(frames), encoder.pool(frames[[0, 3, 6]]))
 
 
-def test_seqtransf_starts_from_the_text_tower_with_its_heads() -> None:
-    model: Any = tiny_model()
-    pooling = new_pooling(Card("tiny", frames=FRAMES, pooling="seqTransf"), model, DIM)
-    assert pooling.heads == TINY["text_cfg"]["heads"]
-    assert torch.equal(pooling.positions, model.positional_embedding[:FRAMES])  # type: ignore[arg-type]
-
-
 def test_over_normalised_frames_it_starts_close_to_the_mean() -> None:
     model: Any = tiny_model()
     frames = normalize(torch.randn(5, FRAMES, DIM, generator=torch.Generator().manual_seed(0)), dim=-1)
