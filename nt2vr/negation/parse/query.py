@@ -73,7 +73,7 @@ def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
     if not text.strip():
         return Query(text)
     typed = read_typed(text)
-    query = split_query(typed.text, Phrases(tagger.tag(typed.text)), editing)
+    query = split_query(typed.text, Phrases(tagger.tag(typed.text)), editing, typed=True)
     cues, scopes = (tuple(_tight(text, typed.span(span)) for span in spans) for spans in (query.cues, query.scopes))
     return replace(query, text=text, cues=cues, scopes=scopes)
 
@@ -102,10 +102,10 @@ def check_text(text: str, longest: int) -> None:
         raise QueryError("The query has a character that is not valid Unicode. Type it again.")
 
 
-def split_query(text: str, phrases: Phrases, editing: bool = False) -> Query:
-    """Split text whose words are tagged already; there must be at least one."""
+def split_query(text: str, phrases: Phrases, editing: bool = False, typed: bool = False) -> Query:
+    """Split text whose words are tagged already; there must be at least one. For the flags, see `ScopeFinder`."""
     sentence = _QueryText(text, phrases)
-    finder = ScopeFinder(phrases, editing)
+    finder = ScopeFinder(phrases, editing, typed)
     negations = finder.negations()
     if not negations:
         return Query(text, (" ".join(text.split()),))

@@ -337,9 +337,14 @@ _ABSENCES = words("absence lack shortage")
 class ScopeFinder:
     """Finds the negations in one tagged sentence, and the wanted stretches around them."""
 
-    def __init__(self, phrases: Phrases, editing: bool = False) -> None:
-        """Prepare to search the sentence behind `phrases`; with `editing`, for words of editing too."""
-        self.phrases, self.num_words = phrases, len(phrases.tokens)
+    def __init__(self, phrases: Phrases, editing: bool = False, typed: bool = False) -> None:
+        """Prepare to search the sentence behind `phrases`.
+
+        Args:
+            editing: read words of editing, too.
+            typed: by a person, not made of a caption: then a cue denies something, however the words are tagged.
+        """
+        self.phrases, self.num_words, self._typed = phrases, len(phrases.tokens), typed
         self._edits = {edit.start: edit for edit in Editing(phrases).edits()} if editing else {}
         self._cues = Cues(phrases, self._edits)
         self._before = Absence(phrases)
@@ -403,14 +408,14 @@ class ScopeFinder:
         phrases, quality = self.phrases, self.phrases.quality(after_cue)
         if kind == "not" and quality and self._describes(cue, quality):
             return quality  # a not very crowded | beach
-        first = self._after.first(kind, cue, after_cue) or self._to_mark(kind, after_cue)
-        if kind == "without" and first and first.kind == "quality":  # without uniform
-            return replace(first, kind="noun") if phrases.tag(first.end) in {"", "PUNCT", "CONJ"} else None
-        odd = first is not None and first.kind != "noun" and phrases.tag(first.start) in FINITE_TAGS
-        return self._after.shown(first, cue) if first and not (odd and kind == "without") else None
+        first = self._after.first(kind, cue, after_cue)
+        odd = first is not None and first.kind != "noun" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}
+        if first is None or (odd and kind == "without"):
+            return self._to_mark(kind, after_cue) if self._typed else None
+        return self._after.shown(first, cue)
 
     def _to_mark(self, kind: CueKind, i: int) -> Phrase | None:
-        """Return the words to the next mark, as no phrase fits: a sure cue denies something, however it is tagged."""
+        """Return the words to the next mark, as no phrase fits: "w/out uniform"."""
         phrases, end = self.phrases, i
         while phrases.tag(end) not in {"", "PUNCT", "CONJ", "WH"} or phrases.joins_adjectives(end):
             end += 1
@@ -488,6 +493,8 @@ class ScopeFinder:
         last = negation.items[-1] if negation.items else None
         if last is None or last.core == last.end or negation.kind == "edit":
             return negation
+        if self._typed and self.phrases.lemma(last.head) in listed("dwelling"):
+            return negation.ending(last.end, last.end)
         wanted, is_noun = self._wanted.words(found), last.kind == "noun"
         denies_all = negation.kind in {"no", "nobody"} or self.phrases.word(negation.cue) == "nor"
         is_first = min(wanted, default=negation.end) >= negation.end

@@ -37,7 +37,7 @@ def test_every_query_of_a_family_is_split_as_expected(family: str) -> None:
 def test_sentences_of_frames_are_split_right() -> None:
     judged = [judge(row, (query := read(row.text)).wanted, query.unwanted) for row in framed()]
     right, turned = (sum(each) / len(judged) for each in zip(*judged, strict=True))
-    assert right >= 0.96 and turned <= 0.025
+    assert right >= 0.965 and turned <= 0.02
 
 
 def test_the_example_of_each_form_is_understood() -> None:
