@@ -90,7 +90,8 @@ def report_view(report: Report, report_id: str, files: Sequence[str]) -> dict[st
 
 def _meanings(report: Report, tables: Sequence[Table]) -> list[str]:
     """Explain the measures of the tables' columns, each once."""
-    columns = [column for table in tables for column in table.columns]
+    known = {key for table in tables for _, metrics in table.lines for key in metrics}
+    columns = [column for table in tables for column in table.columns if column.key in known]
     if not report.is_covr:
         return list(dict.fromkeys(column.meaning for column in columns if column.meaning))
     has_removals = any(column.key == f"{REMOVALS}/R@1" for column in columns)
