@@ -1,8 +1,7 @@
 """Poster and preview of a clip: a JPEG, and a short silent VP9 WebM. Every browser plays it."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -28,12 +27,16 @@ def write_preview(path: Path, start: float, end: float | None, poster: Path, pre
     An `end` of None is that of the file.
     """
     frames = _frames(path, start, end)
-    with _writing(path):
+    try:
         poster.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(poster) as partial:
             write_jpeg(frames[len(frames) // 2], partial)
         with atomic_write(preview) as partial:
             write_webm(frames, partial, FPS, OPTIONS)
+    except OSError as error:  # PyAV's errors are among them
+        if is_disk_full(error):
+            raise MediaError(DISK_FULL) from None
+        raise MediaError(f"No preview of {path.name} can be written ({os.strerror(error.errno or 0)}).") from error
 
 
 def _frames(path: Path, start: float, end: float | None) -> list[NDArray[np.uint8]]:
@@ -55,13 +58,3 @@ def write_webm(
         for frame in frames:
             container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
         container.mux(stream.encode())
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:  # PyAV's errors are among them
-        if is_disk_full(error):
-            raise MediaError(DISK_FULL) from None
-        raise MediaError(f"No preview of {path.name} can be written ({os.strerror(error.errno or 0)}).") from error
