@@ -177,7 +177,7 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
         )
     )
     ranks = first_ranks(scores, right)
-    shares = {f"R@{k}": (ranks <= k) * 1.0 for k in KS}
+    shares: dict[str, NDArray[np.float64]] = {f"R@{k}": np.where(ranks <= k, 1.0, 0.0) for k in KS}
     violations = shares_among_first(scores, violating, FIRST)
     shares[f"violations@{FIRST}"] = np.where(violating.any(axis=1) & vectors.any(axis=1), violations, np.nan)
     shares |= average_precisions(scores, matches)

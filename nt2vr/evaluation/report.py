@@ -240,7 +240,7 @@ def _queries(lines: Sequence[Mapping[str, Any]], arrays: Mapping[str, Any]) -> I
     judged = {name: np.split(arrays[name], np.cumsum(arrays[f"num_{name}"])[:-1]) for name in JUDGED}
     for place, line in enumerate(lines):
         known = {name: line[name] for name in ("kind", "text", "wanted", "original", "cue", "group")}
-        rows = {name: judged[name][place] for name in JUDGED}
+        rows: dict[str, Any] = {name: judged[name][place] for name in JUDGED}
         yield JudgedQuery(**known, unwanted=tuple(line["unwanted"]), **rows)
 
 

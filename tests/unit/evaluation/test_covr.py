@@ -49,7 +49,7 @@ def test_violations_are_counted_among_the_first_five_and_only_where_something_is
 def test_the_subset_measure_ranks_the_subset_alone() -> None:
     query = CovrQuery("edit", "", 0, right=(1,), subset=(1, 3))
     outcome = outcome_of(query, [0.9, 0.1, 0.8, 0.2])
-    assert (outcome.ranks, outcome.shares["subset R@1"], outcome.shares["subset R@2"]) == (4, 0, 1)
+    assert [*outcome.ranks, *outcome.shares["subset R@1"], *outcome.shares["subset R@2"]] == [4, 0, 1]
 
 
 def test_the_mean_weighs_kinds_alike() -> None:
