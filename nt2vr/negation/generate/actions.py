@@ -112,8 +112,11 @@ def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) ->
     if is_plural or is_plural_noun(phrases.word(head), said):
         text = " ".join([*modifiers, "people" if lemma == "person" else inflect(lemma, "NNS")])
         return Subject(text, "they", True, is_human)
-    pronouns: dict[str, Pronoun] = dict.fromkeys(listed("women"), "she") | dict.fromkeys(listed("men"), "he")
-    return Subject(with_article(" ".join([*modifiers, lemma])), pronouns.get(lemma, ""), False, is_human)
+    return Subject(with_article(" ".join([*modifiers, lemma])), _pronoun(lemma), False, is_human)
+
+
+def _pronoun(lemma: str) -> Pronoun:
+    return "he" if lemma in listed("men") else "she" if lemma in listed("women") else ""
 
 
 def also_called(lemma: str) -> frozenset[str]:

@@ -131,9 +131,9 @@ def read_content(captions: Iterable[str]) -> VideoContent:
     sentences = [Phrases(load_tagger().tag(caption)) for caption in captions]
     tokens = [token for sentence in sentences for token in sentence.tokens]
     verbs = {verb_of(token.text.lower()) for token in tokens if token.tag in VERB_TAGS}
-    found = (tuple(chain.from_iterable(map(read, sentences))) for read in (actions, things))
-    done, named = found
-    return VideoContent(done, frozenset(token.lemma for token in tokens) | verbs, named)
+    lemmas = frozenset(token.lemma for token in tokens)
+    done, named = chain.from_iterable(map(actions, sentences)), chain.from_iterable(map(things, sentences))
+    return VideoContent(tuple(done), lemmas | verbs, tuple(named))
 
 
 def split(sentences: Iterable[str]) -> Iterator[dict[str, object]]:

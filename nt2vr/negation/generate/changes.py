@@ -60,7 +60,7 @@ def _actor(phrases: Phrases) -> tuple[Phrase | None, bool, frozenset[str]]:
 
 
 def _added(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
-    named = frozenset().union(*(also_called(token.lemma) for token in phrases.tokens))
+    named: frozenset[str] = frozenset().union(*(also_called(token.lemma) for token in phrases.tokens))
     for thing in (thing for other in others for thing in things(other)):
         if not (thing.names & named or thing.text.startswith("the ")):
             yield f"{caption.rstrip(' .')} and there {'are' if thing.is_plural else 'is'} {thing.text}"

@@ -29,6 +29,7 @@ _RELEASED = {  # endings of nT2VR's names for each of ours, the first that is th
     NEGATED: ("negated_neginfo.txt", "negated_withneginfo.txt", "negated.txt", "caption.negation.txt"),
     COMPOSED: ("composed.txt",),
 }
+_TEXTS, _IDS = ("cap_id", "caption", "wanted", "unwanted"), ("video_ids", "hard_ids", "violating_ids")
 _MAX_CHARS = 1 << 20  # of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has 120,000
 
 
@@ -172,14 +173,12 @@ def read_composed(path: Path) -> dict[str, ComposedQuery]:
     for number, fields in objects_of(path):
         if missing := {"cap_id", "caption", "video_ids"} - fields.keys():
             reason = f"has no {min(missing)!r}"
-        elif not all(
-            isinstance(fields.get(name, []), list | tuple) for name in ("video_ids", "hard_ids", "violating_ids")
-        ):
+        elif not all(isinstance(fields.get(name, []), list | tuple) for name in _IDS):
             reason = "has ids that are no list"  # a string would be an id per letter
         else:
-            cap_id, *texts = (str(fields.get(name, "")) for name in ("cap_id", "caption", "wanted", "unwanted"))
-            ids = (tuple(map(str, fields.get(name, ()))) for name in ("video_ids", "hard_ids", "violating_ids"))
-            queries[cap_id] = ComposedQuery(*texts, *ids, cap_id=cap_id)
+            cap_id, caption, wanted, unwanted = (str(fields.get(name, "")) for name in _TEXTS)
+            shown, hard, violating = (tuple(map(str, fields.get(name, ()))) for name in _IDS)
+            queries[cap_id] = ComposedQuery(caption, wanted, unwanted, shown, hard, violating, cap_id=cap_id)
             continue
         raise ConfigError(f"Line {number} of {path} {reason}. A composed query needs cap_id, caption and video_ids.")
     return queries

@@ -257,7 +257,7 @@ class VerbChanges:
     def _seen_with_object(self, frame: Frame, own: set[str]) -> Mapping[str, int]:
         """Return verbs that other captions have with the same object and subject."""
         seen, done = self._seen[frame.preposition, frame.noun], self._done[frame.subject]
-        unfit = frozenset().union(_unfit(frame), *map(_alike, own))
+        unfit: frozenset[str] = frozenset().union(_unfit(frame), *map(_alike, own))
         common = {verb: count for verb, count in sorted(seen.items()) if min(count, done[verb]) >= LEAST_SEEN}
         return {verb: count for verb, count in common.items() if verb not in unfit and not _alike(verb) & own}
 

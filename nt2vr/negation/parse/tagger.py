@@ -168,12 +168,12 @@ class Repairs:
             if actor in listed("actors", "roles") and spot.after in {"DET", "PRON", "ADP", "ADV", ""}:
                 if spot.word.endswith("ing"):
                     return (spot.i, "VBG") if spot.word not in _THINGS_IN_ING else None
-                if form := self._form_after_actor(spot, spot.word_before != actor):
+                if form := self._form_after_actor(spot, spot.word_before != actor or spot.word_before in _PLURALS):
                     return spot.i, form
         return None
 
-    def _form_after_actor(self, spot: _Spot, inflected: bool) -> str:
-        word, plural = spot.word, inflected or spot.word_before in {"people", "men", "women"}
+    def _form_after_actor(self, spot: _Spot, plural: bool) -> str:
+        word = spot.word
         if word.endswith("s"):
             determined = spot.i == 1 or spot.before_that in VERB_TAGS | {"DET", "NUM", "ADJ"}
             return "VBZ" if determined and not plural and self._may_be_verb(word[:-1], word[:-2], word) else ""
@@ -299,7 +299,10 @@ class Tagger:
         if (verb := self._repairs.missing_verb(words, tags, lemmas)) is not None:
             i, tags[i] = verb
             lemmas[i] = partial(self._lemma, words[i], tags[i])
-        return [Token(text[slice(*span)], *each, *span) for span, *each in zip(spans, tags, lemmas, strict=True)]
+        return [
+            Token(text[start:end], tag, lemma, start, end)
+            for (start, end), tag, lemma in zip(spans, tags, lemmas, strict=True)
+        ]
 
     def _lemma(self, word: str, tag: str) -> str:
         return HELPERS[word] if word in HELPERS else self._lemmas(word, _PENN_TO_C5.get(tag, "EMPTY"))

@@ -98,7 +98,7 @@ class WantedFinder:
         if not negation.items or end != negation.items[-1].core or not self._stands_apart(negation, found):
             return negation
         both = (negation.kind, phrases.word(negation.cue - 1)) == ("not", "and")  # a man and not a woman | playing
-        verbs = frozenset() if negation.kind == "no" else VERB_TAGS if both else FINITE_TAGS
+        verbs: frozenset[str] = frozenset() if negation.kind == "no" else VERB_TAGS if both else FINITE_TAGS
         if phrases.tag(end) in verbs:
             return negation  # a dog and not a cat | is sleeping
         starts = {other.start for other in found}
