@@ -129,13 +129,13 @@ class _Writer:
 
     def with_thing(self, who: int, worn: Deed | None, main: list[Deed]) -> None:
         """Write what is worn, or perhaps "with" what a single deed is done to, which is taken off the list then."""
-        deed, templates = worn, WORN
+        deed = worn
         if not worn and len(main) == 1 and isinstance(main[0].object, str) and self.rng.random() < WITH_SHARE:
-            deed, templates = main.pop(), ()
+            deed = main.pop()
         if deed:
             words, act = draw_object(deed, self.rng)
             self.with_things.append((len(self.pieces), words, self.claim_act(who, act)))
-            self.pieces.append((self.rng.choice(templates) if templates else "with {}").format(words))
+            self.pieces.append((self.rng.choice(WORN) if worn else "with {}").format(words))
 
     def predicate(self, who: int, deeds: Sequence[Deed], form: str, plural: bool, named: bool) -> None:
         """Write one deed or two, whose targets may have been named."""
