@@ -31,10 +31,10 @@ def infer(shapes: Shapes, known: Mapping[str, Config]) -> tuple[str, Config]:
     is_siglip = "visual.trunk.attn_pool.latent" in shapes
     try:
         config = {} if is_siglip else _determined(shapes)
-        fits = _fits_siglip if is_siglip else _fits
-        seen = shapes if is_siglip else _seen(config)
-        if found := next(((name, each) for name, each in known.items() if fits(seen, each)), None):
-            return found
+        seen = None if is_siglip else _seen(config)
+        for name, each in known.items():
+            if _fits(seen, each) if seen else _fits_siglip(shapes, each):
+                return name, each
     except (LookupError, ValueError) as error:
         raise ConfigError(
             f"The tensors do not determine the architecture ({error} is missing or unusual). Name the model."

@@ -145,8 +145,10 @@ def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> 
             progress(int(self.n), file.size, doing)
 
     with hub_errors(file.repository):
-        there = {"revision": file.revision, "local_dir": folder}
-        return Path(hub.hf_hub_download(file.repository, file.name, **there, tqdm_class=Bar))
+        found = hub.hf_hub_download(
+            file.repository, file.name, revision=file.revision, local_dir=folder, tqdm_class=Bar
+        )
+    return Path(found)
 
 
 def push(folder: Path, repository: str, private: bool = True, licence: str = "") -> str:
