@@ -304,7 +304,8 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
         for _ in range(2):
             (row,) = self.find([key])
             if row >= 0:
-                return self.rows()[row]
+                frames: NDArray[np.uint8] = self.rows()[row]
+                return frames
             self.refresh()
         return None
 

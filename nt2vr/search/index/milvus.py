@@ -208,7 +208,7 @@ class MilvusIndex:
             return self._local.search(queries, k)
         vectors = list(np.ascontiguousarray(queries, np.float32))
         settings = {"metric_type": "IP", "params": {"ef": max(BREADTH, k)}}
-        options = {"limit": k, "filter": _only(self._library), "search_params": settings}
+        options: dict[str, Any] = {"limit": k, "filter": _only(self._library), "search_params": settings}
         try:
             hits = self._milvus.ask("search", self._collection, data=vectors, **options)
             self.notice = ""

@@ -59,10 +59,9 @@ def drawings_view(
     if len(drawn) < len(given):
         return {"text": text}
     model = better_model(models)
-    needs, do = ("import",), f"Use {model} instead"
-    if not (is_here := model in models.names()):
-        needs, do = ("import", "download"), f"Get {model} and index {'again' if again else 'with it'}"
-    refusal = permissions.refusal(visitor, *needs)
+    is_here = model in models.names()
+    do = f"Use {model} instead" if is_here else f"Get {model} and index {'again' if again else 'with it'}"
+    refusal = permissions.refusal(visitor, *(("import",) if is_here else ("import", "download")))
     return {"text": text, "do": do, "cost": _cost(models.device, model, is_here, num_clips), "refusal": refusal}
 
 
