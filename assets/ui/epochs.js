@@ -57,7 +57,7 @@ element.addEventListener("click", ({ target }) => {
 const askMore = () => {
   const isTyping = document.querySelector("#query textarea")?.value !== props.value.q;
   if (isTyping) asking = setTimeout(askMore, LEAST_MS);
-  else trigger("more", {});
+  else trigger("ask", {});
 };
 watch("value", () => {
   const { columns = [], key } = props.value;

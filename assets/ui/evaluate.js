@@ -56,7 +56,7 @@
     leaveReport: () => {
       const wasShown = document.querySelector("#evaluate"); // the first tab is selected once before the page is loaded
       if (!wasShown || !new URLSearchParams(location.search).has("report")) return;
-      history.pushState({ answered: true }, "", nt2vr.stored("search") || location.pathname);
+      history.pushState({ answered: true }, "", nt2vr.address());
     },
   });
 }

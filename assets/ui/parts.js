@@ -2,8 +2,8 @@
 element.addEventListener("click", ({ target }) => {
   const moved = target.closest("[data-wanted]");
   if (!moved) return;
-  nt2vr.clicked = { ...moved.dataset };
-  trigger("correct", {});
+  nt2vr.change({ parts: nt2vr.parts(moved.dataset) });
+  trigger("ask", {});
 });
 // Words also move by drag: dropped in the other zone, one does what a click on it would.
 let dragged;

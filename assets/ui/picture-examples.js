@@ -1,4 +1,6 @@
 element.addEventListener("click", ({ target }) => {
   const example = target.closest("[data-link]");
-  if (example) trigger("open", { link: example.dataset.link });
+  if (!example) return;
+  nt2vr.open(example.dataset.link);
+  trigger("ask", {});
 });

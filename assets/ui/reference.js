@@ -13,7 +13,7 @@ addEventListener("nt2vr-read", () => {
   count();
   while (!isReading && waiting.length) waiting.shift()();
 });
-const edit = (change) => whenRead(() => { props.value = { references: change(chips()) }; trigger("edited", {}); });
+const edit = (change) => whenRead(() => { props.value = { references: change(chips()) }; trigger("ask", {}); });
 const placeOf = (target) => [...element.querySelectorAll(".nt-reference")].indexOf(target.closest(".nt-reference"));
 const changed = (place, values) => edit((all) => all.map((chip, i) => (i === place ? { ...chip, ...values } : chip)));
 

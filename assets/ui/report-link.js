@@ -20,7 +20,7 @@ window.nt2vr = (() => {
       wanted = undefined;
       note();
       if (link !== location.search) history[instead ? "replaceState" : "pushState"](instead ? history.state : {}, "", link);
-      if (!new URLSearchParams(link).has("report")) window.nt2vr.arrived = link; // at a search, which older answers leave alone
+      if (!new URLSearchParams(link).has("report")) window.nt2vr.open(link);
     },
     // Scroll to where this place was left.
     scroll: () => {

@@ -1,20 +1,106 @@
-// What events of the Search tab do in the browser. An event's inputs are the arguments of its function, and what that returns
-// goes to the event's outputs. A change of the hidden box `ask` starts a search.
+// The state of a search is one dict of texts, which the address writes out. Whatever asks for a search calls `change`, for a
+// part of the dict, or `open`, for all of it; `send` adds what the inputs hold, and writes the request. Its answer, which has
+// the request's number, becomes the address, and fills in the inputs that nobody has changed since.
 {
   const { nt2vr } = window;
-  const ask = () => `${performance.now()}`;
-  const SHOWN = ["q", "gallery", "systems", "k", "references"]; // the others are hidden, in `state`
-  let entered; // the gallery that was chosen, until its answer is here
+  const INPUTS = ["q", "gallery", "systems", "k", "references", "wanted", "unwanted"];
+  const OF_SENTENCE = ["literal", "parts", "flip", "replay"]; // hold until the sentence changes
   const MOST_GALLERIES = 20; // whose last search is remembered
+  let search = {}; // the newest request's, until its answer puts it right
+  let number = 0; // of the newest request
+  let held = {}; // what the inputs held when it was sent
+  let filled = {}; // what an answer wrote into the boxes of the wanted and the unwanted part
+  let isOpening = false; // whether inputs do not show yet what was opened
+  let keeps = false; // whether the references on display stay, and are not those of the link that is being opened
+  let next = { changes: {} }; // of the next request: the changes, or the link that it opens
+  let lastAsk = "";
+
+  const paramsOf = (link) => Object.fromEntries(new URLSearchParams(link));
+  const textOf = (link) => `?${new URLSearchParams(JSON.parse(JSON.stringify(link)))}`; // without what is undefined
+  const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+  const named = (values) => Object.fromEntries(INPUTS.map((name, i) => [name, values[i]]));
   const lastSearches = () => {
     try { return { ...JSON.parse(nt2vr.stored("last")) }; } catch { return {}; } // none yet
   };
-  const fetched = new Set();
-  const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+  // Without a link, a page opens with the last search; of the built-in gallery, with its systems only.
+  const linkAtLoad = () => {
+    const [here, all] = [paramsOf(location.search), lastSearches()];
+    if (!("report" in here) && Object.keys(here).some((name) => !name.startsWith("__"))) return here;
+    const last = paramsOf(Object.values(all).at(-1));
+    return last.gallery ? last : { systems: last.systems, k: last.k };
+  };
+  const show = (link) => {
+    const [address, before] = [{ ...link }, paramsOf(location.search)];
+    for (const name of ["__theme", "stage", "stories"]) if (name in before) address[name] = before[name];
+    const isNew = history.state?.answered && textOf(address) !== location.search;
+    if (!("report" in before)) history[isNew ? "pushState" : "replaceState"]({ answered: true }, "", textOf(address));
+    const { like, unlike, weight, ...last } = { gallery: "", ...link };
+    const { [last.gallery]: _, ...others } = lastSearches();
+    const latest = Object.entries(others).slice(1 - MOST_GALLERIES);
+    nt2vr.store("last", JSON.stringify({ ...Object.fromEntries(latest), [last.gallery]: textOf(last) }));
+  };
+  // The search with what the inputs hold, except those that do not show yet what was opened.
+  const withInputs = (inputs, changes) => {
+    const shown = (name, text) => (isOpening && isSame(inputs[name], held[name]) ? search[name] : text);
+    const gallery = shown("gallery", inputs.gallery);
+    const [systems, k] = [shown("systems", (inputs.systems ?? []).join("|")), shown("k", `${inputs.k}`)];
+    const found = { ...search, gallery, systems, k, q: shown("q", inputs.q), ...changes };
+    const isEdited = ["wanted", "unwanted"].some((name) => ![held[name], filled[name]].includes(inputs[name]));
+    if (found.q !== search.q) OF_SENTENCE.forEach((name) => delete found[name]);
+    else if (isEdited && !("parts" in changes)) found.parts = nt2vr.parts(inputs);
+    return found;
+  };
 
   Object.assign(nt2vr, {
-    ask,
-    address: () => location.search,
+    ask: () => `${performance.now()}`,
+    change: (changes) => { next = { changes }; },
+    // Answers on their way fill in nothing any more.
+    open: (link, keepsReferences = false) => {
+      next = { link: paramsOf(link), keepsReferences };
+      number += 1;
+    },
+    parts: ({ wanted, unwanted }) => `${wanted.replaceAll("|", " ").trim()}|${unwanted.trim()}`,
+    address: () => textOf(search),
+    send: (ask, ...values) => {
+      if (ask.startsWith("?") && ask !== lastAsk) nt2vr.open(lastAsk = ask); // the server's
+      const [{ link, changes, keepsReferences }, inputs] = [next, named(values)];
+      next = { changes: {} };
+      search = link ?? withInputs(inputs, changes);
+      keeps = link ? keepsReferences : keeps || !isSame(inputs.references, held.references);
+      isOpening ||= Boolean(link);
+      number += 1;
+      const references = isOpening && !keeps ? undefined
+        : inputs.references.references.map(({ clip, gallery, path, weight, wanted }) => ({ clip, gallery, path, weight, wanted }));
+      held = { ...inputs, q: search.q ?? inputs.q };
+      const query = held.q === inputs.q ? { __type__: "update" } : held.q;
+      return [JSON.stringify({ number, link: search, opened: isOpening, references }), query, ""];
+    },
+    settle: ({ number: answered, link, inputs, sliders = [] }, ...values) => {
+      if (answered !== number) return values;
+      const now = named(values);
+      isOpening = false;
+      if (link) {
+        [search, filled] = [link, inputs];
+        show(link);
+      }
+      const shown = INPUTS.map((name) => (name in inputs && isSame(now[name], held[name]) ? inputs[name] : now[name]));
+      return [...shown, ...values.slice(INPUTS.length).map((value, i) => (sliders[i] ? { __type__: "update", ...sliders[i] } : value))];
+    },
+    moved: (word, value) => {
+      nt2vr.change({ [word]: `${value}` });
+      return nt2vr.ask();
+    },
+    // Each gallery has its own last search, except that a query being typed is asked of the gallery that is chosen next.
+    enter: (gallery, query, k, ask) => {
+      if (gallery === (search.gallery ?? "")) return ask; // a menu reports a choice again when it loses the focus
+      const link = { ...paramsOf(lastSearches()[gallery] ?? new URLSearchParams({ gallery })), k };
+      if (query.trim() && query !== search.q) {
+        [...OF_SENTENCE, "judged"].forEach((name) => delete link[name]);
+        link.q = query;
+      }
+      nt2vr.open(link, true);
+      return nt2vr.ask();
+    },
     // Copy a text, and say so on the button; `otherwise` is what to do where the browser forbids it.
     copy: async (button, text, otherwise) => {
       const label = (button.dataset.label ??= button.textContent);
@@ -24,69 +110,8 @@
       } catch { button.textContent = otherwise; }
       setTimeout(() => { button.textContent = label; }, 2000);
     },
-    // Fetch the clips that systems will find for a query in the built-in gallery, each once, into the browser's cache.
-    fetchAhead: async (query, systems, k = 8) => {
-      try {
-        const headers = { "Content-Type": "application/json" };
-        const answer = await fetch("api/search", { method: "POST", headers, body: JSON.stringify({ query, systems, k }) });
-        const found = (await answer.json()).systems ?? []; // none if it was refused: who asks for it will be told why
-        const clips = new Set(found.flatMap(({ hits }) => hits.map(({ video_id: clip }) => clip)).filter((clip) => !fetched.has(clip)));
-        for (const clip of clips) {
-          fetched.add(clip);
-          fetch(`clips/${clip}.webm`).catch(() => fetched.delete(clip));
-        }
-      } catch {} // without a network, nothing is lost
-    },
     pictureRead: () => { dispatchEvent(new Event("nt2vr-read")); },
     chooseFiles: () => { document.querySelector("#reference [data-files]").click(); },
-    moved: (word, value, state) => [{ ...state, [word]: `${value}` }, ask()],
-    // A click on an example, or on the query as understood: a word to take as typed, a query to ask instead, the parts with a word moved.
-    clicked: {},
-    literal: (state) => [{ ...state, literal: [state.literal, nt2vr.clicked.word].filter(Boolean).join("|") }, ask()],
-    take: () => [nt2vr.clicked.query, ask()],
-    flip: (state) => [{ ...state, flip: state.flip ? "" : "1" }, ask()],
-    correct: () => [nt2vr.clicked.wanted, nt2vr.clicked.unwanted, ask()],
-
-    // Each gallery has its own last search, except that a query being typed is asked of the gallery that is chosen next.
-    // A page opens with the one of the gallery shown last; of the built-in one with the query that introduces it.
-    lastIn: (gallery) => lastSearches()[gallery] ?? `${new URLSearchParams({ gallery })}`,
-    // A menu reports a choice again when it loses the focus: the address is empty then.
-    enter: (asked, gallery, query, k) => {
-      const shown = new URLSearchParams(history.state?.answered ? location.search : "").get("gallery") ?? "";
-      const isShown = gallery === (entered ?? shown);
-      entered = gallery;
-      if (isShown) return ["", gallery, query, k];
-      const address = new URLSearchParams(nt2vr.lastIn(gallery));
-      const isTyped = history.state?.answered && query.trim() && query !== new URLSearchParams(location.search).get("q");
-      if (isTyped) for (const [name, value] of Object.entries({ q: query, literal: "", parts: "", flip: "", replay: "", judged: "" })) address.set(name, value);
-      address.set("k", k);
-      return [`${address}`, gallery, query, k];
-    },
-    settings: () => {
-      const settings = nt2vr.stored("settings");
-      const gallery = new URLSearchParams(settings).get("gallery");
-      return gallery ? nt2vr.lastIn(gallery) : settings;
-    },
-    // Apply a link to the controls that still hold their defaults. Whoever has begun to type a query will ask for it; what
-    // belongs to the link's query then goes with it.
-    restore: (defaults, { shown, hidden }, asked, ...now) => {
-      const isTouched = (name) => !isSame(now[SHOWN.indexOf(name)], defaults[name]);
-      const state = isTouched("q") ? { ...hidden, literal: "", parts: "", flip: "", replay: "" } : hidden;
-      return [isTouched("q") ? asked : ask(), state, ...SHOWN.map((name, i) => (isTouched(name) ? now[i] : shown[name]))];
-    },
-
-    // An answer is shown: the address becomes a link to it, and it fills in what nobody has changed since it was asked for.
-    settle: ({ link, asked, settled, sliders }, wanted, unwanted, state) => {
-      writeAddress(link);
-      const now = { wanted, unwanted, ...state };
-      const next = (name) => (now[name] === asked[name] ? settled[name] : now[name]);
-      const shown = sliders.map(({ word, value, used }) => ({
-        __type__: "update",
-        visible: used || "hidden",
-        ...(value !== null && now[word] === asked[word] ? { value } : {}),
-      }));
-      return [next("wanted"), next("unwanted"), ...shown, { ...state, literal: next("literal"), parts: next("parts"), flip: next("flip"), replay: next("replay") }];
-    },
     // A model was added: it joins whatever is chosen by now; boxes are cleared unless something else was typed into them.
     addModel: (others, { model, file, name }, systems, fileNow, nameNow) => [
       [...new Set([...(systems ?? []).slice(0, others), model])],
@@ -94,25 +119,5 @@
       nameNow === name ? "" : nameNow,
     ],
   });
-
-  const writeAddress = (link) => {
-    entered = undefined;
-    const address = new URLSearchParams(link);
-    const before = new URLSearchParams(location.search);
-    for (const name of ["__theme", "stage", "stories"]) if (before.has(name)) address.set(name, before.get(name));
-    const isNew = history.state?.answered && `?${address}` !== location.search;
-    const isElsewhere = before.has("report"); // on the Evaluate tab
-    // Back, or a link of a report, has moved on before this answer came
-    const isPassed = [...new URLSearchParams(nt2vr.arrived)].some(([name, value]) => address.get(name) !== value);
-    nt2vr.arrived = undefined;
-    if (!isElsewhere && !isPassed) history[isNew ? "pushState" : "replaceState"]({ answered: true }, "", `?${address}`);
-    for (const name of ["stage", "stories"]) address.delete(name); // whoever comes back has left the stage
-    nt2vr.store("search", `?${address}`);
-    const kept = ["systems", "k", "gallery"].filter((name) => name in link).map((name) => [name, link[name]]);
-    nt2vr.store("settings", `${new URLSearchParams(kept)}`);
-    const { like, unlike, weight, ...last } = { gallery: "", ...link };
-    const { [last.gallery]: _, ...others } = lastSearches();
-    const latest = Object.entries(others).slice(1 - MOST_GALLERIES);
-    nt2vr.store("last", JSON.stringify({ ...Object.fromEntries(latest), [last.gallery]: `${new URLSearchParams(last)}` }));
-  };
+  nt2vr.open(linkAtLoad());
 }

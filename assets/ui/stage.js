@@ -44,11 +44,6 @@ const label = () => {
   one(".nt-place").textContent = place < 0 ? "" : `${place + 1} of ${stories.length}`;
   writeNotes();
 };
-// The next story is searched for, and its clips are fetched, while this one is shown.
-const prepare = () => {
-  const { query, systems, k } = stories[place + 1] ?? {};
-  if (query) nt2vr.fetchAhead(query, systems, k);
-};
 const show = (to) => {
   if (!stories[to]) return;
   place = to;
@@ -56,9 +51,9 @@ const show = (to) => {
   page.toggle("nt-one", revealsEach || page.contains("nt-one"));
   label();
   nt2vr.matching = `${stories[place].match ?? ""}`;
-  trigger("open", { link: linkOf(stories[place]) });
+  nt2vr.open(linkOf(stories[place]));
+  trigger("ask", {});
 };
-document.addEventListener("nt-answered", () => { if (isOn()) prepare(); });
 let revealsEach = false;
 const revealEach = () => {
   revealsEach = !revealsEach;
@@ -76,7 +71,6 @@ const enter = () => {
   window.scrollTo(0, 0);
   document.activeElement?.blur();
   refit();
-  prepare();
 };
 const leave = () => { page.remove(ON, "nt-one"); reveal(); mark(false); refit(); };
 const toggle = (number) => {

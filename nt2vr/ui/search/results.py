@@ -22,7 +22,7 @@ from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS
 from nt2vr.search.substitutes import with_words
 from nt2vr.search.systems import System
-from nt2vr.ui.search.state import SearchState, read_parts, write_parts
+from nt2vr.ui.search.state import SearchState, write_parts
 from nt2vr.world.offers import FEW, Offers
 from nt2vr.world.scenes import Scene
 
@@ -218,7 +218,6 @@ def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
 WORD = re.compile(r"\w+")
 LETTERS = re.compile(r"[^\W\d_]*$")
 ARTICLES = frozenset({"a", "an", "the"})
-SETTLED = ("literal", "parts", "flip", "replay")  # hidden values that hold as long as the sentence does
 FLIPS = ("Search without the negation (0)", "Put the negation back (0)")
 MAX_MOVES_CHARS = 300_000  # of all moves, which repeat the parts per word: enough for the longest sentence
 
@@ -234,46 +233,36 @@ def part_texts(query: Query) -> tuple[str, str]:
     return " ".join(query.wanted), ", ".join(query.unwanted)
 
 
-def with_corrections(
-    asked: SearchState, previous: Answer | None, boxes: tuple[str, str], understand: Callable[..., Query]
-) -> tuple[SearchState, Query, Query]:
-    """Understand a sentence with the parts and words that a person corrected, which hold until the sentence changes.
+def with_corrections(state: SearchState, understand: Callable[[str, bool], Query]) -> tuple[SearchState, Query, Query]:
+    """Understand a sentence with the parts that a person corrected.
 
     Args:
-        previous: the answer on display; without one, the corrections are those of a link.
-        boxes: the wanted and unwanted part that the boxes for correcting them hold.
+        state: of the search; its parts are dropped if they are those that are understood.
         understand: returns the query that a sentence is, given whether it edits references.
 
     Returns:
-        The state with the corrections that still hold, the query, and the query without them.
+        The state, the query, and the query without the corrections.
     """
-    parsed, state = understand(asked.q, bool(asked.references)), asked
-    if previous is not None and previous.sentence == asked.q:
-        state = replace(asked, parts=write_parts(*boxes))
-    elif previous is not None:
-        state = replace(asked, parts="", literal="", flip="", replay="")
-    if not state.parts or any(  # the boxes may hold the parts from before references came or went
-        state.parts == write_parts(*part_texts(query)) for query in (parsed, understand(asked.q, not asked.references))
-    ):
-        return replace(state, parts=""), parsed, parsed
-    return state, corrected(state.q, *read_parts(state.parts)), parsed
+    parsed = query = understand(state.q, bool(state.references))
+    wanted, _, unwanted = state.parts.partition("|")
+    if state.parts and state.parts != write_parts(*part_texts(parsed)):
+        query = corrected(state.q, wanted, unwanted)
+    else:
+        state = replace(state, parts="")
+    return state if query.unwanted else replace(state, flip=""), query, parsed
 
 
-def understood_view(
-    answer: Answer, state: SearchState, asked: Mapping[str, str], parsed: Query, picture: str = ""
-) -> dict[str, Any]:
+def understood_view(answer: Answer, state: SearchState, parsed: Query, picture: str = "") -> dict[str, Any]:
     """Show how a query was understood, and in words what came of it.
 
     Args:
         answer: what is shown.
         state: of the search, for the address.
-        asked: what the inputs held when the search was asked for, by name: the browser fills in only those unchanged.
         parsed: the query before the person corrected it.
         picture: remark about the reference picture.
     """
     query = answer.denied or answer.query
-    wanted, unwanted = part_texts(query)
-    is_corrected = (wanted, unwanted) != part_texts(parsed)
+    is_corrected = part_texts(query) != part_texts(parsed)
     said = _said(query, parsed, bool(state.flip))
     notices = (query.notice, picture, _only_verdicts(answer) if is_corrected else "")
     return {
@@ -286,10 +275,17 @@ def understood_view(
         "told": told(answer),
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
         "link": state.link,
-        "asked": dict(asked),
-        "settled": {"wanted": wanted, "unwanted": unwanted, **{name: getattr(state, name) for name in SETTLED}},
-        "sliders": [_slider(answer, strategy, state.moved.get(strategy)) for strategy in STRENGTHS],
     }
+
+
+def sliders_view(answer: Answer, state: SearchState) -> list[dict[str, Any]]:
+    """Show each strategy's strength, of the first system that its slider could change, otherwise its own."""
+    found = []
+    for name, strength in STRENGTHS.items():
+        own = [r.strength for r in answer.rankings if r.system.strategy == name and r.system.strength is None]
+        value = own[0] if own else state.strengths.get(name, strength.default)
+        found.append({"visible": True if own else "hidden", "value": value})
+    return found
 
 
 def parts_view(answer: Answer, parsed: Query) -> dict[str, Any]:
@@ -442,12 +438,6 @@ def picture_remark(query: Query, verdict: Verdict | None, systems: Sequence[str]
 
 def _listed(parts: Sequence[str]) -> str:
     return " or ".join(f"“{part}”" for part in parts)
-
-
-def _slider(answer: Answer, strategy: str, moved: float | None) -> dict[str, Any]:
-    """Return what a strategy's slider shows: the strength of the first system it could change, else its own."""
-    own = [r.strength for r in answer.rankings if r.system.strategy == strategy and r.system.strength is None]
-    return {"word": STRENGTHS[strategy].word, "value": own[0] if own else moved, "used": bool(own)}
 
 
 def _pieces(query: Query, is_flipped: bool) -> list[dict[str, Any]]:

@@ -1,15 +1,11 @@
-"""The state of a search: what it is asked with, in one object that links are written from and read into.
-
-On the page, each value lives in one place: in the component that shows it, or in the hidden one,
-see `SearchState.hidden`.
-"""
+"""The state of a search: one dict of texts, as the address, saved links and the browser's requests have it."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from pydantic import Field, StrictBool, StrictFloat, StrictStr, TypeAdapter, ValidationError
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, TypeAdapter, ValidationError
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES, check_number
@@ -24,8 +20,6 @@ K_CHOICES = (4, 6, 8, 12, 16, 24)  # with four columns of 24 about a hundred cli
 MAX_COLUMNS = 4
 WORDS = {strategy: strength.word for strategy, strength in STRENGTHS.items()}
 TEXTS = ("judged", "literal", "parts", "flip", "replay")
-NAMES = frozenset({"q", "gallery", "systems", "k", *WORDS.values(), *TEXTS, "like", "unlike", "weight"})  # in links
-REFUSED = "The request was refused: its {} are not of the page's form."
 
 
 @dataclass(frozen=True)
@@ -39,7 +33,27 @@ class Chosen:
     wanted: StrictBool = True  # False for "less like this"
 
 
-_SENT = TypeAdapter(list[Chosen])
+@dataclass(frozen=True)
+class Request:
+    """A search as the browser asks for it, see assets/ui/search.js."""
+
+    number: StrictInt = 0
+    link: dict[StrictStr, StrictStr] = field(default_factory=dict)
+    opened: StrictBool = False  # whether the inputs are to show the link; it is what they hold otherwise
+    references: list[Chosen] | None = None  # None if they are the link's
+
+    @classmethod
+    def of(cls, text: str) -> "Request":
+        """Read what a browser sent; a ConfigError if it is of another form."""
+        try:
+            request = _REQUEST.validate_json(text or "{}")
+        except ValidationError:
+            raise ConfigError("The request was refused: it is not of the page's form.") from None
+        check_chosen(request.references or ())
+        return request
+
+
+_REQUEST, _SENT = TypeAdapter(Request), TypeAdapter(list[Chosen])
 
 
 @dataclass(frozen=True)
@@ -51,8 +65,7 @@ class SearchState:
     systems: Sequence[str] = DEFAULT_SYSTEMS  # names, one per column
     k: int = DEFAULT_K  # results per system
     references: tuple[Chosen, ...] = ()  # pictures, videos and clips to search by
-    # each slider's word to the value it was moved to, as text; empty takes each model's own
-    strengths: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys(WORDS.values(), ""))
+    strengths: Mapping[str, float] = field(default_factory=dict)  # by strategy, of the sliders that were moved
     judged: str = ""  # query of an evaluation report, by its name in links
     literal: str = ""  # words to search for as typed, separated by "|"
     parts: str = ""  # wanted and unwanted part as the person corrected them, see `write_parts`; empty as understood
@@ -60,50 +73,24 @@ class SearchState:
     replay: str = ""  # "1" if a recorded training of the sentence is replayed
 
     @classmethod
-    def of_link(
-        cls,
-        link: Mapping[str, str],
-        names: Sequence[str],
-        query: str = DEFAULT_QUERY,
-        default: Sequence[str] = DEFAULT_SYSTEMS,
-    ) -> "SearchState":
+    def of_link(cls, link: Mapping[str, str], query: str = DEFAULT_QUERY) -> "SearchState":
         """Read a link; what it lacks or gets wrong keeps its default.
 
         Args:
             link: the address's parameters: systems, words and references separated by "|", others as they are.
-            names: of the available systems; a link's others are dropped.
             query: of a link without one, in its gallery.
-            default: systems of a link that names none of those available.
         """
-        systems = [name for name in link.get("systems", "").split("|") if name in names][:MAX_COLUMNS]
-        k = _number(link.get("k", ""), 1, MAX_K, DEFAULT_K)
-        gallery = link.get("gallery", "")
+        gallery, k = link.get("gallery", ""), _number(link.get("k", ""), 1, MAX_K, DEFAULT_K)
+        strengths = {name: _number(link.get(word, ""), *STRENGTHS[name].slider[:2]) for name, word in WORDS.items()}
         return cls(
             link.get("q", query),
             gallery,
-            systems or [name for name in default if name in names],
+            [name for name in link.get("systems", "").split("|") if name],
             min(K_CHOICES, key=lambda count: abs(count - k)),
             _read_references(link, gallery),
-            {word: str(_strength(strategy, link.get(word, ""), "")) for strategy, word in WORDS.items()},
+            {name: strength for name, strength in strengths.items() if strength is not None},
             **{name: link.get(name, "") for name in TEXTS},
         )
-
-    @classmethod
-    def of_page(
-        cls, q: str, gallery: str, systems: Sequence[str], k: int, references: Any, hidden: Any
-    ) -> "SearchState":
-        """Take the values of the page's components, which check all types but the last two; or raise a ConfigError."""
-        names = (*WORDS.values(), *TEXTS)
-        if not isinstance(hidden, Mapping) or not all(isinstance(hidden.get(name), str) for name in names):
-            raise ConfigError(REFUSED.format("values"))
-        strengths = {word: hidden[word] for word in WORDS.values()}
-        texts = {name: hidden[name] for name in TEXTS}
-        return cls(q, gallery, systems or [], k, read_chosen(references), strengths, **texts)
-
-    @property
-    def hidden(self) -> dict[str, str]:
-        """The values that no component shows as they are."""
-        return {**self.strengths, **{name: getattr(self, name) for name in TEXTS}}
 
     @property
     def link(self) -> dict[str, Any]:
@@ -111,59 +98,47 @@ class SearchState:
         clips = [each for each in self.references if each.clip and each.gallery == self.gallery]
         wanted, unwanted = ([each for each in clips if each.wanted is kind] for kind in (True, False))
         values = {
-            "q": self.q,
-            "gallery": self.gallery,
-            "systems": "|".join(self.systems),
-            "k": self.k,
-            **self.hidden,
+            **{WORDS[name]: str(strength) for name, strength in self.strengths.items()},
+            **{name: getattr(self, name) for name in ("gallery", *TEXTS)},
             "like": "|".join(each.clip for each in wanted),
             "unlike": "|".join(each.clip for each in unwanted),
             "weight": "|".join(f"{each.weight:g}" for each in (*wanted, *unwanted)),
         }
-        return {name: value for name, value in values.items() if value or name in ("q", "systems", "k")}
+        used = {name: value for name, value in values.items() if value}
+        return {"q": self.q, "systems": "|".join(self.systems), "k": str(self.k), **used}
 
-    @property
-    def moved(self) -> dict[str, float]:
-        """Strategy to strength, as far as sliders were moved."""
-        read = {strategy: _strength(strategy, self.strengths[word], None) for strategy, word in WORDS.items()}
-        return {strategy: strength for strategy, strength in read.items() if strength is not None}
-
-
-def dropped_systems(link: Mapping[str, str], names: Sequence[str]) -> str:
-    """Name the systems of a link that the page does not show, and say why; empty if it shows all."""
-    asked = list(filter(None, link.get("systems", "").split("|")))
-    unknown = [quoted(name) for name in asked if name not in names]
-    left = [quoted(name) for name in [name for name in asked if name in names][MAX_COLUMNS:]]
-    return " ".join(
-        f"{', '.join(each[:MAX_COLUMNS])}{' and others' * (len(each) > MAX_COLUMNS)} {why}"
-        for each, why in (
-            (unknown, "cannot be shown: there is no such system here."),
-            (left, f"cannot be shown: at most {MAX_COLUMNS} systems fit side by side."),
+    def shown_of(self, names: Sequence[str], default: Sequence[str]) -> tuple["SearchState", str]:
+        """Keep the systems that the page can show, by default those given, and say which of them it cannot."""
+        known = [name for name in self.systems if name in names]
+        shown = known[:MAX_COLUMNS] or [name for name in default if name in names]
+        reasons = (
+            ([name for name in self.systems if name not in names], "there is no such system here."),
+            (known[MAX_COLUMNS:], f"at most {MAX_COLUMNS} systems fit side by side."),
         )
-        if each
-    )
+        said = (
+            f"{', '.join(map(quoted, left[:MAX_COLUMNS]))}{' and others' * (len(left) > MAX_COLUMNS)} "
+            f"cannot be shown: {reason}"
+            for left, reason in reasons
+            if left
+        )
+        return replace(self, systems=shown), " ".join(said)
 
 
 def _read_references(link: Mapping[str, str], gallery: str) -> tuple[Chosen, ...]:
     """Read clips from "a|b" and their weights from "0.5|0.3", the unwanted ones last, at most MAX_REFERENCES."""
-    texts = [*link.get("weight", "").split("|", MAX_REFERENCES)[:MAX_REFERENCES], *[""] * MAX_REFERENCES]
-    weights = [_number(text, 0, 1, DEFAULT_WEIGHT) for text in texts]
-    clips = [
-        (clip, name == "like")
-        for name in ("like", "unlike")
-        for clip in link.get(name, "").split("|", MAX_REFERENCES)[:MAX_REFERENCES]
-        if clip
-    ]
-    found = zip(clips[:MAX_REFERENCES], weights, strict=False)
-    return tuple(Chosen(clip, gallery, weight=weight, wanted=wanted) for (clip, wanted), weight in found)
+
+    def listed(name: str) -> list[str]:
+        return link.get(name, "").split("|", MAX_REFERENCES)[:MAX_REFERENCES]
+
+    clips = [(clip, name == "like") for name in ("like", "unlike") for clip in listed(name) if clip]
+    weights = [*listed("weight"), *[""] * MAX_REFERENCES]
+    return tuple(
+        Chosen(clip, gallery, weight=_number(weight, 0, 1, DEFAULT_WEIGHT), wanted=wanted)
+        for (clip, wanted), weight in zip(clips[:MAX_REFERENCES], weights, strict=False)
+    )
 
 
-def _strength(strategy: str, text: str, default: Any) -> Any:
-    low, high, _ = STRENGTHS[strategy].slider
-    return _number(text, low, high, default)
-
-
-def _number(text: str, low: float, high: float, default: Any) -> Any:
+def _number(text: str, low: float, high: float, default: Any = None) -> Any:
     try:
         number = float(text)
     except ValueError:
@@ -176,23 +151,21 @@ def write_parts(wanted: str, unwanted: str) -> str:
     return f"{wanted.replace('|', ' ').strip()}|{unwanted.strip()}"
 
 
-def read_parts(parts: str) -> tuple[str, str]:
-    """Return the wanted part, and the unwanted ones separated by commas."""
-    wanted, _, unwanted = parts.partition("|")
-    return wanted, unwanted
-
-
 def read_chosen(value: Any) -> tuple[Chosen, ...]:
-    """Check the references that a browser sent; a ConfigError if they are of another form, or too many."""
-    sent = value.get("references", []) if isinstance(value, Mapping) else None
+    """Read the references that the browser shows; a ConfigError if they are of another form, or too many."""
     try:
-        chosen = tuple(_SENT.validate_python(sent))
+        chosen = tuple(_SENT.validate_python(value.get("references", []) if isinstance(value, Mapping) else None))
     except ValidationError:
-        raise ConfigError(REFUSED.format("references")) from None
+        raise ConfigError("The request was refused: its references are not of the page's form.") from None
+    check_chosen(chosen)
+    return chosen
+
+
+def check_chosen(chosen: Sequence[Chosen]) -> None:
+    """Refuse too many references, and one that is both a clip and an upload, or neither."""
     check_number(len(chosen))
     if any(bool(each.clip) == bool(each.path) for each in chosen):
-        raise ConfigError(REFUSED.format("references"))
-    return chosen
+        raise ConfigError("The request was refused: a reference is either a clip or an upload.")
 
 
 def with_clip(chosen: Sequence[Chosen], clip: str, gallery: str, wanted: bool) -> tuple[Chosen, ...]:

@@ -1,8 +1,7 @@
 """The Search tab: its components, and what their events do.
 
-A late answer never overwrites what a person has typed since. Every search goes through one event, which runs one at a
-time and last the newest, and what an answer or a link writes into inputs is applied in the browser, only where they
-still hold what they held before: see assets/ui/search.js.
+Whatever asks for a search, the browser writes down all of it as one request, see assets/ui/search.js. Its answer fills
+in the inputs that nobody has changed since.
 """
 
 import json
@@ -11,10 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import urlencode
 
 import gradio as gr
-from gradio.context import LocalContext
 
 from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError
 from nt2vr.library.galleries import Galleries
@@ -35,7 +33,9 @@ from nt2vr.ui.search.results import (
     columns_view,
     downloads,
     offers_view,
+    part_texts,
     parts_view,
+    sliders_view,
     system_choices,
     understood_view,
     with_corrections,
@@ -44,11 +44,10 @@ from nt2vr.ui.search.state import (
     DEFAULT_QUERY,
     K_CHOICES,
     MAX_COLUMNS,
-    NAMES,
     PRIVATE,
     QUIET,
+    Request,
     SearchState,
-    dropped_systems,
     read_chosen,
     with_clip,
 )
@@ -63,7 +62,8 @@ from trainer.runs.manager import RunManager
 MENU_BUTTON = (
     '<button type="button" popovertarget="menu" aria-label="More" title="Downloads, keys, models …">⋯</button>'
 )
-NO_REFERENCES: dict[str, Any] = {"references": []}
+JS_ONLY: dict[str, Any] = {"api_visibility": "private"}
+TO_SEARCH = "() => ({ __type__: 'update', selected: 'search' })"
 
 
 def gallery_choices(galleries: Galleries) -> list[tuple[str, str]]:
@@ -94,10 +94,8 @@ class Controls:
     Attributes:
         reference: the references as chips, with weights; takes further ones that are pasted or dropped.
         with_picture: opens the dialog for files.
-        state: hidden; see `SearchState.hidden`.
-        link: hidden; the link that the page was opened with, for the browser to apply.
-        ask: hidden; every change of it starts a search.
-        shown: the components that show a value of SearchState, by its name, in the order of search.js.
+        ask: hidden; a change of it starts a search. It is a number, or a link to be opened.
+        request: hidden; the search as the browser asks for it, see `Request`.
     """
 
     def __init__(self, galleries: Galleries, media: Media) -> None:
@@ -130,7 +128,7 @@ class Controls:
             self.find = gr.Button("Search", variant="primary", elem_id="search-button", scale=0)
             gr.HTML(MENU_BUTTON, elem_id="menu-button")
         template("words", {"words": offered_words()})
-        self.reference = template("reference", NO_REFERENCES)
+        self.reference = template("reference", {"references": []})
         with gr.Row(elem_id="choices"):
             self.examples = template("examples", examples_view(galleries.built_in))
             self.picture_examples = lay_out_picture_examples(galleries.built_in, media)
@@ -149,9 +147,7 @@ class Controls:
                 counts, value=start.k, label="Results", elem_id="k", min_width=90, scale=0, container=False
             )
         self.ask = gr.Textbox(visible="hidden")  # a State is not in the browser
-        self.link, self.state = gr.JSON(visible="hidden"), gr.JSON(start.hidden, elem_id="state", visible="hidden")
-        components = (self.query, self.gallery, self.systems, self.k, self.reference)
-        self.shown = dict(zip(("q", "gallery", "systems", "k", "references"), components, strict=True))
+        self.request = gr.Textbox(visible="hidden", elem_id="request")
 
 
 class Results:
@@ -164,7 +160,7 @@ class Results:
         sliders: one per strategy of STRENGTHS, for the systems whose name does not fix it.
         systems_added: events after which a model has joined the chosen systems.
         answer: the Answer on display.
-        marked: relevant clips of its query, if that is a judged one.
+        answered: hidden; what the browser is to fill in.
         index: what a library lacks of its index, and the progress of indexing it.
         indexing: ticks while a library is being indexed for a search.
     """
@@ -198,94 +194,8 @@ class Results:
         self.columns = template("columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs")
         self.detail = template("detail", {})
         self.stage = template("stage", {"stories": built_in_stories()})
-        self.answer, self.marked, self.indexing = gr.State(), gr.State(Marked()), gr.Timer(1.0, active=False)
-
-
-@dataclass(frozen=True)
-class Answering:
-    """Searches, and shows the answer in `results`; for the others see `SearchTab`."""
-
-    galleries: Galleries
-    media: Media
-    indexing: Indexing
-    permissions: Permissions
-    marked: Callable[[str, str, str], Marked]
-    references: References
-    watch: Watch
-    results: Results
-
-    def on_search(
-        self, previous: Answer | None, wanted: str, unwanted: str, request: gr.Request, **sent: Any
-    ) -> Updates:
-        """Search; as long as the sentence stays the same, with its parts and words as the person corrected them.
-
-        Args:
-            previous: the answer on display.
-            wanted: text of the box that shows its wanted part; `unwanted` likewise.
-            sent: what `SearchState.of_page` takes.
-        """
-        try:
-            return self._answered(SearchState.of_page(**sent), previous, (wanted, unwanted), request)
-        except Nt2vrError as error:  # what is shown stays
-            return {self.results.problem: problem(error)}
-
-    def _answered(
-        self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str], request: gr.Request
-    ) -> Updates:
-        wanted, unwanted = boxes
-        searcher = self.galleries.searcher(asked.gallery)
-        state, query, parsed = self._understood(asked, previous, boxes)
-        is_replayed = self.watch.replays(state.q, state.gallery) and not state.flip
-        state = state if is_replayed else replace(state, replay="")
-        answer, lacking = self._search(state, query)
-        flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
-        other = self._search(replace(state, flip="" if state.flip else "1"), query)[0] if flips else None
-        marked = Marked() if state.flip else self.marked(state.judged, state.q, state.gallery)
-        state = state if marked.video_ids or state.flip else replace(state, judged="")
-        held = {"wanted": wanted, "unwanted": unwanted, **asked.hidden}
-        understood = understood_view(answer, state, held, parsed, remark(searcher, answer, state.references))
-        videos = () if state.references or searcher.is_library else searcher.gallery.videos
-        r, job = self.results, self.indexing.under_way(state.gallery) if state.gallery else None
-        drawings = self.indexing.drawings(state.gallery, state.systems, self.permissions, request, again=not lacking)
-        return {
-            r.answer: answer,
-            r.marked: marked,
-            r.parts: parts_view(answer, parsed),
-            r.menu: downloads(answer),
-            r.understood: {**understood, **offers_view(answer, videos), **self.watch.offers(request, state.gallery)},
-            r.columns: self._columns(answer, state, marked, other),
-            **self.watch.awake(),
-            r.index: index_view(answer, lacking, job, self.permissions.refusal(request, "import"), drawings=drawings),
-            r.indexing: gr.Timer(active=job is not None),
-        }
-
-    def _understood(
-        self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str]
-    ) -> tuple[SearchState, Query, Query]:
-        understand = self.galleries.searcher(asked.gallery).understand
-        state, query, parsed = with_corrections(asked, previous, boxes, understand)
-        return state if query.unwanted else replace(state, flip=""), query, parsed
-
-    def _search(self, state: SearchState, query: Query) -> tuple[Answer, NotIndexedError | None]:
-        """Search; an answer without columns comes with the reason."""
-        searcher, literal = self.galleries.searcher(state.gallery), state.literal.split("|")
-        given = self.references.resolve(state.references, state.gallery)
-        asked, denied = (query.affirmed, query) if state.flip else (query, None)
-        try:
-            answer = searcher.search(asked, state.systems, state.k, given, state.moved, literal)
-        except NotIndexedError as error:
-            return Answer(asked, (), gallery=state.gallery, denied=denied), error
-        return replace(answer, denied=denied), None
-
-    def _columns(self, answer: Answer, state: SearchState, marked: Marked, other: Answer | None) -> dict[str, Any]:
-        searcher, urls = self.galleries.searcher(state.gallery), partial(self.media.urls, state.gallery)
-        view_of = partial(columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other)
-        view = view_of(answer) | beside(state.references, state.gallery, answer)
-        view["flies"] = key_of(state.q, state.gallery, state.references)
-        given = self.references.resolve(state.references, state.gallery)
-        question = Question(searcher, answer.query, state.k, given, state.moved, state.literal.split("|"))
-        key = key_of(replace(state, systems=()))
-        return self.watch.columns(view, answer, key, question, view_of, bool(state.replay))
+        self.answer, self.indexing = gr.State(), gr.Timer(1.0, active=False)
+        self.answered = gr.JSON(visible="hidden")
 
 
 @dataclass
@@ -305,7 +215,6 @@ class SearchTab:
     _references: References = field(init=False)
     controls: Controls = field(init=False)  # laid out by `build`, as `results` are
     results: Results = field(init=False)
-    _answering: Answering = field(init=False)
 
     def build(self, page: gr.Blocks, tabs: gr.Tabs) -> OpensQueries:
         """Lay the tab out inside the open page and wire it.
@@ -321,71 +230,60 @@ class SearchTab:
         self._watch.build()
         more_models = MoreModels(self.galleries.built_in, self.permissions)
         self.results = r = Results(more_models, c.systems, page)
-        given = self.galleries, self.media, self.indexing, self.permissions, self.marked
-        self._answering = Answering(*given, self._references, self._watch, r)
-        self._wire_inputs(page)
-        self._wire_search()
+        self._wire_search(page)
+        self._wire_inputs()
         self._wire_clips()
         self._watch.wire(page, c.query, c.systems, c.ask, r.columns, r.answer)
-        opens = self._opens(tabs)
-        for event in (r.stage.open, c.picture_examples.open):
-            opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))
+        wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask)
+        r.understood.back(None, None, tabs, js=TO_SEARCH, **JS_ONLY)
+
+        def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
+            def on_open(data: gr.EventData) -> Updates:
+                link = {**link_of(data), "at": f"{time.monotonic()}"}  # the same one may be opened again
+                return {c.ask: f"?{urlencode(link)}", tabs: gr.Tabs(selected="search")}
+
+            event(on_open, None, [c.ask, tabs], **PRIVATE)
+
         opens(self._watch.panel.replay, self._watch.replay_link)
         return opens
 
-    def _asks(self, event: Any) -> None:
-        """Search once an event of the server has succeeded."""
-        event.success(None, outputs=self.controls.ask, js="nt2vr.ask")
-
-    def _wire_inputs(self, page: gr.Blocks) -> None:
-        """Wire what leads to a search by a change of `ask`."""
+    def _wire_search(self, page: gr.Blocks) -> None:
+        """Have all that asks for a search write one request, and answer the newest."""
         c, r = self.controls, self.results
-        loaded = [c.link, c.gallery, c.systems, c.examples, self.head]
-        restored = page.load(self.on_load, c.ask, loaded, js="nt2vr.settings", **QUIET)
-        shown = list(c.shown.values())
-        restore = script("restore", {name: component.value for name, component in c.shown.items()})
-        restored.success(None, inputs=[c.link, c.ask, *shown], outputs=[c.ask, c.state, *shown], js=restore)
-        c.examples.take(None, outputs=[c.query, c.ask], js="nt2vr.take")
-        c.with_picture.click(None, js="nt2vr.chooseFiles")
-        c.reference.edited(None, outputs=c.ask, js="nt2vr.ask")
-        added = c.reference.added(self.on_added, c.reference, [c.reference, r.problem, c.ask], **PRIVATE)
-        added.then(None, js="nt2vr.pictureRead")
-        liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
-        for event in (liked, *r.systems_added):
-            self._asks(event)
-        r.understood.literal(None, inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal")
-        r.understood.take(None, outputs=[c.query, c.ask], js="nt2vr.take")
-        r.understood.flip(None, inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.flip")
-        r.parts.correct(None, outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct")
-        for slider in r.sliders:
-            moved = script("moved", slider.elem_id)
-            slider.release(None, inputs=[slider, c.state], outputs=[c.state, c.ask], js=moved)
-
-    def _wire_search(self) -> None:
-        c, r = self.controls, self.results
-        parts, asked = [r.wanted, r.unwanted], {**c.shown, "hidden": c.state}
+        inputs = [c.query, c.gallery, c.systems, c.k, c.reference, r.wanted, r.unwanted]
         asking = (
-            *(c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit),
-            *(c.ask.change, c.systems.input, c.k.input),
+            *(page.load, c.ask.change, c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit),
+            *(c.systems.input, c.k.input, c.examples.ask, c.picture_examples.ask, c.reference.ask),
+            *(r.understood.ask, r.parts.ask, r.stage.ask, r.columns.ask),
         )
-        gr.on(asking, None, outputs=r.problem, js="() => ''")  # not by an answer, which may be an older one
-        answered = gr.on(
-            asking,
-            self._answering.on_search,
-            [r.answer, *parts],
+        sent = [c.request, c.query, r.problem]  # the problem is not cleared by an answer, which may be an older one
+        for event in asking:
+            event(None, [c.ask, *inputs], sent, js="nt2vr.send", **JS_ONLY)
+        answered = c.request.change(
+            self.on_search,
+            [c.request, r.answer],
             [
-                *(r.answer, r.marked, r.problem, r.understood, r.parts, r.menu, r.columns),
-                *(r.index, r.indexing, self._watch.timer),
+                *(r.answer, r.answered, r.problem, r.understood, r.parts, r.menu, r.columns, r.index, r.indexing),
+                *(self._watch.timer, c.gallery, c.systems, c.examples, self.head),
             ],
-            inputs_kwargs=asked,
             trigger_mode="always_last",
             show_progress="minimal",
             show_progress_on=r.columns,
             **PRIVATE,
         )
-        settled = [*parts, *r.sliders, c.state]
-        answered.success(None, inputs=[r.understood, *parts, c.state], outputs=settled, js="nt2vr.settle")
-        wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask)
+        answered.success(None, [r.answered, *inputs], [*inputs, *r.sliders], js="nt2vr.settle", **JS_ONLY)
+
+    def _wire_inputs(self) -> None:
+        c, r = self.controls, self.results
+        c.with_picture.click(None, js="nt2vr.chooseFiles")
+        c.gallery.input(None, [c.gallery, c.query, c.k, c.ask], c.ask, js="nt2vr.enter", **JS_ONLY)
+        added = c.reference.added(self.on_added, c.reference, [c.reference, r.problem, c.ask], **PRIVATE)
+        added.then(None, js="nt2vr.pictureRead")
+        liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
+        for event in (liked, *r.systems_added):
+            event.success(None, outputs=c.ask, js="nt2vr.ask", **JS_ONLY)
+        for slider in r.sliders:
+            slider.release(None, slider, c.ask, js=script("moved", slider.elem_id), **JS_ONLY)
 
     def _wire_clips(self) -> None:
         c, r = self.controls, self.results
@@ -405,52 +303,29 @@ class SearchTab:
         )
         c.gallery.focus(lambda: gr.Dropdown(gallery_choices(self.galleries)), None, c.gallery, queue=False, **QUIET)
 
-    def _opens(self, tabs: gr.Tabs) -> OpensQueries:
-        c, r = self.controls, self.results
-        outputs = [*c.shown.values(), c.state, r.answer, tabs, c.examples, self.head]
+    def on_search(self, sent: str, previous: Answer | None, visitor: gr.Request) -> Updates:
+        """Search, after opening the request's link; if that fails, what is shown stays."""
+        r, shown = self.results, Updates()
+        try:
+            asked = Request.of(sent)
+            state, filled = SearchState.of_link(asked.link), dict[str, Any]()
+            if asked.opened:
+                state, shown = self._opened(asked, visitor)
+                filled = {"q": state.q, "gallery": state.gallery, "systems": state.systems, "k": state.k}
+            if asked.references is not None:
+                state = replace(state, references=tuple(asked.references))
+            elif asked.opened:
+                filled["references"] = self._references.view(state.references)
+            shown[r.answered] = {"number": asked.number, "inputs": filled}
+            found, settled = self._answered(state, previous, visitor)
+        except Nt2vrError as error:
+            return {**shown, r.problem: problem(error)}
+        settled["inputs"] |= filled
+        return {**shown, **found, r.answered: {"number": asked.number, **settled}}
 
-        def opened(link: Mapping[str, str]) -> Updates:
-            values, choices, about = self._opened(link)
-            shown = {component: values["shown"][name] for name, component in c.shown.items()}
-            return {
-                **shown,
-                **{menu: gr.Dropdown(choice, value=shown[menu]) for menu, choice in choices.items()},
-                **about,
-                c.state: values["hidden"],
-                r.answer: None,  # so that the next search takes the link's parts and literal words
-                tabs: gr.Tabs(selected="search"),
-            }
-
-        def on_back(address: str) -> Updates:
-            return opened(dict(parse_qsl(address.removeprefix("?"))))
-
-        def on_gallery(address: str, *_: Any) -> Any:
-            if not address:
-                return gr.skip()
-            updates = opened(dict(parse_qsl(address)))
-            del updates[c.reference]  # is searched for in the other gallery, too
-            return {**updates, c.ask: f"{time.monotonic()}"}
-
-        def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
-            def on_open(data: gr.EventData) -> Updates:
-                return opened(link_of(data))
-
-            self._asks(event(on_open, None, outputs, **PRIVATE))
-
-        self._asks(
-            r.understood.back(on_back, c.ask, outputs, js="nt2vr.address", trigger_mode="always_last", **PRIVATE)
-        )
-        left = [c.ask, c.gallery, c.query, c.k]
-        c.gallery.input(on_gallery, left, [*outputs, c.ask], js="nt2vr.enter", **QUIET)
-        return opens
-
-    def _opened(self, link: Mapping[str, str]) -> tuple[dict[str, Any], Updates, Updates]:
-        """Read a link as far as its gallery and clips still exist.
-
-        Returns the values by name, each menu's choices, and what is said of the gallery.
-        """
-        c = self.controls
-        names = self.galleries.built_in.system_names(link.get("systems", "").split("|"))
+    def _opened(self, asked: Request, visitor: gr.Request) -> tuple[SearchState, Updates]:
+        """Read a link as far as its gallery, systems and clips still exist, and return what the page says of these."""
+        c, link = self.controls, asked.link
         try:
             gallery = self.galleries.key(link.get("gallery", ""))
         except Nt2vrError as error:
@@ -458,9 +333,10 @@ class SearchTab:
             warn(error)
         searcher = self.galleries.searcher(gallery)
         query = own_examples(searcher.gallery)[0] if gallery and "q" not in link else DEFAULT_QUERY
-        default = self.galleries.default_systems(gallery)
-        state = SearchState.of_link({**link, "gallery": gallery}, names, query, default)
-        if dropped := dropped_systems(link, names):
+        state = SearchState.of_link({**link, "gallery": gallery}, query)
+        names = self.galleries.built_in.system_names(state.systems)
+        state, dropped = state.shown_of(names, self.galleries.default_systems(gallery))
+        if dropped:
             warn(ConfigError(dropped))
         known = self._references.known(state.references)
         if len(known) < len(state.references):
@@ -470,23 +346,64 @@ class SearchTab:
                 known = self._references.with_uploads(known, [upload])
             except Nt2vrError as error:
                 warn(error)
-        shown = {name: getattr(state, name) for name in c.shown} | {"references": self._references.view(known)}
-        choices = {c.gallery: gallery_choices(self.galleries), c.systems: system_choices(names)}
-        about = {
+        return replace(state, references=known), {
+            c.gallery: gr.Dropdown(gallery_choices(self.galleries)),
+            c.systems: gr.Dropdown(system_choices(names)),
             c.examples: examples_view(searcher),
-            self.head: status_line(self.galleries, gallery, LocalContext.request.get(None)),
+            self.head: status_line(self.galleries, gallery, visitor),
         }
-        return {"shown": shown, "hidden": state.hidden}, choices, about
 
-    def on_load(self, remembered: str, request: gr.Request) -> Updates:
-        """Read the page's link, or the settings that the browser remembers, for the browser to apply."""
-        link = request.query_params
-        values, choices, about = self._opened(link if NAMES & link.keys() else dict(parse_qsl(remembered)))
-        return {
-            **{menu: gr.Dropdown(choice) for menu, choice in choices.items()},
-            **about,
-            self.controls.link: values,
+    def _answered(
+        self, state: SearchState, previous: Answer | None, visitor: gr.Request
+    ) -> tuple[Updates, dict[str, Any]]:
+        """Search; return what shows the answer, and what the browser fills in."""
+        searcher = self.galleries.searcher(state.gallery)
+        state, query, parsed = with_corrections(state, searcher.understand)
+        if state.flip or not self._watch.replays(state.q, state.gallery):
+            state = replace(state, replay="")
+        answer, lacking = self._search(state, query)
+        flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
+        other = self._search(replace(state, flip="" if state.flip else "1"), query)[0] if flips else None
+        marked = Marked() if state.flip else self.marked(state.judged, state.q, state.gallery)
+        state = state if marked.video_ids or state.flip else replace(state, judged="")
+        understood = understood_view(answer, state, parsed, remark(searcher, answer, state.references))
+        videos = () if state.references or searcher.is_library else searcher.gallery.videos
+        r, job = self.results, self.indexing.under_way(state.gallery) if state.gallery else None
+        drawings = self.indexing.drawings(state.gallery, state.systems, self.permissions, visitor, again=not lacking)
+        found = {
+            r.answer: answer,
+            r.parts: parts_view(answer, parsed),
+            r.menu: downloads(answer),
+            r.understood: {**understood, **offers_view(answer, videos), **self._watch.offers(visitor, state.gallery)},
+            r.columns: self._columns(answer, state, marked, other),
+            **self._watch.awake(),
+            r.index: index_view(answer, lacking, job, self.permissions.refusal(visitor, "import"), drawings=drawings),
+            r.indexing: gr.Timer(active=job is not None),
         }
+        wanted, unwanted = part_texts(query)
+        boxes = {"wanted": wanted, "unwanted": unwanted}
+        return found, {"link": state.link, "inputs": boxes, "sliders": sliders_view(answer, state)}
+
+    def _search(self, state: SearchState, query: Query) -> tuple[Answer, NotIndexedError | None]:
+        """Search; an answer without columns comes with the reason."""
+        searcher, literal = self.galleries.searcher(state.gallery), state.literal.split("|")
+        given = self._references.resolve(state.references, state.gallery)
+        asked, denied = (query.affirmed, query) if state.flip else (query, None)
+        try:
+            answer = searcher.search(asked, state.systems, state.k, given, state.strengths, literal)
+        except NotIndexedError as error:
+            return Answer(asked, (), gallery=state.gallery, denied=denied), error
+        return replace(answer, denied=denied), None
+
+    def _columns(self, answer: Answer, state: SearchState, marked: Marked, other: Answer | None) -> dict[str, Any]:
+        searcher, urls = self.galleries.searcher(state.gallery), partial(self.media.urls, state.gallery)
+        view_of = partial(columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other)
+        view = view_of(answer) | beside(state.references, state.gallery, answer)
+        view["flies"] = key_of(state.q, state.gallery, state.references)
+        given = self._references.resolve(state.references, state.gallery)
+        question = Question(searcher, answer.query, state.k, given, state.strengths, state.literal.split("|"))
+        key = key_of(replace(state, systems=()))
+        return self._watch.columns(view, answer, key, question, view_of, bool(state.replay))
 
     def on_like(self, answer: Answer | None, references: dict[str, Any], event: gr.EventData) -> tuple[Any, Any]:
         clip, wanted = event_value(event, "id", str), event_value(event, "wanted", int)

@@ -229,8 +229,7 @@ class Watch:
     ) -> None:
         """Wire the sliders of the columns, the panel and the timer; a change of `ask` searches."""
         moved = columns.epoch(self.on_epoch, systems, systems, **QUIET)
-        for event in (moved.success, columns.more):
-            event(None, outputs=ask, js="nt2vr.ask")
+        moved.success(None, outputs=ask, js="nt2vr.ask")
         panel = [self.panel, self.timer, self._watched]
         looked, updated = [query, systems, answer, self._watched, self._joins], [*panel, self._joins]
         page.load(self.on_visit, systems, panel, **QUIET)

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -22,6 +21,7 @@ from nt2vr.ui.search.results import (
     downloads,
     offers_view,
     parts_view,
+    sliders_view,
     told,
     understood_view,
     with_corrections,
@@ -49,7 +49,7 @@ def columns(*rankings: Ranking, query: Query = NEGATED) -> list[dict]:  # type: 
 
 
 def understood(answer: Answer, parsed: Query | None = None, **state: Any) -> dict[str, Any]:
-    return understood_view(answer, SearchState(**state), {}, parsed or answer.query)
+    return understood_view(answer, SearchState(**state), parsed or answer.query)
 
 
 def no_urls(video: Video) -> dict[str, str]:
@@ -111,13 +111,12 @@ def test_a_slider_shows_what_its_strategy_used_and_only_where_a_name_does_not_fi
         Ranking(System("CLIP-neg", "anchored"), (), strength=0.0),
         Ranking(System("CLIP", "spherical", 0.9), (), strength=0.9),
     )
-    boolean, rectified, anchored, spherical = understood(
-        Answer(NEGATED, rankings), strengths={"alpha": "0.8", "beta": "", "lambda": "", "t": ""}
-    )["sliders"]
-    assert boolean == {"word": "alpha", "value": 0.8, "used": False}
-    assert rectified == {"word": "beta", "value": None, "used": False}
-    assert anchored == {"word": "lambda", "value": 2.1, "used": True}
-    assert spherical == {"word": "t", "value": None, "used": False}
+    state = SearchState(strengths={"boolean": 0.8})
+    boolean, rectified, anchored, spherical = sliders_view(Answer(NEGATED, rankings), state)
+    assert boolean == {"visible": "hidden", "value": 0.8}
+    assert rectified == {"visible": "hidden", "value": 1.0}
+    assert anchored == {"visible": True, "value": 2.1}
+    assert spherical == {"visible": "hidden", "value": 0.95}
 
 
 def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
@@ -203,41 +202,23 @@ def test_a_corrected_sentence_marks_what_is_unwanted_now() -> None:
     assert pieces("a dog and a cat and a big ball", "") == [("plain", text)]
 
 
-def test_corrections_hold_until_the_sentence_changes_and_are_those_of_a_link_before_the_first_answer() -> None:
-    def understand(text: str, editing: bool) -> Query:
-        return Query(text, ("a dog",), ("cat", "the dog") if editing else ("cat",))
-
-    def parts(state: SearchState, shown: str | None, wanted: str, unwanted: str) -> tuple[str, str, tuple[str, ...]]:
-        previous = None if shown is None else Answer(Query(shown), ())
-        found, query, parsed = with_corrections(state, previous, (wanted, unwanted), understand)
-        assert parsed == understand(state.q, bool(state.references))
-        return found.parts, found.literal, query.unwanted
-
-    state = SearchState("a dog, no cat", literal="dog")
-    assert parts(state, state.q, "a dog", "bird") == ("a dog|bird", "dog", ("bird",))
-    assert parts(state, "a horse", "a dog", "bird") == ("", "", ("cat",))
-    for boxes in ("cat", "cat, the dog"):  # as understood, with a reference or without
-        assert parts(state, state.q, "a dog", boxes) == ("", "dog", ("cat",))
-    assert parts(replace(state, parts="x|bird"), None, "", "") == ("x|bird", "dog", ("bird",))
-    assert parts(state, None, "", "") == ("", "dog", ("cat",))
-
-
-def test_a_negation_taken_away_is_struck_out_and_holds_until_the_sentence_changes() -> None:
+def test_a_negation_taken_away_is_struck_out_and_corrections_replace_what_is_understood() -> None:
     answer = Answer(NEGATED.affirmed, (), denied=NEGATED)
     view = understood(answer, NEGATED, q=NEGATED.text, flip="1")
     cues = [piece for piece in view["pieces"] if piece["flips"]]
     assert [(cue["text"], cue["flips"]["pressed"]) for cue in cues] == [("no", "true")]
-    nothing = {"literal": "", "parts": "", "replay": ""}
-    assert view["settled"] == {"wanted": "a dog", "unwanted": "cat", "flip": "1", **nothing}
 
-    def flip(text: str) -> str:
-        state = SearchState(text, flip="1")
-        found, *_ = with_corrections(
-            state, answer, ("a dog", "cat"), lambda text, editing: replace(NEGATED, text=text)
-        )
-        return found.flip
+    def understand(text: str, editing: bool) -> Query:
+        return Query(text, ("a dog",), ("cat", "the dog") if editing else ("cat",))
 
-    assert [flip("a dog, no cat"), flip("a dog and cat"), flip("a bird, no cat")] == ["1", "", ""]
+    def corrected_by(parts: str) -> tuple[str, str, tuple[str, ...]]:
+        state, query, parsed = with_corrections(SearchState(NEGATED.text, parts=parts, flip="1"), understand)
+        assert parsed == understand(NEGATED.text, False)
+        return state.parts, state.flip, query.unwanted
+
+    assert corrected_by("a dog|bird") == ("a dog|bird", "1", ("bird",))
+    assert corrected_by("") == corrected_by("a dog|cat") == ("", "1", ("cat",))
+    assert corrected_by("a dog|") == ("a dog|", "", ())  # without a negation there is nothing to take away
 
 
 def test_each_column_counts_the_clips_that_stay_when_the_negation_is_flipped() -> None:

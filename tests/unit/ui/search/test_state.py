@@ -1,12 +1,13 @@
 """The state of a search, read from links and from the page."""
 
-from dataclasses import replace
+import json
 from typing import Any
 
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.ui.search.state import Chosen, SearchState, dropped_systems
+from nt2vr.search.searcher import DEFAULT_SYSTEMS
+from nt2vr.ui.search.state import Chosen, Request, SearchState
 
 NAMES = ["CLIP", "CLIP drop", "CLIP-bnl", "CLIP-neg", "CLIP boolean"]
 FULL = SearchState(
@@ -15,7 +16,7 @@ FULL = SearchState(
     ["CLIP drop", "CLIP"],
     6,
     (Chosen("clip1", "b21d01fd7844", weight=0.25),),
-    {"alpha": "0.8", "beta": "1.5", "lambda": "2.5", "t": ""},
+    {"boolean": 0.8, "rectified": 1.5, "anchored": 2.5},
     "report:3",
     "kid|dogs",
     "a dog|cat, bird",
@@ -25,54 +26,67 @@ FULL = SearchState(
 
 
 def read(**link: str) -> SearchState:
-    return SearchState.of_link(link, NAMES)
-
-
-def sent(state: SearchState, **others: Any) -> dict[str, Any]:
-    """What the page sends of a state."""
-    values = {name: getattr(state, name) for name in ("q", "gallery", "systems", "k")}
-    references = {"references": [vars(each) for each in state.references]}
-    return {**values, "references": references, "hidden": state.hidden, **others}
+    return SearchState.of_link(link)
 
 
 def test_a_link_survives_being_written_and_read() -> None:
-    assert read(**{name: str(value) for name, value in FULL.link.items()}) == FULL
+    assert read(**FULL.link) == FULL
 
 
-def test_the_page_sends_a_state_back_as_it_is() -> None:
-    assert SearchState.of_page(**sent(FULL)) == FULL
-    assert SearchState.of_page(**sent(FULL, systems=None)).systems == []
+def test_a_browsers_request_is_read_and_another_form_is_refused_in_a_sentence() -> None:
+    chip = {"clip": "a", "weight": 0.25, "wanted": False}
+    request = Request.of(json.dumps({"number": 3, "link": FULL.link, "opened": True, "references": [chip]}))
+    assert SearchState.of_link(request.link) == FULL and (request.number, request.opened) == (3, True)
+    assert request.references == [Chosen("a", weight=0.25, wanted=False)]
+    assert Request.of("") == Request()
 
 
-@pytest.mark.parametrize("hidden", [None, [], "a", {}, {**FULL.hidden, "alpha": 0.8}, {**FULL.hidden, "parts": ["a"]}])
-def test_hidden_values_of_another_form_are_refused(hidden: Any) -> None:
-    with pytest.raises(ConfigError, match="its values are not of the page's form"):
-        SearchState.of_page(**sent(FULL, hidden=hidden))
+@pytest.mark.parametrize(
+    "sent",
+    [
+        None,
+        [],
+        "a",
+        {"link": None},
+        {"link": {"q": 1}},
+        {"link": {"alpha": 0.8}},
+        {"link": {"parts": ["a"]}},
+        {"number": "1"},
+        {"opened": 1},
+        {"references": {"0": {}}},
+        {"references": [{}]},
+        {"references": [{"clip": "a", "path": "b"}]},
+        {"references": [{"clip": "a"}] * 5},
+    ],
+)
+def test_what_no_page_sends_is_refused_in_a_sentence(sent: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Request.of(json.dumps(sent))
+    assert len(str(caught.value)) < 200 and "\n" not in str(caught.value)
 
 
 def test_an_empty_link_gives_the_defaults() -> None:
-    assert replace(read(), systems=("CLIP", "CLIP-bnl", "CLIP-neg")) == SearchState()
-    own = SearchState.of_link({"gallery": "1"}, NAMES, "beach sunset", ("CLIP drop", "gone"))
+    state, dropped = read().shown_of(NAMES, DEFAULT_SYSTEMS)
+    assert (state.q, state.k, state.systems, dropped) == (SearchState().q, 8, ["CLIP", "CLIP-bnl", "CLIP-neg"], "")
+    own = SearchState.of_link({"gallery": "1"}, "beach sunset").shown_of(NAMES, ("CLIP drop", "gone"))[0]
     assert (own.q, own.gallery, own.systems) == ("beach sunset", "1", ["CLIP drop"])
-    assert SearchState.of_link({"q": "a", "systems": "CLIP"}, NAMES, "b", ("CLIP drop",)).link["systems"] == "CLIP"
-    assert read().systems == ["CLIP", "CLIP-bnl", "CLIP-neg"]
 
 
 def test_impossible_values_are_dropped_or_limited() -> None:
     state = read(systems="GPT|CLIP", k="1000", alpha="-1", like="a|b|c", weight="much|inf|nan")
-    assert (state.systems, state.k, state.moved) == (["CLIP"], 24, {"boolean": 0})
+    assert (state.shown_of(NAMES, ())[0].systems, state.k, state.strengths) == (["CLIP"], 24, {"boolean": 0})
     assert [each.weight for each in state.references] == [0.5, 1, 0.5]
 
 
-def test_at_most_four_systems_are_compared() -> None:
-    assert read(systems="|".join(NAMES)).systems == NAMES[:4]
+def test_at_most_four_systems_are_shown_and_what_a_link_asks_for_in_vain_is_named() -> None:
+    def dropped(*systems: str) -> str:
+        return read(systems="|".join(systems)).shown_of(NAMES, ())[1]
 
-
-def test_what_a_link_asks_for_in_vain_is_named() -> None:
-    assert dropped_systems({"systems": "CLIP|Foo|"}, NAMES) == "'Foo' cannot be shown: there is no such system here."
-    assert dropped_systems({"systems": "|".join(NAMES)}, NAMES).startswith("'CLIP boolean' cannot be shown: at most 4")
-    assert dropped_systems({"systems": "|".join(NAMES[:4])}, NAMES) == dropped_systems({}, NAMES) == ""
-    assert len(dropped_systems({"systems": "|".join(f"{n}" * 1000 for n in range(999))}, NAMES)) < 2000
+    assert read(systems="|".join(NAMES)).shown_of(NAMES, ())[0].systems == NAMES[:4]
+    assert dropped("CLIP", "Foo", "") == "'Foo' cannot be shown: there is no such system here."
+    assert dropped(*NAMES).startswith("'CLIP boolean' cannot be shown: at most 4")
+    assert dropped(*NAMES[:4]) == dropped() == ""
+    assert len(dropped(*(f"{n}" * 1000 for n in range(999)))) < 2000
 
 
 def test_a_link_of_one_picture_reads_as_it_always_did() -> None:
@@ -84,6 +98,6 @@ def test_a_link_keeps_which_clips_are_unwanted_and_every_weight_and_four_of_a_th
     a, b, c = Chosen("a"), Chosen("b", weight=0.25), Chosen("c", weight=1.0, wanted=False)
     link = SearchState(references=(c, a, b)).link
     assert (link["like"], link["unlike"], link["weight"]) == ("a|b", "c", "0.5|0.25|1")
-    assert read(**{name: str(value) for name, value in link.items()}).references == (a, b, c)
+    assert read(**link).references == (a, b, c)
     many = read(like="|".join(f"clip{i}" for i in range(1000)), unlike="x|y", weight="0|" * 1000)
     assert [each.clip for each in many.references] == ["clip0", "clip1", "clip2", "clip3"]
