@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -33,15 +33,19 @@ def no_verdict(query: Query, video: Video, reference: Video | None = None) -> No
     """Give no verdict, for videos of unknown content."""
 
 
+JudgeOf = Callable[[Video], Verdict | None]  # judges clips for one query
+
+
 def judge_beside(
-    judge: Judge, references: Sequence[Reference], video_of: Callable[[str], Video]
-) -> Callable[[Query, Video], Verdict | None]:
-    """Return a judge next to references: with several, or one of unknown content, no clip can be called right."""
+    judge: Judge, query: Query, references: Sequence[Reference], video_of: Callable[[str], Video]
+) -> JudgeOf:
+    """Judge next to references: with several, or one of unknown content, no clip can be called right."""
     wanted = [reference for reference in references if reference.wanted]
     if len(wanted) == 1 and wanted[0].video_id:
-        return partial(judge, reference=video_of(wanted[0].video_id))
+        reference = video_of(wanted[0].video_id)
+        return lambda video: judge(query, video, reference)
 
-    def verdict(query: Query, video: Video) -> Verdict | None:
+    def verdict(video: Video) -> Verdict | None:
         found = judge(query, video)
         return None if wanted and found == "right" else found
 
@@ -122,6 +126,13 @@ def _is_adjacent(first: Video, second: Video) -> bool:
     return first.start <= ends[1] and second.start <= ends[0]
 
 
+def ranks_of(groups: Sequence[Sequence[Found]], found: Sequence[Found]) -> dict[str, int]:
+    """Rank clips: all of a hit alike, then those found besides, one by one."""
+    ranks = {video.video_id: rank for rank, group in enumerate(groups, 1) for video, _ in group}
+    others = [video.video_id for video, _ in found if video.video_id not in ranks]
+    return ranks | {video_id: rank for rank, video_id in enumerate(others, len(groups) + 1)}
+
+
 def moments_of(hit: Sequence[Found]) -> tuple[Moment, ...]:
     """List the windows of a hit in temporal order; none for a complete video or a picture."""
     windows = [Moment(video.video_id, video.start, video.end, round(score, 4)) for video, score in hit if video.film]
@@ -174,6 +185,16 @@ class Ranking:
     def counts(self) -> dict[Verdict, int]:
         verdicts: tuple[Verdict, ...] = ("right", "violation", "miss")
         return {verdict: sum(hit.verdict == verdict for hit in self.hits) for verdict in verdicts}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain JSON data."""
+        return {
+            "name": self.system.name,
+            **({} if self.epoch is None else {"epoch": self.epoch}),
+            **_given(read_as=dict(self.read_as), reads=self.reads, missing=self.missing),
+            **({"recall": round(self.recall, 4)} if self.recall < 1 else {}),
+            "hits": [hit.as_dict() for hit in self.hits],
+        }
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with one row per hit."""
@@ -246,6 +267,11 @@ class Answer:
     def has_verdicts(self) -> bool:
         return any(hit.verdict for ranking in self.rankings for hit in ranking.hits)
 
+    @property
+    def moments(self) -> set[str]:
+        """The ids of all windows of films that were found."""
+        return {each.video_id for ranking in self.rankings for hit in ranking.hits for each in hit.moments}
+
     def as_typed(self, ranking: Ranking) -> tuple[str, ...]:
         """List the words that were substituted for other systems but not for this one, which knows them."""
         return tuple(word for word in self.read_as if word not in {*ranking.read_as, *ranking.unseen})
@@ -261,30 +287,18 @@ class Answer:
         return tuple(_see(ranking, video_id) for ranking in self.rankings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the answer as plain JSON data, the same in all APIs."""
+        """Return the answer as plain JSON data, the same in all APIs; without what it does not have."""
+        query = {"text": self.query.text, "wanted": list(self.query.wanted), "unwanted": list(self.query.unwanted)}
         return {
-            "query": {
-                "text": self.query.text,
-                "wanted": list(self.query.wanted),
-                "unwanted": list(self.query.unwanted),
-                **({"notice": self.query.notice} if self.query.notice else {}),
-                **({"read_as": self.read_as} if self.read_as else {}),
-            },
-            **({"gallery": self.gallery} if self.gallery else {}),
-            **({"judged_by": self.judged_by} if self.judged_by and self.has_verdicts else {}),
-            "systems": [
-                {
-                    "name": ranking.system.name,
-                    **({} if ranking.epoch is None else {"epoch": ranking.epoch}),
-                    **({"read_as": dict(ranking.read_as)} if ranking.read_as else {}),
-                    **({"reads": ranking.reads} if ranking.reads else {}),
-                    **({"missing": ranking.missing} if ranking.missing else {}),
-                    **({"recall": round(ranking.recall, 4)} if ranking.recall < 1 else {}),
-                    "hits": [hit.as_dict() for hit in ranking.hits],
-                }
-                for ranking in self.rankings
-            ],
+            "query": query | _given(notice=self.query.notice, read_as=self.read_as),
+            **_given(gallery=self.gallery, judged_by=self.judged_by if self.has_verdicts else ""),
+            "systems": [each.as_dict() for each in self.rankings],
         }
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """Leave out what is empty."""
+    return {name: value for name, value in values.items() if value}
 
 
 def _see(ranking: Ranking, video_id: str) -> Seen:

@@ -1,5 +1,6 @@
 """Verdicts from captions, for clips whose content is known only from descriptions."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from nt2vr.errors import QueryError
@@ -30,16 +31,23 @@ def judge_by_captions(query: Query, video: Video, reference: Video | None = None
         else is there; otherwise None.
     """
     said = [_content_of(caption) for caption in video.captions]
-    unwanted = [content for part in query.unwanted if (content := _content_of(part))]
-    if any(content <= caption for content in unwanted for caption in said):
+    unwanted = [content for content in map(_content_of, query.unwanted) if content]
+    if any(_is_said(content, said) for content in unwanted):
         return "violation"
-    everything = frozenset().union(*said)
-    denied = {word for content in unwanted for word in content}
-    is_open = reference or query.others
-    if is_open or any(related(word) & everything or derived_from(word, everything) for word in denied):
+    denied, everything = frozenset[str]().union(*unwanted), frozenset[str]().union(*said)
+    if reference or query.others or any(_is_near(word, everything) for word in denied):
         return None
     wanted = _content_of(" ".join(query.wanted))
-    return "right" if wanted and any(wanted <= caption for caption in said) else None
+    return "right" if wanted and _is_said(wanted, said) else None
+
+
+def _is_said(content: frozenset[str], captions: Sequence[frozenset[str]]) -> bool:
+    return any(content <= caption for caption in captions)
+
+
+def _is_near(word: str, said: frozenset[str]) -> bool:
+    """Whether a word that means nearly the same is said, so that the thing itself may be there."""
+    return bool(related(word) & said or derived_from(word, said))
 
 
 @lru_cache(_READ)

@@ -10,6 +10,7 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.media.picture import fit
 from nt2vr.models.device import on_gpu
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.references import CovrVectors, Reference, Weights, attends, combine, fusion_of, merge_references
@@ -77,36 +78,42 @@ def _embed(
     texts = texts_of(query)
     known = dict(zip(texts, encoder.encode_text(texts), strict=True)) if texts else {}
     parts = parts_of(encoder, query, known)
-    if not references:
-        return parts
     shown = [clips[each.video_id] if each.video_id else _embed_frames(encoder, each) for each in references]
     picture, away = merge_references(shown, references)
     if picture is None:
         return replace(parts, away=away)
-    sentence, wanted, nothing = parts.sentence, parts.wanted, np.zeros_like(picture)
-    covr = CovrVectors(
-        picture,
-        nothing if sentence is None else sentence,
-        nothing if wanted is None else wanted,
-        np.asarray(parts.unwanted.sum(axis=0)),
-    )
+    wanted = [each for each in references if each.wanted]
+    covr = _covr(parts, picture)
     if attends(encoder):
-        asked = [each for each in references if each.wanted]
-        seen = [
-            frames[each.video_id] if each.video_id else encoder.each_frame(_encode_frames(encoder, each))
-            for each in asked
-        ]
-        tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
-        covr = replace(covr, tokens=tokens.reshape(-1, encoder.embed_dim), frames=np.concatenate(seen))
+        covr = replace(covr, **_attended(encoder, query, wanted, frames))
     weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
-    share = max(each.weight for each in references if each.wanted)
+    share = max(each.weight for each in wanted)
     return replace(
         parts,
-        sentence=_mix(sentence, picture, share),
-        wanted=_mix(wanted, picture, share),
+        sentence=_mix(parts.sentence, picture, share),
+        wanted=_mix(parts.wanted, picture, share),
         combined=partial(combine, query=covr, weights=weights, fusion=fusion),
         away=away,
     )
+
+
+def _attended(
+    encoder: OpenClipEncoder, query: Query, references: Sequence[Reference], frames: Mapping[str, Vector]
+) -> dict[str, Vector]:
+    """Return what a fusion with cross-attention reads: the sentence's tokens, and the references' frames."""
+    tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
+    seen = [
+        frames[each.video_id] if each.video_id else encoder.each_frame(_encode_frames(encoder, each))
+        for each in references
+    ]
+    return {"tokens": tokens.reshape(-1, encoder.embed_dim), "frames": np.concatenate(seen)}
+
+
+def _covr(parts: Parts, picture: Vector) -> CovrVectors:
+    """Return the vectors that combinations are made of; what a query lacks is zero."""
+    nothing = np.zeros_like(picture)
+    sentence, wanted = (nothing if each is None else each for each in (parts.sentence, parts.wanted))
+    return CovrVectors(picture, sentence, wanted, np.asarray(parts.unwanted.sum(axis=0)))
 
 
 def _embed_frames(encoder: Encoder, reference: Reference) -> Vector:

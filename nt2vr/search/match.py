@@ -1,8 +1,8 @@
 """Which caption fits? Several lines scored for one clip or picture by each system: the opposite question of search."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from nt2vr.search.strategies import Vector, searched
 from nt2vr.search.systems import System
 
 MIN_LINES, MAX_LINES = 2, 8
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -84,16 +85,20 @@ def match(
         assert isinstance(query, Query), "lines are texts"
         return query, _scores(searcher, panel, query, clips, shown.video_id)
 
-    found = []
-    for number, each in enumerate(searcher.each(lines, panel, scored), 1):
-        if isinstance(each, Nt2vrError):
-            raise type(each)(f"Line {number}: {each}")
-        found.append(each)
+    found = list(_all(searcher.each(lines, panel, scored)))
     queries = tuple(query for query, _ in found)
     verdicts = tuple(searcher.judge(query, video) if video else None for query in queries)
     by_system = zip(panel.systems, zip(*(scores for _, scores in found), strict=True), strict=True)
     judged_by = "captions" if any(verdicts) and searcher.judge is judge_by_captions else ""
     return Match(queries, verdicts, tuple(Scored(system, scores) for system, scores in by_system), judged_by)
+
+
+def _all(results: Iterable[T | Nt2vrError]) -> Iterator[T]:
+    """Raise the first error, with the number of its line."""
+    for number, each in enumerate(results, 1):
+        if isinstance(each, Nt2vrError):
+            raise type(each)(f"Line {number}: {each}")
+        yield each
 
 
 def _scores(

@@ -19,7 +19,19 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query, check_query, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
-from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, no_verdict
+from nt2vr.search.answers import (
+    Answer,
+    Found,
+    Hit,
+    Judge,
+    JudgeOf,
+    Ranking,
+    judge_beside,
+    merge_windows,
+    moments_of,
+    no_verdict,
+    ranks_of,
+)
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import embed_gallery, open_indexed
 from nt2vr.search.embed_query import embed_query, texts_of
@@ -209,23 +221,23 @@ class Searcher:
         """
         rows = {video.video_id: row for row, video in enumerate(self.gallery.videos)}
         scores = {system.name: np.full((len(queries), len(rows)), np.nan, np.float32) for system in panel.systems}
-
-        def score(query: Asked) -> dict[str, Vector]:
-            found = {}
-            for system, parts in zip(panel.systems, self.parts(query, panel), strict=True):
-                embedded = panel.loaded[system.model].view(self)
-                vector, exclusion = searched(system.strategy, parts, embedded.embeddings)
-                if vector is not None:
-                    found[system.name] = scores_of(embedded.clips(exclusion), vector, exclusion)
-            return found
-
         seen = {name: model.view(self).gallery.videos for name, model in panel.loaded.items()}
         columns = {system.name: [rows[each.video_id] for each in seen[system.model]] for system in panel.systems}
-        results = self.each(queries, panel, score)
+        results = self.each(queries, panel, lambda query: self._scores(query, panel))
         for row, result in enumerate(results):
             for name, values in ({} if isinstance(result, Nt2vrError) else result).items():
                 scores[name][row, columns[name]] = values
         return scores, [result if isinstance(result, Nt2vrError) else None for result in results]
+
+    def _scores(self, query: Asked, panel: Panel) -> dict[str, Vector]:
+        """Score all clips by system; a system with nothing to search for is left out."""
+        found = {}
+        for system, parts in zip(panel.systems, self.parts(query, panel), strict=True):
+            embedded = panel.loaded[system.model].view(self)
+            vector, exclusion = searched(system.strategy, parts, embedded.embeddings)
+            if vector is not None:
+                found[system.name] = scores_of(embedded.clips(exclusion), vector, exclusion)
+        return found
 
     def each(
         self, queries: Sequence[str | Asked | Nt2vrError], panel: Panel, work: Callable[[Asked], T]
@@ -334,48 +346,69 @@ class Searcher:
         return loaded
 
     def _rank(self, typed: Asked, system: System, panel: Panel, parts: Parts) -> Ranking:
-        model, references = panel.loaded[system.model], panel.references
-        encoder, embedded, query = model.encoder, model.view(self), parts.query
-        vector, exclusion = searched(system.strategy, parts, embedded.embeddings)
-        reads = getattr(encoder, "reads", None) if system.strategy == "plain" else None  # not every `Encoder` has it
-        unseen = unseen_words(typed, encoder) if isinstance(typed, Query) else ()
-        nothing = Ranking(
+        model = panel.loaded[system.model]
+        encoder, gallery = model.encoder, model.view(self)
+        vector, exclusion = searched(system.strategy, parts, gallery.embeddings)
+        ranking = Ranking(
             system,
             (),
-            tuple(word for word in unseen if word not in parts.read_as),
+            _unseen(typed, encoder, parts.read_as),
             parts.read_as,
-            reads(query.text) if reads and query else "",
+            _reads(system, encoder, parts.query),
             strength=parts.strength,
             epoch=model.epoch,
             notice=model.notice,
-            gallery=embedded,
-            missing=len(embedded.skipped) if self.is_library else 0,
+            gallery=gallery,
+            missing=len(gallery.skipped) if self.is_library else 0,
         )
         if vector is None:
-            return nothing
-        own = no_verdict if query is None else self.judge
-        # captions may have words that the model lacks
-        judged = typed if self.is_library and isinstance(typed, Query) else query or Query("")
-        judge, left_out = judge_beside(own, references, self.video), {each.video_id for each in references}
-        k = len(embedded.gallery.videos) if panel.k is None else panel.k
-        scores, rows = embedded.search(vector, max(k + len(left_out), RANKED), exclusion)
-        found = [(embedded.gallery.videos[row], float(score)) for row, score in zip(rows, scores, strict=True)]
-        found = [(video, score) for video, score in found if video.video_id not in left_out]
+            return ranking
+        left_out = {each.video_id for each in panel.references}
+        k = len(gallery.gallery.videos) if panel.k is None else panel.k
+        scores, rows = gallery.search(vector, max(k + len(left_out), RANKED), exclusion)
+        pairs = ((gallery.gallery.videos[row], float(score)) for row, score in zip(rows, scores, strict=True))
+        found = [(video, score) for video, score in pairs if video.video_id not in left_out]
         groups = merge_windows(found, k)
-        hits = tuple(
-            Hit(video.video_id, rank, round(score, 4), judge(judged, video), video.film, moments_of(group))
-            for rank, group in enumerate(groups, 1)
-            for video, score in group[:1]
+        hits = self._hits(groups, self._judged(typed, parts.query, panel.references))
+        return replace(
+            ranking,
+            notice=ranking.notice or gallery.notice,
+            hits=hits,
+            low=bool(hits) and hits[0].score < _low_score(system, encoder, parts),
+            vector=vector,
+            exclusion=exclusion,
+            ranks=ranks_of(groups, found),
         )
-        ranks = {video.video_id: rank for rank, group in enumerate(groups, 1) for video, _ in group}
-        others = (video.video_id for video, _ in found if video.video_id not in ranks)
-        ranks |= {video_id: rank for rank, video_id in enumerate([*others], len(groups) + 1)}
-        floor = encoder.card.metrics.get(LOW_SCORE, -1.0)
-        is_text = parts.combined is None and parts.away is None and query is not None
-        comparable = is_text and not (query and query.unwanted) and STRATEGIES[system.strategy].is_cosine
-        low = comparable and bool(hits) and hits[0].score < floor
-        notice = nothing.notice or embedded.notice
-        return replace(nothing, notice=notice, hits=hits, low=low, vector=vector, exclusion=exclusion, ranks=ranks)
+
+    def _judged(self, typed: Asked, query: Query | None, references: Sequence[Reference]) -> JudgeOf:
+        """Judge by the query as a model is asked it; in libraries as typed, as captions may have words it lacks."""
+        asked = typed if self.is_library and isinstance(typed, Query) else query
+        return judge_beside(self.judge, asked, references, self.video) if query and asked else lambda _: None
+
+    def _hits(self, groups: Sequence[Sequence[Found]], judge: JudgeOf) -> tuple[Hit, ...]:
+        best = [(group[0], moments_of(group)) for group in groups]
+        return tuple(
+            Hit(video.video_id, rank, round(score, 4), judge(video), video.film, moments)
+            for rank, ((video, score), moments) in enumerate(best, 1)
+        )
+
+
+def _unseen(typed: Asked, encoder: Encoder, read_as: Mapping[str, str]) -> tuple[str, ...]:
+    words = unseen_words(typed, encoder) if isinstance(typed, Query) else ()
+    return tuple(word for word in words if word not in read_as)
+
+
+def _reads(system: System, encoder: Encoder, query: Query | None) -> str:
+    reads = getattr(encoder, "reads", None)  # not every `Encoder` has it
+    return reads(query.text) if reads and query and system.strategy == "plain" else ""
+
+
+def _low_score(system: System, encoder: Encoder, parts: Parts) -> float:
+    """Return the score below which a best clip does not fit; -1 where scores are no cosines with a text alone."""
+    is_text = parts.query is not None and parts.combined is None and parts.away is None
+    if is_text and not parts.query.unwanted and STRATEGIES[system.strategy].is_cosine:
+        return encoder.card.metrics.get(LOW_SCORE, -1.0)
+    return -1.0
 
 
 def _alone(vector: Vector, system: System, encoder: Encoder) -> Parts:

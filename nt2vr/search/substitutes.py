@@ -29,13 +29,15 @@ def substitutes(
     Synonyms are consulted if no other form of a word is known; `literal` words stay as typed.
     """
     unseen = {name: unseen_words(query, model) for name, model in models.items()}
-    kept = {word.lower() for word in literal}
-    known: dict[str, str] = {}
-    for word in dict.fromkeys(word for words in unseen.values() for word in words if word not in kept):
+
+    def substitute(word: str) -> str | None:
         unknowing = [models[name] for name, words in unseen.items() if word in words]
-        knows = cache(lambda text, unknowing=unknowing: not any(each.unseen_words(text) for each in unknowing))
-        if substitute := known_substitute(word, knows, synonyms):
-            known[word] = substitute
+        return known_substitute(
+            word, cache(lambda text: not any(each.unseen_words(text) for each in unknowing)), synonyms
+        )
+
+    words = {word for each in unseen.values() for word in each} - {word.lower() for word in literal}
+    known = {word: found for word in words if (found := substitute(word))}
     return {name: {word: known[word] for word in words if word in known} for name, words in unseen.items()}
 
 

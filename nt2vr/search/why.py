@@ -93,26 +93,31 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
         return replace(why, notice=WHOLE_QUERIES)
     if encoder.embed_dim != len(vector):
         return replace(why, notice=NOT_BY_TEXT)
+    strategy = ranking.system.strategy
     asked = with_words(query, ranking.read_as) if ranking.read_as else query
-    variants = list(_variants(asked, STRATEGIES[ranking.system.strategy].uses))
+    variants = list(_variants(asked, STRATEGIES[strategy].uses))
     tried = variants[:MAX_WORDS]
-    texts = list(dict.fromkeys(text for each in (asked, *(rest for *_, rest in tried)) for text in texts_of(each)))
-    known = dict(zip(texts, embed_texts(encoder, texts), strict=True))
-
-    def embedded(query: Query) -> Parts:
-        return replace(parts_of(encoder, query, known), strength=ranking.strength)
-
-    whole = embedded(asked)
-    found, exclusion = searched(ranking.system.strategy, whole, gallery.embeddings)
+    whole, *others = _embedded([asked, *(rest for *_, rest in tried)], encoder, ranking.strength)
+    found, exclusion = searched(strategy, whole, gallery.embeddings)
     if found is None or not _is_same(_rows(found, exclusion), _rows(vector, ranking.exclusion)):
         return replace(why, notice=NOT_BY_TEXT)
-    words = []
-    for role, place, text, rest in tried:
-        without, taken = searched(ranking.system.strategy, embedded(rest), gallery.embeddings)
-        share = None if without is None else score - float(scores_of(gallery.clips(taken, [row])[0], without, taken))
-        words.append(Word(role, place, text, share))
-    parts = tuple(_parts(asked, whole, ranking.system.strategy, found, exclusion, clip))
+
+    def share(parts: Parts) -> float | None:
+        without, taken = searched(strategy, parts, gallery.embeddings)
+        return None if without is None else score - float(scores_of(gallery.clips(taken, [row])[0], without, taken))
+
+    words = [
+        Word(role, place, text, share(parts)) for (role, place, text, _), parts in zip(tried, others, strict=True)
+    ]
+    parts = tuple(_parts(asked, whole, strategy, found, exclusion, clip))
     return replace(why, parts=parts, words=tuple(words), num_left=len(variants) - len(tried))
+
+
+def _embedded(queries: Sequence[Query], encoder: Encoder, strength: float) -> list[Parts]:
+    """Embed the texts of queries in one batch."""
+    texts = list(dict.fromkeys(text for query in queries for text in texts_of(query)))
+    known = dict(zip(texts, embed_texts(encoder, texts), strict=True))
+    return [replace(parts_of(encoder, query, known), strength=strength) for query in queries]
 
 
 def _variants(asked: Query, roles: Sequence[Role]) -> Iterator[tuple[Role, int, str, Query]]:
@@ -151,13 +156,7 @@ def _parts(
     asked: Query, embedded: Parts, strategy: str, whole: Vector, exclusion: Exclusion | None, clip: Vector
 ) -> Iterator[Part]:
     """Return the parts' similarities, and the weights with which the system's parts make up its score."""
-    named: list[tuple[Role, str, Vector | None]] = [
-        ("sentence", asked.text, embedded.sentence),
-        ("wanted", " ".join(asked.wanted), embedded.wanted),
-        *(("unwanted", text, vector) for text, vector in zip(asked.unwanted, embedded.unwanted, strict=True)),
-        ("anchor", "", embedded.anchor if asked.unwanted else None),
-    ]
-    parts = [(role, text, vector) for role, text, vector in named if vector is not None]
+    parts = _named(asked, embedded)
     if exclusion is not None and len(exclusion.unwanted):
         weights, above = _rectified([role for role, *_ in parts], exclusion, clip)
     else:
@@ -169,6 +168,17 @@ def _parts(
     for place, (role, text, vector) in enumerate(parts):
         if role != "anchor" or place in weights:
             yield Part(role, text, float(clip @ vector), weights.get(place), above.get(place, 0.0))
+
+
+def _named(asked: Query, embedded: Parts) -> list[tuple[Role, str, Vector]]:
+    """List the parts that a query has: role, text and embedding."""
+    named: list[tuple[Role, str, Vector | None]] = [
+        ("sentence", asked.text, embedded.sentence),
+        ("wanted", " ".join(asked.wanted), embedded.wanted),
+        *(("unwanted", text, vector) for text, vector in zip(asked.unwanted, embedded.unwanted, strict=True)),
+        ("anchor", "", embedded.anchor if asked.unwanted else None),
+    ]
+    return [(role, text, vector) for role, text, vector in named if vector is not None]
 
 
 def _rectified(roles: Sequence[Role], exclusion: Exclusion, clip: Vector) -> tuple[dict[int, float], dict[int, float]]:

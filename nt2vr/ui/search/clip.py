@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice, pairwise
+from itertools import chain, groupby, islice, pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -106,26 +106,15 @@ def film_view(answer: Answer, video: Video, windows: Iterable[Video]) -> dict[st
     if not film:
         return {}
     length = max(each.end or each.start for each in film) or 1.0
-    found = {m.video_id for r in answer.rankings for hit in r.hits for m in hit.moments} | {video.video_id}
+    found = {video.video_id, *answer.moments}
 
-    def percent(seconds: float) -> str:
-        return f"{100 * min(seconds / length, 1):.3f}"
+    def moment(each: Video) -> dict[str, Any]:
+        left, width = (f"{100 * min(s / length, 1):.3f}" for s in (each.start, (each.end or length) - each.start))
+        text = times_text(each.start, each.end)
+        return {"id": each.video_id, "left": left, "width": width, "text": text, "here": each == video}
 
-    return {
-        "length": clock(length),
-        "where": times_text(video.start, video.end),
-        "moments": [
-            {
-                "id": each.video_id,
-                "left": percent(each.start),
-                "width": percent((each.end or length) - each.start),
-                "text": times_text(each.start, each.end),
-                "here": each.video_id == video.video_id,
-            }
-            for each in film
-            if each.video_id in found
-        ],
-    }
+    moments = [moment(each) for each in film if each.video_id in found]
+    return {"length": clock(length), "where": times_text(video.start, video.end), "moments": moments}
 
 
 SIDE_BY_SIDE = 2  # systems explained at a time
@@ -170,17 +159,23 @@ def signed(value: float) -> str:
 
 def brief(why: Why, query: Query) -> str:
     """Say in one line what the negation did to a clip's score: its words, if they are searched for, or its parts."""
-    cues = [query.text[start:end].lower() for start, end in query.cues]
-    endings = tuple(cue for cue in cues if not cue[1:].isalpha())  # "n't" of "isn't"
-    named = {word for cue in cues for word in cue.split()}
-    said = [i for i, word in enumerate(why.words) if word.text.lower() in named or word.text.lower().endswith(endings)]
-    shares = [why.words[i].share for i in said]
-    if said and None not in shares:
-        joints = ["", *(" " if before + 1 == i else " … " for before, i in pairwise(said))]  # but not
-        text = "".join(f"{joint}{why.words[i].text}" for joint, i in zip(joints, said, strict=True))
-        return f"“{text}” added {signed(sum(share or 0 for share in shares))}"
+    said = _cue_words(why, query)
+    shares = [word.share for _, word in said if word.share is not None]
+    if said and len(shares) == len(said):
+        joints = (" " if before + 1 == place else " … " for (before, _), (place, _) in pairwise(said))  # but not
+        text = "".join(chain.from_iterable(zip(["", *joints], (word.text for _, word in said), strict=True)))
+        return f"“{text}” added {signed(sum(shares))}"
     taken = [part for part in why.parts if part.role == "unwanted" and part.contribution is not None]
     return f"“{', '.join(part.text for part in taken)}” added {signed(sum(map(_value, taken)))}" if taken else ""
+
+
+def _cue_words(why: Why, query: Query) -> list[tuple[int, Word]]:
+    """List the words that are the query's cues, or end like one, as "isn't" does; with their places."""
+    cues = [query.text[start:end].lower() for start, end in query.cues]
+    endings = tuple(cue for cue in cues if not cue[1:].isalpha())
+    named = {word for cue in cues for word in cue.split()}
+    texts = ((place, word, word.text.lower()) for place, word in enumerate(why.words))
+    return [(place, word) for place, word, text in texts if text in named or text.endswith(endings)]
 
 
 def _system_view(

@@ -69,11 +69,15 @@ def _captions(gallery: Gallery) -> Iterator[str]:
 
 def _named(gallery: Gallery) -> Iterator[str]:
     """Yield the words of files' names: "beach_sunset-02.mp4" is "beach sunset"."""
-    parts = (SPLIT.split(video.path.stem.lower()) for video in _spread(gallery))
-    found = ([match[1] for part in each if (match := WORD.fullmatch(part))] for each in parts)
-    words = ([word for word in each if not CAMERA.fullmatch(word)] for each in found)
-    texts = (" ".join(each) for each in words if any(len(word) > 2 and VOWEL.search(word) for word in each))
-    return iter(dict.fromkeys(text for text in texts if len(text) <= MAX_CHARS))
+    texts = (_words_of(video.path.stem) for video in _spread(gallery))
+    return iter(dict.fromkeys(text for text in texts if text and len(text) <= MAX_CHARS))
+
+
+def _words_of(name: str) -> str:
+    """Return the words of a file's name, without what cameras write; empty if none could be said."""
+    found = (WORD.fullmatch(part) for part in SPLIT.split(name.lower()))
+    words = [match[1] for match in found if match and not CAMERA.fullmatch(match[1])]
+    return " ".join(words) if any(len(word) > 2 and VOWEL.search(word) for word in words) else ""
 
 
 def _spread(gallery: Gallery) -> Sequence[Video]:

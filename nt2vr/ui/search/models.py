@@ -55,13 +55,9 @@ class MoreModels:
                 download = gr.Button("Download and add", elem_id="download", scale=1, min_width=170)
                 cancel = gr.Button("Cancel download", elem_id="download-cancel", scale=1, min_width=150)
             with gr.Row():
-                file = gr.Textbox(
-                    label=f"Or a CLIP checkpoint of your own: a file on this computer ({', '.join(SUFFIXES)})",
-                    placeholder="~/checkpoints/con-clip.pt",
-                    elem_id="import-file",
-                    max_lines=1,
-                    scale=4,
-                )
+                label = f"Or a CLIP checkpoint of your own: a file on this computer ({', '.join(SUFFIXES)})"
+                example = "~/checkpoints/con-clip.pt"
+                file = gr.Textbox(label=label, placeholder=example, elem_id="import-file", max_lines=1, scale=4)
                 upload = gr.UploadButton(
                     "Upload it", file_types=list(SUFFIXES), elem_id="import-upload", scale=1, min_width=170
                 )
@@ -89,32 +85,27 @@ class MoreModels:
 
     def _lay_out_import(self) -> tuple[gr.Textbox, list[gr.components.Component], gr.Button]:
         with gr.Row():
+            named, told = (
+                "default: the file's",
+                "default: told by files beside it, or guessed; or ViT-B-32, or a model here",
+            )
             name = gr.Textbox(
-                label="Name",
-                placeholder="default: the file's",
-                elem_id="import-name",
-                max_lines=1,
-                scale=2,
-                min_width=120,
+                label="Name", placeholder=named, elem_id="import-name", max_lines=1, scale=2, min_width=120
             )
             architecture = gr.Textbox(
                 label="Architecture",
-                placeholder="default: told by files beside it, or guessed; or ViT-B-32, or a model here",
+                placeholder=told,
                 elem_id="import-architecture",
                 max_lines=1,
                 scale=4,
                 min_width=200,
             )
+            choices = [("automatic", ""), *((each, each) for each in ACTIVATIONS)]
             activation = gr.Dropdown(
-                [("automatic", ""), *((each, each) for each in ACTIVATIONS)],
-                value="",
-                label="Activation",
-                elem_id="import-activation",
-                scale=1,
-                min_width=150,
+                choices, value="", label="Activation", elem_id="import-activation", scale=1, min_width=150
             )
-            frames = gr.Number(
-                0,  # an empty box would become 0 in the browser anyway
+            frames = gr.Number(  # an empty box would become 0 in the browser anyway
+                0,
                 label="Frames, 0: automatic",
                 precision=0,
                 minimum=0,

@@ -300,23 +300,23 @@ def told(answer: Answer) -> list[dict[str, str]]:
     """Say by the verdicts what the first and the last system made of a query, each with a `kind`: "good" or "bad"."""
     if not answer.has_verdicts:
         return []
+    rankings = (*answer.rankings[:1], *answer.rankings[1:][-1:])
+    return [found for ranking in rankings if ranking.hits and (found := _told_of(ranking, answer))]
+
+
+def _told_of(ranking: Ranking, answer: Answer) -> dict[str, str]:
     unwanted, by = answer.query.unwanted, f" by {answer.judged_by}" if answer.judged_by else ""
-    shows = "shows it" if len(unwanted) == 1 else "shows some of it"
-    found = []
-    for ranking in (*answer.rankings[:1], *answer.rankings[1:][-1:]):
-        name, total = short_name(ranking.system.name), len(ranking.hits)
-        right, violations, misses = (ranking.counts[verdict] for verdict in ("right", "violation", "miss"))
-        if not total or (not unwanted and not by and right + misses + violations < total):
-            continue
-        if not unwanted:
-            text = f"{name} is right in {right} of {total}{by}."
-        elif violations:
-            text = f"{name} {shows} anyway, in {violations} of {total}{by}."
-        else:
-            text = f"{name} leaves it out{by}{f'; {misses} of {total} miss the rest' * bool(misses)}."
-        is_good = not violations if unwanted else 2 * right >= total
-        found.append({"kind": "good" if is_good else "bad", "text": text})
-    return found
+    name, total = short_name(ranking.system.name), len(ranking.hits)
+    right, violations, misses = (ranking.counts[verdict] for verdict in ("right", "violation", "miss"))
+    if not unwanted:
+        if not by and right + misses + violations < total:
+            return {}
+        return {"kind": "good" if 2 * right >= total else "bad", "text": f"{name} is right in {right} of {total}{by}."}
+    if violations:
+        shows = "shows it" if len(unwanted) == 1 else "shows some of it"
+        return {"kind": "bad", "text": f"{name} {shows} anyway, in {violations} of {total}{by}."}
+    lost = f"; {misses} of {total} miss the rest" if misses else ""
+    return {"kind": "good", "text": f"{name} leaves it out{by}{lost}."}
 
 
 def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]:
@@ -330,7 +330,7 @@ def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]
     parts = [(start, {"text": part}) for start, part in zip(starts, query.unwanted, strict=True)]
     pieces: list[dict[str, Any]] = []
     for start, piece in sorted([*cues, *parts], key=itemgetter(0)):
-        implied = denied_by_nobody().get(pieces[-1].get("cue", "").lower(), "") if pieces and "text" in piece else ""
+        implied = _implied(pieces) if "text" in piece else ""
         if implied and piece["text"].startswith(implied):
             piece = {"text": piece["text"].removeprefix(implied).strip()}  # nobody | people playing
         elif implied and any(cue == start for cue, _ in cues):
@@ -339,6 +339,11 @@ def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]
             piece = {"text": rest.strip()}
         pieces.append(piece)
     return pieces
+
+
+def _implied(pieces: Sequence[Mapping[str, Any]]) -> str:
+    """Return the word of an unwanted part that its cue implies: "people" after "nobody"."""
+    return denied_by_nobody().get(pieces[-1].get("cue", "").lower(), "") if pieces else ""
 
 
 def _word_start(text: str, place: int) -> int:
@@ -376,17 +381,19 @@ def _offers_of(videos: tuple[Video, ...]) -> Offers | None:
 
 def marked_again(query: Query, parsed: Query) -> Query:
     """Return a corrected query with its unwanted words marked in the sentence, and the cues of the parsed one."""
-    words = [(match.start(), match.end(), match[0].lower()) for match in WORD.finditer(query.text)]
-    found = []
-    for part in query.unwanted:
-        sought = [match[0].lower() for match in WORD.finditer(part)]
-        starts = range(len(words) - len(sought) + 1) if sought else ()
-        places = [at for at in starts if [word for *_, word in words[at : at + len(sought)]] == sought]
-        if places:
-            found.append(Span(words[places[-1]][0], words[places[-1] + len(sought) - 1][1]))
-        else:  # not as one phrase
-            found += [Span(start, end) for start, end, word in words if word in sought and word not in ARTICLES]
-    return replace(query, cues=parsed.cues if query.unwanted else (), scopes=tuple(found))
+    scopes = tuple(span for part in query.unwanted for span in _spans_of(part, query.text))
+    return replace(query, cues=parsed.cues if query.unwanted else (), scopes=scopes)
+
+
+def _spans_of(part: str, text: str) -> list[Span]:
+    """Return where a text has a part, as the last such phrase, otherwise all its words but articles."""
+    found = list(WORD.finditer(text))
+    words, sought = [match[0].lower() for match in found], [match[0].lower() for match in WORD.finditer(part)]
+    for at in range(len(words) - len(sought), -1, -1):
+        if sought and words[at : at + len(sought)] == sought:
+            return [Span(found[at].start(), found[at + len(sought) - 1].end())]
+    wanted = {*sought} - ARTICLES
+    return [Span(*match.span()) for match, word in zip(found, words, strict=True) if word in wanted]
 
 
 def _only_verdicts(answer: Answer) -> str:

@@ -95,17 +95,18 @@ class SearchState:
     @property
     def link(self) -> dict[str, Any]:
         """The parameters of the address, without those unused; references are the clips of this gallery."""
-        clips = [each for each in self.references if each.clip and each.gallery == self.gallery]
-        wanted, unwanted = ([each for each in clips if each.wanted is kind] for kind in (True, False))
         values = {
             **{WORDS[name]: str(strength) for name, strength in self.strengths.items()},
             **{name: getattr(self, name) for name in ("gallery", *TEXTS)},
-            "like": "|".join(each.clip for each in wanted),
-            "unlike": "|".join(each.clip for each in unwanted),
-            "weight": "|".join(f"{each.weight:g}" for each in (*wanted, *unwanted)),
+            **_written([each for each in self.references if each.clip and each.gallery == self.gallery]),
         }
         used = {name: value for name, value in values.items() if value}
         return {"q": self.q, "systems": "|".join(self.systems), "k": str(self.k), **used}
+
+    @property
+    def turned(self) -> "SearchState":
+        """The state with the negation taken away, or put back."""
+        return replace(self, flip="" if self.flip else "1")
 
     def shown_of(self, names: Sequence[str], default: Sequence[str]) -> tuple["SearchState", str]:
         """Keep the systems that the page can show, by default those given, and say which of them it cannot."""
@@ -136,6 +137,16 @@ def _read_references(link: Mapping[str, str], gallery: str) -> tuple[Chosen, ...
         Chosen(clip, gallery, weight=_number(weight, 0, 1, DEFAULT_WEIGHT), wanted=wanted)
         for (clip, wanted), weight in zip(clips[:MAX_REFERENCES], weights, strict=False)
     )
+
+
+def _written(clips: Sequence[Chosen]) -> dict[str, str]:
+    """Write references as `_read_references` reads them."""
+    ordered = sorted(clips, key=lambda each: not each.wanted)
+    return {
+        "like": "|".join(each.clip for each in ordered if each.wanted),
+        "unlike": "|".join(each.clip for each in ordered if not each.wanted),
+        "weight": "|".join(f"{each.weight:g}" for each in ordered),
+    }
 
 
 def _number(text: str, low: float, high: float, default: Any = None) -> Any:

@@ -20,7 +20,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.epochs import Question, Recording
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Strength
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.library.media import Media
@@ -102,25 +102,26 @@ class Controls:
         """Lay out query, references, examples, and the choice of gallery and systems."""
         start = SearchState()
         with gr.Row(equal_height=True, elem_id="ask"):
+            bare: dict[str, Any] = {"container": False}
             self.gallery = gr.Dropdown(
                 gallery_choices(galleries),
-                value=start.gallery,
+                value="",
                 label="Gallery",
                 elem_id="gallery",
                 min_width=150,
                 scale=0,
-                container=False,
+                **bare,
             )
+            example = "What clips should show, and what not: a man playing the guitar and not singing"
             self.query = gr.Textbox(
                 start.q,
                 label="Query",
-                lines=1,
                 max_lines=3,
                 elem_id="query",
                 scale=10,
-                placeholder="What clips should show, and what not: a man playing the guitar and not singing",
+                placeholder=example,
                 autofocus=True,
-                container=False,
+                **bare,
             )
             self.with_picture = gr.Button("+ picture", elem_id="with-picture", min_width=110, scale=0)
             # whether a phone shows what else can be chosen; wider pages always do
@@ -140,12 +141,10 @@ class Controls:
                 label="Systems to compare, one per column; the first is the baseline",
                 elem_id="systems",
                 min_width=100,
-                container=False,
+                **bare,
             )
             counts = [(f"top {count}", count) for count in K_CHOICES]
-            self.k = gr.Dropdown(
-                counts, value=start.k, label="Results", elem_id="k", min_width=90, scale=0, container=False
-            )
+            self.k = gr.Dropdown(counts, value=start.k, label="Results", elem_id="k", min_width=90, scale=0, **bare)
         self.ask = gr.Textbox(visible="hidden")  # a State is not in the browser
         self.request = gr.Textbox(visible="hidden", elem_id="request")
 
@@ -178,17 +177,7 @@ class Results:
                     self.unwanted = gr.Textbox(
                         label="Unwanted, separated by commas", elem_id="unwanted", placeholder="the guitar, a dog"
                     )
-                self.sliders = [
-                    gr.Slider(
-                        *strength.slider[:2],
-                        value=strength.default,
-                        step=strength.slider[2],
-                        elem_id=strength.word,
-                        label=f"{strength.symbol}, {strength.meaning} in “{name}”",
-                        visible="hidden",
-                    )
-                    for name, strength in STRENGTHS.items()
-                ]
+                self.sliders = [_slider(name, strength) for name, strength in STRENGTHS.items()]
             self.systems_added = more_models.build(systems, page)
         self.index = template("search-index", {})
         self.columns = template("columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs")
@@ -196,6 +185,12 @@ class Results:
         self.stage = template("stage", {"stories": built_in_stories()})
         self.answer, self.indexing = gr.State(), gr.Timer(1.0, active=False)
         self.answered = gr.JSON(visible="hidden")
+
+
+def _slider(strategy: str, strength: Strength) -> gr.Slider:
+    low, high, step = strength.slider
+    label = f"{strength.symbol}, {strength.meaning} in “{strategy}”"
+    return gr.Slider(low, high, strength.default, step=step, elem_id=strength.word, label=label, visible="hidden")
 
 
 @dataclass
@@ -362,10 +357,10 @@ class SearchTab:
         if state.flip or not self._watch.replays(state.q, state.gallery):
             state = replace(state, replay="")
         answer, lacking = self._search(state, query)
-        flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
-        other = self._search(replace(state, flip="" if state.flip else "1"), query)[0] if flips else None
-        marked = Marked() if state.flip else self.marked(state.judged, state.q, state.gallery)
-        state = state if marked.video_ids or state.flip else replace(state, judged="")
+        was_flipped = previous is not None and previous.denied == query
+        flips = bool(state.flip or (query.unwanted and was_flipped))
+        other = self._search(state.turned, query)[0] if flips else None
+        state, marked = self._marked(state)
         understood = understood_view(answer, state, parsed, remark(searcher, answer, state.references))
         videos = () if state.references or searcher.is_library else searcher.gallery.videos
         r, job = self.results, self.indexing.under_way(state.gallery) if state.gallery else None
@@ -383,6 +378,13 @@ class SearchTab:
         wanted, unwanted = part_texts(query)
         boxes = {"wanted": wanted, "unwanted": unwanted}
         return found, {"link": state.link, "inputs": boxes, "sliders": sliders_view(answer, state)}
+
+    def _marked(self, state: SearchState) -> tuple[SearchState, Marked]:
+        """Return the relevant clips of a judged query, which is one until the sentence changes."""
+        if state.flip:
+            return state, Marked()
+        marked = self.marked(state.judged, state.q, state.gallery)
+        return state if marked.video_ids else replace(state, judged=""), marked
 
     def _search(self, state: SearchState, query: Query) -> tuple[Answer, NotIndexedError | None]:
         """Search; an answer without columns comes with the reason."""

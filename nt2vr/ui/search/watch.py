@@ -14,6 +14,7 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.library.galleries import Galleries
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
+from nt2vr.negation.parse.query import Query
 from nt2vr.progress import duration_text
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.epochs import Entries, KeptRankings, Question, Recording, RunEpochs, epoch_of
@@ -64,21 +65,25 @@ def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: i
         newest: the last epoch so far: what an earlier one misses is missed "for now".
     """
     told = [rankings[number] for number in sorted(rankings) if number <= epoch and rankings[number].hits]
-    hits = [hit for each in told for hit in each.hits]
-    if not (answer.query.unwanted and told) or any(hit.verdict is None for hit in hits):
+    if not (answer.query.unwanted and told) or any(sum(each.counts.values()) < len(each.hits) for each in told):
         return {}
     counts = [each.counts["violation"] for each in told]
     first, *later = [count for count, _ in groupby(counts)]
-    now, total = told[-1].counts, len(told[-1].hits)
-    is_lost = answer.query.wanted and now["miss"] > now["right"]
-    lost = f"{now['miss']} of {total} miss “{' '.join(answer.query.wanted)}”{' for now' if epoch < newest else ''}"
     return {
         "first": f"{first} of {len(told[0].hits)} show “{' or '.join(answer.query.unwanted)}”",
         "gap": len(later) > LATEST,
         "later": later[-LATEST:],
         "kind": "good" if counts[-1] < first else "",
-        "words": lost if is_lost else "",
+        "words": _lost(told[-1], answer.query, epoch < newest),
     }
+
+
+def _lost(now: Ranking, query: Query, goes_on: bool) -> str:
+    """Say that more of the clips lack what is wanted than are right; empty if they do not."""
+    misses = now.counts["miss"]
+    if not query.wanted or misses <= now.counts["right"]:
+        return ""
+    return f"{misses} of {len(now.hits)} miss “{' '.join(query.wanted)}”{' for now' if goes_on else ''}"
 
 
 @dataclass(frozen=True)
@@ -366,15 +371,19 @@ class Watch:
         under_way = training["under_way"]
         if not under_way and not training["error"]:
             return {}
-        entries, model = self._models.entries(), self._model_of(run)
-        shown = (RunEpochs.of(System.named(name, list(entries)).model, entries) for name in systems or ())
-        is_shown = bool(model) and any(own is not None and own.run == model for own in shown)
+        may_join = under_way and not self._is_shown(run, systems or ())
         may_stop = under_way and training["state"] != "stopping" and self.permissions.may("train", request)
         return {
             **training,
             "error": self.permissions.teller(request)(training["error"]),
             "name": short_name(run),
-            "joins": joins == run and not is_shown and under_way,
-            "can_join": joins != run and not is_shown and under_way,
+            "joins": may_join and joins == run,
+            "can_join": may_join and joins != run,
             "may_stop": may_stop,
         }
+
+    def _is_shown(self, run: str, systems: Sequence[str]) -> bool:
+        """Whether a column shows an epoch of a run."""
+        entries, model = self._models.entries(), self._model_of(run)
+        shown = (RunEpochs.of(System.named(name, list(entries)).model, entries) for name in systems)
+        return bool(model) and any(own.run == model for own in shown if own is not None)
