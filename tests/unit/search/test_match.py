@@ -53,11 +53,6 @@ def test_the_true_line_of_a_clip_is_known_and_a_picture_has_none(searcher: Galle
     assert by_file == by_array and by_file.verdicts == (None, None)
 
 
-def test_two_lines_of_one_score_have_no_winner(searcher: GallerySearcher) -> None:
-    found = searcher.match(searcher.video_ids[0], ["a dog", "a dog"], "CLIP")
-    assert found.systems[0].best is None
-
-
 def test_what_cannot_be_matched_is_refused_in_one_sentence(searcher: GallerySearcher) -> None:
     clip = searcher.video_ids[0]
     wrong: list[Any] = [[], ["a dog"], ["a dog"] * (MAX_LINES + 1)]

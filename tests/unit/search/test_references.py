@@ -21,7 +21,6 @@ from nt2vr.search.references import (
     Reference,
     Weights,
     check_number,
-    combine,
     fusion_of,
     merge_references,
     take_away,
@@ -64,14 +63,6 @@ def test_many_queries_at_once_are_each_query_alone(name: str) -> None:
     for row in range(5):
         one = COMBINATIONS[name](CovrVectors(*arrays[:, row]), Weights())
         np.testing.assert_allclose(together[row], one, atol=1e-6)
-
-
-def test_a_model_without_a_fusion_answers_with_parts() -> None:
-    np.testing.assert_array_equal(combine("fusion", QUERY, Weights(), None), COMBINATIONS["parts"](QUERY, Weights()))
-
-
-def test_weights_are_read_from_a_card_and_unknown_names_ignored() -> None:
-    assert Weights.of({"sum": 0.25, "wanted": 2, "of tomorrow": 1}) == Weights(sum=0.25, wanted=2.0)
 
 
 def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.references import Reference
 from nt2vr.search.searcher import LOW_SCORE, MAX_K, Searcher
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS
+from nt2vr.search.strategies import STRENGTHS
 from nt2vr.search.systems import System, check_model_name
 from nt2vr.settings import ASSETS
 from nt2vr.world.edits import judge_video
@@ -166,24 +166,6 @@ def test_boolean_is_wanted_minus_alpha_times_unwanted(searcher: Searcher, alpha:
     assert scores(by_name) == pytest.approx(by_hand, abs=1e-4)
 
 
-def test_anchored_by_one_removes_the_unwanted_direction(searcher: Searcher) -> None:
-    answer = searcher.search(NOT_SINGING, ["CLIP anchored λ 1"], 5)
-    vector = answer.rankings[0].vector
-    assert vector is not None
-    assert vector @ embed("sing") == pytest.approx(0, abs=1e-6)
-    assert vector @ embed("man") == pytest.approx(1 / sqrt(3), abs=1e-6)  # and takes nothing else
-    assert scores(answer) == pytest.approx(
-        {"guitar": 2 / sqrt(6), "duet": 2 / 3, "singer": 0, "dog": 0, "both": 0}, abs=1e-4
-    )
-
-
-def test_drop_searches_the_wanted_part_alone(searcher: Searcher) -> None:
-    answer = searcher.search(NOT_SINGING, ["CLIP drop"], 5)
-    assert scores(answer) == pytest.approx(
-        {"guitar": 1, "duet": 2 / sqrt(6), "singer": 0, "dog": 0, "both": 0}, abs=1e-4
-    )
-
-
 def test_rectified_ranks_by_the_wanted_part_less_what_exceeds_tau(searcher: Searcher) -> None:
     (ranking,) = searcher.search(NOT_SINGING, ["CLIP rectified α 2"], 5).rankings
     shown = searcher.search("sing", ["CLIP"], 5).rankings[0]
@@ -196,12 +178,6 @@ def test_rectified_ranks_by_the_wanted_part_less_what_exceeds_tau(searcher: Sear
     )
     (seen,) = Answer(NOT_SINGING, (ranking,)).see("singer")
     assert (ranking.strength, seen.score) == (2, ranking.hits[-1].score) and seen.rank == 5
-
-
-def test_without_a_negation_all_strategies_agree(searcher: Searcher) -> None:
-    query = Query("a man sings", ("a man sings",))
-    rankings = [searcher.search(query, [f"CLIP {strategy}"], 5).rankings[0] for strategy in STRATEGIES]
-    assert all(ranking.hits == rankings[0].hits for ranking in rankings)
 
 
 def test_next_to_a_picture_parts_take_away_what_a_text_removes(searcher: Searcher) -> None:
@@ -349,16 +325,6 @@ def test_systems_of_a_link_join_the_offered_ones_if_they_are_systems(searcher: S
     ]
 
 
-def test_a_runs_single_epochs_are_offered_with_plain_only(gallery: Gallery, decoder: Decoder, tmp_path: Path) -> None:
-    for epoch in (1, 2):
-        (tmp_path / "runs" / "neg" / "checkpoints" / f"epoch_{epoch:03d}").mkdir(parents=True)
-    models = Catalog([], runs=tmp_path / "runs")
-    names = Searcher(models, gallery, decoder, None).system_names()  # type: ignore[arg-type]
-    assert [name for name in names if "epoch" in name] == ["neg · epoch 2", "neg · epoch 1"]
-    assert {"neg", "neg boolean", "neg drop"} <= set(names)
-    assert [System.named(name, models.names()).name for name in names] == names
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -447,11 +413,6 @@ def test_a_clip_is_seen_by_every_system_with_its_best_moments_in_their_order(
         assert list(each.moments) == moments
 
 
-def test_words_unseen_in_training_are_listed(searcher: Searcher) -> None:
-    query = Query("a quokka and no dog", ("a quokka",), ("dog",))
-    assert searcher.search(query, ["CLIP"], 5).rankings[0].unseen == ("quokka",)
-
-
 @pytest.fixture(scope="module")
 def reader(gallery: Gallery, decoder: Decoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     """Return a searcher that reads "quokka", which its models do not know, as "guitar"."""
@@ -517,22 +478,10 @@ def test_a_match_is_low_if_its_cosine_is_below_the_models_floor(
     assert not searcher.search(negated, [system], 5).rankings[0].low  # theirs do not tell whether a clip fits
 
 
-def test_an_unknown_clip_is_one_sentence(searcher: Searcher) -> None:
-    with pytest.raises(ConfigError, match="Unknown clip 'gone'"):
-        searcher.video("gone")
-
-
 @pytest.mark.parametrize("name", ["mine boolean", "mine drop α 0.5", "mine Spherical"])
 def test_a_model_may_not_be_named_like_a_system(name: str) -> None:
     with pytest.raises(ConfigError, match="not ending in plain, boolean"):
         check_model_name(name)
-
-
-def test_a_model_may_be_named_after_a_strategy_alone() -> None:
-    check_model_name("boolean")
-    check_model_name("my epoch 3")
-    check_model_name("a drop of rain")
-    check_model_name("mine drop 3 people")
 
 
 def test_a_fusion_is_offered_for_the_models_that_have_one(gallery: Gallery, decoder: Decoder) -> None:

@@ -57,22 +57,11 @@ def test_an_unknown_word_becomes_a_known_form_or_else_a_known_synonym(word: str,
     assert known_substitute(word, set(CAPTIONS.split()).__contains__, SYNONYMS) == substitute
 
 
-def test_a_synonym_with_an_unknown_word_does_not_help() -> None:
-    assert known_substitute("kid", {"boy"}.__contains__, SYNONYMS) is None
-
-
 def test_the_sentence_and_its_parts_are_read_alike() -> None:
     query = Query("kids dance, no dogs", ("kids dance",), ("dogs",), (Span(12, 14),), (Span(15, 19),))
     asked, read_as = read(query)["small"]
     assert asked == Query("boy or girl dancing, no dog", ("boy or girl dancing",), ("dog",))
     assert read_as == {"kids": "boy or girl", "dance": "dancing", "dogs": "dog"}
-
-
-def test_a_model_that_knows_all_words_is_asked_as_typed() -> None:
-    query = Query("kids, no dogs", ("kids",), ("dogs",), (Span(6, 8),), (Span(9, 13),))
-    readings = read(query, clip=Clip(), small=Reader(CAPTIONS))
-    assert readings["clip"][1] == {}
-    assert readings["small"][0].wanted == ("boy or girl",)
 
 
 def test_models_that_do_not_know_a_word_are_asked_for_the_same_one() -> None:

@@ -23,7 +23,7 @@ from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, exclusion_of
 from nt2vr.search.systems import System
-from nt2vr.search.why import MAX_WORDS, NOT_BY_TEXT, NOT_SEARCHED, Why, explain
+from nt2vr.search.why import NOT_BY_TEXT, NOT_SEARCHED, Why, explain
 
 KEYWORDS = ("man", "guitar", "sing", "dog")
 QUERY = Query("a man with a guitar who does not sing", ("a man with a guitar",), ("sing",))
@@ -158,12 +158,6 @@ def test_words_are_those_that_the_model_was_asked() -> None:
     vector = vector_of(asked, System("CLIP"), encoder)
     found = why(System("CLIP"), typed, encoder, vector=vector, read_as={"dude": "man"})
     assert [word.text for word in found.words] == ["a", "man", "singing"]
-
-
-def test_a_long_query_is_explained_for_its_first_words_only() -> None:
-    text = " ".join(["man", "sing"] * 50)
-    found = why(System("CLIP"), Query(text, (text,)))
-    assert (len(found.words), found.num_left) == (MAX_WORDS, 100 - MAX_WORDS)
 
 
 @pytest.mark.parametrize("strategy", ["plain", "rectified"])

@@ -14,7 +14,7 @@ from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
 from nt2vr.search.systems import System
 from nt2vr.ui.search.results import columns_view
-from nt2vr.ui.search.watch import RunColumns, replayed, with_epoch, with_run
+from nt2vr.ui.search.watch import RunColumns, replayed, with_epoch
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 
@@ -88,12 +88,6 @@ def test_the_newest_epoch_is_the_run_itself_which_goes_on_and_the_strategy_stays
 def test_what_a_slider_cannot_send_is_refused(run: str, epoch: int) -> None:
     with pytest.raises(ConfigError, match=r"no such epoch|no run"):
         with_epoch(["run"], run, epoch, ENTRIES)
-
-
-def test_a_run_joins_next_to_the_baseline_and_the_last_column_makes_room() -> None:
-    assert with_run(["CLIP", "a", "b", "c"], "run", 4) == ["CLIP", "run", "a", "b"]
-    assert with_run(["a", "run"], "run", 4) == ["a", "run"]
-    assert with_run([], "run", 4) == ["run"]
 
 
 def test_each_epoch_searched_before_has_a_frame_and_the_head_tells_what_changed_up_to_it() -> None:

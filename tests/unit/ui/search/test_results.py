@@ -56,16 +56,6 @@ def no_urls(video: Video) -> dict[str, str]:
     return {"src": "", "poster": ""}
 
 
-def test_the_sentence_is_cut_at_cue_and_scope_and_nothing_is_lost() -> None:
-    pieces = understood(Answer(NEGATED, ()))["pieces"]
-    assert [(piece["kind"], piece["text"]) for piece in pieces] == [
-        ("plain", "a dog, "),
-        ("cue", "no"),
-        ("plain", " "),
-        ("scope", "cat"),
-    ]
-
-
 def test_movement_is_counted_against_the_first_column_as_far_as_it_is_shown() -> None:
     first = ranking("CLIP", "abc", ranks={"a": 1, "b": 2, "c": 3, "d": 4})
     moves = [hit["move"] for hit in columns(first, ranking("CLIP boolean", "cbad"))[1]["hits"]]
@@ -95,14 +85,6 @@ def test_results_download_as_csv_and_json_whatever_the_query_holds() -> None:
     rows = list(csv.reader(io.StringIO(unquote(view["csv"].partition(",")[2]))))
     assert rows[1:] == [["CLIP", "1", "a", "0.9", "right"], ["CLIP", "2", "b", "0.8", ""]]
     assert json.loads(unquote(view["json"].partition(",")[2]))["query"]["text"] == query.text
-
-
-def test_a_name_that_a_spreadsheet_would_compute_is_text_in_csv_and_as_it_is_in_json() -> None:
-    view = downloads(Answer(Query("=1+1", ("x",)), (ranking("=cmd|'/C calc'!A0", "a", ("right",)),)))
-    rows = list(csv.reader(io.StringIO(unquote(view["csv"].partition(",")[2]))))
-    assert rows[1] == ["'=cmd\\|'/C calc'!A0", "1", "a", "0.9", "right"]
-    answer = json.loads(unquote(view["json"].partition(",")[2]))
-    assert answer["query"]["text"] == "=1+1" and answer["systems"][0]["name"] == "=cmd|'/C calc'!A0"
 
 
 def test_a_slider_shows_what_its_strategy_used_and_only_where_a_name_does_not_fix_it() -> None:

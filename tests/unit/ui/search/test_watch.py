@@ -112,14 +112,6 @@ def test_a_run_with_a_models_name_joins_and_not_the_model() -> None:
     assert tick(page, WatchedRun("run"), "run", ["CLIP"])[4].value == ["CLIP", "run (run)"]
 
 
-def test_another_run_whose_name_starts_alike_is_no_column_of_this_one() -> None:
-    page = Page()
-    page.has_checkpoint()
-    page.entries["run-2"] = CatalogEntry((Path("epoch_001"),), "run")
-    assert page.watch.on_visit(["CLIP", "run-2"], NOBODY)[0]["can_join"]
-    assert not page.watch.on_visit(["CLIP", "run"], NOBODY)[0]["can_join"]
-
-
 def test_a_newer_epoch_is_searched_for_once_and_not_while_a_query_is_typed() -> None:
     page = Page(served=2)
     page.has_checkpoint()

@@ -9,7 +9,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.ui.search.watch import PRESET, short_run
 from nt2vr.ui.train.view import run_view
 from nt2vr.world.drawn import clips as clips_module
-from nt2vr.world.drawn.shipped import BASE, SHIPPED
+from nt2vr.world.drawn.shipped import BASE
 from tests.training import run_training
 from trainer.config import load_config
 from trainer.runs.manager import RunManager
@@ -22,12 +22,6 @@ def test_a_run_starts_from_the_checkpoint_chosen_and_keeps_every_epoch_for_the_s
     assert config.name.startswith("a very long name") and config.name.endswith(" learns not")
     with pytest.raises(CheckpointError):
         short_run(tmp_path, "no checkpoint")
-
-
-def test_its_clips_ship() -> None:
-    config = load_config(PRESET)
-    assert config.data == "world" and config.seed == 0 and config.num_frames == 4
-    assert config.num_clips <= SHIPPED["train"] and config.validation_clips <= SHIPPED["validation"]
 
 
 def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:

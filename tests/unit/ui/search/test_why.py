@@ -86,14 +86,3 @@ def test_parts_say_whether_they_are_added() -> None:
         ("-0.150", "-0.50 × 0.300", "down"),
     ]
     assert (plain["parts_note"], split["parts_note"]) == (ALONE, ADDED)
-
-
-def test_a_system_without_a_score_says_so_and_shows_nothing_else() -> None:
-    (only,) = view(Why(CLIP, None, notice="No score."))["systems"]
-    assert (only["score"], only["notice"], only["frames"], only["parts"], only["lines"]) == (
-        "",
-        "No score.",
-        [],
-        [],
-        [],
-    )
