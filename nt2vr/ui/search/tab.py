@@ -266,7 +266,8 @@ class SearchTab:
             show_progress_on=r.columns,
             **PRIVATE,
         )
-        answered.success(None, [r.answered, *inputs], [*inputs, *r.sliders], js="nt2vr.settle", **JS_ONLY)
+        shown = [*inputs, *r.sliders]
+        answered.success(None, [r.answered, *shown], shown, js="nt2vr.settle", **JS_ONLY)
 
     def _wire_inputs(self) -> None:
         c, r = self.controls, self.results
