@@ -57,10 +57,10 @@ class Worker:
             encoder = self._encoder
         failed: dict[str, str] = {}
         decoded = decode_files(clips, encoder.num_frames, encoder.card.framing, self._decoder, failed)
-        clips = [frames for _, frames in decoded]
+        read = [frames for _, frames in decoded]
         with self._one_at_a_time:
             none = np.empty((0, encoder.num_frames, encoder.embed_dim), np.float32)
-            return embeddings_of(clips, encoder) if clips else none, failed
+            return embeddings_of(read, encoder) if read else none, failed
 
     def _loaded(self) -> Encoder:
         encoder = self._load()

@@ -133,7 +133,8 @@ def test_joined_recordings_go_on_in_a_format_without_a_clock_and_a_slide_show_ke
     shades = [np.full((32, 32, 3), 8 * number, np.uint8) for number in range(30)]
     seconds = [*range(20), *range(80_000, 80_010)]
     write_pictures(tmp_path / name, shades, seconds, rate=1, options={"g": "2", "bf": "0"})
-    assert (probe(tmp_path / name).seconds, probe(tmp_path / name).num_frames) == (pytest.approx(30, abs=1.5), 30)
+    assert probe(tmp_path / name).seconds == pytest.approx(30, abs=1.5)
+    assert probe(tmp_path / name).num_frames == 30
     windows = [(3.0, 5.0), (23.0, 25.0)]
     for seek_s in (10.0, 1.0):
         monkeypatch.setattr(video, "SEEK_S", seek_s)

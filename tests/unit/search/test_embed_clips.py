@@ -249,7 +249,7 @@ def test_what_is_pooled_is_stored_and_only_the_latest_poolings_are_kept(
         pooled.append(len(frames))
         return pool_by_mean(frames)
 
-    encoder.pool = pool  # type: ignore[method-assign]
+    encoder.pool = pool  # type: ignore[method-assign,assignment]
     for number in range(10):
         encoder.card = replace(encoder.card, head={"fingerprint": str(number)})
         for _ in range(2):
