@@ -400,15 +400,15 @@ def _unseen(typed: Asked, encoder: Encoder, read_as: Mapping[str, str]) -> tuple
 
 def _reads(system: System, encoder: Encoder, query: Query | None) -> str:
     reads = getattr(encoder, "reads", None)  # not every `Encoder` has it
-    return reads(query.text) if reads and query and system.strategy == "plain" else ""
+    return str(reads(query.text)) if reads and query and system.strategy == "plain" else ""
 
 
 def _low_score(system: System, encoder: Encoder, parts: Parts) -> float:
     """Return the score below which a best clip does not fit; -1 where scores are no cosines with a text alone."""
-    is_text = parts.query is not None and parts.combined is None and parts.away is None
-    if is_text and not parts.query.unwanted and STRATEGIES[system.strategy].is_cosine:
-        return encoder.card.metrics.get(LOW_SCORE, -1.0)
-    return -1.0
+    query = parts.query
+    if query is None or query.unwanted or parts.combined is not None or parts.away is not None:
+        return -1.0
+    return encoder.card.metrics.get(LOW_SCORE, -1.0) if STRATEGIES[system.strategy].is_cosine else -1.0
 
 
 def _alone(vector: Vector, system: System, encoder: Encoder) -> Parts:
