@@ -159,10 +159,11 @@ def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(page: P
     run.path.mkdir(parents=True)
     try:
         save_config(TrainConfig(name=HOSTILE, epochs=2), run.config)
-        run.append_metrics({"epoch": 0, "step": 0, "base/original/MIR": 0.8, "base/composed/MIR": 0.4})
+        rows: list[dict[str, float]] = [{"epoch": 0, "step": 0, "base/original/MIR": 0.8, "base/composed/MIR": 0.4}]
         for epoch in (1, 2):
-            run.append_metrics({"epoch": epoch, "step": epoch, "contrastive": 1 / epoch})
-            run.append_metrics({"epoch": epoch, "step": epoch, "original/MIR": 0.8, "composed/MIR": 0.3 * epoch})
+            rows.append({"epoch": epoch, "step": epoch, "contrastive": 1 / epoch})
+            rows.append({"epoch": epoch, "step": epoch, "original/MIR": 0.8, "composed/MIR": 0.3 * epoch})
+        run.metrics.write_text("".join(json.dumps(row) + "\n" for row in rows))
         run.write_status(RunStatus("finished", 1, 2, 2))
         page.get_by_role("tab", name="Train").click()
         page.locator("#train .nt-run", has_text=run.path.name).click()

@@ -56,7 +56,7 @@ def test_no_english_test_query_gets_one() -> None:
 def test_the_notice_reaches_the_page_and_the_api() -> None:
     answer = Answer(Query("ein Hund ohne Leine"), ())
     assert (
-        understood_view(answer, SearchState(), {}, answer.query)["notice"],
+        understood_view(answer, SearchState(), answer.query)["notice"],
         answer.as_dict()["query"]["notice"],
     ) == (NOTICE, NOTICE)
     assert "notice" not in Answer(Query("a dog"), ()).as_dict()["query"]
