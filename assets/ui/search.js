@@ -90,10 +90,11 @@
       nt2vr.change({ [word]: `${value}` });
       return nt2vr.ask();
     },
+    lastIn: (gallery) => lastSearches()[gallery] ?? textOf({ gallery }),
     // Each gallery has its own last search, except that a query being typed is asked of the gallery that is chosen next.
     enter: (gallery, query, k, ask) => {
       if (gallery === (search.gallery ?? "")) return ask; // a menu reports a choice again when it loses the focus
-      const link = { ...paramsOf(lastSearches()[gallery] ?? new URLSearchParams({ gallery })), k };
+      const link = { ...paramsOf(nt2vr.lastIn(gallery)), k };
       if (query.trim() && query !== search.q) {
         [...OF_SENTENCE, "judged"].forEach((name) => delete link[name]);
         link.q = query;

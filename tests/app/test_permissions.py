@@ -72,7 +72,7 @@ OPEN_TARGETS = (
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
     *("on_load", "on_visit", "on_search", "on_open", "on_opened", "on_poll", "on_indexing", "on_tick", "lambda"),
-    *("on_select", "on_address", "on_offer", "on_open_model"),
+    *("on_select", "on_address", "on_offer", "on_model", "_show"),
     *("search", "system_names", "systems", "evaluate"),
 )
 
