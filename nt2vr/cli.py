@@ -429,7 +429,8 @@ def _index(services: "Services", name: str, embedding: Embedding, prepare: Calla
     if updated.notice:
         _say(updated.notice)
     if updated.num_skipped:
-        _say(f"{updated.num_skipped:,} are skipped: nt2vr library skipped {name!r} says why.")
+        be = "is" if updated.num_skipped == 1 else "are"
+        _say(f"{counted(updated.num_skipped, 'file')} {be} skipped: nt2vr library skipped {name!r} says why.")
 
 
 @library.command(name="list")
