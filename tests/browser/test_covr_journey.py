@@ -38,8 +38,7 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_un
         expect(page.locator("#evaluate-breakdowns")).to_be_hidden()
         expect(table.get_by_role("link", name="table.csv")).to_be_visible()
         assert serious(page) == []
-        page.get_by_role("radio", name="R@50").check()
-        expect(table.get_by_role("columnheader", name="R@50 by kind of change")).to_be_visible()
+        expect(table.get_by_role("columnheader", name="R@1 by kind of change")).to_be_visible()
         rows = page.locator(".nt-listed:not(.nt-heads)")
         expect(rows).to_have_count(3)
         choose(page, "evaluate-kind", "remove actor")
