@@ -16,7 +16,8 @@
   let lastAsk = "";
 
   const paramsOf = (link) => Object.fromEntries(new URLSearchParams(link));
-  const textOf = (link) => `?${new URLSearchParams(JSON.parse(JSON.stringify(link)))}`; // without what is undefined
+  const asParams = (link) => `${new URLSearchParams(JSON.parse(JSON.stringify(link)))}`; // without what is undefined
+  const textOf = (link) => `?${asParams(link)}`;
   const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
   const named = (values) => Object.fromEntries(INPUTS.map((name, i) => [name, values[i]]));
   const lastSearches = () => {
@@ -37,7 +38,7 @@
     const { like, unlike, weight, ...last } = { gallery: "", ...link };
     const { [last.gallery]: _, ...others } = lastSearches();
     const latest = Object.entries(others).slice(1 - MOST_GALLERIES);
-    nt2vr.store("last", JSON.stringify({ ...Object.fromEntries(latest), [last.gallery]: textOf(last) }));
+    nt2vr.store("last", JSON.stringify({ ...Object.fromEntries(latest), [last.gallery]: asParams(last) }));
   };
   // The search with what the inputs hold, except those that do not show yet what was opened.
   const withInputs = (inputs, changes) => {
@@ -90,7 +91,7 @@
       nt2vr.change({ [word]: `${value}` });
       return nt2vr.ask();
     },
-    lastIn: (gallery) => lastSearches()[gallery] ?? textOf({ gallery }),
+    lastIn: (gallery) => lastSearches()[gallery] ?? asParams({ gallery }),
     // Each gallery has its own last search, except that a query being typed is asked of the gallery that is chosen next.
     enter: (gallery, query, k, ask) => {
       if (gallery === (search.gallery ?? "")) return ask; // a menu reports a choice again when it loses the focus

@@ -16,6 +16,7 @@ from nt2vr.errors import GalleryError, reason_of
 from nt2vr.files import is_disk_full, parse_json
 from nt2vr.library.info import Changes, Source
 from nt2vr.media.gallery import Video
+from nt2vr.media.store import DAMAGED_DATABASE
 from nt2vr.media.video import Probe, Window
 
 logger = logging.getLogger(__name__)
@@ -25,7 +26,6 @@ CLOSED_FOLDER = "closed folder"  # kind of a folder that cannot be opened
 NOTE = "note"  # kind of an entry that says how many files are left out
 WHOLE = 1.5  # windows; a video up to this long stays whole
 MAX_WINDOWS = 20_000  # per film: two days in windows of 10 s
-DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS files (
     id TEXT PRIMARY KEY,
@@ -168,7 +168,7 @@ class Inventory:
                 database.close()
         except (sqlite3.Error, OSError) as error:
             code = getattr(error, "sqlite_errorcode", None)
-            if code in DAMAGE:
+            if code in DAMAGED_DATABASE:
                 logger.warning("%s is damaged and was set aside; the next update makes it again.", self._path)
                 self._path.replace(self._path.with_name(f"{self._path.name}.damaged"))
                 self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)

@@ -173,7 +173,7 @@ def read_checkpoint(
         if isinstance(like, OpenClipEncoder) and (like.config, like.tokenizer_digest) == parts:
             encoder = like.with_weights(weights, card, pooling, words)
         else:
-            model, tokenizer = _built(folder, weights, device)
+            model, tokenizer = _built(folder, config, weights, device)
             encoder = OpenClipEncoder(model, tokenizer, card, config, pooling=pooling, words=words)
     own = card.visual_fingerprint, card.text_fingerprint
     if verify:
@@ -192,7 +192,7 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
     """Load the float32 open_clip model of a checkpoint folder, its tokenizer and its card, without network."""
     card = read_card(folder)
     with loading(folder):
-        return *_built(folder, read_weights(folder), device), card
+        return *_built(folder, _read_config(folder), read_weights(folder), device), card
 
 
 def read_weights(folder: Path) -> dict[str, "Tensor"]:
@@ -206,9 +206,9 @@ def read_weights(folder: Path) -> dict[str, "Tensor"]:
     return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in weights.items()}
 
 
-def _built(folder: Path, weights: Mapping[str, "Tensor"], device: str) -> tuple[Any, Any]:
+def _built(folder: Path, config: Mapping[str, Any], weights: Mapping[str, "Tensor"], device: str) -> tuple[Any, Any]:
     """Build the model of a folder's configuration with its weights; return it with its tokenizer."""
-    model_cfg, preprocess_cfg = read_configs(folder)
+    model_cfg, preprocess_cfg = _configs(config)
     check_text_tower(model_cfg, folder, CheckpointError)
     tokenizer = load_tokenizer(folder, model_cfg["text_cfg"])
     model = _random_model(model_cfg, preprocess_cfg, "cpu")
@@ -220,7 +220,10 @@ def _built(folder: Path, weights: Mapping[str, "Tensor"], device: str) -> tuple[
 
 def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read the model and preprocessing configurations of a valid checkpoint folder."""
-    config = _read_config(folder)
+    return _configs(_read_config(folder))
+
+
+def _configs(config: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return config["model_cfg"], config.get("preprocess_cfg") or {}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from nt2vr.ui.web.permissions import TOKEN_FILE
 from tests.conftest import RunningApp, run_app
 
 SERVER: dict[str, Any] = {
@@ -14,6 +15,11 @@ SERVER: dict[str, Any] = {
     "GRADIO_ROOT_PATH": "/nt2vr",
     "NT2VR_ALLOW_TRAIN": "everyone",
 }
+
+
+def token_of(app: RunningApp) -> str:
+    """Return the owner's token."""
+    return (app.data / TOKEN_FILE).read_text()
 
 
 @pytest.fixture(scope="package")

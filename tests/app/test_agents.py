@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from nt2vr.models.checkpoint import WEIGHTS
-from nt2vr.ui.web.permissions import TOKEN_FILE
+from tests.app.conftest import token_of
 from tests.conftest import STRANGER, RunningApp
 from tests.tiny import write_tiny
 
@@ -58,20 +58,13 @@ def test_a_stranger_searches_as_over_http(running_app: RunningApp) -> None:
     assert galleries == [{"name": "built-in", "id": "built-in", "num_clips": 549}]
 
 
-@pytest.fixture
-def owners_token(running_app: RunningApp) -> str:
-    return (running_app.data / TOKEN_FILE).read_text()
-
-
-def test_the_owner_is_offered_no_more_and_nobody_is_told_where_a_file_lies(
-    running_app: RunningApp, owners_token: str
-) -> None:
+def test_the_owner_is_offered_no_more_and_nobody_is_told_where_a_file_lies(running_app: RunningApp) -> None:
     folder = running_app.data / "models" / "damaged"
     write_tiny(folder, "damaged")
     (folder / WEIGHTS).write_bytes(b"no weights")
     damaged = ("search", {"query": "a dog", "systems": ["damaged"]})
     _, (for_stranger,) = ask(running_app, damaged)
-    tools, (for_owner,) = ask(running_app, damaged, token=owners_token)
+    tools, (for_owner,) = ask(running_app, damaged, token=token_of(running_app))
     shutil.rmtree(folder)
     assert tools == TOOLS
     assert for_owner == for_stranger and for_owner.startswith("damaged cannot be loaded")
@@ -94,8 +87,8 @@ HOSTILE: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-def test_hostile_arguments_are_refused_in_a_sentence(running_app: RunningApp, owners_token: str) -> None:
-    for token in ("", owners_token):
+def test_hostile_arguments_are_refused_in_a_sentence(running_app: RunningApp) -> None:
+    for token in ("", token_of(running_app)):
         _, errors = ask(running_app, *((tool, arguments) for tool, arguments, _ in HOSTILE), token=token)
         for (tool, _, sentence), error in zip(HOSTILE, errors, strict=True):
             assert sentence in error, tool

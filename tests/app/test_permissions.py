@@ -15,7 +15,7 @@ import pytest
 from itsdangerous import TimestampSigner
 from PIL import Image
 
-from nt2vr.ui.web.permissions import TOKEN_FILE
+from tests.app.conftest import token_of
 from tests.app.raw import Event, RawClient
 from tests.conftest import STRANGER, RunningApp, run_app
 from tests.hub_server import HubServer, serve_hub
@@ -84,8 +84,7 @@ def stranger(running_app: RunningApp) -> RawClient:
 
 @pytest.fixture(scope="module")
 def owner(running_app: RunningApp) -> RawClient:
-    token = (running_app.data / TOKEN_FILE).read_text()
-    return RawClient(running_app.url, {**STRANGER, "Authorization": f"Bearer {token}"})
+    return RawClient(running_app.url, {**STRANGER, "Authorization": f"Bearer {token_of(running_app)}"})
 
 
 def values_for(client: RawClient, event: Event) -> list[Any]:
@@ -187,9 +186,8 @@ def test_pages_of_other_sites_and_other_names_get_nothing(running_app: RunningAp
 
 
 def test_the_owner_s_link_opens_the_page_as_the_owner(running_app: RunningApp) -> None:
-    token = (running_app.data / TOKEN_FILE).read_text()
     with httpx.Client(headers={**STRANGER, "accept": "text/html"}, follow_redirects=True) as browser:
-        assert "token" not in str(browser.get(f"{running_app.url}?token={token}").url)
+        assert "token" not in str(browser.get(f"{running_app.url}?token={token_of(running_app)}").url)
         cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
     known = RawClient(running_app.url, {**STRANGER, "Cookie": cookies})
     assert "Only the owner" not in known.error(("train-empty-trash", "click"), ["none"])

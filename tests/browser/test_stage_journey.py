@@ -22,6 +22,7 @@ CLIP_BOTTOM = "Math.max(...[...document.querySelectorAll('.nt-clip')].map((c) =>
 
 
 def test_a_talk_by_keyboard(page: Page) -> None:
+    third = built_in_stories()[2]["query"]
     keys, sentence, place = page.keyboard, page.locator(".nt-sentence"), page.locator(".nt-place")
     follow(page)
     page.locator("#query textarea").blur()
@@ -56,12 +57,12 @@ def test_a_talk_by_keyboard(page: Page) -> None:
         expect(sentence).not_to_have_text(shown)
     expect(columns(page).nth(0)).to_be_visible()
     keys.press("ArrowLeft")
-    expect(sentence).to_have_text(query := built_in_stories()[2]["query"])
-    expect(notes.locator("h1")).to_have_text(query)
+    expect(sentence).to_have_text(third)
+    expect(notes.locator("h1")).to_have_text(third)
     notes.close()
     assert "stage=1" in page.url
     keys.press("Escape")
-    expect(page.locator("#query textarea")).to_have_value(query)
+    expect(page.locator("#query textarea")).to_have_value(third)
     assert "stage" not in page.url
 
 

@@ -306,8 +306,7 @@ class LibraryTab:
 
     def on_search(self, event: gr.EventData) -> Mapping[str, str]:
         """Return the values of the link to the last search of a library in this browser."""
-        link = event_value(event, "link", str).removeprefix("?")
-        return {**dict(parse_qsl(link)), "gallery": event_value(event, "id", str)}
+        return {**dict(parse_qsl(event_value(event, "link", str))), "gallery": event_value(event, "id", str)}
 
     def _show(self, chosen: str, visitor: Visitor) -> Updates:
         """Open a library, or the form if there is none with this id."""
