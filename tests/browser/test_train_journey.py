@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.actions import open_menu, serious
+from tests.browser.actions import MODELS_MS, columns, open_menu, serious
 from tests.browser.conftest import fresh_page
 from tests.conftest import STRANGER, RunningApp, free_port, run_app
 from tests.tiny import TINY
@@ -103,6 +103,8 @@ def train_stop_and_resume(page: Page, url: str, runs: Path) -> None:
     watch = page.locator(".nt-watch")
     state = watch.get_by_role("status")
     open_tab(page, url)
+    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
+    expect(page.locator("#head")).to_contain_text("built-in world · 549 clips")  # it was loading when asked
     start_a_run(page, runs)
     expect(watch.locator("h3")).to_contain_text("<b>Tiny</b>", timeout=WAIT_MS)
     (config,) = runs.glob("*/config.json")

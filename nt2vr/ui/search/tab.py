@@ -375,6 +375,7 @@ class SearchTab:
             **self._watch.awake(),
             r.index: index_view(answer, lacking, job, self.permissions.refusal(visitor, "import"), drawings=drawings),
             r.indexing: gr.Timer(active=job is not None),
+            self.head: status_line(self.galleries, state.gallery, visitor),  # models may have loaded meanwhile
         }
         wanted, unwanted = part_texts(query)
         boxes = {"wanted": wanted, "unwanted": unwanted}
