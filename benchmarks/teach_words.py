@@ -36,9 +36,9 @@ from nt2vr.datasets import load
 from nt2vr.datasets.load import sample_ids
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors
+from nt2vr.evaluation.captioned import key_of, words_benchmark
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.protocol import ask
-from nt2vr.evaluation.words import key_of, words_benchmark
 from nt2vr.files import atomic_write
 from nt2vr.models.card import Card
 from nt2vr.models.pooling import Mean

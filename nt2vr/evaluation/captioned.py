@@ -1,24 +1,47 @@
-"""Captioned datasets as benchmarks: original, negated and composed queries."""
+"""Captions as benchmarks: original, negated and composed queries over videos, or over the captions alone.
 
-from collections import Counter
+Without videos, a video stands for the mean of the embeddings of its captions. A caption that serves as a query, or
+that a query negates, is left out of every video that has it, duplicates included, so that no query finds itself. The
+captions also decide which videos are relevant; what they do not say counts as absent.
+"""
+
+import json
+from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache, partial
+from hashlib import blake2b
+from itertools import chain
+from pathlib import Path
 
-from nt2vr.datasets.base import Dataset
+import numpy as np
+
+from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.features import Features
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows, cue_of, row_array
+from nt2vr.datasets.load import load_dataset
+from nt2vr.evaluation.benchmark import NO_CAPTION, Benchmark, JudgedQuery, Vectors, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_features, embed_files
+from nt2vr.files import expanded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
+from nt2vr.models.encoder import Encoder
 from nt2vr.negation.generate.absences import AbsenceQuery
+from nt2vr.negation.generate.build import cached_absences, cached_query_sets, read_contents
 from nt2vr.negation.generate.composer import ComposedQuery
-from nt2vr.negation.generate.query_sets import Caption, QuerySets
-from nt2vr.progress import Progress
+from nt2vr.negation.generate.query_sets import CaptionedVideos, QuerySets, read_captioned_videos
+from nt2vr.progress import Progress, silent
 
 LOST = {  # why queries are left out
     "original": "have no text, or their video is not here",
     "negated": "have no text, or no original query that they deny",
     "composed": "have no relevant video here",
 }
+WORDS = "words:"  # before the name of data whose captions stand for the videos
+CHUNK = 256  # texts encoded between two steps
+REMARK = (
+    "No videos: each stands for the mean of its captions' embeddings. Finding text by text is easier than finding "
+    "videos, captions decide both the gallery and what is relevant, and what they do not say counts as absent."
+)
 
 
 def captioned_benchmark(
@@ -46,8 +69,7 @@ def captioned_benchmark(
         **({"features": {name: each.digest for name, each in sorted(features.items())}} if features else {}),
         "remarks": [*dataset.remarks, *remarks],
     }
-    ids = tuple(video.video_id for video in dataset.videos)
-    unreadable: dict[str, str] = {}
+    ids, unreadable = tuple(video.video_id for video in dataset.videos), dict[str, str]()
     of_files = embed_files(dataset.videos, decoder, cache, key, unreadable=unreadable)
     embed = embed_features(dataset.videos, features, of_files)
     return Benchmark(dataset.name, ids, queries, embed, source, unreadable=unreadable if has_files else None)
@@ -69,8 +91,18 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
         place = places.get(caption.cap_id, places.get(caption.cap_id.rpartition("#")[0]))  # nT2VR's ids: cap_id#N
         if place is None or not caption.text:
             lost["negated"] += 1
-        else:
-            queries.append(_negated(caption, place, queries[place].relevant))
+            continue
+        denied = JudgedQuery(
+            "negated",
+            caption.text,
+            queries[place].relevant,
+            wanted=caption.wanted,
+            unwanted=(caption.unwanted,) if caption.unwanted else (),
+            original=place,
+            cue=cue_of(caption.text),
+            query_id=caption.cap_id,
+        )
+        queries.append(denied)
     composed = [judged_composed(query, row_of) for query in sets.composed]
     queries += (query for query in composed if len(query.relevant))
     lost["composed"] = sum(not len(query.relevant) for query in composed)
@@ -80,20 +112,6 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
         for kind in totals
         if lost[kind]
     ]
-
-
-def _negated(caption: Caption, original: int, relevant: Rows) -> JudgedQuery:
-    unwanted = (caption.unwanted,) if caption.unwanted else ()
-    return JudgedQuery(
-        "negated",
-        caption.text,
-        relevant,
-        wanted=caption.wanted,
-        unwanted=unwanted,
-        original=original,
-        cue=cue_of(caption.text),
-        query_id=caption.cap_id,
-    )
 
 
 def judged_composed(query: ComposedQuery, row_of: Mapping[str, int]) -> JudgedQuery:
@@ -114,3 +132,75 @@ def judged_composed(query: ComposedQuery, row_of: Mapping[str, int]) -> JudgedQu
         cue=cue_of(query.caption),
         query_id=query.cap_id,
     )
+
+
+def read_words(path: str, split: Split) -> CaptionedVideos:
+    """Read lines of captions with their ids, or the captions of a dataset, whose videos may be missing."""
+    file = expanded(path)
+    if file.is_file() and file.suffix.lower() == ".txt":
+        return read_captioned_videos(file)
+    dataset = load_dataset(file, split, with_files=False)
+    return CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
+
+
+def words_benchmark(
+    name: str, videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent
+) -> Benchmark:
+    """Build a benchmark of captions; the generated queries, drawn by the seed, are cached in the folder."""
+    captions = {video_id: tuple(texts) for video_id, texts in videos.captions.items() if texts}
+    row_of = {video_id: row for row, video_id in enumerate(captions)}
+    contents = cache(partial(read_contents, videos, progress))  # parsed once for both, unless both are cached
+    judged, remarks = judged_queries(cached_query_sets(videos, seed, folder, progress, contents), row_of)
+    absences = cached_absences(videos, seed, folder, contents)
+    judged = (*judged, *(judged_composed(query, row_of) for query in absences))
+    # rows of texts that stand for videos: first one per video, then further ones for single queries
+    texts = list(dict.fromkeys(chain(*captions.values())))
+    place_of, keys = {text: place for place, text in enumerate(texts)}, list(map(key_of, texts))
+    rows = [[place_of[text] for text in some] for some in captions.values()]
+    having: dict[str, dict[int, None]] = defaultdict(dict)  # videos that have a caption
+    for video, places in enumerate(rows):
+        for place in places:
+            having[keys[place]][video] = None
+
+    @cache
+    def instead(key: str) -> dict[int, int]:
+        """Add a row for each video that has a caption, which stands for it without that caption."""
+        found = {}
+        for video in having[key]:
+            left = [place for place in rows[video] if keys[place] != key]
+            found[video] = len(rows) if left else NO_CAPTION
+            if left:
+                rows.append(left)
+        return found
+
+    queries: list[JudgedQuery] = []
+    new_place: dict[int | None, int | None] = {None: None}  # of originals
+    for place, query in enumerate(judged):
+        if query.kind not in ("original", "negated"):
+            queries.append(query)
+            continue
+        others = instead(key_of(query.text if query.original is None else judged[query.original].text))
+        if others.get(int(query.relevant[0])) != NO_CAPTION:
+            new_place[place] = len(queries)
+            queries.append(replace(query, instead=others, original=new_place[query.original]))
+    if lost := len(judged) - len(queries):
+        remarks.append(f"{lost} queries are their video's only caption, or deny it; they are left out.")
+
+    def embed(encoder: Encoder, progress: Progress) -> Vectors:
+        """Return one unit vector per row under a model."""
+        embeddings = np.empty((len(texts), encoder.embed_dim), np.float32)
+        for start in range(0, len(texts), CHUNK):
+            progress(start, len(texts), f"captions, {encoder.name}")
+            embeddings[start : start + CHUNK] = encoder.encode_text(texts[start : start + CHUNK])
+        means = np.stack([embeddings[sorted(places)].mean(axis=0) for places in rows])
+        return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True), np.float32)
+
+    content = blake2b(json.dumps(list(captions.items())).encode(), digest_size=12).hexdigest()
+    known = {"data": "captions", "content": content, "captions": "all", "seed": seed}
+    source = {**known, "remarks": [REMARK, *remarks]}
+    return Benchmark(f"{name} in words", tuple(captions), tuple(queries), embed, source, captions=captions)
+
+
+def key_of(caption: str) -> str:
+    """Return a caption as duplicates are compared: ignoring case, spaces and the final full stop."""
+    return " ".join(caption.lower().split()).rstrip(" .")

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from pathlib import Path
 
 from nt2vr.errors import ConfigError
@@ -12,8 +11,7 @@ from nt2vr.evaluation.covr import covr_report, write_submission
 from nt2vr.evaluation.covr_data import CovrData, benchmark_for
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.sources import FRAMES, GALLERY, LIBRARY, Data, load_benchmark
-from nt2vr.files import expanded
+from nt2vr.evaluation.sources import FRAMES, GALLERY, Data, load_benchmark
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
@@ -74,7 +72,6 @@ class Evaluations:
             raise ConfigError(f"Cannot evaluate {count:,} systems at once: choose at most {MAX_SYSTEMS}.")
         names = self._models.names()
         chosen = with_controls([System.named(name, names) for name in systems], self._models)
-        data = self._resolved(data, self._reads(chosen))
 
         def work(progress: Progress) -> str:
             report = self.evaluate(data, chosen, progress)
@@ -104,17 +101,6 @@ class Evaluations:
             raise ConfigError("The built-in world has no test server. Name the folder of CIRR.")
         benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache, progress)
         return write_submission(benchmark, encoder, system, file, progress)
-
-    def _resolved(self, data: Data, reads: frozenset[str]) -> Data:
-        """Resolve "~"; for models that see frames, name a library of the same files, so that queries open on them."""
-        if not data.is_path:
-            return data
-        path = expanded(data.name)
-        for info in self._libraries.infos() if self._libraries and reads == FRAMES else ():
-            source = info.source
-            if info.has_captions and source.split == data.split and path.resolve() == source.path:
-                return Data(f"{LIBRARY}{info.id}")
-        return replace(data, name=str(path)) if data.name.startswith("~") else data
 
     def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress) -> Benchmark:
         """Load a benchmark; built-in ones are cached: the world's 10,000 queries take 5 s."""

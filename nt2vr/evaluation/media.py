@@ -1,6 +1,5 @@
 """Embeddings of a benchmark's videos: of their files, stored by content, or of features from elsewhere."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
@@ -16,8 +15,6 @@ from nt2vr.models.card import QUERY_SCORED
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.search.embed_clips import embed_gallery
-
-logger = logging.getLogger(__name__)
 
 
 def embed_files(
@@ -46,10 +43,8 @@ def embed_files(
 
         gallery = Gallery("evaluation", tuple(videos), key)
         embedded = embed_gallery(gallery, encoder, decoder, cache, report)
-        for video_id, reason in embedded.skipped:
-            logger.warning("Left out because it cannot be read: %s: %s", video_id, reason)
-            if unreadable is not None:
-                unreadable[video_id] = reason
+        if unreadable is not None:
+            unreadable.update(embedded.skipped)
         if not embedded.gallery.videos:
             raise DatasetError(f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}")
         found = embedded.embeddings

@@ -1,4 +1,4 @@
-"""Benchmarks from published files, recognised by their columns or keys.
+"""Benchmarks from published files, recognised by their columns or keys, and from a folder per class.
 
     NegBench     CSVs: captions (true captions with negations, a Python list); or caption_0 … caption_3,
                  correct_answer, of which correct_answer_template names the group
@@ -8,32 +8,39 @@
     classes      a CSV: class, asked by prompts; dataset names the data set of several
     SVO-Probes   a CSV: sentence, pos_image_id, neg_image_id; subj_neg, verb_neg and obj_neg name the group
     SugarCREPE   {"0": {"filename", "caption", "negative_caption"}, …}, a file per fold
-    CC-Neg       ccneg_preprocessed.pt: {"image_paths": […], "annotations": [{"json", "sop_data"}, …], "num_ops"}
+    CC-Neg       ccneg_preprocessed.pt: {"image_paths": […], "annotations": [{"json", "sop_data"}, …]}
 
 Rows of CSV files also name an image or video in one of the columns MEDIA: its path relative to the CSV file, or the
-authors' own path, of which the file's name is looked up below the CSV's folder.
+authors' own path, of which the file's name is looked up below the CSV's folder. Every class is asked for as it is and
+denied, as CoN-CLIP does. Of several prompts, the normalised mean of their embeddings is used, as CLIP does.
 
-Sources: RAIVNLab/sugar-crepe, RAIVNLab/CREPE, jaisidhsingh/CoN-CLIP.
+Sources: RAIVNLab/sugar-crepe, RAIVNLab/CREPE, jaisidhsingh/CoN-CLIP (Singh et al., "Learn 'No' to Say 'Yes' Better:
+Improving Vision-Language Models via Negations", WACV 2025).
 """
 
 import ast
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nt2vr.datasets.files import Files, read_json, stem, text
-from nt2vr.errors import ConfigError
+from nt2vr.datasets.files import VIDEO_SUFFIXES, Files, files_below, read_json, stem, text
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
-from nt2vr.evaluation.classes import Prompts, Task, class_files, class_questions, read_prompts
+from nt2vr.evaluation.measures import KINETICS_VERB, LENIENT
 from nt2vr.evaluation.media import content_of, embed_files
+from nt2vr.files import expanded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
+from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.media.store import Cache
 from nt2vr.models.foreign_file import read_tensors
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress, silent
+from nt2vr.settings import ASSETS
 
 MEDIA = (  # columns that name the file; the first that is there
     *("image_path", "filepath", "video_path", "path"),
@@ -41,14 +48,26 @@ MEDIA = (  # columns that name the file; the first that is there
 )
 NEGATED = ("negated_caption", "negated")
 QUESTION_TYPES = {"C": "causal", "T": "temporal", "D": "descriptive"}  # first letters of NExT-QA's types
+SVO = {"subj_neg": "subject", "verb_neg": "verb", "obj_neg": "object"}
+REGION = "width"  # a column of CREPE, whose authors cut the region out of the picture
+WHOLE = "The authors cut the described region out of each picture; here pictures are whole."
 CC_NEG_TEST = 40_000  # the last of CC-Neg, which its authors evaluate on
 MEMORY_BYTES, MEMORY_FACTOR = 3 << 30, 12  # of the child that reads it: PyTorch, and times the file
 TIMEOUT_S = 900.0
 HEAD = 16_384  # characters of a file that hold its first entry
-COMPLEXITY = re.compile(r"complexity_(\d+)")
-ANSWER = re.compile(r"a\d")
+PROMPTS, SLOT, MAX_PROMPTS = "prompts.txt", "{}", 1_000  # next to the classes
 
 Row = Mapping[str, Any]
+
+
+class Task(NamedTuple):
+    """Videos and what is asked about them, see `Benchmark`."""
+
+    videos: Sequence[Video]
+    queries: Sequence[JudgedQuery]
+    texts: tuple[str, ...] = ()
+    averaged: Mapping[str, tuple[str, ...]] = {}
+    remarks: tuple[str, ...] = ()
 
 
 class Question(NamedTuple):
@@ -61,44 +80,13 @@ class Question(NamedTuple):
     kind: str = "pair"
 
 
-def file_of(row: Row) -> str:
-    """Return what a line of a CSV file calls its picture or video."""
-    name: str = row[next((column for column in MEDIA if column in row), MEDIA[0])]
-    return name
-
-
-def _sugar_crepe(row: Row, stem: str) -> Question:
-    return Question(text(row["filename"]), (text(row["caption"]), text(row["negative_caption"])), (stem,))
-
-
-def _crepe(row: Row, stem: str) -> Question:
-    groups = [f"complexity {number}" for number in COMPLEXITY.findall(stem)[:1]]
-    return Question(row["image_id"], (row["caption"], *map(text, ast.literal_eval(row["hard_negs"]))), groups)
-
-
-def _negbench(row: Row, stem: str) -> Question:
-    columns = [column for column in row if column and column.startswith("caption_")]
-    columns.sort(key=lambda column: (len(column), column))  # caption_10 after caption_9
-    groups = (row.get("correct_answer_template") or "",)
-    return Question(file_of(row), [row[each] for each in columns], groups, int(row["correct_answer"]), "choice")
-
-
-def _next_qa(row: Row, stem: str) -> Question:
-    """Ask “question answer”, as VFC does."""
-    columns = sorted(column for column in row if column and ANSWER.fullmatch(column))
-    answers = [f"{row['question']} {row[column]}" for column in columns]
-    groups = (QUESTION_TYPES.get(row["type"][:1], ""), row["type"])
-    return Question(file_of(row), answers, groups, int(row["answer"]), "choice")
-
-
-def _pair(row: Row, stem: str) -> Question:
-    negated = row[next((column for column in NEGATED if column in row), NEGATED[0])]
-    return Question(file_of(row), (row["caption"], negated), (cue_of(negated),))
-
-
-Forms = Mapping[str, Callable[[Row, str], Question]]  # by a column; the first that is there
-JSON_FORMS: Forms = {"negative_caption": _sugar_crepe, "hard_negs": _crepe}
-CSV_FORMS: Forms = {"hard_negs": _crepe, "caption_0": _negbench, "caption": _pair, "a0": _next_qa}
+def is_task(path: Path) -> bool:
+    """Return whether a file or folder is a task rather than captions or a dataset."""
+    if path.suffix.lower() != ".csv" or not path.is_file():
+        return bool(foil_files(path))
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        marks = {"captions", "caption_0", "class", "hard_negs", "pos_image_id", "a0", *NEGATED}
+        return not marks.isdisjoint(next(csv.reader(file), ()))
 
 
 def foil_files(path: Path) -> list[Path]:
@@ -112,100 +100,21 @@ def foil_files(path: Path) -> list[Path]:
     return [path] if path.suffix.lower() == ".pt" and path.is_file() else []
 
 
-def read_foils(path: Path, progress: Progress) -> list[Question]:
-    """Read the questions of a file or folder that `foil_files` knows."""
-    found: list[Question] = []
-    for file in foil_files(path):
-        if file.suffix.lower() == ".pt":
-            limit = MEMORY_BYTES + MEMORY_FACTOR * file.stat().st_size
-            found += run_limited(_cc_neg, file, memory_bytes=limit, timeout_s=TIMEOUT_S, progress=progress)
-        else:
-            found += questions_of(list(read_json(file).values()), file.stem, JSON_FORMS)
-    return found
-
-
-def questions_of(rows: Sequence[Row], stem: str, forms: Forms) -> list[Question]:
-    """Read rows of one form; `stem` is the name of their file, which names a fold."""
-    if not rows:
-        raise ValueError("it has no rows")
-    form = next((form for mark, form in forms.items() if mark in rows[0]), None)
-    if form is None:
-        raise ValueError(f"its columns are {', '.join(rows[0])}")
-    return [form(row, stem) for row in rows]
-
-
-def _cc_neg(file: Path, progress: Progress) -> list[Question]:
-    """Read CC-Neg's last rows. As in its authors' code, negated captions lose their commas, and only they do."""
-    data: Any = read_tensors(file)
-    paths, notes = data["image_paths"], data["annotations"]
-    if len(paths) != len(notes):
-        raise ValueError(f"it has {len(paths)} pictures and {len(notes)} annotations")
-    pairs = dict(_pair_counts(data.get("num_ops")))
-    questions = []
-    for row in range(max(0, len(paths) - CC_NEG_TEST), len(paths)):
-        caption = text(notes[row]["json"]["caption"])
-        foil = text(notes[row]["sop_data"]["negative-prompt"]).replace(",", "")
-        groups = (cue_of(foil), "with a comma" if "," in caption else "without a comma", pairs.get(row, ""))
-        questions.append(Question(text(paths[row]), (caption, foil), groups))
-    return questions
-
-
-def _pair_counts(num_ops: object) -> Iterator[tuple[int, str]]:
-    """Yield rows with their number of object-predicate pairs; the file lists the rows per number."""
-    if isinstance(num_ops, Mapping):
-        for count, rows in num_ops.items():
-            yield from ((int(row), f"{count} pairs") for row in rows)
-
-
-MARKS = frozenset({"captions", "caption_0", "class", "hard_negs", "pos_image_id", "a0", *NEGATED})  # only in tasks
-REGION = "width"  # a column of CREPE, whose authors cut the region out of the picture
-SVO = {"subj_neg": "subject", "verb_neg": "verb", "obj_neg": "object"}
-Lines = Sequence[Mapping[str, str]]
-
-
-def is_task(path: Path) -> bool:
-    """Return whether a file or folder is a task rather than captions or a dataset."""
-    if path.suffix.lower() != ".csv" or not path.is_file():
-        return bool(foil_files(path))
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        return bool(MARKS & set(next(csv.reader(file), ())))
-
-
 def task_benchmark(
     path: Path, decoder: Decoder, cache: Cache, progress: Progress = silent, prompts: str = ""
 ) -> Benchmark:
     """Read a task; a ConfigError says why it cannot be used. `prompts` are those of classes, see `read_prompts`."""
     folder = (path if path.is_dir() else path.parent).absolute()
     try:
-        if path.suffix.lower() == ".csv":
-            name, videos, task = _table(path, folder, prompts)
-        else:
-            name, (videos, task) = path.stem, _questions(read_foils(path, progress), folder)
+        task = _table(path, folder, prompts) if path.suffix.lower() == ".csv" else _foils(path, folder, progress)
     except (MemoryError, TimeoutError) as error:
         raise ConfigError(f"{path} takes too much memory or time to read. Choose a smaller file.") from error
     except (OSError, ValueError, KeyError, TypeError, SyntaxError, IndexError, AttributeError, csv.Error) as error:
         reason = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
         raise ConfigError(f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py.") from error
-    if prompts and task[1] and task[1][0].kind != "class":
+    if prompts and not any(query.kind == "class" for query in task.queries):
         raise ConfigError(f"{path} has no classes. Leave out the prompts.")
-    return _benchmark(name, path, videos, task, decoder, cache, progress)
-
-
-def _table(path: Path, folder: Path, prompts: str) -> tuple[str, list[Video], Task]:
-    """Read a CSV file of any form; return also the name of the benchmark, which tells what is left out."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = list(csv.DictReader(file))
-    columns, name = set(lines[0]) if lines else set[str](), path.stem
-    if "pos_image_id" in columns:
-        videos, task = _pictures(lines, folder)
-        few = f", {len(task[1]):,} of {len(lines):,} pairs" if len(task[1]) < len(lines) else ""
-        return f"{name}{few}", videos, task
-    if "captions" in columns:
-        return name, *_retrieval(lines, folder)
-    if "class" in columns and columns.isdisjoint(CSV_FORMS):
-        return name, *_classes(lines, folder, read_prompts(prompts, folder))
-    whole = ", whole pictures" if {"hard_negs", REGION} <= columns else ""
-    return f"{name}{whole}", *_questions(questions_of(lines, name, CSV_FORMS), folder)
+    return _benchmark(path.stem, path, task, decoder, cache, progress)
 
 
 def class_benchmark(
@@ -214,21 +123,135 @@ def class_benchmark(
     """Read a folder per class, or several data sets of such folders; errors as of `task_benchmark`."""
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder. Name one that has a folder per class.")
-    folder = folder.absolute()
-    files = class_files(folder)
-    task = class_questions([each[1:] for each in files], read_prompts(prompts, folder))
-    videos = [Video(file.relative_to(folder).as_posix(), file) for file, _, _ in files]
-    return _benchmark(folder.name, folder, videos, task, decoder, cache, progress)
+    folder, media = folder.absolute(), VIDEO_SUFFIXES | PICTURE_SUFFIXES
+    files = sorted(file for file in files_below(folder) if file.suffix.lower() in media and file.parent != folder)
+    if not files:
+        raise ConfigError(f"{folder} has no classes. Put the pictures or videos of each class in a folder of its own.")
+    data_sets = [file.parent.parent.relative_to(folder).as_posix().removeprefix(".") for file in files]
+    labels = [(file.parent.name, data) for file, data in zip(files, data_sets, strict=True)]
+    videos = [Video(file.relative_to(folder).as_posix(), file) for file in files]
+    task = class_task(videos, labels, read_prompts(prompts, folder))
+    return _benchmark(folder.name, folder, task, decoder, cache, progress)
 
 
-def _benchmark(
-    name: str, path: Path, videos: Sequence[Video], task: Task, decoder: Decoder, cache: Cache, progress: Progress
-) -> Benchmark:
-    texts, queries, averaged = task
-    ids, unreadable = tuple(video.video_id for video in videos), dict[str, str]()
-    embed = embed_files(videos, decoder, cache, unreadable=unreadable)
-    source = {"data": str(path), "content": content_of(videos, cache, progress)}
-    return Benchmark(name, ids, queries, embed, source, texts=texts, averaged=averaged, unreadable=unreadable)
+def _benchmark(name: str, path: Path, task: Task, decoder: Decoder, cache: Cache, progress: Progress) -> Benchmark:
+    unreadable: dict[str, str] = {}
+    return Benchmark(
+        name,
+        tuple(video.video_id for video in task.videos),
+        tuple(task.queries),
+        embed_files(task.videos, decoder, cache, unreadable=unreadable),
+        {"data": str(path), "content": content_of(task.videos, cache, progress), "remarks": list(task.remarks)},
+        texts=task.texts,
+        averaged=task.averaged,
+        unreadable=unreadable,
+    )
+
+
+def _table(path: Path, folder: Path, prompts: str) -> Task:
+    """Read a CSV file of any form."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = list(csv.DictReader(file))
+    columns = set(lines[0]) if lines else set[str]()
+    if "pos_image_id" in columns:
+        names = [line[column] for line in lines for column in ("pos_image_id", "neg_image_id")]
+        videos, rows = _looked_up(names, folder)
+        groups = ("; ".join(name for key, name in SVO.items() if line[key].lower() == "true") for line in lines)
+        pairs = zip(lines, rows[::2], rows[1::2], groups, strict=True)
+        return Task(
+            videos,
+            [
+                JudgedQuery("picture", line["sentence"], row_array((right,)), row_array((wrong,)), group=group)
+                for line, right, wrong, group in pairs
+            ],
+        )
+    if "captions" in columns:
+        videos, rows = _looked_up([_file_of(line) for line in lines], folder)
+        said = [
+            (row, each) for row, line in zip(rows, lines, strict=True) for each in ast.literal_eval(line["captions"])
+        ]
+        return Task(
+            videos, [JudgedQuery("retrieval", each, row_array((row,)), cue=cue_of(each)) for row, each in said]
+        )
+    if "class" in columns and columns.isdisjoint(CSV_FORMS):
+        videos, rows = _looked_up([_file_of(line) for line in lines], folder)
+        labels = {row: (each["class"], each.get("dataset") or "") for row, each in zip(rows, lines, strict=True)}
+        return class_task(videos, [labels[row] for row in range(len(videos))], read_prompts(prompts, folder))
+    task = _questions(_in_form(lines, path.stem, CSV_FORMS), folder)
+    return task._replace(remarks=(WHOLE,)) if {"hard_negs", REGION} <= columns else task
+
+
+def _foils(path: Path, folder: Path, progress: Progress) -> Task:
+    found: list[Question] = []
+    for file in foil_files(path):
+        if file.suffix.lower() == ".pt":
+            limit = MEMORY_BYTES + MEMORY_FACTOR * file.stat().st_size
+            found += run_limited(_cc_neg, file, memory_bytes=limit, timeout_s=TIMEOUT_S, progress=progress)
+        else:
+            found += _in_form(list(read_json(file).values()), file.stem, JSON_FORMS)
+    return _questions(found, folder)
+
+
+def _in_form(rows: Sequence[Row], fold: str, forms: "Forms") -> list[Question]:
+    if not rows:
+        raise ValueError("it has no rows")
+    form = next((form for mark, form in forms.items() if mark in rows[0]), None)
+    if form is None:
+        raise ValueError(f"its columns are {', '.join(rows[0])}")
+    return [form(row, fold) for row in rows]
+
+
+def _file_of(row: Row) -> str:
+    name: str = row[next((column for column in MEDIA if column in row), MEDIA[0])]
+    return name
+
+
+def _sugar_crepe(row: Row, fold: str) -> Question:
+    return Question(text(row["filename"]), (text(row["caption"]), text(row["negative_caption"])), (fold,))
+
+
+def _crepe(row: Row, fold: str) -> Question:
+    groups = [f"complexity {number}" for number in re.findall(r"complexity_(\d+)", fold)[:1]]
+    return Question(row["image_id"], (row["caption"], *map(text, ast.literal_eval(row["hard_negs"]))), groups)
+
+
+def _negbench(row: Row, fold: str) -> Question:
+    columns = [column for column in row if column and column.startswith("caption_")]
+    columns.sort(key=lambda column: (len(column), column))  # caption_10 after caption_9
+    groups = (row.get("correct_answer_template") or "",)
+    return Question(_file_of(row), [row[each] for each in columns], groups, int(row["correct_answer"]), "choice")
+
+
+def _next_qa(row: Row, fold: str) -> Question:
+    """Ask “question answer”, as VFC does."""
+    columns = sorted(column for column in row if column and re.fullmatch(r"a\d", column))
+    answers = [f"{row['question']} {row[column]}" for column in columns]
+    groups = (QUESTION_TYPES.get(row["type"][:1], ""), row["type"])
+    return Question(_file_of(row), answers, groups, int(row["answer"]), "choice")
+
+
+def _pair(row: Row, fold: str) -> Question:
+    negated = row[next((column for column in NEGATED if column in row), NEGATED[0])]
+    return Question(_file_of(row), (row["caption"], negated), (cue_of(negated),))
+
+
+Forms = Mapping[str, Callable[[Row, str], Question]]  # by a column; the first that is there
+JSON_FORMS: Forms = {"negative_caption": _sugar_crepe, "hard_negs": _crepe}
+CSV_FORMS: Forms = {"hard_negs": _crepe, "caption_0": _negbench, "caption": _pair, "a0": _next_qa}
+
+
+def _cc_neg(file: Path, progress: Progress) -> list[Question]:
+    """Read CC-Neg's last rows. As in its authors' code, negated captions lose their commas, and only they do."""
+    data: Any = read_tensors(file)
+    paths, notes = data["image_paths"], data["annotations"]
+    if len(paths) != len(notes):
+        raise ValueError(f"it has {len(paths)} pictures and {len(notes)} annotations")
+    questions = []
+    for path, note in zip(paths[-CC_NEG_TEST:], notes[-CC_NEG_TEST:], strict=True):
+        caption, foil = text(note["json"]["caption"]), text(note["sop_data"]["negative-prompt"]).replace(",", "")
+        groups = (cue_of(foil), "with a comma" if "," in caption else "without a comma")
+        questions.append(Question(text(path), (caption, foil), groups))
+    return questions
 
 
 def _looked_up(names: Sequence[str], folder: Path) -> tuple[list[Video], list[int]]:
@@ -241,38 +264,7 @@ def _looked_up(names: Sequence[str], folder: Path) -> tuple[list[Video], list[in
     return [Video(name, path) for name, path in paths.items()], [places[name] for name in names]
 
 
-def _retrieval(lines: Lines, folder: Path) -> tuple[list[Video], Task]:
-    videos, of_line = _looked_up([file_of(line) for line in lines], folder)
-    queries = [
-        JudgedQuery("retrieval", caption, row_array((video,)), cue=cue_of(caption))
-        for line, video in zip(lines, of_line, strict=True)
-        for caption in ast.literal_eval(line["captions"])
-    ]
-    return videos, ((), tuple(queries), {})
-
-
-def _classes(lines: Lines, folder: Path, prompts: Prompts) -> tuple[list[Video], Task]:
-    videos, of_line = _looked_up([file_of(line) for line in lines], folder)
-    labels = {row: (each["class"], each.get("dataset") or "") for row, each in zip(of_line, lines, strict=True)}
-    return videos, class_questions([labels[row] for row in sorted(labels)], prompts)
-
-
-def _pictures(lines: Lines, folder: Path) -> tuple[list[Video], Task]:
-    """Read sentences with a right and a wrong picture; pairs of which a picture is not there are left out."""
-    videos, _ = _looked_up([line[column] for line in lines for column in ("pos_image_id", "neg_image_id")], folder)
-    there = [video for video in videos if video.path.is_file()]
-    rows = {video.video_id: row for row, video in enumerate(there)}
-    queries = []
-    for line in lines:
-        group = "; ".join(name for column, name in SVO.items() if line[column].lower() == "true")
-        right, wrong = rows.get(line["pos_image_id"]), rows.get(line["neg_image_id"])
-        if right is not None and wrong is not None:
-            relevant, hard = row_array((right,)), row_array((wrong,))
-            queries.append(JudgedQuery("picture", line["sentence"], relevant, hard, group=group))
-    return there, ((), tuple(queries), {})
-
-
-def _questions(asked: Sequence[Question], folder: Path) -> tuple[list[Video], Task]:
+def _questions(asked: Sequence[Question], folder: Path) -> Task:
     videos, of_question = _looked_up([each.file for each in asked], folder)
     texts = {text: place for place, text in enumerate(dict.fromkeys(text for each in asked for text in each.answers))}
     queries = [
@@ -286,4 +278,67 @@ def _questions(asked: Sequence[Question], folder: Path) -> tuple[list[Video], Ta
         )
         for each, video in zip(asked, of_question, strict=True)
     ]
-    return videos, (tuple(texts), tuple(queries), {})
+    return Task(videos, queries, tuple(texts))
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """Sentences with a slot for the name of a class; `negated` ones deny it, and there may be none."""
+
+    plain: tuple[str, ...] = ("this is a photo of a {}",)
+    negated: tuple[str, ...] = ("this is not a photo of a {}",)
+
+
+def read_prompts(given: str, folder: Path) -> Prompts:
+    """Read a prompt, or a file with one per line, by default PROMPTS in a folder; negations tell which deny."""
+    path = expanded(given) if given else folder / PROMPTS
+    if not given and not path.is_file():
+        return Prompts()
+    try:
+        lines = [given] if SLOT in given else path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"The prompts of {path} cannot be read: name a text file with one per line.") from error
+    lines = list(dict.fromkeys(filter(None, map(str.strip, lines))))
+    for line in lines:
+        if line.count(SLOT) != 1:
+            raise ConfigError(f"A prompt needs one {SLOT} for the name of the class, unlike {quoted(line)}.")
+    plain = tuple(line for line in lines if not cue_of(line))
+    if not plain or len(lines) > MAX_PROMPTS:
+        raise ConfigError(f"Give 1 to {MAX_PROMPTS:,} prompts, at least one without a negation.")
+    return Prompts(plain, tuple(line for line in lines if cue_of(line)))
+
+
+def class_task(videos: Sequence[Video], labels: Sequence[tuple[str, str]], prompts: Prompts) -> Task:
+    """Ask about each video with plain prompts, then with negated prompts if there are any.
+
+    Args:
+        labels: the class and the data set of each video; a data set's videos are asked for its own classes.
+            A ConfigError refuses one with a single class.
+    """
+    named = [(label.lower().replace("_", " "), data.replace("; ", ", ")) for label, data in labels]
+    classes: dict[str, dict[str, None]] = {}
+    for name, data in named:
+        classes.setdefault(data, {})[name] = None
+    if alone := [data for data, names in classes.items() if len(names) < 2]:
+        raise ConfigError(f"{alone[0] or 'The data'} has a single class. Give at least two to choose between.")
+    verbs = frozenset((ASSETS / "kinetics-verb.txt").read_text(encoding="utf-8").splitlines())
+    texts: dict[str, int] = {}
+    averaged: dict[str, tuple[str, ...]] = {}
+    questions: list[JudgedQuery] = []
+    for kind, lines in (("class", prompts.plain), (LENIENT, prompts.negated)):
+        if not lines:
+            continue
+        said = {name: tuple(line.replace(SLOT, name) for line in lines) for name in chain(*classes.values())}
+        averaged |= {each[0]: each for each in said.values() if len(each) > 1}
+        places = {name: texts.setdefault(each[0], len(texts)) for name, each in said.items()}
+        others = {
+            (data, name): row_array(places[other] for other in names if other != name)
+            for data, names in classes.items()
+            for name in names
+        }
+        for video, (name, data) in enumerate(named):
+            groups = (data if len(classes) > 1 else "", KINETICS_VERB if name in verbs <= classes[data].keys() else "")
+            group = "; ".join(filter(None, groups))
+            right = row_array((video,))
+            questions.append(JudgedQuery(kind, said[name][0], right, others=others[data, name], group=group))
+    return Task(videos, questions, tuple(texts), averaged)

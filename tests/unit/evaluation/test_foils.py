@@ -79,7 +79,7 @@ def test_crepe_negate_has_several_foils_and_says_that_pictures_are_whole(read: R
     )
     benchmark = read(path)
     assert answers(benchmark) == [("a cup on a table", ["no cup", "isn't"], "2405", "complexity 4")]
-    assert benchmark.name == "prod_vg_hard_negs_negate_complexity_4, whole pictures"
+    assert benchmark.source["remarks"] == [tasks.WHOLE]
 
 
 def test_svo_probes_asks_for_the_right_one_of_two_pictures(read: Read, tmp_path: Path) -> None:
@@ -91,13 +91,13 @@ def test_svo_probes_asks_for_the_right_one_of_two_pictures(read: Read, tmp_path:
         + 'a cat,"cat,sit,mat","cow,sit,mat",u,u,12,999,True,False,False\n'
     )
     benchmark = read(tmp_path / "svo_probes.csv")
-    assert benchmark.name == "svo_probes, 2 of 3 pairs"
     assert [(q.kind, q.relevant.tolist(), q.hard.tolist(), q.group) for q in benchmark.queries] == [
         ("picture", [0], [1], "subject; verb"),
         ("picture", [1], [2], "subject"),
+        ("picture", [1], [3], "subject"),
     ]
     shown = Benchmark(
-        "svo", ("1", "2", "3"), benchmark.queries, lambda *_: embedded("a man sings", "cow", "a cat"), {}
+        "svo", ("1", "2", "3"), benchmark.queries[:2], lambda *_: embedded("a man sings", "cow", "a cat"), {}
     )
     models: Any = WordModels()
     report = evaluate(shown, [System("words")], models)
@@ -126,7 +126,7 @@ class Making:
 
 
 def write_cc_neg(path: Path) -> None:
-    """Write ccneg_preprocessed.pt as CoN-CLIP's data sets read it, with the object-predicate pairs by their number."""
+    """Write ccneg_preprocessed.pt as CoN-CLIP's data sets read it."""
     rows = [
         ("/workspace/cc3m/000000000001.jpg", "a cat, on a mat", "a cat, not on a mat"),
         ("/workspace/cc3m/000000000001.jpg", "a cat, on a mat", "a cat, not on a mat"),
@@ -138,13 +138,12 @@ def write_cc_neg(path: Path) -> None:
             {"json": {"caption": caption, "url": "u"}, "sop_data": {"negative-prompt": foil, "subject": "a"}}
             for _, caption, foil in rows
         ],
-        "num_ops": {1: [0, 1], 2: [2]},
         "args": argparse.Namespace(made=Making(path.parent / "it ran")),
     }
     torch.save(content, path)
 
 
-def test_cc_negs_own_file_is_read_by_comma_cue_and_number_of_pairs(
+def test_cc_negs_own_file_is_read_by_comma_and_cue(
     read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks, "run_limited", here)
@@ -157,13 +156,13 @@ def test_cc_negs_own_file_is_read_by_comma_cue_and_number_of_pairs(
             "a cat, on a mat",
             ["a cat not on a mat"],
             "/workspace/cc3m/000000000001.jpg",
-            "not; with a comma; 1 pairs",
+            "not; with a comma",
         ),
         (
             "a man with a hat",
             ["a man without a hat but a shoe"],
             "/workspace/cc3m/000000000002.jpg",
-            "without; without a comma; 2 pairs",
+            "without; without a comma",
         ),
     ]
 

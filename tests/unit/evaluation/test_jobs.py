@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -86,23 +85,6 @@ def test_systems_are_checked_before_starting(evaluations: Evaluations, systems: 
     with pytest.raises(ConfigError, match=sentence):
         evaluations.start(SMALL, systems)
     assert evaluations.job is None
-
-
-@pytest.mark.parametrize(("reads", "is_library"), [({""}, True), ({"", "resnet"}, False), ({"resnet"}, False)])
-def test_a_dataset_is_evaluated_as_the_library_that_has_its_files_unless_a_model_reads_features(
-    evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reads: set[str], is_library: bool
-) -> None:
-    source = SimpleNamespace(path=tmp_path / "films", split="test")
-    info = SimpleNamespace(id="abc", source=source, has_captions=True)
-    monkeypatch.setattr(evaluations, "_libraries", SimpleNamespace(infos=lambda: [info]))
-    monkeypatch.setattr(evaluations, "_reads", lambda _: frozenset(reads))
-    monkeypatch.setattr(jobs, "load_benchmark", interrupt)
-    job = evaluations.start(Data(str(tmp_path / "films")), ["tiny"]).result(WAIT_S)
-    assert job.subject == ("library:abc" if is_library else str(tmp_path / "films"))
-
-
-def interrupt(*_: object) -> None:
-    raise InterruptedError
 
 
 def test_pictures_plus_texts_share_the_job_and_the_archive(

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery
+from nt2vr.evaluation.captioned import key_of, read_words
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import ask, evaluate
 from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.sources import Data, load_benchmark
-from nt2vr.evaluation.words import key_of, read_words
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
@@ -167,7 +167,7 @@ def test_lines_that_name_their_split_are_chosen_by_it(tmp_path: Path) -> None:
     assert [*read_words(str(file), "train").captions] == ["bike", "dog"]  # as in a dataset
     assert sorted(read_words(str(file), "all").captions) == sorted(NAMES)
     file.write_text(json.dumps({"video_id": "a", "captions": ["a dog"], "split": "train"}))
-    with pytest.raises(DatasetError, match=r"mine has no test split here \(there: train\)"):
+    with pytest.raises(DatasetError, match=r"has no test split here \(there: train\)"):
         read_words(str(file), "test")
     file.write_text(json.dumps({"video_id": "a", "captions": ["a dog"], "split": "tset"}))
     with pytest.raises(DatasetError, match=r"mine\.jsonl cannot be used \(unknown split 'tset'"):
