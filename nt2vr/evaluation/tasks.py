@@ -8,7 +8,7 @@
     classes      a CSV: class, asked by prompts; dataset names the data set of several
     SVO-Probes   a CSV: sentence, pos_image_id, neg_image_id; subj_neg, verb_neg and obj_neg name the group
     SugarCREPE   {"0": {"filename", "caption", "negative_caption"}, …}, a file per fold
-    CC-Neg       ccneg_preprocessed.pt: {"image_paths": […], "annotations": [{"json", "sop_data"}, …]}
+    CC-Neg       ccneg_preprocessed.pt: {"image_paths": […], "annotations": [{"json", "sop_data"}, …], "num_ops"}
 
 Rows of CSV files also name an image or video in one of the columns MEDIA: its path relative to the CSV file, or the
 authors' own path, of which the file's name is looked up below the CSV's folder. Every class is asked for as it is and
@@ -246,11 +246,13 @@ def _cc_neg(file: Path, progress: Progress) -> list[Question]:
     paths, notes = data["image_paths"], data["annotations"]
     if len(paths) != len(notes):
         raise ValueError(f"it has {len(paths)} pictures and {len(notes)} annotations")
+    pairs = {int(row): f"{count} pairs" for count, rows in data.get("num_ops", {}).items() for row in rows}
     questions = []
-    for path, note in zip(paths[-CC_NEG_TEST:], notes[-CC_NEG_TEST:], strict=True):
-        caption, foil = text(note["json"]["caption"]), text(note["sop_data"]["negative-prompt"]).replace(",", "")
-        groups = (cue_of(foil), "with a comma" if "," in caption else "without a comma")
-        questions.append(Question(text(path), (caption, foil), groups))
+    for row in range(max(0, len(paths) - CC_NEG_TEST), len(paths)):
+        caption = text(notes[row]["json"]["caption"])
+        foil = text(notes[row]["sop_data"]["negative-prompt"]).replace(",", "")
+        groups = (cue_of(foil), "with a comma" if "," in caption else "without a comma", pairs.get(row, ""))
+        questions.append(Question(text(paths[row]), (caption, foil), groups))
     return questions
 
 

@@ -138,12 +138,13 @@ def write_cc_neg(path: Path) -> None:
             {"json": {"caption": caption, "url": "u"}, "sop_data": {"negative-prompt": foil, "subject": "a"}}
             for _, caption, foil in rows
         ],
+        "num_ops": {1: [0, 1], 2: [2]},
         "args": argparse.Namespace(made=Making(path.parent / "it ran")),
     }
     torch.save(content, path)
 
 
-def test_cc_negs_own_file_is_read_by_comma_and_cue(
+def test_cc_negs_own_file_is_read_by_comma_cue_and_number_of_pairs(
     read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks, "run_limited", here)
@@ -156,13 +157,13 @@ def test_cc_negs_own_file_is_read_by_comma_and_cue(
             "a cat, on a mat",
             ["a cat not on a mat"],
             "/workspace/cc3m/000000000001.jpg",
-            "not; with a comma",
+            "not; with a comma; 1 pairs",
         ),
         (
             "a man with a hat",
             ["a man without a hat but a shoe"],
             "/workspace/cc3m/000000000002.jpg",
-            "without; without a comma",
+            "without; without a comma; 2 pairs",
         ),
     ]
 
