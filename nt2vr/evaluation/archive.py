@@ -40,12 +40,8 @@ class Remark:
 
     def __post_init__(self) -> None:
         for name, text, longest in (("tag", self.tag, MAX_TAG), ("note", self.note, MAX_NOTE)):
-            if len(text) > longest:
-                raise ConfigError(
-                    f"The {name} has {len(text):,} characters; shorten it to at most {longest:,}. It is not saved."
-                )
-            if any("\ud800" <= character <= "\udfff" for character in text):
-                raise ConfigError(f"The {name} has a character that is not valid Unicode. It is not saved.")
+            if len(text) > longest or any("\ud800" <= character <= "\udfff" for character in text):
+                raise ConfigError(f"The {name} must be text of at most {longest:,} characters. It is not saved.")
 
 
 Remarks = Mapping[int, Remark]  # by the query's position in the report
@@ -98,19 +94,20 @@ class Archive:
 
     def entries(self) -> list[Entry]:
         """List the reports, newest first, and those that cannot be read at the end."""
-        entries = [self._entry(path.parent.name, path) for path in self.folder.glob(f"[!.]*/{REPORT}")]
+        entries = [self._entry(path) for path in self.folder.glob(f"[!.]*/{REPORT}")]
         return sorted(entries, key=lambda entry: (entry.created, entry.report_id), reverse=True)
 
-    def _entry(self, report_id: str, path: Path) -> Entry:
+    def _entry(self, path: Path) -> Entry:
+        report_id = path.parent.name
         try:
             written = path.stat().st_mtime_ns
             if self._listed.get(report_id, (None,))[0] != written:
-                data = _summary(path)
+                data = _read(path)
                 systems = tuple(str(system["system"]) for system in data["systems"])
                 self._listed[report_id] = written, Entry(report_id, str(data["name"]), systems, str(data["created"]))
         except (ConfigError, *UNREADABLE) as error:
             self._listed.pop(report_id, None)
-            _warn(f"{path}: {reason_of(error)}" if not isinstance(error, ConfigError) else str(error))
+            _warn(f"{path}: {reason_of(error)}")
             return Entry(report_id, report_id, (), "", problem=reason_of(error).replace(str(path), path.name))
         return self._listed[report_id][1]
 
@@ -128,7 +125,7 @@ class Archive:
         return _load(folder, self._listed.get(report_id, (0,))[0])
 
     def summary(self, report_id: str) -> dict[str, Any]:
-        return _summary(self._known(report_id) / REPORT)
+        return _read(self._known(report_id) / REPORT)
 
     def files(self, report_id: str) -> list[str]:
         """List a report's files to download."""
@@ -153,8 +150,7 @@ class Archive:
             raise ConfigError(f"The report has no query {place:,}. The note is not saved.")
         try:
             with FileLock(folder / LOCK, timeout=LOCK_S):  # other processes may share the data folder
-                remarks = read_remarks(folder)
-                remarks[place] = remark
+                remarks = {**read_remarks(folder), place: remark}
                 if remark == Remark():
                     del remarks[place]
                 said = {  # with the texts of the queries, for people who read the file
@@ -187,7 +183,7 @@ def _load(folder: Path, written: int) -> Report:
     return load_report(folder)
 
 
-def _summary(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, Any]:
     return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
 
 
@@ -210,22 +206,22 @@ def read_remarks(folder: Path) -> dict[int, Remark]:
     if not path.exists():
         return {}
     try:
-        queries = without_schema(parse_json(path.read_text(encoding="utf-8")), path)["queries"]
-        return {int(place): Remark(str(said["tag"]), str(said["note"])) for place, said in queries.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return {
+            int(place): Remark(str(said["tag"]), str(said["note"])) for place, said in _read(path)["queries"].items()
+        }
+    except UNREADABLE as error:
         raise ConfigError(f"{path} cannot be read ({error}). Move it away to write new notes.") from error
 
 
 def _write_queries(report: Report, path: Path, remarks: Remarks) -> None:
     """Write one line per query, with one column of ranks per system; with its tag and note if there are any."""
-    names = [result.system for result in report.results]
-    ranks = zip(*(result.measured.ranks.tolist() for result in report.results), strict=True)
+    ranks = {result.system: result.measured.ranks.tolist() for result in report.results}
     with atomic_write(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         said = ("tag", "note") if remarks else ()
-        writer.writerow(("kind", "text", "cue", "wanted", "unwanted", "num_relevant", *names, *said))
-        for place, (query, found) in enumerate(zip(report.queries, ranks, strict=True)):
-            parts = (query.wanted or "", ", ".join(query.unwanted), len(query.relevant))
+        writer.writerow(("kind", "text", "cue", "wanted", "unwanted", "num_relevant", *ranks, *said))
+        for place, query in enumerate(report.queries):
+            parts = (query.kind, query.text, query.cue, query.wanted or "", ", ".join(query.unwanted))
+            found = (len(query.relevant), *(of_system[place] for of_system in ranks.values()))
             remark = remarks.get(place, Remark())
-            more = (remark.tag, remark.note) if remarks else ()
-            writer.writerow((query.kind, query.text, query.cue, *parts, *found, *more))
+            writer.writerow((*parts, *found, *((remark.tag, remark.note) if remarks else ())))

@@ -7,14 +7,15 @@ captions.json  of videos in words, the captions of each
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
@@ -31,10 +32,7 @@ REPORT, QUERIES, ARRAYS, CAPTIONS = "report.json", "queries.jsonl", "arrays.npz"
 # what damaged files raise, numbers that are infinite included
 UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, BadZipFile)
 SUMMARY = {"name": str, "digest": str, "source": dict, "references": dict, "created": str, "versions": dict}
-PACKAGES = ("torch", "open_clip_torch", "numpy")  # whose versions a report has
 JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that list rows
-
-
 PICTURE_PLUS_TEXT = "picture plus text"  # after the name of the data
 
 
@@ -43,14 +41,9 @@ def now() -> str:
 
 
 def package_versions() -> dict[str, str]:
-    """Return the versions of Python, the packages that compute, and nT2VR, as far as known."""
-    found = {"python": python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return {**found, "nt2vr": project_version()}
+    """Return the versions of Python, the packages that compute, and nT2VR."""
+    computing = {package: version(package) for package in ("torch", "open_clip_torch", "numpy")}
+    return {"python": python_version(), **computing, "nt2vr": project_version()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +61,13 @@ class Result:
     metrics: Mapping[str, float] | None = None
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One query of a report for display, with the ids of its relevant videos, and their captions if in words."""
 
     query: JudgedQuery
     relevant: tuple[str, ...]
     ranks: Mapping[str, int]
-    captions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    captions: Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,12 +145,24 @@ class Report:
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""
+        arrays: dict[str, Any] = {"video_ids": np.array(self.video_ids), "texts": np.array(self.texts, np.str_)}
+        for name in JUDGED:
+            lists = [getattr(query, name) for query in self.queries]
+            arrays |= {name: np.concatenate(lists), f"num_{name}": np.array([len(some) for some in lists], np.int32)}
+        for name in Measured.__dataclass_fields__:
+            arrays[f"measured_{name}"] = np.stack([getattr(result.measured, name) for result in self.results])
+        lines = []
+        for place, query in enumerate(self.queries):
+            line = {name: getattr(query, name) for name in ("kind", "text", "cue", "wanted", "unwanted")}
+            line |= {"ranks": self.row(place).ranks, "original": query.original}
+            line |= {"group": query.group, "num_relevant": len(query.relevant)}
+            line |= {"picture": self.pictures[place]} if self.is_covr else {}
+            lines.append(json.dumps(line) + "\n")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(folder / ARRAYS) as partial:
-                np.savez_compressed(partial, **self._arrays())
+                np.savez_compressed(partial, **arrays)
             with atomic_write(folder / QUERIES) as partial:
-                lines = (json.dumps(self._line(place)) + "\n" for place in range(len(self.queries)))
                 partial.write_text("".join(lines), encoding="utf-8")
             if self.captions:
                 write_json(folder / CAPTIONS, {video_id: list(some) for video_id, some in self.captions.items()})
@@ -175,7 +179,7 @@ class Report:
             "digest": self.digest,
             "source": dict(self.source),
             "videos": len(self.video_ids),
-            "queries": {kind: sum(q.kind == kind for q in self.queries) for kind in {q.kind: 0 for q in self.queries}},
+            "queries": Counter(query.kind for query in self.queries),
             "references": dict(self.references),
             "systems": [
                 {"system": result.system, **result.spec, "metrics": self.metrics[result.system]}
@@ -187,23 +191,6 @@ class Report:
         }
         return with_schema(summary)
 
-    def _line(self, place: int) -> dict[str, Any]:
-        row, query = self.row(place), self.queries[place]
-        line = {name: getattr(query, name) for name in ("kind", "text", "cue", "wanted", "unwanted")}
-        line |= {"ranks": row.ranks, "original": query.original}
-        line |= {"group": query.group, "num_relevant": len(query.relevant)}
-        return {**line, "picture": self.pictures[place]} if self.is_covr else line
-
-    def _arrays(self) -> dict[str, Any]:
-        arrays: dict[str, Any] = {"video_ids": np.array(self.video_ids), "texts": np.array(self.texts, np.str_)}
-        for name in JUDGED:
-            lists = [getattr(query, name) for query in self.queries]
-            arrays[name] = np.concatenate(lists)
-            arrays[f"num_{name}"] = np.array([len(some) for some in lists], np.int32)
-        for name in Measured.__dataclass_fields__:
-            arrays[f"measured_{name}"] = np.stack([getattr(result.measured, name) for result in self.results])
-        return arrays
-
 
 def load_report(folder: Path) -> Report:
     """Read what `Report.save` wrote; a ConfigError says if it is damaged, or of a newer nT2VR."""
@@ -213,16 +200,41 @@ def load_report(folder: Path) -> Report:
         lines = [parse_json(line) for line in text.split("\n") if line]
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as found:
             arrays = dict(found)
+        for name, kind in SUMMARY.items():
+            _check(data, name, kind)
+        known = ("kind", "text", "wanted", "original", "cue", "group")
+        judged = [np.split(arrays[name], np.cumsum(arrays[f"num_{name}"])[:-1]) for name in JUDGED]
+        queries = [
+            JudgedQuery(
+                **{name: line[name] for name in known},
+                unwanted=tuple(line["unwanted"]),
+                **dict(zip(JUDGED, rows, strict=True)),
+            )
+            for line, *rows in zip(lines, *judged, strict=True)
+        ]
         pictures = tuple(line["picture"] for line in lines if "picture" in line)
+        results = []
+        fields = [
+            name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays
+        ]  # older ones lack some
+        for place, spec in enumerate(data["systems"]):
+            system, metrics = spec.pop("system"), spec.pop("metrics")
+            _check(spec, "model", str)
+            _check(spec, "strategy", str)
+            measured = Measured(**{name: arrays[f"measured_{name}"][place] for name in fields})
+            results.append(Result(str(system), spec, measured, metrics if pictures else None))
+        captions: dict[str, list[str]] = {}  # of videos in words
+        if (folder / CAPTIONS).is_file():
+            captions = parse_json((folder / CAPTIONS).read_text(encoding="utf-8"))
         report = Report(
             video_ids=tuple(arrays["video_ids"].tolist()),
             texts=tuple(arrays["texts"].tolist()),
-            queries=tuple(_queries(lines, arrays)),
-            results=tuple(_results(data["systems"], arrays, bool(pictures))),
+            queries=tuple(queries),
+            results=tuple(results),
             notes=tuple(map(str, data["notes"])),
-            captions=_captions(folder / CAPTIONS),
+            captions={video_id: tuple(some) for video_id, some in captions.items()},
             pictures=pictures,
-            **{name: _of_kind(data, name, kind) for name, kind in SUMMARY.items()},
+            **{name: data[name] for name in SUMMARY},
         )
         report.metrics  # noqa: B018  the arrays fit together
     except UNREADABLE as error:
@@ -230,35 +242,9 @@ def load_report(folder: Path) -> Report:
     return report
 
 
-def _of_kind(data: Mapping[str, Any], name: str, kind: type) -> Any:
+def _check(data: Mapping[str, Any], name: str, kind: type) -> None:
     if not isinstance(data[name], kind):
         raise TypeError(f"{name} is {quoted(data[name])}")
-    return data[name]
-
-
-def _queries(lines: Sequence[Mapping[str, Any]], arrays: Mapping[str, Any]) -> Iterator[JudgedQuery]:
-    judged = {name: np.split(arrays[name], np.cumsum(arrays[f"num_{name}"])[:-1]) for name in JUDGED}
-    for place, line in enumerate(lines):
-        known = {name: line[name] for name in ("kind", "text", "wanted", "original", "cue", "group")}
-        rows: dict[str, Any] = {name: judged[name][place] for name in JUDGED}
-        yield JudgedQuery(**known, unwanted=tuple(line["unwanted"]), **rows)
-
-
-def _results(systems: Sequence[dict[str, Any]], arrays: Mapping[str, Any], is_covr: bool) -> Iterator[Result]:
-    names = [name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays]  # older reports lack some
-    for place, spec in enumerate(systems):
-        system, metrics = spec.pop("system"), spec.pop("metrics")
-        for name in ("model", "strategy"):
-            _of_kind(spec, name, str)
-        measured = Measured(**{name: arrays[f"measured_{name}"][place] for name in names})
-        yield Result(str(system), spec, measured, metrics if is_covr else None)
-
-
-def _captions(path: Path) -> dict[str, tuple[str, ...]]:
-    """Read the captions of videos in words; other reports have none."""
-    if not path.is_file():
-        return {}
-    return {video_id: tuple(some) for video_id, some in parse_json(path.read_text(encoding="utf-8")).items()}
 
 
 def covr_result(

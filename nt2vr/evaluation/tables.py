@@ -10,7 +10,7 @@ from statistics import fmean
 from defusedcsv import csv
 
 from nt2vr.errors import counted
-from nt2vr.evaluation.covr import ALL, CIRR_MEAN, FIRST, KS
+from nt2vr.evaluation.covr import ALL, CEILING, CIRR_MEAN, FIRST, KS
 from nt2vr.evaluation.covr_data import SEEN, UNSEEN
 from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.measures import BOTH_WAYS, EMPTY, HONEST, OTHERS, PAPER, Column, Group
@@ -19,11 +19,28 @@ from nt2vr.world.edits import EDIT_KINDS
 
 REMOVALS = "removals"  # mean over the kinds of change that remove something
 MAP = "mAP@10"
-MEASURES = tuple(f"R@{k}" for k in KS)  # of pictures plus texts
-VIOLATIONS = f"violations@{FIRST}"
+VIOLATIONS = f"violations@{FIRST}"  # of pictures plus texts
 FURTHER = ("subset R@1", CIRR_MEAN, MAP)
 OF_CAPTIONS = ("original/", "video/")
-Line = tuple[str, Mapping[str, float]]  # name of a system or reference, its metrics
+BASE, CONTROL, REFERENCE = "base", "drop", "reference"  # roles, which systems that compete have not
+ROLES = {  # by strategy
+    "plain": (BASE, "zero-shot"),
+    "drop": (CONTROL, "control"),
+    "picture": (BASE, "control: no text"),
+    "text": (BASE, "control: no picture"),
+    "fusion": ("", "trained"),
+    CEILING: (REFERENCE, "ceiling: the full caption"),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A system or reference: its metrics, its role in the comparison, and the label that says so."""
+
+    name: str
+    metrics: Mapping[str, float]
+    role: str = REFERENCE
+    label: str = "reads the scenes"
 
 
 @dataclass(frozen=True)
@@ -33,14 +50,6 @@ class Table:
     groups: tuple[Group, ...]
     lines: tuple[Line, ...]
 
-    @classmethod
-    def of(cls, lines: Iterable[Line], groups: Iterable[Group]) -> "Table":
-        lines = tuple(lines)
-        known = {key for _, metrics in lines for key in metrics}
-        there = tuple(group for group in groups if any(column.key in known for column in group.columns))
-        keys = {column.key for group in there for column in group.columns}
-        return cls(there, tuple(line for line in lines if not keys.isdisjoint(line[1])))
-
     @property
     def columns(self) -> list[Column]:
         return [column for group in self.groups for column in group.columns]
@@ -48,15 +57,25 @@ class Table:
     def texts(self) -> list[list[str]]:
         """Return the heads of the columns, then a row per system."""
         heads = [f"{group.head} {column.head}".strip() for group in self.groups for column in group.columns]
-        columns = self.columns
-        rows = ([name, *(column.text(metrics.get(column.key)) for column in columns)] for name, metrics in self.lines)
+        rows = (
+            [_labelled(line), *(column.text(line.metrics.get(column.key)) for column in self.columns)]
+            for line in self.lines
+        )
         return [["", *heads], *rows]
+
+
+def _labelled(line: Line) -> str:
+    return f"{line.name} ({line.label})" if line.label else line.name
 
 
 def tables_of(report: Report) -> list[Table]:
     """Return the tables that have any line."""
-    lines = lines_of(report)
-    tables = (Table.of(lines, groups) for groups in groups_of(report))
+    lines, tables = lines_of(report), []
+    known = {key for line in lines for key in line.metrics}
+    for groups in groups_of(report):
+        there = tuple(group for group in groups if any(column.key in known for column in group.columns))
+        keys = {column.key for group in there for column in group.columns}
+        tables.append(Table(there, tuple(line for line in lines if not keys.isdisjoint(line.metrics))))
     return [table for table in tables if table.lines]
 
 
@@ -64,26 +83,25 @@ def lines_of(report: Report) -> list[Line]:
     """Return a line per reference, then per system.
 
     As in the paper, values for captions are shown only for plain systems: other strategies do not change captions.
+    Only a model that was trained from no other is zero-shot, whether or not the report has its base.
     """
-    lines: list[Line] = [(name, dict(metrics)) for name, metrics in report.references.items()]
+    lines = [Line(name, dict(metrics)) for name, metrics in report.references.items()]
     for result in report.results:
-        is_plain = result.spec["strategy"] == "plain"
-        metrics = report.metrics[result.system]
-        shown = {key: value for key, value in metrics.items() if is_plain or not key.startswith(OF_CAPTIONS)}
-        lines.append((result.system, shown | _removals(metrics)))
+        strategy, metrics = result.spec["strategy"], report.metrics[result.system]
+        shown = {key: v for key, v in metrics.items() if strategy == "plain" or not key.startswith(OF_CAPTIONS)}
+        removals = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics]
+        for name in ("R@1", VIOLATIONS) if removals else ():
+            shown[f"{REMOVALS}/{name}"] = fmean(metrics[f"{kind}/{name}"] for kind in removals)
+        role, label = ROLES.get(strategy, ("", "" if report.is_covr else "zero-shot"))
+        if result.spec.get("base") and not report.is_covr:
+            role, label = "", "fine-tuned"
+        lines.append(Line(result.system, shown, role, label))
     return lines
-
-
-def _removals(metrics: Mapping[str, float]) -> dict[str, float]:
-    """Average violations over the kinds of change that have them, and R@1 of the same kinds."""
-    kinds = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics]
-    names = ("R@1", VIOLATIONS) if kinds else ()
-    return {f"{REMOVALS}/{name}": fmean(metrics[f"{kind}/{name}"] for kind in kinds) for name in names}
 
 
 def groups_of(report: Report) -> list[tuple[Group, ...]]:
     """Return the groups of columns of each table, measured or not."""
-    known = dict.fromkeys(key for _, metrics in lines_of(report) for key in metrics)
+    known = dict.fromkeys(key for line in lines_of(report) for key in line.metrics)
     if report.is_covr:
         return [tuple(_covr_groups(report, known))]
     others = tuple(_with_subsets(known, group) for group in OTHERS)
@@ -114,15 +132,12 @@ def _with_subsets(known: Iterable[str], group: Group) -> Group:
     if not first.key.endswith("/accuracy"):
         return group
     names = sorted(name.removeprefix(f"{first.key} ") for name in known if name.startswith(f"{first.key} "))
-    if first.key != "class/accuracy":
-        parts = [Column(f"{first.key} {name}", name) for name in names]
-    else:
-        parts = [
-            Column(key, f"mean {column.head}")
-            for column in group.columns
-            if (key := column.key.replace("/", "/mean ")) in known
-        ]
+    if first.key == "class/accuracy":
+        means = ((column.key.replace("/", "/mean "), column.head) for column in group.columns)
+        parts = [Column(key, f"mean {head}") for key, head in means if key in known]
         further = [*group.columns]
+    else:
+        parts = [Column(f"{first.key} {name}", name) for name in names]
     parts += [Column(f"{column.key} {name}", f"{column.head} {name}") for column in further for name in names]
     return Group(group.head, (*group.columns, *parts))
 
@@ -132,9 +147,9 @@ def by_definition(kinds: Iterable[str]) -> list[str]:
     return sorted(kinds, key=lambda kind: EDIT_KINDS.index(kind) if kind in EDIT_KINDS else -1)
 
 
-def interval_of(report: Report, name: str, key: str) -> Interval | None:
-    """Return the interval of a metric; None for a reference, and where no resample differs."""
-    return report.intervals.get(name, {}).get(key)
+def interval_of(report: Report, line: Line, key: str) -> Interval | None:
+    """Return the interval of a figure; None for a reference, and where no resample differs."""
+    return report.intervals.get(line.name, {}).get(key) if key in line.metrics else None
 
 
 def size_of(report: Report) -> str:
@@ -145,51 +160,38 @@ def size_of(report: Report) -> str:
 def markdown(report: Report) -> str:
     """Return each table; of pictures plus texts one, with a line per kind of change and system."""
     if not report.is_covr:
-        return "\n".join([*(_markdown(*table.texts()) for table in tables_of(report)), f"{size_of(report)}\n"])
-    heads, *lines = _covr_lines(report)
-    return f"{_markdown(heads, *lines, num_left=2)}\n{size_of(report)}\n"
-
-
-def _covr_lines(report: Report) -> Iterator[list[str]]:
-    """Yield heads, then a line per kind of change and system."""
+        return "\n".join([*(_markdown(table.texts(), 1) for table in tables_of(report)), f"{size_of(report)}\n"])
     of_system = {result.spec["strategy"]: report.metrics[result.system] for result in report.results}
     keys = [key.rpartition("/") for metrics in of_system.values() for key in metrics]
     found = {name for _, _, name in keys}
-    names = [name for name in (*MEASURES, VIOLATIONS, *FURTHER) if name in found]
-    yield ["kind", "system", *names]
+    names = [name for name in (*(f"R@{k}" for k in KS), VIOLATIONS, *FURTHER) if name in found]
+    rows = [["kind", "system", *names]]
     for row, (system, metrics) in product(dict.fromkeys(row for row, _, _ in keys), of_system.items()):
         values = [metrics.get(f"{row}/{name}") for name in names]
         if any(value is not None for value in values):
-            yield [row, system, *("" if value is None else f"{value:.1f}" for value in values)]
+            rows.append([row, system, *("" if value is None else f"{value:.1f}" for value in values)])
+    return f"{_markdown(rows, 2)}\n{size_of(report)}\n"
 
 
-def _markdown(heads: Sequence[str], *rows: Sequence[str], num_left: int = 1) -> str:
-    rule = [":--"] * num_left + ["--:"] * (len(heads) - num_left)
-    return "".join(f"| {' | '.join(line)} |\n" for line in (heads, rule, *rows))
+def _markdown(rows: Sequence[Sequence[str]], num_left: int) -> str:
+    rule = [":--"] * num_left + ["--:"] * (len(rows[0]) - num_left)
+    return "".join(f"| {' | '.join(line)} |\n" for line in (rows[0], rule, *rows[1:]))
 
 
 def csv_table(report: Report) -> str:
     """Return all metrics of all systems, unrounded, with their keys as headers; then the ends of their intervals."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    keys = _keys(report)
-    writer.writerow(["system", *keys, *(f"{key} {end}" for key in keys for end in ("low", "high"))])
-    for name, metrics in lines_of(report):
-        writer.writerow([name, *(metrics.get(key, "") for key in keys), *_ends(report, name, metrics, keys)])
-    return file.getvalue()
-
-
-def _keys(report: Report) -> list[str]:
+    file, lines = io.StringIO(), lines_of(report)
     if report.is_covr:
-        return list(dict.fromkeys(key for _, metrics in lines_of(report) for key in metrics))
-    groups = (group for groups in groups_of(report) for group in groups)
-    return list(dict.fromkeys(column.key for group in groups for column in group.columns))
-
-
-def _ends(report: Report, name: str, metrics: Mapping[str, float], keys: Iterable[str]) -> Iterator[float | str]:
-    for key in keys:
-        interval = interval_of(report, name, key) if key in metrics else None
-        yield from (interval.low, interval.high) if interval else ("", "")
+        keys = dict.fromkeys(key for line in lines for key in line.metrics)
+    else:
+        keys = dict.fromkeys(column.key for some in groups_of(report) for group in some for column in group.columns)
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["system", "role", *keys, *(f"{key} {end}" for key in keys for end in ("low", "high"))])
+    for line in lines:
+        intervals = (interval_of(report, line, key) for key in keys)
+        ends = (end for each in intervals for end in ((each.low, each.high) if each else ("", "")))
+        writer.writerow([line.name, line.label, *(line.metrics.get(key, "") for key in keys), *ends])
+    return file.getvalue()
 
 
 def latex(report: Report) -> str:
@@ -197,15 +199,17 @@ def latex(report: Report) -> str:
 
     A small number after ± is half of a figure's 95 % interval.
     """
-    groups, rules, first = list(_each_once(tables_of(report))), list[str](), 2
-    for group in groups:
-        rules.append(rf"\cmidrule(lr){{{first}-{first + len(group.columns) - 1}}}")
-        first += len(group.columns)
-    columns = [column for group in groups for column in group.columns]
+    groups, seen, rules = list[Group](), set[str](), list[str]()
+    for group in (group for table in tables_of(report) for group in table.groups):
+        if columns := tuple(column for column in group.columns if column.key not in seen):
+            first = 2 + sum(len(each.columns) for each in groups)
+            rules.append(rf"\cmidrule(lr){{{first}-{first + len(columns) - 1}}}")
+            groups.append(Group(group.head, columns))
+            seen |= {column.key for column in columns}
+    columns = tuple(column for group in groups for column in group.columns)
     heads = (rf"\multicolumn{{{len(group.columns)}}}{{c}}{{{escaped(group.head)}}}" for group in groups)
     rows = (
-        [escaped(name), *(_latex_cell(report, name, column, metrics) for column in columns)]
-        for name, metrics in lines_of(report)
+        [escaped(_labelled(line)), *(_latex_cell(report, line, each) for each in columns)] for line in lines_of(report)
     )
     lines = [
         *(rf"\begin{{tabular}}{{l{'r' * len(columns)}}}", r"\toprule", " & ".join(["", *heads]) + r" \\"),
@@ -216,19 +220,10 @@ def latex(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _each_once(tables: Iterable[Table]) -> Iterator[Group]:
-    """Yield the groups of columns of several tables, without the columns that were there."""
-    seen = set[str]()
-    for group in (group for table in tables for group in table.groups):
-        if columns := tuple(column for column in group.columns if column.key not in seen):
-            yield Group(group.head, columns)
-        seen |= {column.key for column in columns}
-
-
-def _latex_cell(report: Report, name: str, column: Column, metrics: Mapping[str, float]) -> str:
-    interval = interval_of(report, name, column.key) if column.key in metrics else None
+def _latex_cell(report: Report, line: Line, column: Column) -> str:
+    interval = interval_of(report, line, column.key)
     margin = "" if interval is None else rf"$_{{\pm{column.text(interval.half)}}}$"
-    return escaped(column.text(metrics.get(column.key))) + margin
+    return escaped(column.text(line.metrics.get(column.key))) + margin
 
 
 ESCAPES = str.maketrans(

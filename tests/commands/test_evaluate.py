@@ -31,7 +31,7 @@ def test_the_command_writes_a_report_and_its_tables_and_shows_the_table(
     assert len(report.video_ids) == 30 and report.source["seed"] == 7
     table = (tmp_path / "out" / "table.md").read_text()
     assert capsys.readouterr().out == table
-    assert "| tiny boolean α 0.25 | – |" in table and "| oracle |" in table
+    assert "| tiny boolean α 0.25 (zero-shot) | – |" in table and "| oracle (reads the scenes) |" in table
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {"table.csv", "table.tex", "report.json"}
 
     frames = {path: path.stat().st_ino for path in (data_dir / "evaluation").rglob("*.np*")}
@@ -75,7 +75,7 @@ def test_captions_alone_are_evaluated_with_an_open_clip_model(
     assert "original/MIR" in report.metrics["tiny"] and "negated/delta_MIR" in report.metrics["tiny boolean"]
     shown = capsys.readouterr()
     assert shown.err.startswith("No videos: each stands for the mean of its captions' embeddings.")
-    assert "| tiny boolean | – |" in shown.out
+    assert "| tiny boolean (zero-shot) | – |" in shown.out
 
 
 def test_an_output_folder_that_cannot_be_made_is_refused_before_anything_is_measured(

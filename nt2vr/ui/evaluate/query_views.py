@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 
 from nt2vr.errors import counted
 from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG, Remark, Remarks
-from nt2vr.evaluation.comparison import WORSENED, first_videos, places_by_difference
+from nt2vr.evaluation.comparison import first_videos
 from nt2vr.evaluation.report import Report, Row
 from nt2vr.evaluation.tables import by_definition
 from nt2vr.search.answers import Verdict
-from nt2vr.ui.evaluate.report_link import NOTED, ONLY_WORSENED, ReportLink
+from nt2vr.ui.evaluate.report_link import NOTED, ReportLink
 from nt2vr.ui.search.results import MARKS, Marked
 
 KINDS = {  # kind of query -> its name on the page
@@ -67,10 +67,7 @@ class Listing:
     @classmethod
     def of(cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None) -> "Listing":
         """List the queries that a link asks for; raises ConfigError if the report has no such system."""
-        places = places_by_difference(report, link.first, link.second, link.filter(remarks))
-        if link.order in (WORSENED, ONLY_WORSENED):  # it begins with where the second is worse
-            places.reverse()
-        page = link.page
+        places, page = link.places(report, remarks), link.page
         if link.query in places:
             page = places.index(link.query) // PER_PAGE
         page = min(page, max(0, (len(places) - 1) // PER_PAGE))

@@ -6,7 +6,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from nt2vr.evaluation.archive import Remarks
-from nt2vr.evaluation.comparison import IMPROVED, WORSENED, Filter
+from nt2vr.evaluation.comparison import IMPROVED, WORSENED, places_by_difference
+from nt2vr.evaluation.report import Report
 
 MAX_LINK = 4_000  # characters
 PAGE = "p"  # in links; Gradio takes "page" for one of its own
@@ -70,9 +71,13 @@ class ReportLink:
         """The values of the page's filters, in the order of FILTERS."""
         return [bool(self.fails) if name == "fails" else getattr(self, name) or "" for name in FILTERS]
 
-    def filter(self, remarks: Remarks) -> Filter:
+    def places(self, report: Report, remarks: Remarks) -> list[int]:
+        """Return the positions of the queries that it lists, in order; a ConfigError refuses unknown systems."""
         tagged = [place for place, said in remarks.items() if self.tag in (NOTED, said.tag)]
-        return Filter(
+        places = places_by_difference(
+            report,
+            self.first,
+            self.second,
             kind=self.kind or "",
             cue=self.cue,
             text=self.find,
@@ -80,6 +85,7 @@ class ReportLink:
             fails_everywhere=bool(self.fails),
             places=tagged if self.tag else None,
         )
+        return places[::-1] if self.order in (WORSENED, ONLY_WORSENED) else places
 
 
 def _number(text: str) -> int | None:

@@ -1,36 +1,21 @@
 """Evaluation jobs and reports as template data. Independent of Gradio."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
 import pandas as pd
 
 from nt2vr.evaluation.archive import Entry
-from nt2vr.evaluation.comparison import Figure, Group, break_down
-from nt2vr.evaluation.covr import CEILING
+from nt2vr.evaluation.comparison import Group, break_down
 from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.measures import GROUPS, Column
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.tables import REMOVALS, Table, interval_of, size_of, tables_of
+from nt2vr.evaluation.tables import REFERENCE, REMOVALS, Line, Table, interval_of, size_of, tables_of
 from nt2vr.progress import Job
 from nt2vr.ui.job_view import job_view
 
 WORD = "evaluating"
-ROLES = {"base": "zero-shot", "drop": "control", "reference": "reads the scenes"}
-CONTROLS = {  # by strategy
-    "plain": "base",
-    "drop": "drop",
-    "picture": "base",
-    "text": "base",
-    CEILING: "reference",
-}
-NOTES = {  # of pictures plus texts, by strategy
-    "picture": "control: no text",
-    "text": "control: no picture",
-    "fusion": "trained",
-    CEILING: "ceiling: the full caption",
-}
 X, Y = "Composed MIR", "Hard pairs, %"  # how well the wanted part is found, and the negated part respected
 MARGINS = (
     "± is half of a figure's 95 % interval over queries. To see whether two systems differ, use the breakdown below, "
@@ -73,8 +58,13 @@ def day_text(created: str) -> str:
 
 
 def report_view(report: Report, report_id: str, files: Sequence[str]) -> dict[str, Any]:
-    """Show a report: its data, tables and downloads."""
+    """Show a report: its data, tables and downloads, with the meaning of each measure once."""
     tables = tables_of(report)
+    columns = {column.key: column for table in tables for column in table.columns}
+    known = {key for table in tables for line in table.lines for key in line.metrics}
+    meanings = dict.fromkeys(each.meaning for key, each in columns.items() if each.meaning and key in known)
+    if report.is_covr:
+        meanings = dict.fromkeys(COVR_MEANINGS if f"{REMOVALS}/R@1" in columns else COVR_MEANINGS[:1])
     return {
         "id": report_id,
         "name": report.name,
@@ -82,27 +72,10 @@ def report_view(report: Report, report_id: str, files: Sequence[str]) -> dict[st
         "about": size_of(report),
         "remarks": list(report.source.get("remarks", ())),
         "margins": "" if report.is_covr else MARGINS,
-        "meanings": [*_meanings(report, tables), *report.notes],
+        "meanings": [*meanings, *report.notes],
         "tables": [_table_view(report, table) for table in tables],
         "files": [{"href": f"reports/{report_id}/{file}", "name": file} for file in files],
     }
-
-
-def _meanings(report: Report, tables: Sequence[Table]) -> list[str]:
-    """Explain the measures of the tables' columns, each once."""
-    known = {key for table in tables for _, metrics in table.lines for key in metrics}
-    columns = [column for table in tables for column in table.columns if column.key in known]
-    if not report.is_covr:
-        return list(dict.fromkeys(column.meaning for column in columns if column.meaning))
-    has_removals = any(column.key == f"{REMOVALS}/R@1" for column in columns)
-    return list(COVR_MEANINGS if has_removals else COVR_MEANINGS[:1])
-
-
-def _notes(report: Report, roles: Mapping[str, str]) -> dict[str, str]:
-    """Return the note next to each system's name."""
-    if report.is_covr:
-        return {result.system: NOTES.get(result.spec["strategy"], "") for result in report.results}
-    return {name: ROLES.get(role, "") for name, role in roles.items()}
 
 
 def _table_view(report: Report, table: Table) -> dict[str, Any]:
@@ -110,42 +83,39 @@ def _table_view(report: Report, table: Table) -> dict[str, Any]:
 
     References do not compete; nor, with a picture plus a text, do controls, which win violations by ignoring one.
     """
-    roles = roles_of(report)
-    notes = _notes(report, roles)
-    competing = {name for name, role in roles.items() if not (report.is_covr and role)}
-    best = {column.key: _best([m for name, m in table.lines if name in competing], column) for column in table.columns}
+    competing = [line for line in table.lines if not line.role or (line.role != REFERENCE and not report.is_covr)]
+    best = {column.key: _best(competing, column) for column in table.columns}
     return {
         "groups": [{"text": group.head, "span": len(group.columns)} for group in table.groups],
         "heads": [{"text": column.head} for column in table.columns],
         "lines": [
             {
-                "name": name,
-                "role": roles.get(name, "reference"),
-                "note": notes.get(name, ROLES["reference"]),
+                "name": line.name,
+                "role": line.role,
+                "note": line.label,
                 "cells": [
-                    _cell(report, name, column, metrics, best[column.key] if name in competing else "")
+                    _cell(report, line, column, best[column.key] if line in competing else "")
                     for column in table.columns
                 ],
             }
-            for name, metrics in table.lines
+            for line in table.lines
         ],
         "wraps": report.is_covr,
     }
 
 
-def _best(lines: Sequence[Mapping[str, float]], column: Column) -> str:
+def _best(lines: Sequence[Line], column: Column) -> str:
     """Return the best value as printed, so that equal texts are marked alike; "" if all are equal."""
-    values = [metrics[column.key] for metrics in lines if column.key in metrics]
+    values = [line.metrics[column.key] for line in lines if column.key in line.metrics]
     if len({column.text(value) for value in values}) < 2:
         return ""
     return column.text(min(values) if column.lower_is_better else max(values))
 
 
-def _cell(report: Report, name: str, column: Column, metrics: Mapping[str, float], best: str) -> dict[str, Any]:
+def _cell(report: Report, line: Line, column: Column, best: str) -> dict[str, Any]:
     """Show a figure and how sure it is; a reference has no interval, nor a figure that all queries agree on."""
-    text = column.text(metrics.get(column.key))
+    text, interval = column.text(line.metrics.get(column.key)), interval_of(report, line, column.key)
     cell = {"text": text, "best": text == best}
-    interval = interval_of(report, name, column.key) if column.key in metrics else None
     if interval is None:
         return cell
     low, high = column.text(interval.low), column.text(interval.high)
@@ -169,35 +139,21 @@ def measure_choices(report: Report, first: str, second: str) -> list[tuple[str, 
 def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.DataFrame:
     """Compare two systems per negation word, with what is more than noise; errors as of `break_down`."""
     column = next((one for group in GROUPS for one in group.columns if one.key == key), Column(key, key))
-    groups = break_down(report, first, second, key)
-    rows = [["all", *_group_row(groups[0], column)[1:]], *(_group_row(group, column) for group in groups[1:])]
-    columns = ["negation word", "queries", first, second, "difference", ""]
-    return pd.DataFrame(rows, columns=columns if first != second else [*columns[:3], f"{second} ", *columns[4:]])
+    everything, *groups = break_down(report, first, second, key)
+    rows = [_group_row(everything, column, "all")]
+    rows += (
+        _group_row(each, column, f"{each.num_joined} others" if each.num_joined else each.name or "none")
+        for each in groups
+    )
+    columns = ["word", "queries", first, second if second != first else f"{second} ", "difference", ""]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def _group_row(group: Group, column: Column) -> list[Any]:
-    name = f"{group.num_joined} others" if group.num_joined else group.name or "none"
+def _group_row(group: Group, column: Column, name: str) -> list[Any]:
+    figures = []
+    for value, interval in zip(group.means, group.intervals, strict=True):
+        ends = f" ({column.text(interval.low)} to {column.text(interval.high)})" if interval else ""
+        figures.append(f"{column.text(value)}{ends}")
+    verdict = "better" if (group.means[2] > 0) != column.lower_is_better else "worse"
     p = "p < .001" if group.p < 0.001 else f"p = {group.p:.3f}".replace("0.", ".")
-    figures = (_figure_text(column, each) for each in (group.first, group.second, group.difference))
-    return [name, group.num_queries, *figures, f"{_verdict(group, column)}, {p}"]
-
-
-def _figure_text(column: Column, figure: Figure) -> str:
-    if figure.interval is None:
-        return column.text(figure.value)
-    return f"{column.text(figure.value)} ({column.text(figure.interval.low)} to {column.text(figure.interval.high)})"
-
-
-def _verdict(group: Group, column: Column) -> str:
-    if group.is_noise:
-        return "within noise"
-    return "better" if (group.difference.value > 0) != column.lower_is_better else "worse"
-
-
-def roles_of(report: Report) -> dict[str, str]:
-    """Return each system's role: zero-shot model or control ("base"), its `drop` ("drop"), ceiling, or none ("").
-
-    Only a model that was trained from no other is zero-shot, whether or not the report has its base.
-    """
-    made = {result.system: result.spec for result in report.results}
-    return {name: "" if spec.get("base") else CONTROLS.get(spec["strategy"], "") for name, spec in made.items()}
+    return [name, group.num_queries, *figures, f"{'within noise' if group.is_noise else verdict}, {p}"]

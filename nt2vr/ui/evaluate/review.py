@@ -15,6 +15,7 @@ from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.archive import Archive, Remark
 from nt2vr.evaluation.covr import ALL
 from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.tables import lines_of
 from nt2vr.library.galleries import Galleries
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.picture import write_jpeg
@@ -33,7 +34,7 @@ from nt2vr.ui.evaluate.query_views import (
     tags_of,
 )
 from nt2vr.ui.evaluate.report_link import FILTERS, PAGE, ReportLink
-from nt2vr.ui.evaluate.report_view import breakdown_view, measure_choices, points_of, report_view, roles_of
+from nt2vr.ui.evaluate.report_view import breakdown_view, measure_choices, points_of, report_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import QUIET, script
 from nt2vr.ui.web.inputs import Updates, event_value
@@ -218,8 +219,8 @@ def resolved(link: ReportLink, report: Report) -> ReportLink:
 
 def _best(report: Report) -> str:
     """Return the system best at hard pairs, controls aside."""
-    roles = roles_of(report)
-    names = [name for name in roles if not roles[name]] or list(roles)
+    lines = [line for line in lines_of(report) if line.name in report.metrics]
+    names = [line.name for line in lines if not line.role] or [line.name for line in lines]
     return max(names, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
 
 

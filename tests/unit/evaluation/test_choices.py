@@ -79,7 +79,7 @@ def test_a_report_of_questions_survives_saving_and_has_its_own_columns(tmp_path:
     report.save(tmp_path)
     read = load_report(tmp_path)
     assert read.metrics == report.metrics and read.texts == TEXTS
-    assert markdown(read).splitlines()[2] == "| words | 100.0 | 100.0 |"
+    assert markdown(read).splitlines()[2] == "| words (zero-shot) | 100.0 | 100.0 |"
 
 
 @pytest.fixture

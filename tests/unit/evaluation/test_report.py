@@ -33,7 +33,7 @@ def test_a_report_survives_saving_and_loading(report: Report, tmp_path: Path) ->
     for name in ("name", "digest", "source", "references", "video_ids", "notes", "created", "versions", "metrics"):
         assert getattr(read, name) == getattr(report, name)
     for place in range(len(report.queries)):
-        assert replace(read.row(place), query=report.queries[place]) == report.row(place)
+        assert read.row(place)._replace(query=report.queries[place]) == report.row(place)
         for name in ("kind", "text", "cue", "wanted", "unwanted", "hard", "violating", "original"):
             np.testing.assert_array_equal(getattr(read.queries[place], name), getattr(report.queries[place], name))
     for mine, theirs in zip(read.results, report.results, strict=True):
@@ -88,21 +88,22 @@ def test_markdown_has_the_columns_of_the_paper_without_empty_groups(report: Repo
     paper, honest, ways, size = (table.splitlines() for table in markdown(report).split("\n\n"))
     assert size == ["5 queries, 4 videos."]
     assert paper[0].startswith("|  | Original R@1 | Original R@5 | Original R@10 | Original MIR | Negated ΔR@1 |")
-    assert paper[2] == "| oracle | – | – | – | 0.875 |" + " – |" * 8
+    assert paper[2] == "| oracle (reads the scenes) | – | – | – | 0.875 |" + " – |" * 8
     # both captions tie with nothing but "a man sings dancing"
-    assert paper[3].startswith("| words | 50.0 | 100.0 | 100.0 | 0.750 | 0.0 | 0.0 |")
-    assert paper[4].startswith("| words boolean α 1 | – | – | – | – | 0.0 |")
+    assert paper[3].startswith("| words (zero-shot) | 50.0 | 100.0 | 100.0 | 0.750 | 0.0 | 0.0 |")
+    assert paper[4].startswith("| words boolean α 1 (zero-shot) | – | – | – | – | 0.0 |")
     assert honest[0] == "|  | A and not B hard pairs | A and not B violations@10 | not B AUC | not B violations@10 |"
-    assert [line.split(" | ")[0] for line in honest[2:]] == ["| words", "| words boolean α 1"]
+    assert [line.split(" | ")[0] for line in honest[2:]] == ["| words (zero-shot)", "| words boolean α 1 (zero-shot)"]
     assert ways[0].startswith("|  | Text to video R@1 |") and ways[0].endswith("| Video to text MeanR |")
     # the oracle has neither; boolean searches for no caption as it is
-    assert ways[2:] == ["| words | 50.0 | 100.0 | 100.0 | 1.5 | 1.5 | 100.0 | 100.0 | 100.0 | 1.0 | 1.0 |"]
+    assert ways[2:] == ["| words (zero-shot) | 50.0 | 100.0 | 100.0 | 1.5 | 1.5 | 100.0 | 100.0 | 100.0 | 1.0 | 1.0 |"]
     assert {line.count("|") for line in paper} == {14} and {line.count("|") for line in honest} == {6}
 
 
 def test_csv_has_all_metrics_unrounded(report: Report) -> None:
     oracle, words, _ = csv.DictReader(io.StringIO(csv_table(report)))
     assert oracle["original/MIR"] == "0.875" and oracle["composed/MIR"] == ""
+    assert (oracle["role"], words["role"]) == ("reads the scenes", "zero-shot")
     assert float(words["composed/MIR"]) == report.metrics["words"]["composed/MIR"]
 
 
@@ -129,5 +130,5 @@ def test_latex_lines_have_one_cell_per_column(report: Report) -> None:
     )
     assert lines[3].startswith(r"\cmidrule(lr){2-5} \cmidrule(lr){6-9}")
     assert {line.count("&") for line in lines[4:9] if "&" in line} == {23}
-    assert r"words boolean $\alpha$ 1 & -- & -- & -- & --" in lines[8]
-    assert r"words & 50.0$_{\pm50.0}$ & 100.0 & 100.0 & 0.750$_{\pm0.250}$ &" in lines[7]
+    assert r"words boolean $\alpha$ 1 (zero-shot) & -- & -- & -- & --" in lines[8]
+    assert r"words (zero-shot) & 50.0$_{\pm50.0}$ & 100.0 & 100.0 & 0.750$_{\pm0.250}$ &" in lines[7]

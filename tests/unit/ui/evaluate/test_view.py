@@ -6,6 +6,7 @@ import pytest
 
 from nt2vr.evaluation.archive import Entry
 from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.tables import lines_of
 from nt2vr.progress import Job
 from nt2vr.search.systems import System
 from nt2vr.ui.evaluate.report_view import (
@@ -14,7 +15,6 @@ from nt2vr.ui.evaluate.report_view import (
     points_of,
     report_view,
     reports_view,
-    roles_of,
 )
 from nt2vr.ui.web.permissions import Permissions
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
@@ -35,10 +35,16 @@ def cells(view: dict[str, Any], table: int, line: str) -> dict[str, dict[str, An
 
 
 def test_controls_and_systems_have_different_roles(report: Report) -> None:
-    assert roles_of(report) == {"words": "base", "words drop": "drop", SECOND: "", "words-bnl": ""}
-    assert roles_of(report_of(System("words-bnl"))) == {
-        "words-bnl": ""
-    }  # no zero-shot model, though its base is not here
+    found = {line.name: (line.role, line.label) for line in lines_of(report)}
+    assert found == {
+        "oracle": ("reference", "reads the scenes"),
+        "words": ("base", "zero-shot"),
+        "words drop": ("drop", "control"),
+        SECOND: ("", "zero-shot"),
+        "words-bnl": ("", "fine-tuned"),
+    }
+    (alone,) = lines_of(report_of(System("words-bnl")))  # no zero-shot model, though its base is not here
+    assert (alone.role, alone.label) == ("", "fine-tuned")
 
 
 def test_the_table_has_the_reports_values_and_marks_the_best_of_each_column(report: Report) -> None:
@@ -65,7 +71,7 @@ def test_a_breakdown_has_a_line_per_negation_word_with_intervals_and_a_verdict(r
     assert ("A and not B: hard pairs", "composed/hard_pairs") in choices
     assert all(key != "original/MedR" for _, key in choices)  # a median has no value per query
     table = breakdown_view(report, FIRST, SECOND, "composed/hard_pairs")
-    assert table.columns.tolist() == ["negation word", "queries", FIRST, SECOND, "difference", ""]
+    assert table.columns.tolist() == ["word", "queries", FIRST, SECOND, "difference", ""]
     assert table.values.tolist() == [
         ["all", 1, "0.0", "100.0", "100.0", "within noise, p = 1.000"],
         ["not", 1, "0.0", "100.0", "100.0", "within noise, p = 1.000"],
