@@ -13,10 +13,10 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.search.answers import Judge
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import tower_folder
+from nt2vr.search.embed_query import Synonyms
 from nt2vr.search.index import Milvus
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.searcher import DEFAULT_SYSTEMS, Searcher
-from nt2vr.search.substitutes import Synonyms
 
 MAX_OPEN = 4  # libraries; the least recently used is closed first
 

@@ -146,7 +146,7 @@ class Ranking:
     Attributes:
         hits: the best k, best first; empty if the strategy leaves nothing to search for.
         unseen: words of the query that never occurred in the model's training, and were not substituted.
-        read_as: substituted words and their substitutes, see `nt2vr.search.substitutes`.
+        read_as: substituted words and their substitutes, see `nt2vr.search.embed_query`.
         reads: the words that the model reads of the sentence, if it leaves out some, and if it is asked for it.
         low: whether the best score is below the model's scores for clips that fit.
         strength: of the system's strategy; 0 if it has none.

@@ -1,10 +1,15 @@
-"""Embed the clips of a gallery by one model, and open those that are stored, with their index."""
+"""Embed the clips of a gallery by one model, and open those that are stored, with their index.
+
+The built-in gallery ships with the embeddings of the visual tower that the built-in models share, so that the first
+start embeds nothing. After a change of the gallery or of that tower, `python -m nt2vr.search.embed_clips` writes them.
+"""
 
 import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache as cached
 from functools import partial
 from hashlib import blake2b
 from itertools import groupby, islice
@@ -14,29 +19,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, ConfigError, NotIndexedError, counted, reason_of
-from nt2vr.files import is_disk_full
+from nt2vr.files import atomic_write, hash_file, is_disk_full, parse_json, write_json
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Gallery, Video
-from nt2vr.media.store import CHUNK, LIMITS, SAMPLING, Cache, Rows, evict, mark_used
+from nt2vr.media.gallery import Gallery, Video, load_gallery
+from nt2vr.media.store import CHUNK, LIMITS, SAMPLING, Cache, Rows, digest, evict, mark_used, read_cached
+from nt2vr.media.video import sample_frames
 from nt2vr.media.video_files import decode_files, hash_files, missing_of
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
+from nt2vr.negation.parse.cues import forms
 from nt2vr.progress import Progress, duration_text, silent, tracked
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import unit
-from nt2vr.search.gallery_index import with_index
-from nt2vr.search.index import ExactIndex, Milvus
-from nt2vr.search.shipped import shipped_embeddings
+from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex
+from nt2vr.search.index.milvus import Row
+from nt2vr.settings import ASSETS
 
 logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 SHARED = "shared"  # folder of galleries without a key
-Some = tuple[Sequence[Video], NDArray[np.float32]]  # clips, and their embeddings (B, F, D)
+BUILT_IN = ASSETS / "gallery" / "gallery.jsonl"
+SHIPPED = ASSETS / "gallery" / "embeddings.npz"
+APPROXIMATE_FROM = 200_000  # clips; of fewer, exact search takes less than 20 ms
+MILVUS_FACTS = ".milvus.json"  # after the name of the pooling
+MIN_RECALL = 0.95  # an approximate index that finds less is not used
+SAMPLE = 200  # captions with which the recall is measured
+Embeddings = NDArray[np.float32]
+Some = tuple[Sequence[Video], Embeddings]  # clips, and their embeddings (B, F, D)
 # embeds clips elsewhere, some at a time; the dictionary gets ids and reasons of those that fail; the function is
 # called now and then, and stops the work as `Progress` does
 Encode = Callable[[Sequence[Video], dict[str, str], Callable[[], None]], Iterator[Some]]
+Sample = Callable[[], Embeddings]  # returns queries (Q, D) to measure the recall with
 _seconds_per_clip: dict[str, float] = {}  # by `Card.video_key`
 
 
@@ -84,40 +99,41 @@ def embed_gallery(
     """
     if isinstance(encoder, PrecomputedEncoder):
         return _looked_up(gallery, encoder)
-    rows = _rows(gallery, encoder, cache)
-    skipped: dict[str, str] = {}
+    rows, card = _rows(gallery, encoder, cache), encoder.card
+    skipped, failed = dict[str, str](), dict[str, str]()
     hashed = hash_files(gallery.videos, cache, skipped)
     clips = list(tracked(hashed, len(gallery.videos), "checking files", progress))
-    missing = missing_of(clips, rows)
-    copies = Counter(clip.key for clip in clips)
+    missing, copies = missing_of(clips, rows), Counter(clip.key for clip in clips)
     done = len(clips) - sum(copies[clip.key] for clip in missing)
-    failed: dict[str, str] = {}
 
     def report(current: str = "") -> None:
-        progress(
-            done + len(failed) + len(skipped), len(gallery.videos), f"reading clips: {current}".removesuffix(": ")
-        )
+        doing = f"reading clips: {current}".removesuffix(": ")
+        progress(done + len(failed) + len(skipped), len(gallery.videos), doing)
 
     report()
-    if encode is None:
-        encode = partial(_encode, bool(gallery.key), rows, encoder, decoder, cache)
-    for some, embeddings in _embedded(missing, encoder.card, encode, failed, report):
+    encode = encode or partial(_encode, bool(gallery.key), rows, encoder, decoder, cache)
+    shipped = shipped_embeddings(card)
+    known = [clip for clip in missing if clip.key in shipped]
+    others = encode([clip for clip in missing if clip.key not in shipped], failed, report)
+    taken = [(known, np.stack([shipped[clip.key] for clip in known]))] if known else []
+    for some, embeddings in (part for parts in (taken, others) for part in parts):
         if not np.isfinite(embeddings).all():
-            raise CheckpointError(f"The embeddings of {encoder.card.name} are not finite. Choose another checkpoint.")
+            raise CheckpointError(f"The embeddings of {card.name} are not finite. Choose another checkpoint.")
         keys = [clip.key for clip in some]
         if error := _add(rows, keys, embeddings):
-            _check(error, rows.folder, in_memory)
+            reason = "the disk is full" if is_disk_full(error) else error.strerror or reason_of(error)
+            message = f"Embeddings cannot be stored in {rows.folder} ({reason})."
+            if not in_memory:
+                raise ConfigError(
+                    f"{message} Those stored so far are kept; free some space and start again."
+                ) from error
+            logger.warning("%s They are computed again next time.", message)
         done += sum(copies[key] for key in keys)
         report(some[-1].video_id)
     evict(_folders(rows.folder.parent), LIMITS["towers"])
-    skipped |= _reasons(clips, failed)
-    return _opened(gallery, encoder, rows, clips, skipped, milvus, True, progress)
-
-
-def _reasons(clips: Sequence[Video], failed: Mapping[str, str]) -> dict[str, str]:
-    """Return why clips cannot be decoded, also of those with the same content, which are not tried."""
     by_content = {clip.key: failed[clip.video_id] for clip in clips if clip.video_id in failed}
-    return {clip.video_id: by_content[clip.key] for clip in clips if clip.key in by_content}
+    skipped |= {clip.video_id: by_content[clip.key] for clip in clips if clip.key in by_content}  # copies, too
+    return _opened(gallery, encoder, rows, clips, skipped, milvus, True, progress)
 
 
 def _rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> Rows[np.float32]:
@@ -126,15 +142,6 @@ def _rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> Rows[np.float32]:
     mark_used(folder)
     width = getattr(encoder, "frame_dim", encoder.embed_dim)  # of frames; not every `Encoder` tells it apart
     return Rows(folder, np.float32, (encoder.num_frames, width))
-
-
-def _embedded(
-    missing: Sequence[Video], card: Card, encode: Encode, failed: dict[str, str], report: Callable[[], None]
-) -> Iterator[Some]:
-    shipped = shipped_embeddings(card)
-    if known := [clip for clip in missing if clip.key in shipped]:
-        yield known, np.stack([shipped[clip.key] for clip in known])
-    yield from encode([clip for clip in missing if clip.key not in shipped], failed, report)
 
 
 def _encode(
@@ -166,12 +173,12 @@ def _encode(
                     yield clips, embeddings_of([frames for _, frames in batch], encoder)
 
 
-def embeddings_of(clips: Sequence[NDArray[np.uint8]], encoder: Encoder) -> NDArray[np.float32]:
+def embeddings_of(clips: Sequence[NDArray[np.uint8]], encoder: Encoder) -> Embeddings:
     """Encode the (F, S, S, 3) frames of B clips: (B, F, D)."""
     return encoder.encode_frames(np.concatenate(clips)).reshape(len(clips), encoder.num_frames, -1)
 
 
-def _add(rows: Rows[np.float32], keys: Sequence[str], values: NDArray[np.float32]) -> OSError | None:
+def _add(rows: Rows[np.float32], keys: Sequence[str], values: Embeddings) -> OSError | None:
     """Store rows; where that fails, hold them in memory and return the first failure."""
     failure = None
     if not rows.is_held:
@@ -184,15 +191,6 @@ def _add(rows: Rows[np.float32], keys: Sequence[str], values: NDArray[np.float32
     return failure
 
 
-def _check(error: OSError, folder: Path, in_memory: bool) -> None:
-    """Warn that embeddings cannot be stored, or raise that."""
-    reason = "the disk is full" if is_disk_full(error) else error.strerror or reason_of(error)
-    message = f"Embeddings cannot be stored in {folder} ({reason})."
-    if not in_memory:
-        raise ConfigError(f"{message} Those stored so far are kept; free some space and start again.") from error
-    logger.warning("%s They are computed again next time.", message)
-
-
 def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:
     """Open the clips whose embeddings are stored; no file is decoded, and none is read whose content is known.
 
@@ -200,8 +198,7 @@ def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvu
     """
     if isinstance(encoder, PrecomputedEncoder):
         return _looked_up(gallery, encoder)
-    rows = _rows(gallery, encoder, cache)
-    skipped: dict[str, str] = {}
+    rows, skipped = _rows(gallery, encoder, cache), dict[str, str]()
     clips = list(hash_files(gallery.videos, cache, skipped))
     return _opened(gallery, encoder, rows, clips, skipped, milvus, False, silent)
 
@@ -240,19 +237,36 @@ def _opened(
     may_build: bool,
     progress: Progress,
 ) -> EmbeddedGallery:
-    """Put the stored embeddings in the order of the gallery, pooled, and index them."""
+    """Put the stored embeddings in the order of the gallery, pooled, and index them.
+
+    The index of a large gallery is approximate, and that of a library in Milvus if there is one. Only an update
+    (`may_build`) builds, changes and measures it.
+    """
     places = rows.find(clip.key for clip in clips)
     clips = [clip for clip, place in zip(clips, places.tolist(), strict=True) if place >= 0]
-    frames, places = rows.rows(), places[places >= 0]
-    pooled = _pooled(encoder, rows.folder, [clip.key for clip in clips], frames, places)
+    frames, places, folder = rows.rows(), places[places >= 0], rows.folder
+    pooled = _pooled(encoder, folder, [clip.key for clip in clips], frames, places)
     embedded = _assembled(gallery, encoder, clips, pooled, frames, places, skipped, "Not embedded yet.")
-    milvus = milvus if gallery.key else None  # of the others, nobody would delete the rows
-    return with_index(embedded, rows.folder, encoder, clips, milvus, may_build, progress)
+    pooling = encoder.card.pooling_key
+
+    def sample() -> Embeddings:
+        captions = (caption for video in clips for caption in video.captions[:1])
+        return encoder.encode_text(list(islice(captions, SAMPLE)) or [form.example for form in forms()])
+
+    measured = sample if may_build else None
+    if milvus is not None and gallery.key and clips:  # of other galleries, nobody would delete the rows
+        return _in_milvus(embedded, folder, pooling, clips, milvus, measured, progress)
+    if len(clips) < APPROXIMATE_FROM:
+        return embedded
+    contents = np.array([content_id(clip.key) for clip in clips], np.int64)
+    index = _approximate(folder / f"{pooling}.faiss", contents, pooled, measured)
+    evict(folder.glob("*.faiss"), LIMITS["pooled"])
+    return embedded if index is None else replace(embedded, index=index, contents=contents)
 
 
 def _pooled(
-    encoder: Encoder, folder: Path, keys: Sequence[str], frames: NDArray[np.float32], places: NDArray[np.int64]
-) -> NDArray[np.float32]:
+    encoder: Encoder, folder: Path, keys: Sequence[str], frames: Embeddings, places: NDArray[np.int64]
+) -> Embeddings:
     """Return pooled embeddings (V, D), memory-mapped if they are stored in this order; the missing ones are added."""
     name = encoder.card.pooling_key
     if not name.isidentifier():
@@ -275,8 +289,8 @@ def _assembled(
     gallery: Gallery,
     encoder: Encoder,
     videos: Sequence[Video],
-    embeddings: NDArray[np.float32],
-    frames: NDArray[np.float32],
+    embeddings: Embeddings,
+    frames: Embeddings,
     places: NDArray[np.int64],
     skipped: Mapping[str, str],
     otherwise: str,
@@ -293,7 +307,7 @@ def _assembled(
     return EmbeddedGallery(replace(gallery, videos=tuple(videos)), embeddings, index, reasons, frames, places, each)
 
 
-def _each_pooled(encoder: Encoder, frames: NDArray[np.float32]) -> NDArray[np.float32]:
+def _each_pooled(encoder: Encoder, frames: Embeddings) -> Embeddings:
     return encoder.pool(frames[:, None])
 
 
@@ -306,3 +320,116 @@ def _looked_up(gallery: Gallery, encoder: PrecomputedEncoder) -> EmbeddedGallery
     reason = f"{encoder.name} has no embedding of it."
     places = np.arange(len(known))
     return _assembled(gallery, encoder, videos, embeddings, embeddings[:, None], places, {}, reason)
+
+
+def content_id(key: str) -> int:
+    """Return a number for a clip key, of 63 bits: a million have a chance of one in 20 million to share one."""
+    return int.from_bytes(digest(key)[:8]) >> 1
+
+
+def _fingerprint(ids: NDArray[np.int64]) -> str:
+    return blake2b(ids.tobytes(), digest_size=16).hexdigest()
+
+
+def _approximate(
+    path: Path, contents: NDArray[np.int64], embeddings: Embeddings, sample: Sample | None
+) -> FaissIndex | None:
+    """Open the stored index, or build it in minutes if there is a `sample`; None if exact search serves better.
+
+    Clips of equal content share an id, of those in `contents` (V,), by which the index answers.
+    """
+    ids, places = np.unique(contents, return_index=True)
+    index = FaissIndex.load(path, _fingerprint(ids))
+    if index is None and sample is not None:
+        index = FaissIndex(embeddings.shape[1], sample())
+        index.add(ids, embeddings[places])
+        try:
+            index.save(path, _fingerprint(ids))
+        except OSError as error:
+            logger.warning("The index %s cannot be stored (%s). Searches will be exact.", path, reason_of(error))
+    return index if index is not None and index.recall >= MIN_RECALL else None
+
+
+def _in_milvus(
+    embedded: EmbeddedGallery,
+    folder: Path,
+    pooling: str,
+    clips: Sequence[Video],
+    milvus: Milvus,
+    sample: Sample | None,
+    progress: Progress,
+) -> EmbeddedGallery:
+    """Bring a library's index in Milvus up to date, or, without a `sample`, open it as the last update left it."""
+    library, embeddings = embedded.gallery.key, embedded.embeddings
+    contents = np.array([content_id(f"{library} {clip.key}") for clip in clips], np.int64)  # others are there, too
+    ids, places = np.unique(contents, return_index=True)
+    local = ExactIndex(embeddings.shape[1])
+    if len(ids) == len(contents):  # then nothing is copied
+        local.add(contents, embeddings)
+    else:
+        local.add(ids, embeddings[places])
+    read = [Row(clip.content, clip.start, clip.end or 0.0) for clip in clips] if sample else []
+    rows = dict(zip(contents.tolist(), read, strict=False))
+    index = MilvusIndex(milvus, f"{folder.name}_{pooling}", library, local, rows)
+    path = folder / f"{pooling}{MILVUS_FACTS}"  # what the last update measured
+    state = {"index": index.place, "ids": _fingerprint(ids)}
+    refused = ""
+    if sample is None:
+        facts = read_cached(path, lambda path: dict(parse_json(path.read_text(encoding="utf-8")))) or {}
+        index.recall = float(facts.get("recall", 0))
+        if facts | state != facts:
+            refused = "The vector database has other clips, so every clip was compared here. Update the library."
+    else:
+        try:
+            known = index.ids()
+            new = ~np.isin(ids, known)
+            index.remove(np.setdiff1d(known, ids))
+            index.add(ids[new], embeddings[places[new]], progress)
+            index.measure(sample())
+            refused = index.notice  # of the measuring
+        except ConnectionError:  # logged; the next update goes on from here
+            refused = "The vector database does not answer, so it is not up to date. Update the library again later."
+        if not refused:
+            write_json(path, {**state, "recall": index.recall})
+    if not refused and index.recall < MIN_RECALL:
+        found = f"{100 * index.recall:.1f} % of the ten best clips"
+        refused = f"The vector database finds only {found}, so every clip was compared here. Choose another index."
+    return replace(embedded, refused=refused) if refused else replace(embedded, index=index, contents=contents)
+
+
+def shipped_embeddings(card: Card) -> Mapping[str, Embeddings]:
+    """Return the embeddings (F, D) of clips by content, as the model's visual tower gives them; none of another."""
+    tower, known = _read_shipped()
+    return known if tower == _tower(card) else {}
+
+
+def _tower(card: Card) -> str:
+    """Identify what embeds, whatever its precision."""
+    return f"{SAMPLING} {replace(card, precision='').visual_key} {card.frames}"
+
+
+@cached
+def _read_shipped() -> tuple[str, dict[str, Embeddings]]:
+    try:
+        with np.load(SHIPPED, allow_pickle=False) as data:
+            embeddings = data["embeddings"].astype(np.float32)
+            return str(data["tower"]), dict(zip(data["contents"].tolist(), embeddings, strict=True))
+    except (OSError, ValueError, KeyError):
+        return "", {}
+
+
+def main() -> None:
+    """Write the embeddings that ship."""
+    from nt2vr.models.checkpoint import read_checkpoint  # noqa: PLC0415  # imports torch
+
+    encoder = read_checkpoint(ASSETS / "models" / "clip")
+    paths = [video.path for video in load_gallery(BUILT_IN).videos]
+    frames = [sample_frames(path, encoder.num_frames, encoder.card.framing) for path in paths]
+    embeddings = np.stack([embeddings_of([each], encoder)[0] for each in frames]).astype(np.float16)
+    with atomic_write(SHIPPED) as partial_file, partial_file.open("wb") as file:
+        contents = np.array([hash_file(path) for path in paths])
+        np.savez(file, tower=_tower(encoder.card), contents=contents, embeddings=embeddings)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,8 +1,12 @@
-"""Embedding of a query: its texts and references."""
+"""From a query to its parts: words that a model has never seen replaced, texts and references embedded.
 
-from collections.abc import Mapping, Sequence
+A model that knows a word is asked for it as typed. Models that do not know it are all asked for the same word.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -10,24 +14,75 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.media.picture import fit
 from nt2vr.models.device import on_gpu
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.open_clip_encoder import WORD
+from nt2vr.negation.parse.inflect import forms_of
 from nt2vr.negation.parse.query import Query
+from nt2vr.negation.parse.tokens import EMOJI, NO_EMOJI
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.references import CovrVectors, Reference, Weights, attends, combine, fusion_of, merge_references
 from nt2vr.search.strategies import Parts, Vector, anchor_of, tau_of
 
+Synonyms = Mapping[str, str]  # word -> words to read it as
+Knows = Callable[[str], bool]
+_WITH_ARTICLE = re.compile(rf"(?:\b([Aa])n? )?({WORD.pattern})")
+_JOINING = frozenset({"or"})  # in "boy or girl"; helps whether or not a model knows it
 
-def embed_query(
-    encoder: Encoder,
-    query: Query,
-    references: Sequence[Reference],
-    gallery: EmbeddedGallery,
-) -> Parts:
-    """Embed a query for all strategies, whose strength is left to be set; texts are encoded in one batch."""
-    shown = [each.video_id for each in references if each.video_id]
-    clips = {name: _clip(name, gallery, encoder) for name in shown}
-    frames = {name: gallery.frame_embeddings(gallery.row_of[name]) for name in shown if attends(encoder)}
-    return _embed(encoder, query, references, clips, frames)
+
+def substitutes(
+    query: Query, models: Mapping[str, Encoder], synonyms: Synonyms, literal: Collection[str] = ()
+) -> dict[str, dict[str, str]]:
+    """Return by model the words to ask for instead of words it has never seen, as far as it knows any.
+
+    Synonyms are consulted if no other form of a word is known; `literal` words stay as typed.
+    """
+    unseen = {name: unseen_words(query, model) for name, model in models.items()}
+    known = dict[str, str]()
+    for word in {word for each in unseen.values() for word in each} - {word.lower() for word in literal}:
+        unknowing = [models[name] for name, words in unseen.items() if word in words]
+        knows = cache(lambda text, some=unknowing: not any(each.unseen_words(text) for each in some))
+        if found := known_substitute(word, knows, synonyms):
+            known[word] = found
+    return {name: {word: known[word] for word in words if word in known} for name, words in unseen.items()}
+
+
+def unseen_words(query: Query, model: Encoder) -> tuple[str, ...]:
+    """List the words of a query's parts that never occurred in a model's training."""
+    emoji = (each for each in query.text if each in NO_EMOJI)
+    return model.unseen_words(" ".join((*query.wanted, *query.unwanted, *emoji)))
+
+
+def known_substitute(word: str, knows: Knows, synonyms: Synonyms) -> str | None:
+    """Return a known form of the same word, otherwise its synonym with each word in a known form; None without one."""
+
+    def known_form(word: str) -> str | None:
+        return next((form for form in (word, *forms_of(word)) if form in _JOINING or knows(form)), None)
+
+    if (form := known_form(word)) is not None:
+        return form
+    for form in (word, *forms_of(word)):
+        phrase = [known_form(each) for each in synonyms.get(form, "").split()]
+        if phrase and None not in phrase:
+            return " ".join(filter(None, phrase))
+    return None
+
+
+def with_words(query: Query, read_as: Mapping[str, str]) -> Query:
+    """Replace words of a query and of its parts; "a" and "an" follow. Cues and scopes, positions in the text, go."""
+    emoji = "".join(word for word in read_as if re.fullmatch(EMOJI, word))
+
+    def with_article(match: re.Match[str]) -> str:
+        word = read_as.get(match[2].lower())
+        if word is None or match[1] is None:
+            return match[0] if word is None else word
+        return f"{match[1]}{'n' if word[0] in 'aeiou' else ''} {word}"
+
+    def replaced(text: str) -> str:
+        if emoji:
+            text = " ".join(re.sub(rf"([{emoji}])\ufe0f?", r" \1 ", text).split())
+        return _WITH_ARTICLE.sub(with_article, text)
+
+    wanted, unwanted = (tuple(map(replaced, parts)) for parts in (query.wanted, query.unwanted))
+    return replace(query, text=replaced(query.text), wanted=wanted, unwanted=unwanted, cues=(), scopes=())
 
 
 def texts_of(query: Query) -> list[str]:
@@ -44,27 +99,35 @@ def parts_of(encoder: Encoder, query: Query, embeddings: Mapping[str, Vector]) -
     return Parts(sentence, wanted, stacked, 0.0, anchor_of(encoder), tau=tau_of(encoder.card)).by_text(encoder.card)
 
 
-def embed_reference(encoder: Encoder, reference: Reference, gallery: EmbeddedGallery) -> Vector:
-    """Embed a reference by itself, or look its clip up in the gallery: (D,), L2-normalised."""
-    if reference.video_id:
-        return _clip(reference.video_id, gallery, encoder)
-    return _embed_picture(encoder, reference)
-
-
 @on_gpu
 def embed_texts(encoder: Encoder, texts: Sequence[str]) -> Vector:
     """Embed texts: (N, D), L2-normalised."""
     return encoder.encode_text(texts)
 
 
-def _clip(video_id: str, gallery: EmbeddedGallery, encoder: Encoder) -> Vector:
+def embed_reference(encoder: Encoder, reference: Reference, gallery: EmbeddedGallery) -> Vector:
+    """Embed a reference by itself, or look its clip up in the gallery: (D,), L2-normalised."""
+    if reference.video_id:
+        return np.asarray(gallery.embeddings[_row(reference.video_id, gallery, encoder)], np.float32)
+    return _embed_picture(encoder, reference)
+
+
+def _row(video_id: str, gallery: EmbeddedGallery, encoder: Encoder) -> int:
     row = gallery.row_of.get(video_id)
     if row is None:
         raise ConfigError(f"The clip {quoted(video_id)} is not indexed by {encoder.name} here. Choose another.")
-    return np.asarray(gallery.embeddings[row], np.float32)
+    return row
 
 
-@on_gpu
+def embed_query(encoder: Encoder, query: Query, references: Sequence[Reference], gallery: EmbeddedGallery) -> Parts:
+    """Embed a query for all strategies, whose strength is left to be set; texts are encoded in one batch."""
+    rows = {each.video_id: _row(each.video_id, gallery, encoder) for each in references if each.video_id}
+    clips = {name: np.asarray(gallery.embeddings[row], np.float32) for name, row in rows.items()}
+    frames = {name: gallery.frame_embeddings(row) for name, row in rows.items() if attends(encoder)}
+    return _embed(encoder, query, references, clips, frames)
+
+
+@on_gpu  # its arguments are pickled, so the gallery stays out
 def _embed(
     encoder: Encoder,
     query: Query,
@@ -72,55 +135,46 @@ def _embed(
     clips: Mapping[str, Vector],
     frames: Mapping[str, Vector],
 ) -> Parts:
-    """Embed texts in one batch, and pictures; wanted references join the wanted parts, not the unwanted."""
+    """Embed texts and pictures; wanted references join the wanted parts, each strategy searches away from the others.
+
+    Args:
+        clips: embeddings of the references that are clips; `frames` those of their frames.
+    """
     if encoder.card.queries:  # of whole queries only
         query = replace(query, wanted=(), unwanted=())
     texts = texts_of(query)
     known = dict(zip(texts, encoder.encode_text(texts), strict=True)) if texts else {}
     parts = parts_of(encoder, query, known)
-    shown = [clips[each.video_id] if each.video_id else _embed_frames(encoder, each) for each in references]
+    shown = [
+        clips[each.video_id] if each.video_id else encoder.pool(_encode_frames(encoder, each)) for each in references
+    ]
     picture, away = merge_references(shown, references)
     if picture is None:
         return replace(parts, away=away)
     wanted = [each for each in references if each.wanted]
-    covr = _covr(parts, picture)
-    if attends(encoder):
-        covr = replace(covr, **_attended(encoder, query, wanted, frames))
-    weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
+    nothing = np.zeros_like(picture)
+    sentence, affirmed = (nothing if each is None else each for each in (parts.sentence, parts.wanted))
+    covr = CovrVectors(picture, sentence, affirmed, np.asarray(parts.unwanted.sum(axis=0)))
+    if attends(encoder):  # a fusion with cross-attention reads the sentence's tokens, and the references' frames
+        tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
+        seen = [
+            frames[each.video_id] if each.video_id else encoder.each_frame(_encode_frames(encoder, each))
+            for each in wanted
+        ]
+        covr = replace(covr, tokens=tokens.reshape(-1, encoder.embed_dim), frames=np.concatenate(seen))
     share = max(each.weight for each in wanted)
     return replace(
         parts,
         sentence=_mix(parts.sentence, picture, share),
         wanted=_mix(parts.wanted, picture, share),
-        combined=partial(combine, query=covr, weights=weights, fusion=fusion),
+        combined=partial(combine, query=covr, weights=Weights.of(encoder.card.composition), fusion=fusion_of(encoder)),
         away=away,
     )
 
 
-def _attended(
-    encoder: OpenClipEncoder, query: Query, references: Sequence[Reference], frames: Mapping[str, Vector]
-) -> dict[str, Vector]:
-    """Return what a fusion with cross-attention reads: the sentence's tokens, and the references' frames."""
-    tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
-    seen = [
-        frames[each.video_id] if each.video_id else encoder.each_frame(_encode_frames(encoder, each))
-        for each in references
-    ]
-    return {"tokens": tokens.reshape(-1, encoder.embed_dim), "frames": np.concatenate(seen)}
-
-
-def _covr(parts: Parts, picture: Vector) -> CovrVectors:
-    """Return the vectors that combinations are made of; what a query lacks is zero."""
-    nothing = np.zeros_like(picture)
-    sentence, wanted = (nothing if each is None else each for each in (parts.sentence, parts.wanted))
-    return CovrVectors(picture, sentence, wanted, np.asarray(parts.unwanted.sum(axis=0)))
-
-
-def _embed_frames(encoder: Encoder, reference: Reference) -> Vector:
+@on_gpu
+def _embed_picture(encoder: Encoder, reference: Reference) -> Vector:
     return encoder.pool(_encode_frames(encoder, reference))
-
-
-_embed_picture = on_gpu(_embed_frames)
 
 
 def _encode_frames(encoder: Encoder, reference: Reference) -> Vector:

@@ -34,14 +34,13 @@ from nt2vr.search.answers import (
 )
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import embed_gallery, open_indexed
-from nt2vr.search.embed_query import embed_query, texts_of
+from nt2vr.search.embed_query import Synonyms, embed_query, substitutes, texts_of, unseen_words, with_words
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import scores_of
 from nt2vr.search.index import INDEXES, Milvus
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, Vector, searched
-from nt2vr.search.substitutes import Synonyms, substitutes, unseen_words, with_words
 from nt2vr.search.systems import System, check_strategy
 
 DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")

@@ -18,7 +18,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
-from nt2vr.search import gallery_index
+from nt2vr.search import embed_clips
 from nt2vr.search.embed_clips import drop_unused, embed_gallery, open_gallery, tower_folder
 from nt2vr.search.index import ExactIndex, FaissIndex
 from tests.counting import CountingDecoder
@@ -314,7 +314,7 @@ def test_without_room_for_embeddings_a_gallery_is_searched_in_memory_or_refused(
 def test_a_large_gallery_is_searched_approximately_with_a_known_recall(
     gallery: Gallery, decoder: Decoder, cache: Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gallery_index, "APPROXIMATE_FROM", 20)
+    monkeypatch.setattr(embed_clips, "APPROXIMATE_FROM", 20)
     copy = replace(gallery.videos[39], video_id="copy")
     part = replace(gallery, videos=(*gallery.videos[1:], copy))
     embedded, encoder = embed(part, decoder, cache)

@@ -7,7 +7,7 @@ import pytest
 
 from nt2vr.models.open_clip_encoder import WORD
 from nt2vr.negation.parse.query import Query, Span
-from nt2vr.search.substitutes import known_substitute, substitutes, with_words
+from nt2vr.search.embed_query import known_substitute, substitutes, with_words
 
 SYNONYMS = {"kid": "boy or girl", "someone": "person", "jog": "run", "guitarist": "person playing the guitar"}
 CAPTIONS = "a the and is not dog cat man boy girl person dancing running guitar playing"
