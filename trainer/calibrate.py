@@ -1,12 +1,14 @@
 """`python -m trainer.calibrate CHECKPOINT …`: choose on validation clips what a model's card says of searching.
 
 These are the strengths of `anchored` (λ), `spherical` (t) and `rectified` (α, with τ), and the score below which the
-page says that nothing fits well. A strength maximises the harmonic mean of composed MIR and hard pairs: MIR alone can
-be won by ignoring the unwanted part, and hard pairs alone by ignoring the wanted one.
+page says that nothing fits well. λ, t and τ maximise the harmonic mean of composed MIR and hard pairs: MIR alone can
+be won by ignoring the unwanted part, and hard pairs alone by ignoring the wanted one. α, with which searches exclude
+by default, maximises what people see first: right less violating clips among the first eight of typed sentences.
 """
 
 import argparse
 import logging
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +17,11 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from nt2vr.evaluation.benchmark import Benchmark, Vectors
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, mask, row_array
 from nt2vr.evaluation.built_in import world_benchmark
 from nt2vr.evaluation.measures import summarise
-from nt2vr.evaluation.protocol import ask
+from nt2vr.evaluation.protocol import ask, ask_systems, parse_query
+from nt2vr.evaluation.scoring import score_table
 from nt2vr.models.card import write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
@@ -27,6 +30,8 @@ from nt2vr.search.exclusion import averaged
 from nt2vr.search.searcher import LOW_SCORE
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.search.systems import System
+from nt2vr.world.sampling import sample_scenes
+from nt2vr.world.sentences import SceneDenials
 
 logger = logging.getLogger("trainer.calibrate")
 NUM_CLIPS, SEED = 1_000, 0  # the clips that the shipped models were validated on
@@ -37,6 +42,7 @@ GRIDS: dict[str, Sequence[float]] = {
 }
 # up to 10, and τ up to 1.5 deviations, gained .002 on CLIP and .001 on CLIP-neg: trainer/LOG.md
 WEIGHTS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # α of `rectified`
+FIRST, DRAWS = 8, 4  # clips that people see first; typed sentences per scene
 DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0)  # τ of `rectified`, above the mean s(clip, unwanted) of all clips and parts
 
 
@@ -53,7 +59,7 @@ def low_score(encoder: Encoder, videos: Vectors, benchmark: Benchmark) -> float:
 
 
 def strengths(encoder: Encoder, videos: Vectors, benchmark: Benchmark) -> dict[str, float]:
-    """Return the best strength of each strategy, and τ of `rectified`, by their keys in a card."""
+    """Return the best λ, t and τ by their keys in a card."""
     benchmark = replace(benchmark, queries=tuple(query for query in benchmark.queries if query.kind == "composed"))
     best: dict[str, float] = {}
     for strategy, grid in GRIDS.items():
@@ -65,8 +71,36 @@ def strengths(encoder: Encoder, videos: Vectors, benchmark: Benchmark) -> dict[s
     for tau in (round(mean + share * deviation, 3) for share in DEVIATIONS):
         encoder.card = replace(encoder.card, exclusion={**encoder.card.exclusion, "tau": tau})
         found.append((*_best(encoder, "rectified", WEIGHTS, videos, benchmark), tau))
-    _, weight, tau = max(found)
-    return {**best, STRENGTHS["rectified"].word: weight, "tau": tau}
+    *_, tau = max(found)
+    return {**best, "tau": tau}
+
+
+def typed_queries(num_clips: int = NUM_CLIPS) -> list[JudgedQuery]:
+    """Return sentences as people type them about the same clips, of which some are right and some show both parts."""
+    denials, queries = SceneDenials(sample_scenes("validation", num_clips, SEED)), []
+    for row in range(num_clips):
+        for draw in range(DRAWS):
+            sentence = denials.draw(row, "typed", random.Random(f"typed {row} {draw}"))
+            fitting, shown = denials.fitting(sentence), denials.showing_unwanted(sentence)
+            if fitting.any() and denials.showing_both(sentence).any():
+                relevant, violating = (row_array(np.flatnonzero(some)) for some in (fitting, shown))
+                queries.append(JudgedQuery("typed", sentence.text, relevant, violating=violating))
+    return queries
+
+
+def excess_weight(encoder: Encoder, videos: Vectors, queries: Sequence[JudgedQuery]) -> float:
+    """Return the α of `rectified` with the most right less violating clips among the first of typed sentences."""
+    systems, gains = [System(encoder.name, "rectified", weight) for weight in WEIGHTS], []
+    relevant, violating = (
+        mask([getattr(query, name) for query in queries], len(videos)) for name in ("relevant", "violating")
+    )
+    asked = ask_systems(encoder, systems, queries, parse_query)
+    for system, (vectors, exclusions) in zip(systems, asked, strict=True):
+        first = np.argsort(-score_table(vectors, videos, exclusions, videos), axis=1, kind="stable")[:, :FIRST]
+        right, wrong = (100 * np.take_along_axis(some, first, axis=1).mean() for some in (relevant, violating))
+        gains.append(right - wrong)
+        logger.info("%s: right %.1f %%, violating %.1f %%", system.name, right, wrong)
+    return WEIGHTS[int(np.argmax(gains))]
 
 
 def _best(
@@ -82,10 +116,12 @@ def _best(
     return max(scores), grid[scores.index(max(scores))]
 
 
-def calibrate(folder: Path, benchmark: Benchmark) -> None:
+def calibrate(folder: Path, benchmark: Benchmark, typed: Sequence[JudgedQuery]) -> None:
     encoder = read_checkpoint(folder)
     card, videos = encoder.card, benchmark.embed(encoder, silent)
     low, chosen = low_score(encoder, videos, benchmark), strengths(encoder, videos, benchmark)
+    encoder.card = replace(card, exclusion={**card.exclusion, **chosen})
+    chosen[STRENGTHS["rectified"].word] = excess_weight(encoder, videos, typed)
     metrics = {**card.metrics, LOW_SCORE: round(low, 4)}
     write_card(folder, replace(card, metrics=metrics, exclusion={**card.exclusion, **chosen}))
     logger.info("%s: %s, low score %.4f", encoder.name, chosen, low)
@@ -99,9 +135,9 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING)
     logger.setLevel(logging.INFO)
     with TemporaryDirectory() as temporary:
-        benchmark = validation_queries(options.cache or Path(temporary))
+        benchmark, typed = validation_queries(options.cache or Path(temporary)), typed_queries()
         for folder in options.checkpoints:
-            calibrate(folder, benchmark)
+            calibrate(folder, benchmark, typed)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def test_strengths_and_the_low_score_are_chosen_on_validation_clips(
     write_tiny(tmp_path / "tiny")
     benchmark = calibrate.validation_queries(tmp_path, 60)
     before = read_card(tmp_path / "tiny")
-    calibrate.calibrate(tmp_path / "tiny", benchmark)
+    calibrate.calibrate(tmp_path / "tiny", benchmark, calibrate.typed_queries(60))
     card, encoder = read_card(tmp_path / "tiny"), read_checkpoint(tmp_path / "tiny")
     assert card.exclusion.keys() == {"lambda", "t", "beta", "tau"} and before.exclusion == {}
     videos = benchmark.embed(encoder, silent)
