@@ -4,6 +4,7 @@ import logging
 import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import cache
 
 CLOSE = 0.8  # of two names, from 0 to 1: "serch" is close to "search", "CLAP" not to "CLIP"
 MAX_QUOTED = 100  # characters of outside text in a message
@@ -105,6 +106,12 @@ def reason_of(error: Exception) -> str:
     if any(word in text for word in INTERNAL):
         return "it is damaged or incomplete"
     return text.splitlines()[0][:MAX_REASON] if text else type(error).__name__
+
+
+@cache
+def warn_once(sentence: str) -> None:
+    """Log what is wrong with a thing that is listed again and again."""
+    logging.getLogger("nt2vr").warning("%s", sentence)
 
 
 def printable(text: str) -> str:

@@ -3,23 +3,26 @@
 Other processes see the old file or the new one, also after a crash.
 """
 
+import csv
 import errno
 import hashlib
 import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import get_native_id
-from typing import Any
+from typing import Any, TextIO
+from unicodedata import normalize
 
 from nt2vr.errors import ConfigError, Nt2vrError, causes, quoted
 
 SCHEMA = 1  # of config, status, card, saved run and report: raise it when version 0.x could misread them
 SCHEMA_KEY = "schema"
 ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair; one without the other breaks every encoder
+FORMULAS = tuple("=+-@|%\t\r\n ")  # their first characters, or what spreadsheets skip
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FULL_WORDS = ("No space left", "os error 28", "PytorchStreamWriter", "iostream error")  # of safetensors and torch
 
@@ -57,6 +60,21 @@ def write_json(path: Path, data: Any, indent: int | None = None) -> None:
     """Write `data` as JSON, atomically, with a newline at the end."""
     with atomic_write(path) as partial:
         partial.write_text(json.dumps(data, indent=indent) + "\n", encoding="utf-8")
+
+
+class SafeCsv:
+    """Writes CSV in which a spreadsheet computes nothing: an apostrophe goes before what might be a formula."""
+
+    def __init__(self, file: TextIO, **options: Any) -> None:
+        self._writer = csv.writer(file, **options)
+
+    def writerow(self, row: Iterable[object]) -> None:
+        self._writer.writerow(map(self._safe, row))
+
+    @staticmethod
+    def _safe(field: object) -> object:
+        is_text = isinstance(field, str) and normalize("NFKC", field[:1]) in FORMULAS  # Excel reads a wide = as well
+        return f"'{field}" if is_text else field
 
 
 def parse_json(text: str) -> Any:
@@ -124,6 +142,14 @@ def is_disk_full(error: BaseException | None) -> bool:
 def free_bytes(folder: Path) -> int:
     """Return how much is free on the disk of a folder, which need not exist yet."""
     return shutil.disk_usage(_existing(folder)).free
+
+
+def has_free_files(folder: Path, count: int) -> bool:
+    """Whether so many files more fit on the disk of a folder; true where its file system counts none."""
+    if not hasattr(os, "statvfs"):  # Windows
+        return True
+    status = os.statvfs(_existing(folder))
+    return status.f_files == 0 or status.f_favail > count
 
 
 def _existing(folder: Path) -> Path:

@@ -15,6 +15,8 @@ from nt2vr.settings import ASSETS, Settings
 from nt2vr.world.edits import judge_video
 from nt2vr.world.lexicon import synonyms
 
+QUERY_PICTURE_S = 5.0  # to decode a picture of a query
+
 
 class Services:
     """The parts of one app; `close` ends its decoder processes and closes its cache."""
@@ -32,6 +34,11 @@ class Services:
     @cached_property
     def decoder(self) -> Decoder:
         return self._opened.enter_context(Decoder())
+
+    @cached_property
+    def pictures(self) -> Decoder:
+        """Of queries: children and a time limit of their own, so that a slow picture holds up nothing else."""
+        return self._opened.enter_context(Decoder(num_workers=2, timeout_s=QUERY_PICTURE_S))
 
     @cached_property
     def cache(self) -> Cache:

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from defusedcsv import csv
 from filelock import FileLock, Timeout
 
 from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.evaluation.report import QUERIES, REPORT, UNREADABLE, Report, load_report, read_single_file
 from nt2vr.evaluation.tables import FORMS, write_tables
-from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
+from nt2vr.files import SafeCsv, atomic_write, parse_json, with_schema, without_schema, write_json
 from nt2vr.media.store import LIMITS, bytes_in
 
 logger = logging.getLogger(__name__)
@@ -217,7 +216,7 @@ def _write_queries(report: Report, path: Path, remarks: Remarks) -> None:
     """Write one line per query, with one column of ranks per system; with its tag and note if there are any."""
     ranks = {result.system: result.measured.ranks.tolist() for result in report.results}
     with atomic_write(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
+        writer = SafeCsv(file)
         said = ("tag", "note") if remarks else ()
         writer.writerow(("kind", "text", "cue", "wanted", "unwanted", "num_relevant", *ranks, *said))
         for place, query in enumerate(report.queries):

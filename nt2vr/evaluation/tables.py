@@ -7,14 +7,13 @@ from itertools import product
 from pathlib import Path
 from statistics import fmean
 
-from defusedcsv import csv
-
 from nt2vr.errors import counted
 from nt2vr.evaluation.covr import ALL, CEILING, CIRR_MEAN, FIRST, KS
 from nt2vr.evaluation.covr_data import SEEN, UNSEEN
 from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.measures import BOTH_WAYS, EMPTY, HONEST, OTHERS, PAPER, Column, Group
 from nt2vr.evaluation.report import Report
+from nt2vr.files import SafeCsv
 from nt2vr.world.edits import EDIT_KINDS
 
 REMOVALS = "removals"  # mean over the kinds of change that remove something
@@ -185,7 +184,7 @@ def csv_table(report: Report) -> str:
         keys = dict.fromkeys(key for line in lines for key in line.metrics)
     else:
         keys = dict.fromkeys(column.key for some in groups_of(report) for group in some for column in group.columns)
-    writer = csv.writer(file, lineterminator="\n")
+    writer = SafeCsv(file, lineterminator="\n")
     writer.writerow(["system", "role", *keys, *(f"{key} {end}" for key in keys for end in ("low", "high"))])
     for line in lines:
         intervals = (interval_of(report, line, key) for key in keys)

@@ -1,6 +1,5 @@
 """All libraries of a data folder, one subfolder each: settings, inventory, previews."""
 
-import logging
 import shutil
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ from pydantic import TypeAdapter
 
 from nt2vr.datasets.base import Split
 from nt2vr.datasets.load import DATASETS, kind_and_path
-from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, did_you_mean, quoted, reason_of
+from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, did_you_mean, quoted, reason_of, warn_once
 from nt2vr.files import check_free, check_writable, parse_json, stamp, with_schema, without_schema, write_json
 from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, Kind, LibraryInfo, Skipped, Source
 from nt2vr.library.inventory import Inventory, changes_of, clips_of, compared
@@ -25,8 +24,6 @@ from nt2vr.media.gallery import Gallery
 from nt2vr.progress import Progress, silent
 from nt2vr.registry import pick
 from nt2vr.search.index import Milvus
-
-logger = logging.getLogger(__name__)
 
 SETTINGS, INVENTORY, UPLOADS, PREVIEWS, LOCK = "library.json", "files.db", "uploads", "previews", "update.lock"
 MAX_NAME = 80  # characters
@@ -89,7 +86,8 @@ class Libraries:
         source = Source(library_id, name, kind, (folder / UPLOADS).resolve(), split, window_s)
         if kind != "uploads":
             source = _named(source, path, roots)
-        (folder / UPLOADS if kind == "uploads" else folder).mkdir(parents=True)
+        with _told(f"{name} cannot be added"):
+            (folder / UPLOADS if kind == "uploads" else folder).mkdir(parents=True)
         self._write(source)
         try:
             if uploads:
@@ -108,7 +106,7 @@ class Libraries:
         source = self._source(library_id)
         folder = self.folder / source.id
         try:
-            with FileLock(folder / LOCK, timeout=0):
+            with _told(f"{source.name} cannot be removed"), FileLock(folder / LOCK, timeout=0):
                 gone = folder.rename(self.folder / f".{source.id}.removed")  # listed no more, even if deleting fails
         except Timeout:
             raise ConfigError(f"{source.name} is being updated. Cancel the update, then remove it.") from None
@@ -129,11 +127,12 @@ class Libraries:
         check_free(source.path, sum(path.stat().st_size for _, path in files), "Storing the uploads")
         for name, path in files:
             partial = source.path / f".{uuid4().hex}.partial"  # hidden from a scan
-            try:
-                shutil.copyfile(path, partial)
-                partial.replace(_new_file(source.path, name))
-            finally:
-                partial.unlink(missing_ok=True)
+            with _told(f"{name} cannot be stored"):
+                try:
+                    shutil.copyfile(path, partial)
+                    partial.replace(_new_file(source.path, name))
+                finally:
+                    partial.unlink(missing_ok=True)
 
     def gallery(self, library_id: str) -> Gallery:
         """Return the clips that the last update found usable; no file is opened."""
@@ -210,11 +209,12 @@ class Libraries:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TypeError, AttributeError, Nt2vrError) as error:
-            logger.warning("The library in %s cannot be read (%s).", folder, reason_of(error))
+            warn_once(f"The library in {folder} cannot be read ({reason_of(error)}).")
             return None
 
     def _write(self, source: Source) -> None:
-        write_json(self.folder / source.id / SETTINGS, with_schema(SOURCE.dump_python(source, mode="json")))
+        with _told(f"{source.name} cannot be saved"):
+            write_json(self.folder / source.id / SETTINGS, with_schema(SOURCE.dump_python(source, mode="json")))
 
     def _source(self, name: str) -> Source:
         sources = self._sources()
@@ -232,7 +232,7 @@ class Libraries:
         try:
             counts = self.inventory(source.id).counts()
         except GalleryError as error:
-            logger.warning("%s: %s", source.name, error)
+            warn_once(f"{source.name}: {error}")
             counts = {}
         return LibraryInfo(source, available=is_available(source), **counts)
 
@@ -248,6 +248,19 @@ class Libraries:
         if name.casefold() in taken:
             raise ConfigError(f"There is a library {quoted(name)} already. Choose another name.")
         return name
+
+
+@contextmanager
+def _told(failed: str) -> Iterator[None]:
+    """Turn an error of a full or read-only disk into a sentence that begins with what failed."""
+    try:
+        yield
+    except Timeout:  # of a lock; an OSError, too
+        raise
+    except OSError as error:
+        raise GalleryError(
+            f"{failed} ({error.strerror}). Free some space, or make the data folder writable."
+        ) from error
 
 
 def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> Source:

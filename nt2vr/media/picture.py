@@ -8,6 +8,7 @@ import stat
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from math import isqrt
 from pathlib import Path
 from typing import BinaryIO
@@ -25,6 +26,9 @@ FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")  # no EPS: Pillo
 MAX_UNPACKED = 50_000_000  # pixels of a picture that cannot be decoded at reduced scale
 MAX_BUFFERED = 16_000_000  # pixels in formats whose decoders hold several copies
 BUFFERED = ("AVIF", "GIF", "WEBP")
+MAX_SIDE = 100_000  # a panorama has 65,535 at most; 1 x 49,000,000 in 95 KB takes half a minute
+# of a progressive JPEG, which usually has 10, and of a PNG, which usually has one per 8 to 32 KB: each is parsed alone
+MAX_SCANS, MAX_CHUNKS = 100, 50_000
 HEIC = (".heic", ".heif")  # what iPhones take
 ENOUGH = 1_000_000  # pixels to which larger pictures are reduced, by a whole number
 SHORTEST = 448  # side that reducing keeps, at least
@@ -134,7 +138,7 @@ def opened_picture(path: Path) -> Iterator[Image.Image]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of damaged metadata
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with _regular(path) as file, Image.open(file, formats=formats) as image:
+            with _regular(path) as file, Image.open(_checked(file, path), formats=formats) as image:
                 _check_size(image, path)
                 yield image
     except MediaError:
@@ -158,12 +162,32 @@ def _regular(path: Path) -> BinaryIO:
     return file
 
 
+def _checked(file: BinaryIO, path: Path) -> BinaryIO:
+    """Refuse a JPEG or PNG of so many parts that it would take half a minute, and go back to the start."""
+    head = file.read(8)
+    if head[:2] == b"\xff\xd8":  # the pixels themselves have no \xff\xda
+        parts, most = sum(block.count(b"\xff\xda") for block in iter(partial(file.read, 1 << 20), b"")), MAX_SCANS
+    elif head == b"\x89PNG\r\n\x1a\n":
+        parts, most = 0, MAX_CHUNKS
+        while parts <= most and len(size := file.read(4)) == 4:
+            file.seek(int.from_bytes(size) + 8, os.SEEK_CUR)  # type, data and checksum
+            parts += 1
+    else:
+        parts = most = 0
+    if parts > most:
+        raise MediaError(f"{path.name} has over {most:,} parts. Save it again as JPEG or PNG.")
+    file.seek(0)
+    return file
+
+
 def _check_size(image: Image.Image, path: Path) -> None:
     """Refuse a picture whose decoding would take too much memory, by its header."""
     scales = image.format == "JPEG" and "progressive" not in image.info  # a progressive one is unpacked in any case
     limit = MAX_PIXELS if scales else MAX_BUFFERED if image.format in BUFFERED else MAX_UNPACKED
     if image.width * image.height > limit:
         raise _too_large(path, limit)
+    if max(image.size) > MAX_SIDE:
+        raise MediaError(f"{path.name} is {max(image.size):,} pixels long; {MAX_SIDE:,} are read. Cut it first.")
 
 
 def _too_large(path: Path, limit: int) -> MediaError:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import gradio as gr
 from anyio import to_thread
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
@@ -35,15 +36,16 @@ from nt2vr.ui.web.documentation import PAPER, Documentation
 from nt2vr.ui.web.errors import tell_errors
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
+    limit_files,
     refuse_downloads,
     show_progress_where_seen,
     template_script,
 )
 from nt2vr.ui.web.metrics import Metrics
-from nt2vr.ui.web.permissions import Permissions, told
+from nt2vr.ui.web.permissions import WITHHELD, Permissions, names_path
 from nt2vr.ui.web.request_checks import RequestChecks
 from nt2vr.ui.web.requests import Requests, build_events, build_routes, build_tools, check_installed
-from nt2vr.ui.web.uploads import HOUR_S, STAY_S, prepare_uploads, sweep_uploads
+from nt2vr.ui.web.uploads import HOUR_S, MAX_FILES, STAY_S, prepare_uploads, sweep_uploads
 from trainer.runs.manager import RunManager
 
 ABOUT = (
@@ -57,6 +59,7 @@ ABOUT = (
 logger = logging.getLogger(__name__)
 
 ANY_ADDRESS = ("0.0.0.0", "::")
+MAX_CONNECTIONS = 400  # open at a time; a page holds up to six
 SESSIONS = 200  # most recent visitors whose state is stored, about 0.35 MB each
 TRIM_INTERVAL_S = 60.0
 QUEUE_PAUSE_S = 0.02  # between two looks at an empty queue; at Gradio's .001 an idle app took 6 % of a core
@@ -72,17 +75,20 @@ class ImmutableFiles(StaticFiles):
 
 
 class ReportFiles(StaticFiles):
-    """Files of reports; texts in them name folders only to visitors who may name such."""
+    """Files of reports; those that name folders are for visitors who may name such."""
+
+    def __init__(self, folder: Path, permissions: Permissions) -> None:
+        super().__init__(directory=folder, check_dir=False)
+        self.config_checked = True  # the first report creates the folder; until then all is "not found"
+        self._permissions = permissions
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
-        if not isinstance(response, FileResponse) or Path(path).suffix == ".npz":
+        is_theirs = self._permissions.may("paths", HTTPConnection(scope))
+        if is_theirs or not isinstance(response, FileResponse) or Path(path).suffix == ".npz":
             return response
-
-        def text() -> str:
-            return told(Path(response.path).read_text("utf-8", errors="replace"), HTTPConnection(scope))
-
-        return Response(await to_thread.run_sync(text), media_type=response.media_type)
+        text = await to_thread.run_sync(partial(Path(response.path).read_text, "utf-8", errors="replace"))
+        return PlainTextResponse(WITHHELD, 403) if await to_thread.run_sync(names_path, text) else response
 
 
 def build_page(
@@ -104,7 +110,7 @@ def build_page(
         if permissions.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # only on a Space: elsewhere Gradio asks the Hub for a token
         evaluate = EvaluateTab(evaluations, galleries, media, permissions)
-        tab = SearchTab(galleries, media, indexing, services.decoder, permissions, head, evaluate.marked, runs)
+        tab = SearchTab(galleries, media, indexing, services.pictures, permissions, head, evaluate.marked, runs)
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search") as opened:
                 opens_queries = tab.build(page, all_tabs)
@@ -121,7 +127,7 @@ def build_page(
                 other.select(None, js="nt2vr.leaveReport")
         gr.Markdown(ABOUT, elem_classes="nt-about")
         template("help", {})
-        requests = Requests(galleries, services.decoder, evaluations, permissions)
+        requests = Requests(galleries, services.pictures, evaluations, permissions)
         build_events(requests)
         if mcp:
             build_tools(requests, permissions)
@@ -156,6 +162,7 @@ def serve(settings: Settings, mcp: bool = False) -> None:
         check_installed()
     permissions = Permissions.of(settings)
     refuse_downloads()
+    limit_files(MAX_FILES)
     uploads = settings.data_dir / "uploads"
     prepare_uploads(uploads)
     with closing(Services(settings)) as services:
@@ -178,12 +185,11 @@ def serve(settings: Settings, mcp: bool = False) -> None:
 def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Permissions, mcp: bool) -> None:
     """Start the server with its middleware and further routes."""
     settings = services.settings
-    reports = ReportFiles(directory=services.evaluations.archive.folder, check_dir=False)
-    reports.config_checked = True  # the first report creates the folder; until then all is "not found"
+    reports = ReportFiles(services.evaluations.archive.folder, permissions)
     max_upload_bytes = round(settings.max_upload_gb * 1e9)
     metrics = Metrics(services.galleries, permissions, page._queue.__len__)
     page._queue.sleep_when_free = QUEUE_PAUSE_S
-    requests = Requests(services.galleries, services.decoder, services.evaluations, permissions)
+    requests = Requests(services.galleries, services.pictures, services.evaluations, permissions)
     checks = Middleware(RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes)
     page.launch(
         server_name=settings.host,
@@ -212,6 +218,7 @@ def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Perm
         },
         prevent_thread_lock=True,
     )
+    page.server.config.limit_concurrency = MAX_CONNECTIONS  # uvicorn answers further ones with 503
 
 
 def _in_background(work: Callable[..., object], *arguments: object) -> None:

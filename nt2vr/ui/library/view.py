@@ -13,7 +13,7 @@ from nt2vr.progress import percent_text
 from nt2vr.ui.job_view import job_view, state_text
 from nt2vr.ui.library.indexing import WORD
 from nt2vr.ui.search.results import clock
-from nt2vr.ui.web.permissions import without_folders
+from nt2vr.ui.web.permissions import without_paths
 
 KIND_NAMES = {"uploads": "uploaded files", "folder": "folder", "manifest": "manifest", "dataset": "dataset"}
 POSTERS = 24
@@ -51,7 +51,7 @@ def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths:
     source = info.source
     if job is not None and job.result is not None and job.result.changes:
         remark = remark or changes_text(job.result.changes, "The last update")
-    tell = str if names_paths else partial(without_folders, folder=source.within or source.path)
+    tell = str if names_paths else partial(_within, source.within or source.path)
     facts = {
         "Made from": _origin(source, names_paths),
         "Files": f"{info.num_files + info.num_copies:,}{copies_text(info.num_copies)}",
@@ -68,6 +68,11 @@ def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths:
         "remark": remark,
         "job": job_view(job, WORD, tell),
     }
+
+
+def _within(folder: Path, text: str) -> str:
+    """Tell a message with its paths relative to a library's folder."""
+    return without_paths(text.replace(f"{folder}/", "").replace(str(folder), folder.name))
 
 
 def _origin(source: Source, names_paths: bool) -> str:
@@ -90,7 +95,7 @@ def posters_view(
 
 def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> dict[str, Any]:
     """List what is not in the gallery, and why; paths relative to `folder`, for a visitor who may not name any."""
-    tell = str if folder is None else partial(without_folders, folder=folder)
+    tell = str if folder is None else partial(_within, folder)
     rows = [{"id": tell(each.id), "reason": tell(each.reason)} for each in skipped[:MOST_SKIPPED]]
     more, copies = len(skipped) - len(rows), sum(bool(each.duplicate_of) for each in skipped)
     counts = f"{len(skipped) - copies:,} skipped", counted(copies, "copy", "copies")

@@ -6,25 +6,27 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import MediaError, Nt2vrError
+from nt2vr.errors import BusyError, MediaError, Nt2vrError
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import shrunk, write_jpeg
 from nt2vr.search.answers import Answer
 from nt2vr.search.references import Reference, check_number
-from nt2vr.search.searcher import Searcher
+from nt2vr.search.searcher import CONCURRENT, Searcher
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.results import picture_remark
 from nt2vr.ui.search.state import Chosen
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, is_too_large, is_upload
 
+AT_A_TIME = CONCURRENT // 2  # uploads that are decoded; other searches have the rest of the places
 CACHED = 8  # decoded uploads, for the next search with them; a video's frames take at most 6.5 MB
 THUMB = (96, 160)  # pixels of the short and the long side
 RIGHT_BESIDE = (
@@ -64,7 +66,8 @@ class References:
 
     def __init__(self, galleries: Galleries, media: Media, decoder: Decoder) -> None:
         self._galleries, self._media, self._decoder = galleries, media, decoder
-        self._decoded = lru_cache(CACHED)(decoder.reference)
+        self._decoded = lru_cache(CACHED)(self._decode)
+        self._free = BoundedSemaphore(AT_A_TIME)
 
     def resolve(self, chosen: Sequence[Chosen], gallery: str) -> tuple[Reference, ...]:
         """Return references for a search of a gallery; a clip of another one becomes its middle frame."""
@@ -90,6 +93,15 @@ class References:
         if is_too_large(path):
             raise MediaError(f"A picture or video may have {MAX_PICTURE_MB} MB. Add a smaller one.")
         return self._decoded(Path(path))
+
+    def _decode(self, path: Path) -> Frames:
+        """Decode a picture or video, unless so many are decoded that searches would have to wait."""
+        if not self._free.acquire(blocking=False):
+            raise BusyError("Pictures of other visitors are being read. Try again in a few seconds.")
+        try:
+            return self._decoder.reference(path)
+        finally:
+            self._free.release()
 
     def with_uploads(self, chosen: Sequence[Chosen], paths: Sequence[str]) -> tuple[Chosen, ...]:
         """Add uploaded files; a MediaError if one of them is neither a picture nor a video."""

@@ -11,9 +11,8 @@ from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
 
-from defusedcsv import csv
-
 from nt2vr.errors import listed
+from nt2vr.files import SafeCsv
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.cues import denied_by_nobody
 from nt2vr.negation.parse.query import Query, Span
@@ -470,7 +469,7 @@ def _flip(is_flipped: bool) -> dict[str, str]:
 
 def _as_csv(answer: Answer) -> str:
     table = io.StringIO()
-    writer = csv.writer(table)
+    writer = SafeCsv(table)
     writer.writerow(("system", "rank", "video_id", "score", "verdict"))
     for ranking in answer.rankings:
         for hit in ranking.hits:

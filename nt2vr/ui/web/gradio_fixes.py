@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import gradio as gr
-from gradio import processing_utils
+from gradio import processing_utils, route_utils
 from gradio.blocks import BlockContext
 from gradio.mcp import GradioMCPServer
+from gradio.route_utils import GradioMultiPartParser
+from starlette.formparsers import MultiPartException
 from starlette.types import Scope
 
 from nt2vr.errors import MAX_QUOTED, MediaError, reason_of
@@ -39,6 +41,25 @@ def refuse_downloads() -> None:
         raise gr.Error("Upload the file: addresses are not opened here.", print_exception=False)
 
     processing_utils.async_ssrf_protected_download = refuse
+
+
+def limit_files(most: int) -> None:
+    """Keep a request from uploading more files than this (security); Gradio takes 1,000, and has no setting for it."""
+
+    class Limited(GradioMultiPartParser):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **{**options, "max_files": most})
+
+        async def parse(self) -> Any:
+            try:
+                return await super().parse()
+            except MultiPartException as error:
+                if "Too many files" not in error.message:
+                    raise
+                # by these words, Gradio answers 413
+                raise MultiPartException(f"The maximum allowed size of a request is {most} files.") from None
+
+    route_utils.GradioMultiPartParser = Limited  # type: ignore[misc]
 
 
 def offer_tools(endpoints: Mapping[str, str]) -> None:

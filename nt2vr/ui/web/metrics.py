@@ -67,7 +67,7 @@ class Metrics:
                 await app(scope, receive, noting)
             finally:
                 if scope["type"] == "http":
-                    area = scope["path"].split("/")[1]
+                    area = scope["path"].removeprefix("/").partition("/")[0]
                     self.seconds.labels(area if area in AREAS else "page", status).observe(time.perf_counter() - began)
 
         return timed if self._package else app

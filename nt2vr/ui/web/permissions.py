@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import gradio as gr
@@ -38,7 +39,8 @@ PROVE = "open the link that the app printed at its start, or add ?token=… with
 SIGN_IN = "sign in with Hugging Face"
 PROXIED = ("forwarded", "via", "x-real-ip")  # headers of proxies, besides x-forwarded-…
 
-FOLDERS = re.compile(r"(?<![\w./~])/(?!/)(?:[^\s/'\"]+/)+")  # of an absolute path, not of a URL
+FIRST_FOLDER = re.compile(r"(?<![\w.:/~])/\w[^/\s'\"]*|\b[A-Za-z]:[\\/]")  # of an absolute path, not of a URL
+WITHHELD = "The reason names folders of this machine. Its owner finds it in the app's log."
 IN_SCOPE = "nt2vr.permissions"  # where RequestChecks leaves the permissions for `told`
 Visitor = gr.Request | HTTPConnection | None
 
@@ -86,8 +88,8 @@ class Permissions:
             raise AccessError(reason)
 
     def teller(self, visitor: Visitor) -> Callable[[str], str]:
-        """Return how a message is told to a visitor: with the paths in it only if they may name paths themselves."""
-        return str if self.may("paths", visitor) else without_folders
+        """Return how a message is told to a visitor: `WITHHELD` if it has a path that they may not name themselves."""
+        return str if self.may("paths", visitor) else without_paths
 
     def is_token(self, text: str) -> bool:
         return hmac.compare_digest(text.encode(errors="replace"), self.token.encode(errors="replace"))
@@ -112,14 +114,21 @@ def told(text: str, visitor: Visitor) -> str:
     """Return a message as the visitor may read it, see `Permissions.teller`; without a request, as a stranger may."""
     connection = _connection(visitor)
     permissions = connection.scope.get(IN_SCOPE) if connection is not None else None
-    return permissions.teller(visitor)(text) if permissions else without_folders(text)
+    return permissions.teller(visitor)(text) if permissions else without_paths(text)
 
 
-def without_folders(text: str, folder: Path | None = None) -> str:
-    """Shorten the absolute paths in a message: relative to a library's folder, others to their names."""
-    if folder is not None:
-        text = text.replace(f"{folder}/", "").replace(str(folder), folder.name)
-    return FOLDERS.sub("", text)
+def names_path(text: str) -> bool:
+    """Whether a text has an absolute path of this machine: one whose first folder is there."""
+    return any(":" in found or os.path.lexists(found) for found in FIRST_FOLDER.findall(text))
+
+
+@lru_cache
+def without_paths(text: str) -> str:
+    """Return a message, or `WITHHELD` instead of one that names a path of this machine; the log has that, once."""
+    if not names_path(text):
+        return text
+    logger.warning("A visitor was not told: %s", text)
+    return WITHHELD
 
 
 def _connection(visitor: Visitor) -> HTTPConnection | None:

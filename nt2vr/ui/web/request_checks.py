@@ -3,6 +3,7 @@
 They see addresses and sizes only. What a visitor may do is decided by permissions, in the handlers.
 """
 
+import errno
 import logging
 import socket
 from collections.abc import Collection
@@ -12,13 +13,13 @@ from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 from gradio.utils import get_upload_folder
-from starlette.datastructures import URL
+from starlette.datastructures import URL, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nt2vr.errors import quoted
-from nt2vr.files import free_bytes
+from nt2vr.files import free_bytes, has_free_files, is_disk_full
 from nt2vr.settings import is_loopback
 from nt2vr.ui.web.gradio_fixes import is_odd_mcp_request, names_url
 from nt2vr.ui.web.permissions import IN_SCOPE, Permissions
@@ -30,7 +31,9 @@ SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
 MAX_BODY_MB = 1  # of requests without files: the largest, a completed form, has a few KB
 FORM_BYTES = 1 << 16  # allowance for the form around an uploaded file
 YEAR_S = 365 * 24 * 3600
-SPARE_BYTES = 200_000_000  # disk space that uploads leave free
+SPARE_BYTES, SPARE_FILES = 200_000_000, 2_000  # disk space and inodes that uploads leave free
+NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
+OF_SPACES = ("https://huggingface.co", "https://*.hf.space")  # which show a Space in a frame
 
 
 @dataclass(frozen=True)
@@ -51,20 +54,31 @@ class RequestChecks:
         answer = self._refuse_address(request) or self._refuse_size(request) or self._let_owner_in(request)
         started = False
 
-        async def noting(message: Message) -> None:
+        async def framed(message: Message) -> None:
             nonlocal started
             started = True
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).append("Content-Security-Policy", self._may_frame)
             await send(message)
 
         try:
-            await (answer or self.app)({**scope, IN_SCOPE: self.permissions}, receive, noting)
+            await (answer or self.app)({**scope, IN_SCOPE: self.permissions}, receive, framed)
         except Exception as error:  # Gradio's routes raise at odd requests, each a traceback in the owner's log
-            logger.warning("%s %s failed: %s", request.method, quoted(request.url.path), quoted(repr(error)))
+            logger.warning("%s %s failed: %s", request.method, quoted(scope["path"]), quoted(repr(error)))
             if not started:
-                await _refusal(request, "The request was refused: it cannot be read.", 400)(scope, receive, send)
+                sentence, status = "The request was refused: it cannot be read.", 400
+                if isinstance(error, OSError) and (is_disk_full(error) or error.errno in NO_DESCRIPTORS):
+                    sentence, status = "The server has no room for this now. Try again later.", 507
+                await _refusal(request, sentence, status)(scope, receive, framed)
+
+    @property
+    def _may_frame(self) -> str:
+        """Who may show the app in a frame: in another site's, invisible, two clicks would delete a library."""
+        names = [f"{name}:*" for name in self.host_names if name != "*"]
+        return " ".join(["frame-ancestors 'self'", *names, *(OF_SPACES if self.permissions.space_owner else ())])
 
     def _refuse_address(self, request: Request) -> Response | None:
-        """Refuse foreign host names (DNS rebinding), changes requested by other sites' pages, and paths with a URL."""
+        """Refuse foreign host names (DNS rebinding), other sites' pages, and paths with a URL."""
         asked = request.headers.get("host", "")
         name = _host_of(f"//{asked}")
         if not self._is_ours(name):
@@ -75,10 +89,10 @@ class RequestChecks:
                 421,
             )
         origin = request.headers.get("origin")
-        if origin is not None and request.method not in SAFE:
+        if origin is not None:  # of a GET, too: Gradio lets pages of any origin read it under many a name of this host
             same = origin.lower().partition("//")[2] == asked.lower()  # an Origin has no path
             if not same and all(_host_of(origin) != each.lower() for each in self.host_names):
-                return _refusal(request, "Pages of other sites may not change anything in this app.", 403)
+                return _refusal(request, "Pages of other sites may not use this app.", 403)
         if names_url(request.scope):
             return _refusal(request, "Addresses are not opened here.", 403)
         if is_odd_mcp_request(request.scope):
@@ -103,8 +117,10 @@ class RequestChecks:
         if size > limit + FORM_BYTES:
             what, has = "A file" if is_upload else "A request", f"{size / MB:,.1f}".removesuffix(".0")
             return _refusal(request, f"{what} may have {limit / MB:,.0f} MB here; this one has {has}.", 413)
-        if is_upload and size + SPARE_BYTES > free_bytes(Path(get_upload_folder())):
-            return _refusal(request, f"The disk has no room for a file of {size / MB:,.0f} MB.", 507)
+        if is_upload:
+            folder = Path(get_upload_folder())
+            if size + SPARE_BYTES > free_bytes(folder) or not has_free_files(folder, SPARE_FILES):
+                return _refusal(request, f"The disk has no room for a file of {size / MB:,.0f} MB.", 507)
         return None
 
     def _limit(self, request: Request) -> int:

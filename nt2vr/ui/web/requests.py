@@ -107,6 +107,9 @@ class MatchRequest(SystemsRequest):
     clip: str = Field("", description="video_id of a clip of the gallery")
 
 
+AskedSystems = TypeVar("AskedSystems", bound=SystemsRequest)
+
+
 class MatchLine(Complete):
     """A caption; one that is known to be true of the clip is right."""
 
@@ -376,14 +379,16 @@ def build_routes(requests: Requests) -> FastAPI:
         description="Text-to-video retrieval that understands negation.",
         redoc_url=None,  # its page fetches a logo from elsewhere
     )
-    limiter = CapacityLimiter(CONCURRENT)
+    limiter, of_pictures = CapacityLimiter(CONCURRENT), CapacityLimiter(CONCURRENT // 4)
     api.openapi = partial(_described, api)  # type: ignore[method-assign]  # as FastAPI's own guide does
     refusals: dict[int | str, dict[str, Any]] = {status: {"model": Refusal} for status in (400, 500, 503)}
 
-    async def answered(request: Request, kind: type[Asked], work: Callable[[Asked], Any]) -> Response:
+    async def answered(request: Request, kind: type[AskedSystems], work: Callable[[AskedSystems], Any]) -> Response:
         try:
             asked = await _read(request, kind)
-            return JSONResponse(await to_thread.run_sync(work, asked, limiter=limiter))
+            has_picture = any(each.image for each in (asked, *getattr(asked, "references", ())))
+            answer = await to_thread.run_sync(work, asked, limiter=of_pictures if has_picture else limiter)
+            return JSONResponse(answer)
         except Nt2vrError as error:
             return JSONResponse({"error": told(str(error), request)}, 503 if isinstance(error, BusyError) else 400)
         except ClientDisconnect:
@@ -392,7 +397,9 @@ def build_routes(requests: Requests) -> FastAPI:
             logger.exception("A request over HTTP failed.")
             return JSONResponse({"error": FAILED}, 500)
 
-    def offer(name: str, kind: type[Asked], work: Callable[[Asked], Any], answer: type[BaseModel]) -> None:
+    def offer(
+        name: str, kind: type[AskedSystems], work: Callable[[AskedSystems], Any], answer: type[BaseModel]
+    ) -> None:
         async def route(request: Request) -> Response:
             return await answered(request, kind, work)
 

@@ -11,6 +11,7 @@ from nt2vr.settings import prepare_environment
 
 MB = 1_000_000
 MAX_PICTURE_MB = 50
+MAX_FILES = 200  # in a request; `assets/ui/uploads.js` sends more in several
 TOO_LARGE = f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one."
 HOUR_S = 3600  # interval between clean-ups of uploads
 STAY_S = round(LIMITS["uploads"].days * DAY_S)

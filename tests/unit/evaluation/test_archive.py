@@ -134,10 +134,11 @@ def test_no_note_is_lost_when_several_processes_write(archive: Archive) -> None:
     assert archive.remarks(report_id) == {place: Remark("last") for place in range(2)}
 
 
+@pytest.mark.parametrize("start", ["=", "\t=", "\r=", " =", "\uff1d"])
 def test_a_note_that_a_spreadsheet_would_compute_is_written_as_text_and_stays_as_typed_in_json(
-    archive: Archive,
+    archive: Archive, start: str
 ) -> None:
-    formula = '=HYPERLINK("https://evil.example","a")'
+    formula = f'{start}HYPERLINK("https://evil.example","a")'
     report_id = archive.add(report_of(System("words")))
     archive.annotate(report_id, 0, Remark("+1", formula))
     with (archive.folder / report_id / "queries.csv").open(newline="") as file:

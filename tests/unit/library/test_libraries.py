@@ -1,11 +1,13 @@
 """Adding, naming, removing libraries; roots, and uploads."""
 
+import errno
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from nt2vr.errors import AccessError, ConfigError
+from nt2vr.errors import AccessError, ConfigError, GalleryError
 from nt2vr.library.libraries import Libraries
 from tests.paths import ROOT
 
@@ -49,6 +51,28 @@ def test_removing_deletes_the_index_but_not_the_films(libraries: Libraries, tmp_
     assert libraries.infos() == [] and not embeddings.exists()
     assert not list((tmp_path / "data" / "libraries").iterdir())
     assert (tmp_path / "films" / "a.mp4").read_bytes() == b"film"
+
+
+def test_on_a_full_disk_changes_are_refused_in_a_sentence_and_lose_nothing(
+    libraries: Libraries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = libraries.add("films", "uploads")
+    (tmp_path / "a.mp4").write_bytes(b"x")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for owner, name in ((shutil, "copyfile"), (os, "replace"), (Path, "rename"), (Path, "mkdir")):
+        monkeypatch.setattr(owner, name, full)
+    for change in (
+        lambda: libraries.upload(library.id, [("a.mp4", tmp_path / "a.mp4")]),
+        lambda: libraries.rename(library.id, "movies"),
+        lambda: libraries.remove(library.id),
+        lambda: libraries.add("others", "uploads"),
+    ):
+        with pytest.raises(GalleryError, match=r"\(No space left on device\)"):
+            change()
+    assert [info.name for info in libraries.infos()] == ["films"]
 
 
 def test_a_library_under_update_is_not_removed(libraries: Libraries, tmp_path: Path) -> None:

@@ -184,3 +184,20 @@ def test_a_picture_of_an_iphone_is_read(tmp_path: Path) -> None:
     (tmp_path / "b.heic").write_bytes((tmp_path / "a.jpg").read_bytes())
     with pytest.raises(MediaError, match=r"^b\.heic is not a picture that can be read"):
         read_picture(tmp_path / "b.heic")
+
+
+def test_a_picture_of_too_many_parts_or_too_long_a_side_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
+    thread, chunks, scans = (tmp_path / name for name in ("thread.png", "chunks.png", "scans.jpg"))
+    Image.new("1", (1, 100_001)).save(thread)
+    Image.new("RGB", (8, 8)).save(chunks)
+    png = chunks.read_bytes()
+    chunks.write_bytes(png[:33] + b"\0\0\0\1tEXta\0\0\0\0" * 50_001 + png[33:])
+    Image.new("RGB", (64, 64)).save(scans, progressive=True)
+    jpeg = scans.read_bytes()
+    scan = jpeg[jpeg.rindex(b"\xff\xda") : -2]
+    scans.write_bytes(jpeg[:-2] + scan * 100 + jpeg[-2:])
+    for path, reason in ((thread, "100,001 pixels long"), (chunks, "over 50,000 parts"), (scans, "over 100 parts")):
+        with pytest.raises(MediaError, match=reason):
+            read_picture(path)
+    scans.write_bytes(jpeg)
+    assert read_picture(scans).shape == (64, 64, 3)

@@ -21,7 +21,7 @@ from nt2vr.ui.library.view import (
 )
 from nt2vr.ui.search.clip import detail_view, film_view
 from nt2vr.ui.search.results import columns_view
-from nt2vr.ui.web.permissions import Permissions
+from nt2vr.ui.web.permissions import WITHHELD, Permissions
 
 INFO = LibraryInfo(Source("1", "Films", "folder", Path("/home/me/films"), window_s=10), 3, 120, 2, 3723.0)
 RUNNING = IndexJob(1, "Films", ("CLIP",), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0)
@@ -59,14 +59,14 @@ def test_paths_are_shown_relative_to_the_library_unless_paths_may_be_named() -> 
     failed = replace(RUNNING, state="failed", error=GONE)
     told = {may: info_view(LibraryInfo(source), failed, "", may)["job"]["error"] for may in (True, False)}
     assert told[True] == GONE
-    assert told[False] == "my films is not there: is its drive mounted? See files.db, 1/2 of it."
+    assert told[False] == WITHHELD, "it names a folder of the machine's own"
 
 
 def test_the_search_tab_tells_a_stranger_no_path_of_a_failed_update() -> None:
     failed = replace(RUNNING, state="failed", error="/home/me/films is not there: see https://example.org/a/b.")
     stranger, here = Permissions("a-token-of-the-owner"), Permissions("a-token-of-the-owner", {"paths": "everyone"})
     view = index_view(None, None, failed, tell=stranger.teller(None))
-    assert view["job"]["error"] == "films is not there: see https://example.org/a/b."
+    assert view["job"]["error"] == WITHHELD
     assert index_view(None, None, failed, tell=here.teller(None))["job"]["error"] == failed.error
 
 

@@ -8,11 +8,11 @@ from starlette.requests import HTTPConnection
 
 from nt2vr.errors import GalleryError, QueryError
 from nt2vr.ui.web.errors import FAILED, tell_errors, user_errors, warn
-from nt2vr.ui.web.permissions import IN_SCOPE, Permissions, Visitor, told
+from nt2vr.ui.web.permissions import IN_SCOPE, WITHHELD, Permissions, Visitor, told
 
 HERE = Permissions("a-token", {"paths": "everyone"})
 ELSEWHERE = Permissions("a-token", {"paths": "owner"})
-NAMING = "The manifest /home/ann/films/all.jsonl cannot be read."
+NAMING = "The manifest /usr/my films/all.jsonl cannot be read."
 
 
 def test_what_a_message_quotes_is_shown_and_never_run() -> None:
@@ -59,8 +59,8 @@ def asked(permissions: Permissions) -> gr.Request:
     ("visitor", "sentence"),
     [
         (asked(HERE), NAMING),
-        (asked(ELSEWHERE), "The manifest all.jsonl cannot be read."),
-        (None, "The manifest all.jsonl cannot be read."),
+        (asked(ELSEWHERE), WITHHELD),
+        (None, WITHHELD),
     ],
 )
 def test_a_handler_s_error_names_folders_only_to_who_may_name_them(
@@ -86,4 +86,17 @@ def test_a_route_outside_the_page_tells_the_same() -> None:
     connection: Visitor = asked(HERE).request
     assert told(NAMING, connection) == NAMING
     connection = asked(ELSEWHERE).request
-    assert told(NAMING, connection) == "The manifest all.jsonl cannot be read."
+    assert told(NAMING, connection) == WITHHELD
+
+
+@pytest.mark.parametrize("text", ["a dog and/or a cat", "List them: /api/systems.", "See https://usr/lib.", "24 / 7"])
+def test_a_sentence_without_a_path_of_this_machine_is_told_to_everyone(text: str) -> None:
+    assert told(text, None) == text
+
+
+def test_what_a_visitor_is_not_told_is_in_the_log_once(caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(3):
+        assert told("Something in /usr/secret place/x failed.", None) == WITHHELD
+    assert [record.message for record in caplog.records] == [
+        "A visitor was not told: Something in /usr/secret place/x failed."
+    ]

@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 import PIL.Image
 import pytest
-from gradio import processing_utils, routes
+from gradio import processing_utils, route_utils, routes
 from gradio.data_classes import ImageData
 from gradio.events import api
 from gradio.mcp import GradioMCPServer
@@ -22,6 +22,7 @@ from nt2vr.ui.web import uploads
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
     is_odd_mcp_request,
+    limit_files,
     names_url,
     offer_tools,
     reference_picture,
@@ -67,6 +68,19 @@ def test_downloads_that_a_request_asks_for_are_refused(monkeypatch: pytest.Monke
     with pytest.raises(gr.Error, match="addresses are not opened here"):
         send(picture)
     assert fetched == [URL]
+
+
+def test_a_request_uploads_so_many_files_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [("files", (f"{number}.txt", b"x")) for number in range(4)]
+    page, _ = page_with(gr.Textbox)
+    page.max_file_size = None  # as after `launch`
+    app = TestClient(routes.App.create_app(page), base_url="http://127.0.0.1")
+    assert app.post("/gradio_api/upload", files=files).status_code == 200
+    monkeypatch.setattr(route_utils, "GradioMultiPartParser", route_utils.GradioMultiPartParser)  # restored after
+    limit_files(3)
+    answer = app.post("/gradio_api/upload", files=files)
+    assert (answer.status_code, answer.text) == (413, "The maximum allowed size of a request is 3 files.")
+    assert app.post("/gradio_api/upload", files=files[:3]).status_code == 200
 
 
 def test_a_url_in_a_path_is_recognised_before_gradio_serves_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,19 @@
 """What every request passes: Host, Origin, sizes, and the owner's link."""
 
+import errno
+import os
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 from starlette.responses import PlainTextResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from nt2vr.ui.web.metrics import Metrics
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.request_checks import MAX_BODY_MB, RequestChecks
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
@@ -30,9 +34,11 @@ def ask(
     names: tuple[str, ...] = (),
     headers: Mapping[str, str] = {},
     peer: str = "127.0.0.1",
+    permissions: Permissions = GATE,
+    app: ASGIApp = hello,
 ) -> httpx.Response:
     """Send one request through the door of an app that listens on `host`."""
-    door = RequestChecks(hello, GATE, host, names, max_upload_bytes=1000 * MB)
+    door = RequestChecks(app, permissions, host, names, max_upload_bytes=1000 * MB)
 
     async def send() -> httpx.Response:
         transport = httpx.ASGITransport(door, client=(peer, 1))
@@ -82,11 +88,24 @@ def test_only_the_app_s_own_names_are_answered(host: str, names: tuple[str, ...]
         ("https://evil.example", ("*",), False),
     ],
 )
-def test_pages_of_other_sites_change_nothing(origin: str | None, names: tuple[str, ...], passes: bool) -> None:
+def test_pages_of_other_sites_get_and_change_nothing(origin: str | None, names: tuple[str, ...], passes: bool) -> None:
     headers = {"origin": origin} if origin is not None else {}
-    for method in ("POST", "PUT", "DELETE"):
+    for method in ("GET", "POST", "PUT", "DELETE"):
         assert ask(method, names=names, headers=headers).status_code == (200 if passes else 403)
-    assert ask("GET", names=names, headers=headers).status_code == 200
+
+
+def test_a_page_under_another_spelling_of_this_machine_s_name_reads_nothing() -> None:
+    headers = {"host": "localhost.:7860", "origin": "http://evil.example"}
+    assert ask(headers=headers).status_code == 403
+
+
+def test_only_who_is_allowed_may_show_the_app_in_a_frame() -> None:
+    assert ask().headers["content-security-policy"] == "frame-ancestors 'self'"
+    assert ask(headers={"host": "evil.example"}).headers["content-security-policy"] == "frame-ancestors 'self'"
+    allowed = ask(names=("films.example", "*")).headers["content-security-policy"]
+    assert allowed == "frame-ancestors 'self' films.example:*"
+    space = ask(permissions=replace(GATE, space_owner="ann")).headers["content-security-policy"]
+    assert space == "frame-ancestors 'self' https://huggingface.co https://*.hf.space"
 
 
 @pytest.mark.parametrize(
@@ -156,6 +175,27 @@ def test_an_upload_that_does_not_fit_on_the_disk_is_refused(monkeypatch: pytest.
     }
     assert {mb: answer.status_code for mb, answer in sizes.items()} == {"90": 200, "110": 507}
     assert sizes["110"].text == "The disk has no room for a file of 110 MB."
+
+
+def test_an_upload_for_which_there_are_no_inodes_or_descriptors_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(scope: Scope, receive: Receive, send: Send) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    assert ask("POST", "/gradio_api/upload", app=full).status_code == 507
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1e12))
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_files=10_000, f_favail=1_999))
+    assert ask("POST", "/gradio_api/upload").status_code == 507
+
+
+@pytest.mark.parametrize("path", ["*", "example.com:443", "//"])
+def test_an_odd_request_line_is_one_line_of_the_log(path: str, caplog: pytest.LogCaptureFixture) -> None:
+    async def odd(scope: Scope, receive: Receive, send: Send) -> None:
+        await hello({**scope, "path": path}, receive, send)
+
+    galleries: Any = SimpleNamespace(loaded=())
+    measured = Metrics(galleries, GATE, lambda: 0).measured(odd)
+    assert ask("OPTIONS", app=measured).status_code == 200
+    assert len(caplog.records) <= 1
 
 
 PAGE = {"accept": "text/html,application/xhtml+xml"}
