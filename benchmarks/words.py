@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness import arguments
-from nt2vr.evaluation.ranks import ordered_shares
+from nt2vr.evaluation.scoring import ordered_shares
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.inflect import inflect_phrase

@@ -6,7 +6,7 @@ ignoring the picture: never read them without R@1.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain
@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, DatasetError, reason_of
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, mask, row_array
-from nt2vr.evaluation.ranks import first_ranks, first_rows, shares_among_first
 from nt2vr.evaluation.report import PICTURE_PLUS_TEXT, Report, covr_result
-from nt2vr.evaluation.scoring import score_table
+from nt2vr.evaluation.scoring import first_ranks, first_rows, score_table, shares_among_first
 from nt2vr.files import write_json
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
@@ -123,17 +122,14 @@ def embed_queries(
     wanted, unwanted = [" ".join(each.wanted) for each in read], [each.unwanted for each in read]
     written = list(dict.fromkeys(filter(str.strip, chain(wanted, texts, captions, *unwanted))))
     vectors = defaultdict(lambda: nothing, zip(written, encoder.encode_text(written), strict=True))
-
-    def stacked(texts: Iterable[str]) -> Vectors:
-        return np.stack([vectors[text] for text in texts])
-
+    of_texts, of_wanted, of_captions = (np.stack([vectors[one] for one in some]) for some in (texts, wanted, captions))
     references = [query.reference for query in queries]
     left_out = np.stack([sum((vectors[text] for text in some), nothing) for some in unwanted])
-    combined = CovrVectors(media.references[references], stacked(texts), stacked(wanted), left_out)
+    combined = CovrVectors(media.references[references], of_texts, of_wanted, left_out)
     if isinstance(encoder, OpenClipEncoder) and (deep or attends(encoder)):
         frames = media.references[:, None] if media.frames is None else encoder.each_frame(media.frames())
         combined = replace(combined, tokens=encoder.encode_tokens(texts), frames=frames[references])
-    return EmbeddedQueries(queries, combined, stacked(captions), media.clips)
+    return EmbeddedQueries(queries, combined, of_captions, media.clips)
 
 
 def vectors_of(embedded: EmbeddedQueries, system: str, weights: Weights, fusion: "Fusion | None" = None) -> Vectors:
@@ -215,41 +211,40 @@ def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[
         to "subset R@3" and CIRR_MEAN; all in percent. ALL and labels are means over the kinds; "negation" comes first.
     """
     kinds = np.array([query.kind for query in queries])
-    labels = sorted({label: 0 for query in queries for label in query.labels}, key=lambda label: label != "negation")
-    table = {kind: _metrics(outcome, kinds == kind) for kind in dict.fromkeys(kinds.tolist())}
-    names, table[ALL] = list(table), _mean(list(table.values()))
-    for label in labels:
-        of_label = np.array([label in query.labels for query in queries])
-        table[label] = _mean([_metrics(outcome, of_label & (kinds == kind)) for kind in names])
+    names = list(dict.fromkeys(kinds.tolist()))
+
+    def metrics_of(chosen: NDArray[np.bool_]) -> dict[str, float]:
+        shares = {name: each[chosen & ~np.isnan(each)] for name, each in outcome.shares.items()}
+        metrics = {name: 100 * float(each.mean()) for name, each in shares.items() if len(each)}
+        if "subset R@1" in metrics:
+            metrics[CIRR_MEAN] = (metrics["R@5"] + metrics["subset R@1"]) / 2
+        return metrics
+
+    def mean_over_kinds(chosen: NDArray[np.bool_]) -> dict[str, float]:
+        rows = [metrics_of(chosen & (kinds == kind)) for kind in names]
+        known = dict.fromkeys(name for row in rows for name in row)
+        return {name: float(np.mean([row[name] for row in rows if name in row])) for name in known}
+
+    table = {kind: metrics_of(kinds == kind) for kind in names}
+    table[ALL] = mean_over_kinds(np.ones(len(queries), bool))
+    for label in sorted(
+        {label for query in queries for label in query.labels}, key=lambda each: (each != "negation", each)
+    ):
+        table[label] = mean_over_kinds(np.array([label in query.labels for query in queries]))
     return table
 
 
-def _metrics(outcome: Outcome, chosen: NDArray[np.bool_]) -> dict[str, float]:
-    """Average in percent what the chosen queries have."""
-    shares = {name: each[chosen & ~np.isnan(each)] for name, each in outcome.shares.items()}
-    metrics = {name: 100 * float(each.mean()) for name, each in shares.items() if len(each)}
-    if "subset R@1" in metrics:
-        metrics[CIRR_MEAN] = (metrics["R@5"] + metrics["subset R@1"]) / 2
-    return metrics
-
-
-def _mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: float(np.mean([row[name] for row in rows if name in row])) for name in names}
-
-
-def systems_of(embedded: EmbeddedQueries, encoder: Encoder) -> list[str]:
-    """List every composition, its controls and the ceiling; the fusion if the model has one."""
-    if embedded.given is not None:
-        return [GIVEN]
-    fusion = ["fusion"] if fusion_of(encoder) else []
-    return [*COMBINATIONS, *fusion, *([CEILING] if embedded.captions.any() else [])]
-
-
 def outcomes_of(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Outcome]:
+    """Measure every composition, its controls and the ceiling; the fusion if the model has one."""
+    return {system: measure(vectors, embedded) for system, vectors in _systems(embedded, encoder).items()}
+
+
+def _systems(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Vectors]:
     weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
-    systems = systems_of(embedded, encoder)
-    return {system: measure(vectors_of(embedded, system, weights, fusion), embedded) for system in systems}
+    names = [*COMBINATIONS, *(["fusion"] if fusion else []), *([CEILING] if embedded.captions.any() else [])]
+    if embedded.given is not None:
+        names = [GIVEN]
+    return {name: vectors_of(embedded, name, weights, fusion) for name in names}
 
 
 SHARES = tuple(step / 20 for step in range(1, 20))
@@ -331,27 +326,24 @@ def write_submission(
     if not path.parent.is_dir():
         raise ConfigError(f"The folder of {path} is not there. Create it, or name another file.")
     embedded = embed_queries(benchmark, encoder, progress)
-    known = systems_of(embedded, encoder)
-    if embedded.given is not None:
-        system = known[0]
+    known = _systems(embedded, encoder)
+    system = GIVEN if GIVEN in known else system
     if system not in known:
         raise ConfigError(f"{encoder.name} has no system {system!r}. Choose one of: {', '.join(known)}.")
-    vectors = vectors_of(embedded, system, Weights.of(encoder.card.composition), fusion_of(encoder))
-    scores = scores_of(vectors, embedded)
+    scores = scores_of(known[system], embedded)
     inside = np.full_like(scores, -np.inf)
     for row, query in enumerate(embedded.queries):
         inside[row, list(query.subset)] = scores[row, list(query.subset)]
     files = [path, path.with_name(f"{path.stem}_subset{path.suffix}")]
     forms = (("recall", scores, TAKEN), ("recall_subset", inside, TAKEN_OF_SUBSET))
     for file, (metric, ranked, count) in zip(files, forms, strict=True):
-        first = zip((query.query_id for query in embedded.queries), _first_ids(benchmark, ranked, count), strict=True)
+        first = first_rows(ranked, np.zeros(ranked.shape, bool), count).tolist()
+        predicted = {
+            query.query_id: [benchmark.clip_ids[row] for row in rows if row >= 0]
+            for query, rows in zip(embedded.queries, first, strict=True)
+        }
         try:
-            write_json(file, {"version": "rc2", "metric": metric, **dict(first)})
+            write_json(file, {"version": "rc2", "metric": metric, **predicted})
         except OSError as error:
             raise ConfigError(f"{file} cannot be written ({reason_of(error)}). Name another file.") from error
     return files
-
-
-def _first_ids(benchmark: CovrBenchmark, scores: Vectors, count: int) -> list[list[str]]:
-    rows = first_rows(scores, np.zeros(scores.shape, bool), count)
-    return [[benchmark.clip_ids[row] for row in some if row >= 0] for some in rows.tolist()]

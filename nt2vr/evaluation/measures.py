@@ -7,16 +7,16 @@ Source of R@k, MIR and their differences: Wang et al., "Learn to Understand Nega
 section 3.2.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import JudgedQuery
-from nt2vr.evaluation.ranks import KS, retrieval_values
 
+KS = (1, 5, 10)
 FIRST_PAGE = 10  # videos checked for violations
 TOP = 5  # classes
 KINETICS_VERB = "Kinetics-verb"  # the classes of Kinetics that share a noun with another one, as VFC's authors chose
@@ -78,150 +78,137 @@ def averages_of(values: Mapping[str, Values]) -> dict[str, float]:
     return {key: float((each.statistic or np.mean)(each.values)) for key, each in values.items()}
 
 
-class Some(NamedTuple):
-    """The queries of one kind, by their `places` among all queries, with what was measured of all."""
-
-    kind: str
-    places: Places
-    queries: Sequence[JudgedQuery]
-    measured: Measured
-
-    @property
-    def ranks(self) -> NDArray[np.int32]:
-        return self.measured.ranks[self.places]
-
-    def key(self, name: str) -> str:
-        return f"{self.kind}/{name}"
-
-    def known(self, of_query: NDArray[np.float32]) -> Places:
-        """Return the places of the queries that have a value."""
-        return self.places[~np.isnan(of_query[self.places])]
-
-    def parts(self, places: Places) -> dict[str, Places]:
-        """Return places as "", then those of each group of queries as " NAME"."""
-        return {"": places, **{f" {name}": some for name, some in members(self.queries, places).items()}}
-
-
-Found = Iterable[tuple[str, Values]]
-
-
-def _recalls(some: Some) -> Found:
-    return ((some.key(name), Values(some.places, each)) for name, each in retrieval_values(some.ranks).items())
-
-
-def _middle(some: Some) -> Found:
-    ranks = some.ranks.astype(np.float64)
-    yield some.key("MedR"), Values(some.places, ranks, np.median)
-    yield some.key("MeanR"), Values(some.places, ranks)
-
-
-def _video_to_text(some: Some) -> Found:
-    """Measure the ranks of captions, each at the place of the first caption of its video."""
-    first: dict[int, int] = {}
-    for place in some.places.tolist():
-        for video in some.queries[place].relevant.tolist():
-            first.setdefault(video, place)
-    videos = np.flatnonzero(some.measured.video_ranks)
-    places = np.array([first[video] for video in videos.tolist()], np.int64)
-    ranks = some.measured.video_ranks[videos]
-    values = retrieval_values(ranks)
-    for name in (f"R@{k}" for k in KS) if len(videos) else ():
-        yield f"video/{name}", Values(places, values[name])
-    for name, statistic in (("MedR", np.median), ("MeanR", None)) if len(videos) else ():
-        yield f"video/{name}", Values(places, ranks.astype(np.float64), statistic)
-
-
-def _deltas(some: Some) -> Found:
-    """Subtract the values of negated queries from those of their captions, for the captions' videos (Eq. 1)."""
-    negated = np.array([place for place in some.places if some.queries[place].original is not None], np.int64)
-    originals = np.array([some.queries[place].original for place in negated], np.int64)
-    before, after = (retrieval_values(some.measured.ranks[places]) for places in (originals, negated))
-    if len(negated):
-        for name in before:
-            yield some.key(f"delta_{name}"), Values(negated, before[name] - after[name])
-
-
-def _pictures(some: Some) -> Found:
-    """Measure in percent how often the right picture comes first (ties count as wrong), and the average precision."""
-    ordered, scores = some.measured.ordered.astype(np.float64), some.measured.pair_scores
-    parts = some.parts(some.known(some.measured.ordered))
-    yield from ((some.key(f"accuracy{name}"), Values(places, 100 * ordered[places])) for name, places in parts.items())
-    for name, places in parts.items() if len(scores) == len(some.queries) else ():
-        yield some.key(f"AP{name}"), Values(places, _distinct_pairs(some.queries, places, scores), average_precision)
-
-
-def _exclusion(some: Some) -> Found:
-    """Measure ordered pairs in percent (ties count as wrong), of "not B" as AUC (ties count half), and violations."""
-    ordered, tied, violations = (
-        getattr(some.measured, name).astype(np.float64) for name in ("ordered", "tied", "violations")
-    )
-    pairs, shown = some.known(some.measured.ordered), some.known(some.measured.violations)
-    if len(pairs) and some.kind == "not":
-        yield some.key("auc"), Values(pairs, ordered[pairs] + tied[pairs] / 2)
-    elif len(pairs):
-        yield some.key("hard_pairs"), Values(pairs, 100 * ordered[pairs])
-    if len(shown):
-        yield some.key(f"violations@{FIRST_PAGE}"), Values(shown, 100 * violations[shown])
-
-
-def _choices(some: Some) -> Found:
-    """Measure accuracy in percent, of all and per template of NegBench, type of NExT-QA or fold."""
-    right = np.where(some.measured.ranks == 1, 100.0, 0.0)
-    parts = some.parts(some.places).items()
-    return ((some.key(f"accuracy{name}"), Values(places, right[places])) for name, places in parts)
-
-
-def _classes(some: Some) -> Found:
-    """Measure top-1, top-5, top-1 with negated prompts, and their difference, in percent.
-
-    Each is yielded of all videos, of every data set (and of Kinetics-verb), and as the mean over data sets.
-    """
-    denied = np.array([place for place, query in enumerate(some.queries) if query.kind == LENIENT], np.int64)
-    first = np.where(some.ranks == 1, 100.0, 0.0)
-    found = {
-        "accuracy": Values(some.places, first),
-        "top-5": Values(some.places, np.where(some.ranks <= TOP, 100.0, 0.0)),
-    }
-    if len(denied):  # of the same videos in the same order
-        found["negated"] = Values(denied, np.where(some.measured.ranks[denied] == 1, 100.0, 0.0))
-        found["delta"] = Values(some.places, first - found["negated"].values)
-    for name, each in found.items():
-        parts = some.parts(each.places)
-        for part, places in parts.items():
-            yield some.key(f"{name}{part}"), Values(places, each.values[np.isin(each.places, places)])
-        data_sets = [part[1:] for part in parts if part[1:] not in ("", KINETICS_VERB)]  # a part of its data set
-        if len(data_sets) > 1:
-            of_each = [some.queries[place].group.partition("; ")[0] for place in each.places.tolist()]
-            numbers = [data_sets.index(data) + 1 if data in data_sets else 0 for data in of_each]
-            pairs = np.stack([each.values, np.array(numbers, np.float64)], axis=1)
-            yield some.key(f"mean {name}"), Values(each.places, pairs, mean_of_groups)
-
-
-SEARCHED = ("original", "composed", "without", "retrieval")
-FAMILIES: tuple[tuple[Callable[[Some], Found], tuple[str, ...]], ...] = (
-    (_recalls, SEARCHED),
-    (_middle, ("original",)),
-    (_video_to_text, ("original",)),
-    (_deltas, ("negated",)),
-    (_pictures, ("picture",)),
-    (_exclusion, ("composed", "without", "not")),
-    (_choices, ("choice", "pair")),
-    (_classes, ("class",)),
-)
-
-
 def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, Values]:
     """Return the per-query values of each measure, "KIND/NAME"; kinds without queries are omitted.
 
     All are in percent, differences in percentage points, except MIR and AUC (0 to 1) and ranks.
     """
-    kinds = np.array([query.kind for query in queries])
-    found: dict[str, Values] = {}
-    for family, of_kinds in FAMILIES:
-        for kind in of_kinds:
-            if len(places := np.flatnonzero(kinds == kind)):
-                found |= family(Some(kind, places, queries, measured))
+    kinds, found = np.array([query.kind for query in queries]), dict[str, Values]()
+    places_of = {kind: np.flatnonzero(kinds == kind) for kind in dict.fromkeys(kinds.tolist())}
+    for kind, places in places_of.items():
+        if kind in ("original", "composed", "without", "retrieval"):
+            values = retrieval_values(measured.ranks[places])
+            found |= {f"{kind}/{name}": Values(places, each) for name, each in values.items()}
+        if kind == "original":
+            found |= _middle(kind, places, measured.ranks[places])
+            found |= _video_to_text(queries, places, measured.video_ranks)
+        elif kind == "negated":  # less than their captions, for the captions' videos (Eq. 1)
+            negated = np.array([place for place in places if queries[place].original is not None], np.int64)
+            originals = np.array([queries[place].original for place in negated], np.int64)
+            before, after = (retrieval_values(measured.ranks[some]) for some in (originals, negated))
+            for name in before if len(negated) else ():
+                found[f"{kind}/delta_{name}"] = Values(negated, before[name] - after[name])
+        elif kind in ("composed", "without", "not"):
+            found |= _exclusion(kind, places, measured)
+        elif kind == "picture":
+            found |= _pictures(queries, places[~np.isnan(measured.ordered[places])], measured)
+        elif kind in ("choice", "pair"):  # accuracy, of all and per template of NegBench, type of NExT-QA or fold
+            for name, some in parts_of(queries, places).items():
+                found[f"{kind}/accuracy{name}"] = Values(some, np.where(measured.ranks[some] == 1, 100.0, 0.0))
+        elif kind == "class":
+            found |= _classes(queries, places, places_of.get(LENIENT), measured.ranks)
     return found
+
+
+def _middle(kind: str, places: Places, ranks: NDArray[np.int32]) -> dict[str, Values]:
+    values = ranks.astype(np.float64)
+    return {f"{kind}/MedR": Values(places, values, np.median), f"{kind}/MeanR": Values(places, values)}
+
+
+def _video_to_text(
+    queries: Sequence[JudgedQuery], places: Places, video_ranks: NDArray[np.int32]
+) -> dict[str, Values]:
+    """Measure the ranks of captions, each at the place of the first caption of its video."""
+    videos, first = np.flatnonzero(video_ranks), dict[int, int]()
+    if not len(videos):
+        return {}
+    for place in places.tolist():
+        for video in queries[place].relevant.tolist():
+            first.setdefault(video, place)
+    at, ranks = np.array([first[video] for video in videos.tolist()], np.int64), video_ranks[videos]
+    values = retrieval_values(ranks)
+    return {f"video/R@{k}": Values(at, values[f"R@{k}"]) for k in KS} | _middle("video", at, ranks)
+
+
+def _exclusion(kind: str, places: Places, measured: Measured) -> dict[str, Values]:
+    """Measure ordered pairs in percent (ties count as wrong), of "not B" as AUC (ties count half), and violations."""
+    ordered, tied, violations = (
+        getattr(measured, name).astype(np.float64) for name in ("ordered", "tied", "violations")
+    )
+    pairs, shown, found = places[~np.isnan(ordered[places])], places[~np.isnan(violations[places])], {}
+    if len(pairs) and kind == "not":
+        found[f"{kind}/auc"] = Values(pairs, ordered[pairs] + tied[pairs] / 2)
+    elif len(pairs):
+        found[f"{kind}/hard_pairs"] = Values(pairs, 100 * ordered[pairs])
+    if len(shown):
+        found[f"{kind}/violations@{FIRST_PAGE}"] = Values(shown, 100 * violations[shown])
+    return found
+
+
+def _pictures(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
+    """Measure in percent how often the right picture comes first (ties count as wrong), and the average precision.
+
+    For the latter, each text's pairs with a right and a wrong picture count once: one right picture has several wrong
+    ones.
+    """
+    ordered, scores, found = measured.ordered.astype(np.float64), measured.pair_scores, dict[str, Values]()
+    parts = parts_of(queries, places)
+    for name, some in parts.items():
+        found[f"picture/accuracy{name}"] = Values(some, 100 * ordered[some])
+    for name, some in parts.items() if len(scores) == len(queries) else ():
+        pairs: dict[tuple[str, int], tuple[float, float]] = {}
+        for place in some.tolist():
+            query, (right, wrong) = queries[place], scores[place].tolist()
+            pairs[query.text, int(query.relevant[0])] = (right, 1.0)
+            pairs[query.text, int(query.hard[0])] = (wrong, 0.0)
+        found[f"picture/AP{name}"] = Values(some, np.array(list(pairs.values())), average_precision)
+    return found
+
+
+def _classes(
+    queries: Sequence[JudgedQuery], places: Places, denied: Places | None, ranks: NDArray[np.int32]
+) -> dict[str, Values]:
+    """Measure top-1, top-5, top-1 with negated prompts, and their difference, in percent.
+
+    Each is returned of all videos, of every data set (and of Kinetics-verb), and as the mean over data sets.
+    """
+    first, found = np.where(ranks[places] == 1, 100.0, 0.0), dict[str, Values]()
+    of = {
+        "accuracy": Values(places, first),
+        "top-5": Values(places, np.where(ranks[places] <= TOP, 100.0, 0.0)),
+    }
+    if denied is not None:  # of the same videos in the same order
+        of["negated"] = Values(denied, np.where(ranks[denied] == 1, 100.0, 0.0))
+        of["delta"] = Values(places, first - of["negated"].values)
+    for name, each in of.items():
+        parts = parts_of(queries, each.places)
+        for part, some in parts.items():
+            found[f"class/{name}{part}"] = Values(some, each.values[np.isin(each.places, some)])
+        data_sets = [part[1:] for part in parts if part[1:] not in ("", KINETICS_VERB)]  # a part of its data set
+        if len(data_sets) > 1:
+            of_each = [queries[place].group.partition("; ")[0] for place in each.places.tolist()]
+            numbers = [data_sets.index(data) + 1 if data in data_sets else 0 for data in of_each]
+            pairs = np.stack([each.values, np.array(numbers, np.float64)], axis=1)
+            found[f"class/mean {name}"] = Values(each.places, pairs, mean_of_groups)
+    return found
+
+
+def parts_of(queries: Sequence[JudgedQuery], places: Places) -> dict[str, Places]:
+    """Return places as "", then those of each group of queries as " NAME", in alphabetical order."""
+    found: dict[str, list[int]] = {}
+    for place in places.tolist():
+        for name in filter(None, queries[place].group.split("; ")):
+            found.setdefault(name, []).append(place)
+    return {"": places, **{f" {name}": np.array(found[name], np.int64) for name in sorted(found)}}
+
+
+def retrieval_values(ranks: NDArray[np.integer[Any]]) -> dict[str, NDArray[np.float64]]:
+    """Per-query values (Q,) of R@1, R@5, R@10 (100 or 0) and of MIR, the mean inverted rank (0 to 1).
+
+    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, section 3.2.
+    """
+    inverted = 1 / ranks.astype(np.float64)
+    return {**{f"R@{k}": np.where(ranks <= k, 100.0, 0.0) for k in KS}, "MIR": inverted}
 
 
 def average_precision(pairs: NDArray[np.float64]) -> float:
@@ -234,27 +221,6 @@ def average_precision(pairs: NDArray[np.float64]) -> float:
     """
     right = pairs[np.lexsort((pairs[:, 1], -pairs[:, 0])), 1]
     return 100 * float((np.cumsum(right) / np.arange(1, len(right) + 1) * right).sum() / right.sum())
-
-
-def _distinct_pairs(
-    queries: Sequence[JudgedQuery], places: NDArray[np.int64], scores: NDArray[np.float32]
-) -> NDArray[np.float64]:
-    """Return each text's pairs with a right and a wrong picture once: one right picture has several wrong ones."""
-    found: dict[tuple[str, int], tuple[float, float]] = {}
-    for place in places.tolist():
-        query, (right, wrong) = queries[place], scores[place].tolist()
-        found[query.text, int(query.relevant[0])] = (right, 1.0)
-        found[query.text, int(query.hard[0])] = (wrong, 0.0)
-    return np.array(list(found.values()))
-
-
-def members(queries: Sequence[JudgedQuery], places: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-    """Return the positions of the queries of each group, among some, by name in alphabetical order."""
-    found: dict[str, list[int]] = {}
-    for place in places.tolist():
-        for name in filter(None, queries[place].group.split("; ")):
-            found.setdefault(name, []).append(place)
-    return {name: np.array(found[name], np.int64) for name in sorted(found)}
 
 
 def mean_of_groups(pairs: NDArray[np.float64]) -> float:

@@ -2,9 +2,8 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from hashlib import blake2b
 from itertools import chain, groupby
 from pathlib import Path
@@ -33,40 +32,45 @@ from nt2vr.search.systems import System, check_strategy
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+Understand = Callable[[str], Query]
+Step = Callable[[float], None]  # gets the share of the work that is done, from 0 to 1
 
 PROTOCOL = 5  # cache version: raise it when measurements change
-
-
-@cache
-def _warn(folder: Path, reason: str | None) -> None:
-    logger.warning("Results cannot be stored in %s (%s). They will be measured again.", folder, reason)
+PLAIN = "plain"  # the strategy that needs no parts
+CONTROLS = (PLAIN, "drop")
+PARSING = 0.5  # share of the work, where texts must be parsed
+CHUNK = 64  # texts between two steps
+BLOCK = 1024  # queries per block: 12 MB of scores for 3,000 videos
+TINY = 1e-12  # below which a mean has no direction
+NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class ResultStore:
-    """Stores one file per result, written atomically, and at most `LIMITS["results"]` of them."""
+    """Stores one file per result, written atomically, and at most `LIMITS["results"]` of them.
+
+    Results of strategies from outside are not stored, since their code may change.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def get(self, digest: str, spec: Mapping[str, Any]) -> Measured | None:
         """Return the result of a system on the benchmark with this digest, or None."""
-        if spec["strategy"] in STRATEGIES.added:
-            return None
         path = self._path(digest, spec)
         mark_used(path)
-        return read_cached(path, _read)
+        return None if spec["strategy"] in STRATEGIES.added else read_cached(path, _read)
 
     def put(self, digest: str, spec: Mapping[str, Any], measured: Measured) -> None:
         """Store a result; a full disk or a read-only folder only costs measuring it again."""
-        if spec["strategy"] in STRATEGIES.added:  # from outside, whose code may change
+        if spec["strategy"] in STRATEGIES.added:
             return
-        path = self._path(digest, spec)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_write(path) as partial:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with atomic_write(self._path(digest, spec)) as partial:
                 np.savez_compressed(partial, **vars(measured))
         except OSError as error:
-            _warn(self._folder, error.strerror)
+            reason = error.strerror
+            logger.warning("Results cannot be stored in %s (%s). They will be measured again.", self._folder, reason)
         evict(self._folder.glob("[!.]*.npz"), LIMITS["results"])
 
     def _path(self, digest: str, spec: Mapping[str, Any]) -> Path:
@@ -81,15 +85,9 @@ def _read(path: Path) -> Measured:
         return Measured(**{name: arrays[name] for name in Measured.__dataclass_fields__})
 
 
-Understand = Callable[[str], Query]
-Step = Callable[[float], None]  # gets the share of the work that is done, from 0 to 1
-PLAIN = "plain"  # the strategy that needs no parts
-CONTROLS = (PLAIN, "drop")
-PARSING = 0.5  # share of the work, where texts must be parsed
-CHUNK = 64  # texts between two steps
-BLOCK = 1024  # queries per block: 12 MB of scores for 3,000 videos
-TINY = 1e-12  # below which a mean has no direction
-NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
+def parse_query(text: str) -> Query:
+    """Parse a query as the Search tab does."""
+    return understand(text, load_tagger())
 
 
 class Asked(NamedTuple):
@@ -121,13 +119,18 @@ def ask_systems(
     parts: list[tuple[str, tuple[str, ...]]] = [("", ())] * len(queries)
     if any(system.strategy != PLAIN for system in systems):
         steps = ticking(queries, lambda share: step(PARSING * share))
-        parts, parsing = [parts_of(query, understand) for query in steps], PARSING
+        parts, parsing = [_parts(query, understand) for query in steps], PARSING
     sentences = [query.text for query in queries]
     if isinstance(encoder, PrecomputedEncoder):
         sentences = [encoder.known_name(query.query_id, query.text) for query in queries]
     texts = dict.fromkeys(chain(sentences, *((wanted, *unwanted) for wanted, unwanted in parts)))
     texts.pop("", None)
-    embeddings = _embedded(encoder, texts, averaged, lambda share: step(parsing + (1 - parsing) * share))
+    members = {text: averaged.get(text, (text,)) for text in texts}
+    each, encoded = list(dict.fromkeys(chain(*members.values()))), dict[str, Vectors]()
+    for start in range(0, len(each), CHUNK):
+        step(parsing + (1 - parsing) * start / len(each))
+        encoded |= zip(each[start : start + CHUNK], encoder.encode_text(each[start : start + CHUNK]), strict=True)
+    embeddings = {text: _mean([encoded[one] for one in some]) for text, some in members.items()}
     nothing, anchor, tau = np.zeros((0, encoder.embed_dim), np.float32), anchor_of(encoder), tau_of(card)
     strengths = [system.strength_for(card) for system in systems]
     asked = [Asked(np.zeros((len(queries), encoder.embed_dim), np.float32), []) for _ in systems]
@@ -152,19 +155,6 @@ def ticking(items: Sequence[T], step: Step) -> Iterator[T]:
         yield item
 
 
-def _embedded(
-    encoder: Encoder, texts: Iterable[str], averaged: Mapping[str, Sequence[str]], step: Step
-) -> dict[str, Vectors]:
-    """Return the embedding of each text, or the normalised mean of the embeddings of those that it stands for."""
-    members = {text: averaged.get(text, (text,)) for text in texts}
-    each, encoded = list(dict.fromkeys(chain(*members.values()))), dict[str, Vectors]()
-    for start in range(0, len(each), CHUNK):
-        step(start / len(each))
-        chunk = each[start : start + CHUNK]
-        encoded |= zip(chunk, encoder.encode_text(chunk), strict=True)
-    return {text: _mean([encoded[one] for one in some]) for text, some in members.items()}
-
-
 def _mean(vectors: Sequence[Vectors]) -> Vectors:
     if len(vectors) == 1:
         return vectors[0]
@@ -172,8 +162,7 @@ def _mean(vectors: Sequence[Vectors]) -> Vectors:
     return np.asarray(mean / max(float(np.linalg.norm(mean)), TINY), np.float32)
 
 
-def parts_of(query: JudgedQuery, understand: Understand) -> tuple[str, tuple[str, ...]]:
-    """Return the wanted part and the unwanted parts, parsing the text if they are unknown."""
+def _parts(query: JudgedQuery, understand: Understand) -> tuple[str, tuple[str, ...]]:
     if query.kind == "original":
         return "", ()
     if query.wanted is not None:
@@ -185,22 +174,19 @@ def parts_of(query: JudgedQuery, understand: Understand) -> tuple[str, tuple[str
 def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
     """Prepend the controls that every table needs: the base models, with strategies `plain` and `drop`.
 
-    They reveal mistakes in the set-up, and how far merely ignoring the negation gets.
+    They reveal mistakes in the set-up, and how far merely ignoring the negation gets. A model's bases are followed
+    back as far as they are available.
     """
-    names = models.names()
-    bases = dict.fromkeys(_base(system.model, models, names) for system in systems)
+    names, bases = models.names(), dict[str, None]()
+    for model in (system.model for system in systems):
+        seen = {model}
+        while (base := models.card(model).base) in names and base not in seen:
+            seen.add(base)
+            model = base
+        bases[model] = None
     with_parts = {base: not models.card(base).queries for base in bases}
     controls = [System(base, each) for base in bases for each in CONTROLS if each == PLAIN or with_parts[base]]
     return list(dict.fromkeys([*controls, *systems]))
-
-
-def _base(model: str, models: Catalog, names: Sequence[str]) -> str:
-    """Follow a model's bases back as far as they are available."""
-    seen = {model}
-    while (base := models.card(model).base) in names and base not in seen:
-        seen.add(base)
-        model = base
-    return model
 
 
 def evaluate(
@@ -221,9 +207,20 @@ def evaluate(
         check_strategy(system, card)
     specs = {system: system_spec(system, card) for system, card in cards.items()}
     notes = dict.fromkeys(f"{system.model}: {card.notes}" for system, card in cards.items() if card.notes)
-    if benchmark.unreadable is not None and len(_stored(benchmark, specs, store)) < len(specs):
-        benchmark = _readable(benchmark, cards, models, progress)
-    measured = _stored(benchmark, specs, store)
+
+    def stored() -> dict[System, Measured]:
+        digest = benchmark.digest
+        found = {system: store.get(digest, spec) for system, spec in specs.items()} if store else {}
+        return {system: measured for system, measured in found.items() if measured is not None}
+
+    measured = stored()
+    if benchmark.unreadable is not None and len(measured) < len(specs):
+        # one of the models that see frames reads all videos, which tells those that cannot be read
+        for model in [system.model for system, card in cards.items() if not card.features and not card.queries][:1]:
+            progress(0, 0, f"loading {model}")
+            benchmark.embed(models.load(model), progress)
+        benchmark = benchmark.without_unreadable()
+        measured = stored()
     videos = dict[str, Vectors]()  # by what embeds them
     for model, group in groupby([each for each in by_model if each not in measured], lambda system: system.model):
         progress(0, 0, f"loading {model}")
@@ -237,25 +234,6 @@ def evaluate(
                 store.put(benchmark.digest, specs[system], found)
     results = [Result(each.name, specs[each], measured[each]) for each in dict.fromkeys(systems)]
     return Report.of(benchmark, results, list(notes))
-
-
-def _readable(benchmark: Benchmark, cards: Mapping[System, Card], models: Catalog, progress: Progress) -> Benchmark:
-    """Leave out the videos that cannot be read: one of the models that see frames reads them all."""
-    for model in (system.model for system, card in cards.items() if not card.features and not card.queries):
-        progress(0, 0, f"loading {model}")
-        benchmark.embed(models.load(model), progress)
-        break
-    return benchmark.without_unreadable()
-
-
-def _stored(
-    benchmark: Benchmark, specs: Mapping[System, Mapping[str, Any]], store: ResultStore | None
-) -> dict[System, Measured]:
-    if store is None:
-        return {}
-    digest = benchmark.digest
-    found = ((system, store.get(digest, spec)) for system, spec in specs.items())
-    return {system: measured for system, measured in found if measured is not None}
 
 
 def system_spec(system: System, card: Card) -> dict[str, Any]:
@@ -287,15 +265,17 @@ def system_spec(system: System, card: Card) -> dict[str, Any]:
 def ask(
     encoder: Encoder, systems: Sequence[System], videos: Vectors, benchmark: Benchmark, progress: Progress = silent
 ) -> list[Measured]:
-    """Measure strategies of one model in bounded memory, encoding each text once per block.
+    """Measure strategies of one model in bounded memory, encoding each text once per block of searches or questions.
 
     Ranks of captions are those of `plain`, which alone searches for captions as they are; of other strategies, 0.
     """
     queries, doing = benchmark.queries, f"queries, {encoder.name}"
     strategies = [system.strategy for system in systems]
-    blocks: list[list[Measured]] = [[] for _ in systems]
-    captions = list[Vectors]()
-    for start, block in _blocks(queries):
+    alike = [list(some) for _, some in groupby(queries, lambda query: query.is_question)]
+    blocks = [some[start : start + BLOCK] for some in alike for start in range(0, len(some), BLOCK)]
+    measured: list[list[Measured]] = [[] for _ in systems]
+    captions, start = list[Vectors](), 0
+    for block in blocks:
 
         def step(share: float, start: int = start, size: int = len(block)) -> None:
             progress(start + int(share * size), len(queries), doing)
@@ -303,16 +283,18 @@ def ask(
         step(0)
         wrong, places = choices_of(block, benchmark.texts)
         asked = ask_systems(encoder, systems, [*block, *wrong], parse_query, step, benchmark.averaged)
-        measure: Callable[..., Measured] = measure_choices if block[0].is_question else measure_block
-        known = places if block[0].is_question else len(benchmark.video_ids)
-        for parts, (vectors, exclusions) in zip(blocks, asked, strict=True):
+        for parts, (vectors, exclusions) in zip(measured, asked, strict=True):
             step(1)
-            parts.append(measure(vectors, videos, block, known, exclusions))
+            if block[0].is_question:
+                parts.append(measure_choices(vectors, videos, block, places, exclusions))
+            else:
+                parts.append(measure_block(vectors, videos, block, len(benchmark.video_ids), exclusions))
         if PLAIN in strategies:
             plain = asked[strategies.index(PLAIN)].vectors
             captions.append(plain[[row for row, query in enumerate(block) if query.kind == "original"]])
+        start += len(block)
     progress(len(queries), len(queries), doing)
-    results = [joined(parts) for parts in blocks]
+    results = [joined(parts) for parts in measured]
     originals = [query for query in queries if query.kind == "original"]
     if not originals or benchmark.captions:  # videos in words are made of the captions that they would rank
         return results
@@ -322,17 +304,3 @@ def ask(
         replace(result, video_ranks=ranks.get(strategy, none))
         for result, strategy in zip(results, strategies, strict=True)
     ]
-
-
-def _blocks(queries: Sequence[JudgedQuery]) -> Iterator[tuple[int, Sequence[JudgedQuery]]]:
-    """Yield queries in blocks of questions or of searches, each with the position of its first."""
-    first = 0
-    for size in (len(list(alike)) for _, alike in groupby(queries, lambda query: query.is_question)):
-        for start in range(first, first + size, BLOCK):
-            yield start, queries[start : min(start + BLOCK, first + size)]
-        first += size
-
-
-def parse_query(text: str) -> Query:
-    """Parse a query as the Search tab does."""
-    return understand(text, load_tagger())

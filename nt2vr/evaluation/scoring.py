@@ -1,5 +1,8 @@
 """Scores of what systems search for, and what is measured of every query: ranks, orders of pairs, first pages.
 
+Ties and NaN scores count against the model, so a constant model gets no credit. In this project's own measures
+(`ordered_shares`, `shares_among_first`), scores within TIE tie; ranks compare exactly, as the papers' code does.
+
 Source of questions that rank texts for a video: Alhamoud et al., "Vision-Language Models Do Not Understand Negation",
 CVPR 2025.
 """
@@ -11,10 +14,13 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import NO_CAPTION, JudgedQuery, Rows, Vectors, mask, row_array
 from nt2vr.evaluation.measures import FIRST_PAGE, LENIENT, Measured
-from nt2vr.evaluation.ranks import first_ranks, first_rows, inner_products, ordered_shares, shares_among_first
 from nt2vr.search.exclusion import Exclusion, averaged, focused
 
+TIE = 1e-6  # frames in reverse change a score by at most 1.5e-7, by rounding of the mean; neighbours differ by .002
+BLOCK = 256  # videos at a time: 60 MB of scores for the 59,800 captions of MSR-VTT3k
 Exclusions = Sequence[Exclusion | None]
+Scores = NDArray[np.float32]  # (Q, V), higher is better
+Mask = NDArray[np.bool_]  # (Q, V)
 
 
 def measure_block(
@@ -35,7 +41,15 @@ def measure_block(
         exclusions: one per query, or none at all.
     """
     count = len(videos) if num_videos is None else num_videos
-    scores = _scores(vectors, videos, queries, count, exclusions)
+    further = sorted({other for query in queries for other in query.instead.values()} - {NO_CAPTION})
+    column = {other: count + place for place, other in enumerate(further)}
+    clips = np.concatenate([videos[:count], videos[further]])
+    everything = score_table(vectors, clips, exclusions, videos[:count])  # (Q, V + further)
+    scores = everything[:, :count]
+    scores[:, ~videos[:count].any(axis=(1, 2)[: videos.ndim - 1])] = -np.inf
+    for row, query in enumerate(queries):
+        for video, other in query.instead.items():
+            scores[row, video] = -np.inf if other == NO_CAPTION else everything[row, column[other]]
     relevant, hard, violating = (
         mask([getattr(query, name) for query in queries], count) for name in ("relevant", "hard", "violating")
     )
@@ -57,22 +71,7 @@ def measure_block(
     )
 
 
-def _scores(
-    vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQuery], count: int, exclusions: Exclusions
-) -> NDArray[np.float32]:
-    """Score the first `count` videos, or what stands for them in single queries; -inf for unreadable ones."""
-    further = sorted({other for query in queries for other in query.instead.values()} - {NO_CAPTION})
-    column = {other: count + place for place, other in enumerate(further)}
-    clips = np.concatenate([videos[:count], videos[further]])
-    scores = score_table(vectors, clips, exclusions, videos[:count])  # (Q, V + further)
-    scores[:, :count][:, ~videos[:count].any(axis=(1, 2)[: videos.ndim - 1])] = -np.inf
-    for row, query in enumerate(queries):
-        for video, other in query.instead.items():
-            scores[row, video] = -np.inf if other == NO_CAPTION else scores[row, column[other]]
-    return scores[:, :count]
-
-
-def score_table(vectors: Vectors, clips: Vectors, exclusions: Exclusions, gallery: Vectors) -> NDArray[np.float32]:
+def score_table(vectors: Vectors, clips: Vectors, exclusions: Exclusions, gallery: Vectors) -> Scores:
     """Score clips, or frames that each query weighs, less what exclusions take: (Q, C); see `losses`."""
     if clips.ndim == 2:
         return np.asarray(inner_products(vectors, clips) - losses(exclusions, clips, gallery), np.float32)
@@ -85,7 +84,7 @@ def score_table(vectors: Vectors, clips: Vectors, exclusions: Exclusions, galler
     return found
 
 
-def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> NDArray[np.float32] | float:
+def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> Scores | float:
     """Return what exclusions, one per query, take from the scores of clips: (Q, C); 0 without exclusions.
 
     Equal clips lose bit-equal amounts, as in `inner_products`.
@@ -104,19 +103,98 @@ def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> NDArray[
     return found
 
 
+def inner_products(queries: Vectors, videos: Vectors) -> Scores:
+    """Scores of (Q, D) queries and (V, D) videos: (Q, V), bit-equal for equal videos.
+
+    A matrix product alone rounds equal columns differently, depending on its size and on their places (OpenBLAS with
+    up to 33 queries), and would decide ties.
+    """
+    scores: Scores = queries @ videos.T
+    first: dict[bytes, int] = {}
+    places = np.array([first.setdefault(video.tobytes(), place) for place, video in enumerate(videos)], np.int64)
+    again = np.flatnonzero(places != np.arange(len(videos)))
+    scores[:, again] = scores[:, places[again]]
+    return scores
+
+
+def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:
+    """Rank of each query's best relevant video, 1 is best: (Q,).
+
+        rank = 1 + number of other videos that score at least as high
+
+    Other relevant videos do not count against the best one.
+    """
+    scores = _against(scores, right)
+    best = np.where(right, scores, -np.inf).max(axis=1, keepdims=True)
+    ranks: NDArray[np.int64] = 1 + (~right & (scores >= best)).sum(axis=1)
+    return ranks
+
+
+def ordered_shares(scores: Scores, right: Mask, wrong: Mask) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Shares of each query's (right, wrong) pairs of videos that are ordered correctly, and that tie.
+
+    Returns:
+        Two arrays (Q,); NaN for queries without pairs.
+    """
+    higher, equal = np.full((2, len(scores)), np.nan)
+    for query, row in enumerate(_against(scores, right)):
+        rights, wrongs = row[right[query]], np.sort(row[wrong[query]])
+        if len(rights) and len(wrongs):
+            below = np.searchsorted(wrongs, rights - TIE, "left")
+            higher[query] = below.mean() / len(wrongs)
+            equal[query] = (np.searchsorted(wrongs, rights + TIE, "right") - below).mean() / len(wrongs)
+    return higher, equal
+
+
+def shares_among_first(scores: Scores, unwanted: Mask, k: int) -> NDArray[np.float64]:
+    """Share of unwanted videos among each query's first k (or all, if fewer): (Q,).
+
+    Unwanted videos come first in ties.
+    """
+    scores, k = _against(scores, ~unwanted), min(k, scores.shape[1])
+    last = -np.partition(-scores, k - 1, axis=1)[:, k - 1 : k]  # (Q, 1), the k-th highest
+    above = scores > last + TIE
+    tied = ~above & (scores >= last - TIE)
+    places = k - above.sum(axis=1)
+    found = (above & unwanted).sum(axis=1) + np.minimum(places, (tied & unwanted).sum(axis=1))
+    shares: NDArray[np.float64] = found / k
+    return shares
+
+
+def first_rows(scores: Scores, right: Mask, k: int) -> NDArray[np.int32]:
+    """Videos with the k highest scores of each query, best first, by row number: (Q, k).
+
+    Relevant videos come last in ties. -1 stands for none: fewer videos, or scores of -inf or NaN.
+    """
+    scores, count = _against(scores, np.ones(scores.shape, bool)), min(k, scores.shape[1])
+    scores = np.where(right, np.nextafter(scores, np.float32(-np.inf)), scores)
+    best = np.sort(np.argpartition(-scores, count - 1, axis=1)[:, :count], axis=1)
+    order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
+    best = np.take_along_axis(best, order, axis=1)
+    found = np.full((len(scores), k), -1, np.int32)
+    found[:, :count] = np.where(np.isneginf(np.take_along_axis(scores, best, axis=1)), -1, best)
+    return found
+
+
+def _against(scores: Scores, right: Mask) -> Scores:
+    """Replace NaN by the worst possible score."""
+    if not np.isnan(scores).any():
+        return scores
+    return np.where(np.isnan(scores), np.where(right, -np.inf, np.inf), scores).astype(np.float32)
+
+
 def choices_of(questions: Sequence[JudgedQuery], texts: Sequence[str]) -> tuple[list[JudgedQuery], Rows]:
     """Return the wrong answers of some questions as queries, and their positions among all texts.
 
     They deny nothing where the parts of the question are known and it has no cue.
     """
     plain = {place for each in questions if each.wanted is not None and not each.cue for place in each.others.tolist()}
-    places = np.unique(np.concatenate([row_array(()), *(question.others for question in questions)]))
-    known = [texts[place] if place in plain else None for place in places.tolist()]
+    places = np.unique(np.concatenate([row_array(()), *(question.others for question in questions)])).astype(np.int32)
     wrong = [
-        JudgedQuery("choice", texts[place], row_array(()), wanted=wanted)
-        for place, wanted in zip(places, known, strict=True)
+        JudgedQuery("choice", texts[place], row_array(()), wanted=texts[place] if place in plain else None)
+        for place in places.tolist()
     ]
-    return wrong, places.astype(np.int32)
+    return wrong, places
 
 
 def measure_choices(
@@ -142,11 +220,7 @@ def measure_choices(
         ahead = wrong > right[row] if question.kind == LENIENT else ~(wrong < right[row])
         ranks[row] += ahead.sum()
     nothing = np.full(len(questions), np.nan, np.float32)
-    pages = np.full((len(questions), FIRST_PAGE), -1, np.int32)
-    return Measured(ranks, nothing, nothing, nothing, pages)
-
-
-BLOCK = 256  # videos at a time: 60 MB of scores for the 59,800 captions of MSR-VTT3k
+    return Measured(ranks, nothing, nothing, nothing, np.full((len(questions), FIRST_PAGE), -1, np.int32))
 
 
 def caption_ranks(videos: Vectors, captions: Vectors, queries: Sequence[JudgedQuery]) -> NDArray[np.int32]:
@@ -165,13 +239,9 @@ def caption_ranks(videos: Vectors, captions: Vectors, queries: Sequence[JudgedQu
         inside = (described >= start) & (described < start + len(some))
         right = np.zeros((len(some), len(queries)), bool)
         right[described[inside] - start, of_pair[inside]] = True
-        found = first_ranks(_products(some, captions), right)
-        ranks[start : start + len(some)] = np.where(right.any(axis=1), found, 0)
+        if some.ndim == 2:
+            scores = inner_products(some, captions)
+        else:  # frames, which each caption weighs
+            scores = np.stack([focused(some, caption) @ caption for caption in captions], axis=1)
+        ranks[start : start + len(some)] = np.where(right.any(axis=1), first_ranks(scores, right), 0)
     return ranks
-
-
-def _products(videos: Vectors, captions: Vectors) -> NDArray[np.float32]:
-    """Score videos (V, D), or their frames (V, F, D), which each caption weighs, for captions: (V, Q)."""
-    if videos.ndim == 2:
-        return inner_products(videos, captions)
-    return np.stack([focused(videos, caption) @ caption for caption in captions], axis=1)

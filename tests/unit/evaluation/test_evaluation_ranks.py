@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.ranks import (
+from nt2vr.evaluation.measures import retrieval_values
+from nt2vr.evaluation.scoring import (
     first_ranks,
     first_rows,
     inner_products,
     ordered_shares,
-    retrieval_values,
     shares_among_first,
 )
 
