@@ -235,7 +235,7 @@ def search(
     query: str,
     /,
     *,
-    systems: str = "CLIP, CLIP-neg",
+    systems: str = "",
     library: str = "",
     k: Annotated[int, Parameter(alias="-k")] = 8,
     alpha: float = 0.5,
@@ -249,7 +249,8 @@ def search(
 
     Args:
         query: a sentence such as "a dog and not a cat"
-        systems: names of systems, comma-separated
+        systems: names of systems, comma-separated; default: CLIP-neg, or in a library a model that knows real videos,
+            with the strategy rectified if the query denies something
         library: search this library, not the built-in gallery
         k: results per system
         alpha: weight of the unwanted part, for boolean systems
@@ -260,7 +261,7 @@ def search(
 
     with open_searcher(machine.data_dir, machine.device, library, index or "") as searcher:
         words = [word.strip() for word in literal.split(",")]
-        answer = searcher.search(query, systems.split(","), k, image, alpha, words)
+        answer = searcher.search(query, systems.split(",") if systems else None, k, image, alpha, words)
         if as_json:
             _json(answer.as_dict())
             return

@@ -10,6 +10,7 @@ from nt2vr.media.gallery import Gallery
 from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
+from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Judge
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import tower_folder
@@ -18,6 +19,8 @@ from nt2vr.search.index import Milvus
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.searcher import DEFAULT_SYSTEMS, Searcher
 
+BEST = "CLIP-neg"  # of the models that ship
+EXCLUDING = "rectified"  # the strategy with the best first clips, see docs/results.md
 MAX_OPEN = 4  # libraries; the least recently used is closed first
 
 
@@ -71,16 +74,26 @@ class Galleries:
                 del self._open[next(iter(self._open))]
         return searcher
 
-    def default_systems(self, key: str) -> Sequence[str]:
-        """Return what a search compares unless it names systems.
+    def default_model(self, key: str) -> str:
+        """Return what a gallery is searched with unless a model is named.
 
-        In a library, they are of a model that knows more than drawings if one is here, at best one that indexed it.
+        In a library, it knows more than drawings if such a model is here, and has indexed the library at best.
         """
         models, searcher = self.built_in.models, self.searcher(key)
         real = models.real_models() if searcher.is_library else []
         towers = (tower_folder(searcher.gallery, models.card(name), self._cache) for name in real)
         indexed = [name for name, tower in zip(real, towers, strict=True) if tower.is_dir()]
-        return systems_of((indexed or real)[0]) if real else DEFAULT_SYSTEMS
+        return next(iter([*indexed, *real, *(name for name in models.names() if name == BEST), *models.names()]))
+
+    def default_systems(self, key: str) -> Sequence[str]:
+        """Return what the page compares unless it is told."""
+        return systems_of(self.default_model(key)) if key else DEFAULT_SYSTEMS
+
+    def answering(self, key: str, query: Query) -> list[str]:
+        """Return the system that answers a program which names none; it excludes what the query denies."""
+        model = self.default_model(key)
+        excludes = query.unwanted and not self.built_in.models.card(model).queries
+        return [f"{model} {EXCLUDING}" if excludes else model]
 
     def encoder(self, model: str) -> Encoder:
         """Return a model, shared with searches."""
@@ -98,4 +111,4 @@ class Galleries:
 
 def systems_of(model: str) -> Sequence[str]:
     """Return the systems of one model to compare at first: the sentence as typed, and without what is unwanted."""
-    return model, f"{model} boolean"
+    return model, f"{model} {EXCLUDING}"

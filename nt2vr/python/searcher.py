@@ -19,6 +19,7 @@ from nt2vr.python.arguments import Image, Systems, each_query, is_one, named_sys
 from nt2vr.search.answers import Answer
 from nt2vr.search.match import Match, match
 from nt2vr.search.references import Reference
+from nt2vr.search.searcher import Asked
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.search.why import Why, explain
 from nt2vr.services import Services
@@ -54,7 +55,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
     def search(
         self,
         query: Any,
-        systems: Systems,
+        systems: Systems | None = None,
         k: int | None = 8,
         image: str | Path | Image | None = None,
         alpha: float = DEFAULT_ALPHA,
@@ -67,6 +68,8 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
             query: a sentence, one split by `understand`, or a vector (D,) to be searched as it is; a list of these, or
                 vectors (Q, D).
             systems: one or more, by name ("CLIP", "CLIP boolean α 0.5"), or models of one's own, see `nt2vr.Encoder`.
+                Default: CLIP-neg, or in a library a model that knows real videos; `rectified` if the query denies
+                something.
             k: number of hits per system, at most 100; None ranks everything.
             image: reference picture of weight 0.5, a file or (H, W, 3) uint8 RGB; the query says what to change.
             alpha: weight of the unwanted part in `boolean` systems that fix none.
@@ -85,15 +88,29 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         refuse_text("literal", literal)
         if image is not None:
             references = [Reference((self._picture(image),)), *references]
-        names, strengths = self._names(systems), {"boolean": float(alpha)}
-        asked = one_query(query) if is_one(query) else None
-        if isinstance(asked, str | Query):
-            return self._shown(self._searcher.search(asked, names, k, references, strengths, literal))
-        panel = self._searcher.panel(names, k, references, strengths, literal)
-        if asked is not None:
-            return self._shown(self._searcher.answer(asked, panel))
-        found = self._searcher.search_all(each_query(query), panel)
-        return [self._shown(each) if isinstance(each, Answer) else each for each in found]
+        rest: Any = k, references, {"boolean": float(alpha)}, literal
+        one = is_one(query)
+        listed = [one_query(query)] if one else each_query(query)
+        if systems is None:
+            found = [self._answered(each, rest) for each in listed]
+        else:
+            found = self._searcher.search_all(listed, self._searcher.panel(self._names(systems), *rest))
+        shown = [self._shown(each) if isinstance(each, Answer) else each for each in found]
+        if one and isinstance(shown[0], Nt2vrError):
+            raise shown[0]
+        return shown[0] if one else shown
+
+    def _answered(self, query: str | Asked | Nt2vrError, rest: Any) -> Answer | Nt2vrError:
+        """Answer with the system that suits the query."""
+        try:
+            if isinstance(query, Nt2vrError):
+                return query
+            asked = self._searcher.checked(query, rest[1])
+            parsed = asked if isinstance(asked, Query) else Query("")  # a vector denies nothing
+            names = self._services.galleries.answering(self._searcher.key, parsed)
+            return self._searcher.answer(asked, self._searcher.panel(names, *rest))
+        except Nt2vrError as error:
+            return error
 
     def scores(
         self,

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -251,11 +252,9 @@ class Searcher:
             except Nt2vrError as error:
                 return error
 
-        def check(asked: str | Asked) -> Asked:
-            return self.checked(asked, panel.references) if isinstance(asked, str | Query) else asked
-
         found: list[T | Nt2vrError] = []
         for start in range(0, len(queries), BLOCK):
+            check = partial(self.checked, references=panel.references)
             block = [attempt(check, query) for query in queries[start : start + BLOCK]]
             self._encode([query for query in block if isinstance(query, Query)], panel)
             found += [attempt(work, query) for query in block]
@@ -269,8 +268,10 @@ class Searcher:
             if texts and hasattr(encoder, "cached_texts") and not encoder.card.queries:  # one from outside may not
                 encoder.encode_text(texts)
 
-    def checked(self, query: str | Query, references: Sequence[Reference] = ()) -> Query:
+    def checked(self, query: str | Asked, references: Sequence[Reference] = ()) -> Asked:
         """Return a query that can be searched, or raise a QueryError."""
+        if not isinstance(query, str | Query):
+            return query
         query = self.understand(query, bool(references)) if isinstance(query, str) else query
         check_query(query)
         check_number(len(references))

@@ -201,12 +201,12 @@ def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_f
         assert said["do"] == "Get tiny / test and index with it"
         with pytest.raises(AccessError, match="Only the owner may download models here"):
             indexing.get(library, no_download, None)
-        assert galleries.default_systems(library) == DEFAULT_SYSTEMS
+        assert galleries.default_systems(library) == ("CLIP-neg", "CLIP-neg rectified")
         assert hub.requests == []
 
         job = indexing.get(library, anybody, None).result(120)
         assert (job.state, job.error, job.models) == ("finished", "", ("tiny / test",))
-        assert galleries.default_systems(library) == ("tiny / test", "tiny / test boolean")
+        assert galleries.default_systems(library) == ("tiny / test", "tiny / test rectified")
         assert galleries.default_systems("") == DEFAULT_SYSTEMS
         answer = galleries.searcher(library).search("a lion", galleries.default_systems(library))
         assert [len(ranking.hits) for ranking in answer.rankings] == [1, 1]

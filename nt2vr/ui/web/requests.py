@@ -36,6 +36,7 @@ from nt2vr.files import expanded
 from nt2vr.library.galleries import Galleries
 from nt2vr.library.libraries import BUILT_IN
 from nt2vr.media.decode import Decoder
+from nt2vr.negation.parse.query import Query
 from nt2vr.progress import Job
 from nt2vr.search.match import match
 from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
@@ -80,7 +81,7 @@ class SystemsRequest(Complete):
 
     gallery: str = Field("", description="name or id of a library, as listed by /api/galleries; default: the built-in")
     systems: list[str] = Field(
-        list(DEFAULT_SYSTEMS), max_length=MAX_ITEMS, description="names, as listed by /api/systems"
+        [], max_length=MAX_ITEMS, description="names, as listed by /api/systems; default: one that suits the query"
     )
     image: str | None = Field(None, description="a picture as a data URL; in a form, a file")
     alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
@@ -225,18 +226,22 @@ class Requests:
             references.append(Reference((self._decoder.picture(picture),), weight=asked.image_weight))
         references += [self._reference(each.clip, each.image, each.weight, each.wanted) for each in asked.references]
         searcher, strengths = self._galleries.searcher(asked.gallery), {"boolean": asked.alpha}
-        return searcher.search(asked.query, asked.systems, asked.k, references, strengths, asked.literal).as_dict()
+        query = searcher.checked(asked.query, references)
+        assert isinstance(query, Query), "it was typed"
+        systems = asked.systems or self._galleries.answering(searcher.key, query)
+        return searcher.search(query, systems, asked.k, references, strengths, asked.literal).as_dict()
 
     def match(self, asked: MatchRequest) -> dict[str, Any]:
         """Score captions for one clip or picture with each system."""
         shown = self._reference(asked.clip, asked.image)
         searcher, strengths = self._galleries.searcher(asked.gallery), {"boolean": asked.alpha}
-        return match(searcher, shown, asked.lines, asked.systems, strengths, asked.literal).as_dict()
+        systems = asked.systems or self._galleries.default_systems(searcher.key)
+        return match(searcher, shown, asked.lines, systems, strengths, asked.literal).as_dict()
 
     def search_sentence(
         self,
         query: str,
-        systems: list[str] = list(DEFAULT_SYSTEMS),  # noqa: B006  never changed
+        systems: list[str] = [],  # noqa: B006  never changed
         k: int = DEFAULT_K,
         gallery: str = "",
     ) -> dict[str, Any]:
@@ -244,7 +249,8 @@ class Requests:
 
         Args:
             query: what the videos should show, and what they should not.
-            systems: names from list_systems; each ranks the videos its own way.
+            systems: names from list_systems; each ranks the videos its own way. Default: one that leaves out what the
+                query denies.
             k: videos per system, 1 to 100.
             gallery: a name or id from list_galleries; empty for the built-in one.
 

@@ -62,6 +62,20 @@ def test_several_queries_are_answered_as_single_ones_are(searcher: nt2vr.Gallery
     assert searcher.search([], model) == []
 
 
+def test_unless_told_otherwise_the_model_of_the_gallery_answers_and_excludes_what_a_query_denies(
+    searcher: nt2vr.GallerySearcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searcher.search("red", ColourModel())
+    galleries = searcher._services.galleries
+    monkeypatch.setattr(type(galleries), "default_model", lambda self, key: "Colours")
+    one, many = searcher.search("red and not green", k=4), searcher.search(["red", "red and not green", ""], k=4)
+    names = [each.rankings[0].system.name for each in (one, *many[:2])]
+    assert names == ["Colours rectified", "Colours", "Colours rectified"]
+    assert ids(one)[0] == RED and isinstance(many[2], QueryError)
+    with pytest.raises(QueryError):
+        searcher.search("")
+
+
 @pytest.mark.parametrize("form", ["numpy", "torch"])
 def test_a_query_vector_is_searched_as_it_is(searcher: nt2vr.GallerySearcher, form: Any) -> None:
     model = nt2vr.Model(ColourModel())
