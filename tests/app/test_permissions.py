@@ -261,3 +261,10 @@ def test_a_space_offers_its_owner_a_real_clip_where_it_reaches_the_hub(space: Ru
 def test_a_space_answers_to_its_own_name(space: RunningApp) -> None:
     for host, status in (("ada-nt2vr.hf.space", 200), ("eve-nt2vr.hf.space", 421)):
         assert httpx.get(f"{space.url}config", headers={"Host": host}).status_code == status
+
+
+@pytest.mark.slow
+def test_a_login_that_failed_is_one_line_of_the_log(space: RunningApp) -> None:
+    lines = len(space.log.read_text().splitlines())
+    assert httpx.get(f"{space.url}login/callback?error=x").status_code == 400
+    assert len(space.log.read_text().splitlines()) <= lines + 1

@@ -1,5 +1,8 @@
 """What anybody may send to the plain routes: read within bounds, or refused in one sentence."""
 
+import asyncio
+import threading
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -72,6 +75,27 @@ def test_a_body_that_would_take_many_times_its_size_gets_one_short_sentence(body
 def test_a_large_picture_has_one_comma() -> None:
     answer = post(b'{"image": "data:image/png;base64,' + b"A" * 80_000_000 + b'"}')
     assert answer.json()["error"] == "A picture may have 50 MB. Send a smaller one."
+
+
+def test_a_text_does_not_wait_for_pictures_that_take_long() -> None:
+    answered = threading.Event()
+
+    class Slow(Requests):
+        def search(self, asked: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
+            return {"waited": asked.image is not None and not answered.wait(60)}
+
+    nothing: Any = None
+    api = build_routes(Slow(nothing, nothing, nothing, nothing))
+
+    async def ask() -> list[httpx.Response]:
+        async with client_of(api) as client:
+            pictures = [asyncio.create_task(client.post("/search", json={"image": "data:"})) for _ in range(20)]
+            await asyncio.sleep(0)  # they are sent
+            text = await client.post("/search", json={"query": "a dog"})
+            answered.set()
+            return [text, *await asyncio.gather(*pictures)]
+
+    assert [answer.json() for answer in in_thread(ask())] == [{"waited": False}] * 21
 
 
 def test_who_leaves_in_the_middle_of_a_request_is_not_an_error_of_the_app(caplog: pytest.LogCaptureFixture) -> None:
