@@ -32,12 +32,17 @@ if TYPE_CHECKING:
     from nt2vr.models.words import Words
 
 WEIGHTS = "open_clip_model.safetensors"
+MAX_LAYERS = 500  # of a tower; the largest of open_clip's models have 64
 SCALARS = ("logit_scale", "logit_bias")  # of shape () or (1,), and no part of a fingerprint
 
 
 def build_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu") -> Any:
-    """Build an open_clip model with random weights."""
+    """Build an open_clip model with random weights; a ConfigError refuses one that cannot be built, or never ends."""
     try:
+        for tower in ("vision_cfg", "text_cfg"):
+            layers = model_cfg[tower].get("layers", 0)
+            if (count := sum(layers) if isinstance(layers, list | tuple) else layers) > MAX_LAYERS:
+                raise ConfigError(f"{tower} has {count:,} layers, and at most {MAX_LAYERS} are built.")
         return _random_model(model_cfg, preprocess_cfg, device)
     except (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise ConfigError(f"open_clip cannot build the model ({error}). Check its configuration.") from error

@@ -49,3 +49,10 @@ def test_a_model_that_is_not_a_clip_is_one_sentence() -> None:
             infer(rest, KNOWN)
     with pytest.raises(ConfigError, match="square grid of positions"):
         infer({**shapes, "visual.positional_embedding": (14, 64)}, KNOWN)  # 13 places are no square
+
+
+@pytest.mark.parametrize("layers", [20_000, [3, 4, 6, 20_000]])
+def test_a_model_of_20_000_layers_is_refused_by_their_number(layers: Any) -> None:
+    vision = {"image_size": 32, "layers": layers, "width": 64, "patch_size": 16}
+    with pytest.raises(ConfigError, match=r"vision_cfg has 20,\d\d\d layers, and at most 500 are built"):
+        build_model({"embed_dim": 16, "vision_cfg": vision, "text_cfg": {"layers": 2}}, {})
