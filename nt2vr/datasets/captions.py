@@ -1,14 +1,12 @@
 """Captions files of one's own: a table, JSON, or a text file beside each video."""
 
-import csv
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from io import StringIO
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from nt2vr.datasets.base import Annotations, Captions, Loader, Split, split_named
-from nt2vr.datasets.files import Files, expecting
+from nt2vr.datasets.files import Files, expecting, listed, read_table, read_text
 from nt2vr.errors import DatasetError, quoted
 from nt2vr.files import parse_json
 
@@ -19,8 +17,6 @@ PATH = (
     *("path", "filepath", "file_path", "file_name", "filename", "file", "video_path", "image_path"),
     *("video", "image", "video_name", "image_name"),
 )
-DELIMITERS = ",;\t|"
-MOST_COLUMNS = 20  # named in a message
 FORM = (
     f'a table with a column "caption" ({", ".join(CAPTION[2:])} do, too), a column "path" or "video_id" and '
     'optionally "split"; or JSON, an array or one object per line, with such keys'
@@ -53,7 +49,7 @@ def _load_others(files: Files) -> Annotations:
     captions: Captions = {}
     for path in beside:
         with expecting(path, "a caption per line"):
-            captions[path.stem] = [line.strip() for line in _decoded(path).split("\n")]
+            captions[path.stem] = [line.strip() for line in read_text(path).split("\n")]
     return Annotations(files.folder.name, {"all": captions}, {stem: files.media[stem] for stem in captions})
 
 
@@ -62,10 +58,11 @@ def annotations_of(path: Path, needs_captions: bool = True) -> Annotations:
     splits: dict[Split, Captions] = {}
     paths: dict[str, Path] = {}
     with expecting(path, FORM):
-        for where, row in _table(path) if path.suffix.lower() in (".csv", ".tsv") else _objects(path):
+        is_table = path.suffix.lower() in (".csv", ".tsv")
+        for where, row in read_table(path, CAPTION, (*NAME, *PATH)) if is_table else _objects(path):
             name, file = _first(row, NAME) or None, _first(row, PATH) or None
             if name is None and file is None:
-                raise ValueError(f"{where} names no video: give it a video_id or a path, not {_listed(row)}")
+                raise ValueError(f"{where} names no video: give it a video_id or a path, not {listed(row)}")
             relative = _inside(path.parent, _named(file, where), where) if file is not None else ""
             video_id = _named(name, where) if name is not None else relative
             if relative:
@@ -79,36 +76,9 @@ def annotations_of(path: Path, needs_captions: bool = True) -> Annotations:
     return Annotations(path.parent.name, splits, paths)
 
 
-def _table(path: Path) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of a CSV file with a header, whatever delimits its cells, by line."""
-    text = _decoded(path)
-    heads: dict[str, list[str]] = {}
-    for mark in DELIMITERS:
-        heads[mark] = [cell.strip().lower() for cell in next(csv.reader(StringIO(text, ""), delimiter=mark), [])]
-        if not {*CAPTION}.isdisjoint(heads[mark]) and not {*NAME, *PATH}.isdisjoint(heads[mark]):
-            break
-    else:
-        columns = max(heads.values(), key=len)
-        lacking = "caption" if {*CAPTION}.isdisjoint(columns) else "video_id or path"
-        raise ValueError(f"column {lacking} is missing; found {_listed(columns)}")
-    columns, reader = heads[mark], csv.reader(StringIO(text, ""), delimiter=mark)
-    next(reader)
-    for cells in reader:
-        where, more = f"line {reader.line_num}", "".join(cells[len(columns) :])
-        if more.strip():
-            raise ValueError(f"{where} has more cells than the header; quote captions that contain {quoted(mark)}")
-        row = dict(zip(columns, cells, strict=False))
-        is_short = len(cells) < len(columns) and _first(row, CAPTION) is None
-        if not "".join(cells).strip() or (is_short and mark == "|"):  # Flickr30k's results.csv has such a line
-            continue
-        if is_short:
-            raise ValueError(f"{where} has fewer cells than the header")
-        yield where, row
-
-
 def _objects(path: Path) -> Iterator[tuple[str, Row]]:
     """Yield the objects of JSON lines, or of a JSON array."""
-    text = _decoded(path)
+    text = read_text(path)
     if path.suffix.lower() == ".json":
         data = parse_json(text)
         if not isinstance(data, list):
@@ -130,16 +100,6 @@ def _parsed(line: str, number: int) -> Any:
         raise ValueError(f"line {number} is not JSON: {error}") from None
 
 
-def _decoded(path: Path) -> str:
-    content = path.read_bytes()
-    try:
-        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise ValueError
-        return content.decode("utf-8-sig")
-    except ValueError:
-        raise ValueError("it is not UTF-8; save it as “CSV UTF-8”") from None
-
-
 def _first(row: Row, names: tuple[str, ...]) -> Any:
     """Return what a row has in the first of these columns that is not empty; "" if all are, None without any."""
     found = [row[name] for name in names if name in row]
@@ -152,7 +112,7 @@ def _captions(row: Row, where: str, needs_one: bool) -> list[str]:
         return []
     captions = said if isinstance(said, list) else [said]
     if not all(isinstance(caption, str) for caption in captions):
-        raise ValueError(f"{where} has no caption, but {quoted(said)}, among {_listed(row)}")
+        raise ValueError(f"{where} has no caption, but {quoted(said)}, among {listed(row)}")
     return [caption.strip() for caption in captions]
 
 
@@ -168,11 +128,6 @@ def _inside(folder: Path, name: str, where: str) -> str:
     if not path.is_relative_to(folder):
         raise DatasetError(f"{where}: the path {name!r} leads out of the folder")
     return path.relative_to(folder).as_posix()
-
-
-def _listed(columns: Iterable[str]) -> str:
-    names = list(dict.fromkeys(name for name in columns if name))
-    return ", ".join(names[:MOST_COLUMNS]) or "no named column"
 
 
 LOADER = Loader(TABLES, f"your own captions file: {FORM}", _load)

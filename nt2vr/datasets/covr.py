@@ -62,7 +62,7 @@ def load_covr(path: Path, split: str = "test", known: Collection[str] | None = N
     The test splits of CIRR and FashionIQ have no targets; of CIRCO only the validation split is read.
 
     Args:
-        split: "train", "val" or "test"; CIRR has further "train-negated", its training queries that deny something.
+        split: "train", "val" or "test".
         known: ids with embeddings from elsewhere, which need no files; None looks for files.
 
     Raises:
@@ -136,7 +136,7 @@ def _galleries(
     if name == "CIRCO":
         found[""] = [key for key in known if key.isdigit()] or found[""]
     for key in found:
-        pattern = {"CIRR": f"split.rc2.{split.partition('-')[0]}*.json", "FashionIQ": f"split.{key}.{split}.json"}
+        pattern = {"CIRR": f"split.rc2.{split}*.json", "FashionIQ": f"split.{key}.{split}.json"}
         for file in files.named(pattern.get(name, ""))[:1]:
             with expecting(file, "a list of ids, or an object with ids as its keys"):
                 found[key] = list(dict.fromkeys(map(text_of, read_json(file))))
@@ -147,34 +147,21 @@ def _covr(files: Files, split: str) -> Iterator[CovrSample]:
     """Read WebVid-CoVR: a CSV file with the paths of both videos, their captions, and the text."""
     for file in files.named(f"*covr*{split}*.csv"):
         with expecting(file, "the columns pth1, pth2, txt2 and edit"):
-            for number, row in enumerate(read_table(file, ("pth1", "pth2", "txt2", "edit"))):
-                targets, caption, before = (row["pth2"],), row["txt2"], row.get("txt1") or ""
-                yield CovrSample(
-                    row["pth1"], row["edit"], targets, "WebVid-CoVR", str(number), caption=caption, before=before
-                )
+            for number, (_, row) in enumerate(read_table(file, ["pth1"], ["pth2"], ["txt2"], ["edit"])):
+                texts = {"caption": row["txt2"], "before": row.get("txt1", "")}
+                yield CovrSample(row["pth1"], row["edit"], (row["pth2"],), "WebVid-CoVR", str(number), **texts)
 
 
 def _cirr(files: Files, split: str) -> Iterator[CovrSample]:
     """Read CIRR: JSON with the ids of a set of six similar pictures per query; the test split names no targets."""
-    part, _, negated = split.partition("-")
-    for file in files.named(f"cap.rc2.{part}*.json"):
+    for file in files.named(f"cap.rc2.{split}*.json"):
         with expecting(file, "a list of objects with pairid, reference, caption and img_set"):
             for entry in read_json(file):
-                if negated and not is_negated(entry["caption"]):
-                    continue
                 reference, everything = text_of(entry["reference"]), map(text_of, entry["img_set"]["members"])
                 members = tuple(each for each in everything if each != reference)
                 targets = (text_of(entry["target_hard"]),) if "target_hard" in entry else ()
                 query_id = str(int(entry["pairid"]))
                 yield CovrSample(reference, text_of(entry["caption"]), targets, "CIRR", query_id, subset=members)
-
-
-def is_negated(caption: str) -> bool:
-    """Return whether a text has a word of negation: CIRR's 868 negated training queries were chosen by such words."""
-    return not NEGATIONS.isdisjoint(caption.lower().replace("n't", " not").replace(",", " ").replace(".", " ").split())
-
-
-NEGATIONS = frozenset("no not without never none nobody nothing neither nor".split())
 
 
 def _fashion(files: Files, split: str) -> Iterator[CovrSample]:
@@ -192,22 +179,22 @@ def _fashion(files: Files, split: str) -> Iterator[CovrSample]:
 
 def _circo(files: Files, split: str) -> Iterator[CovrSample]:
     """Read CIRCO's validation split: JSON with several targets per query."""
+
+    def named(number: Any) -> str:
+        return f"{int(number):012d}"
+
     for file in files.named("val.json") if split == "val" else ():
         with expecting(file, "a list of objects with id, reference_img_id, relative_caption and target_img_id"):
             for entry in read_json(file):
                 yield CovrSample(
-                    _coco(entry["reference_img_id"]),
+                    named(entry["reference_img_id"]),
                     text_of(entry["relative_caption"]),
-                    tuple(map(_coco, entry["gt_img_ids"])),
+                    tuple(map(named, entry["gt_img_ids"])),
                     "CIRCO",
                     str(int(entry["id"])),
-                    target=_coco(entry["target_img_id"]),
+                    target=named(entry["target_img_id"]),
                     labels=tuple(map(text_of, entry.get("semantic_aspects", ()))),
                 )
-
-
-def _coco(number: Any) -> str:
-    return f"{int(number):012d}"
 
 
 def _mined(files: Files, split: str) -> Iterator[CovrSample]:

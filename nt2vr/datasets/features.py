@@ -95,35 +95,23 @@ def read_features(data: str | Path, name: str, video_ids: Collection[str]) -> Fe
 
     A DatasetError says if there are none of this name, their files cannot be used, or no video has any.
     """
-    folder = find_features(data, name)
-    with expecting(folder, FORM):
+    folder, ids, of_video = find_features(data, name), set(video_ids), dict[str, NDArray[np.float32]]()
+    with expecting(folder, FORM), np.errstate(over="ignore", invalid="ignore"):
         file = BigFile.open(folder)
-        of_video = {
-            each: _mean(file.rows[places], each) for each, places in _places(file.names, set(video_ids)).items()
-        }
+        of_frames, own = dict[str, dict[str, int]](), dict[str, list[int]]()
+        for place, row in enumerate(file.names):  # of equal names the last one counts, as in SEA's code
+            video_id, _, number = row.rpartition("_")
+            if row in ids:
+                own[row] = [place]
+            elif number.isdecimal() and video_id in ids:
+                of_frames.setdefault(video_id, {})[row] = place
+        for video_id, places in ({each: [*some.values()] for each, some in of_frames.items()} | own).items():
+            of_video[video_id] = file.rows[places].mean(axis=0, dtype=np.float64).astype(np.float32)
+            if not np.isfinite(np.linalg.norm(of_video[video_id])):
+                raise ValueError(f"the numbers of {quoted(video_id)} are too large or not finite")
     if not of_video:
         raise DatasetError(
             f"{folder} has no features of the {len(video_ids)} videos ({such_as(list(video_ids))}), but of "
             f"{such_as(file.names)}. Name those of this dataset."
         )
     return Features(name, file.rows.shape[1], of_video)
-
-
-def _places(names: list[str], video_ids: Collection[str]) -> dict[str, list[int]]:
-    """Find the row of each video, or the rows of its frames; of equal names the last one counts, as in SEA's code."""
-    of_frames, own = dict[str, dict[str, int]](), dict[str, list[int]]()
-    for place, name in enumerate(names):
-        video_id, _, number = name.rpartition("_")
-        if name in video_ids:
-            own[name] = [place]
-        elif number.isdecimal() and video_id in video_ids:
-            of_frames.setdefault(video_id, {})[name] = place
-    return {video_id: [*places.values()] for video_id, places in of_frames.items()} | own
-
-
-def _mean(rows: NDArray[np.float32], video_id: str) -> NDArray[np.float32]:
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean: NDArray[np.float32] = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
-        if not np.isfinite(np.linalg.norm(mean)):
-            raise ValueError(f"the numbers of {quoted(video_id)} are too large or not finite")
-    return mean

@@ -3,20 +3,24 @@
 import csv
 import os
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from functools import cached_property
+from io import StringIO
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 
-from nt2vr.errors import DatasetError
+from nt2vr.errors import DatasetError, quoted
 from nt2vr.files import parse_json
 from nt2vr.media.picture import PICTURE_SUFFIXES
 
 VIDEO_SUFFIXES = frozenset(".3gp .avi .flv .gif .m4v .mkv .mov .mp4 .mpeg .mpg .ogv .ts .webm .wmv".split())
+
+DELIMITERS = ",;\t|"
+MOST_COLUMNS = 20  # named in a message
 
 
 class Files:
@@ -101,22 +105,54 @@ def stem(name: str) -> str:
 
 
 def read_json(path: Path) -> Any:
-    return parse_json(path.read_text(encoding="utf-8-sig"))
+    return parse_json(read_text(path))
 
 
-def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
-    """Read a CSV file with a header line, as one dict per row."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file, restkey="", restval=None)
-        if missing := [column for column in columns if column not in (reader.fieldnames or ())]:
-            there = ", ".join(reader.fieldnames or ()) or "none"
-            raise ValueError(f"column {', '.join(missing)} is missing; found {there}")
-        rows = []
-        for row in reader:
-            if None in row.values() or "" in row:
-                raise ValueError(f"line {reader.line_num} has more or fewer cells than the header")
-            rows.append(row)
-    return rows
+def read_text(path: Path) -> str:
+    content = path.read_bytes()
+    try:
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise ValueError
+        return content.decode("utf-8-sig")
+    except ValueError:
+        raise ValueError("it is not UTF-8; save it as “CSV UTF-8”") from None
+
+
+def read_table(path: Path, *needed: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the rows of a CSV file with a header, whatever delimits its cells, by line and by column in lower case.
+
+    Args:
+        needed: for each column that a row must have, the names that it may have.
+    """
+    text = read_text(path)
+    heads = {
+        mark: [cell.strip().lower() for cell in next(csv.reader(StringIO(text, ""), delimiter=mark), [])]
+        for mark in DELIMITERS
+    }
+    mark = next((each for each, head in heads.items() if not any(map({*head}.isdisjoint, needed))), "")
+    if not mark:
+        columns = max(heads.values(), key=len)
+        lacking = next(next(iter(names)) for names in needed if {*columns}.isdisjoint(names))
+        raise ValueError(f"column {lacking} is missing; found {listed(columns)}")
+    columns, reader = heads[mark], csv.reader(StringIO(text, ""), delimiter=mark)
+    next(reader)
+    for cells in reader:
+        where, more = f"line {reader.line_num}", "".join(cells[len(columns) :])
+        if more.strip():
+            raise ValueError(f"{where} has more cells than the header; quote captions that contain {quoted(mark)}")
+        row = dict(zip(columns, cells, strict=False))
+        is_short = len(cells) < len(columns) and any(map(row.keys().isdisjoint, needed))
+        if not "".join(cells).strip() or (is_short and mark == "|"):  # Flickr30k's results.csv has such a line
+            continue
+        if is_short:
+            raise ValueError(f"{where} has fewer cells than the header")
+        yield where, row
+
+
+def listed(columns: Iterable[str]) -> str:
+    """List up to MOST_COLUMNS names of columns."""
+    names = list(dict.fromkeys(name for name in columns if name))
+    return ", ".join(names[:MOST_COLUMNS]) or "no named column"
 
 
 def text(value: object) -> str:

@@ -1,13 +1,13 @@
 """Dataset loading: chooses a loader, matches captions with files, takes a split."""
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from nt2vr.datasets import captions, flickr, karpathy, msrvtt, vatex
+from nt2vr.datasets import captions, flickr, msrvtt, vatex
 from nt2vr.datasets.base import Annotations, Captions, Dataset, Loader, Split, such_as
 from nt2vr.datasets.files import Files
 from nt2vr.errors import ConfigError, DatasetError, counted
@@ -27,7 +27,7 @@ BUILT_IN: Mapping[str, Loader] = {  # the first whose mark is found is used
     "msrvtt1k": msrvtt.LOADER_1K,
     "msrvtt3k": msrvtt.LOADER_3K,
     "vatex": vatex.LOADER,
-    "karpathy": karpathy.LOADER,
+    "karpathy": flickr.KARPATHY_LOADER,
     "folder": captions.LOADER,
     "flickr": flickr.LOADER,
     "captions": captions.OTHER_LOADER,
@@ -56,21 +56,33 @@ def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True
     loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
     files = Files(path)
     annotations = _marked(files, loaders).load(files)
-    described = {video_id: files.folder for some in annotations.splits.values() for video_id in some}
-    there = _existing(annotations, files) if with_files else described
-    splits = {part: _usable(captions, there) for part, captions in annotations.splits.items()}
+    name, described = annotations.name, list(dict.fromkeys(chain(*annotations.splits.values())))
+    there = dict.fromkeys(described, files.folder)
+    if with_files:
+        found = ((video_id, _file_of(video_id, annotations, files)) for video_id in described)
+        there = {video_id: file for video_id, file in found if file is not None and file.is_file()}
+    if not there:
+        named = such_as([file.name for file in files.media.values()]) or "none"
+        raise DatasetError(
+            f"None of the {len(described)} videos that {name} describes ({such_as(described)}) has a file under "
+            f"{files.folder}; the files there: {named}. Put the videos there, named by their ids."
+        )
+    splits: dict[Split, Captions] = {}
+    for part, of_part in annotations.splits.items():
+        filled = {video_id: list(filter(None, some)) for video_id, some in of_part.items() if video_id in there}
+        splits[part] = {video_id: some for video_id, some in filled.items() if some}
     takes_all = split == "test" and splits.keys() == {"all"}
     split = "all" if takes_all else split
     videos = tuple(
-        Video(video_id, there[video_id], tuple(captions))
-        for video_id, captions in captions_of_split(annotations.name, splits, split).items()
+        Video(video_id, there[video_id], tuple(some))
+        for video_id, some in captions_of_split(name, splits, split).items()
     )
     if not videos:
-        raise DatasetError(f"{annotations.name} has no {split} videos with captions under {files.folder}.")
-    remarks = _remarks(annotations, splits, files, there) if with_files else []
+        raise DatasetError(f"{name} has no {split} videos with captions under {files.folder}.")
+    remarks = _remarks(described, splits, files, there) if with_files else []
     if takes_all:
-        remarks.insert(0, NO_SPLITS.format(name=annotations.name, count=counted(len(videos), "video")))
-    return Dataset(annotations.name, split, videos, tuple(remarks))
+        remarks.insert(0, NO_SPLITS.format(name=name, count=counted(len(videos), "video")))
+    return Dataset(name, split, videos, tuple(remarks))
 
 
 def videos_of(path: Path) -> list[Video]:
@@ -121,19 +133,6 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
     raise DatasetError(f"{files.folder} has no captions or annotations. Looked for {sought}.{more}")
 
 
-def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
-    ids = list(dict.fromkeys(video_id for captions in annotations.splits.values() for video_id in captions))
-    found = ((video_id, _file_of(video_id, annotations, files)) for video_id in ids)
-    there = {video_id: path for video_id, path in found if path is not None and path.is_file()}
-    if not there:
-        named = such_as([path.name for path in files.media.values()]) or "none"
-        raise DatasetError(
-            f"None of the {len(ids)} videos that {annotations.name} describes ({such_as(ids)}) has a file under "
-            f"{files.folder}; the files there: {named}. Put the videos there, named by their ids."
-        )
-    return there
-
-
 def _file_of(video_id: str, annotations: Annotations, files: Files) -> Path | None:
     path = annotations.paths.get(video_id)
     if path is not None and path.is_file():
@@ -144,22 +143,15 @@ def _file_of(video_id: str, annotations: Annotations, files: Files) -> Path | No
     return next(filter(None, map(files.find, names)), None)
 
 
-def _usable(captions: Captions, there: Mapping[str, Path]) -> Captions:
-    """Drop empty captions, and videos without a file or a caption."""
-    filled = {video_id: [caption for caption in some if caption] for video_id, some in captions.items()}
-    return {video_id: some for video_id, some in filled.items() if some and video_id in there}
-
-
 def _remarks(
-    annotations: Annotations, splits: Mapping[Split, Captions], files: Files, there: Mapping[str, Path]
+    described: Sequence[str], splits: Mapping[Split, Captions], files: Files, there: Mapping[str, Path]
 ) -> list[str]:
     """Report captions without files, files without captions, and videos in several splits."""
-    described, captioned = (dict.fromkeys(chain(*some.values())) for some in (annotations.splits, splits))
     endings, used = {path.suffix for path in there.values()}, {os.path.realpath(path) for path in there.values()}
+    captioned = dict.fromkeys(chain(*splits.values()))
+    missing = [each for each in described if each not in there]
+    silent = [each for each in there if each not in captioned]
     alike = (path for path in files.media.values() if path.suffix in endings)
-    missing, silent = (
-        [each for each in some if each not in known] for some, known in ((described, there), (there, captioned))
-    )
     others = [path.name for path in alike if os.path.realpath(path) not in used]
     leaked = sorted(_evaluated(splits) & splits.get("train", {}).keys())
     remarks = {
@@ -182,9 +174,11 @@ def captions_of_split(name: str, splits: Mapping[Split, Captions], split: Split)
     parts = dict(splits)
     if (training := parts.get("train", parts.get("all"))) is not None:
         others = _evaluated(splits)
-        parts["train"] = {video_id: captions for video_id, captions in training.items() if video_id not in others}
+        parts["train"] = {video_id: some for video_id, some in training.items() if video_id not in others}
         if "validation" not in splits:
-            parts["train"], parts["validation"] = _with_held_out(parts["train"])
+            held_out = {*held_out_of(parts["train"])}
+            parts["validation"] = {video_id: some for video_id, some in parts["train"].items() if video_id in held_out}
+            parts["train"] = {video_id: some for video_id, some in parts["train"].items() if video_id not in held_out}
     if split not in parts:
         known = ", ".join(part for part in splits if part != "all") or "none"
         raise DatasetError(
@@ -192,9 +186,3 @@ def captions_of_split(name: str, splits: Mapping[Split, Captions], split: Split)
             "such as all, which has every video."
         )
     return parts[split]
-
-
-def _with_held_out(captions: Captions) -> tuple[Captions, Captions]:
-    held_out = {*held_out_of(captions)}
-    training = {video_id: some for video_id, some in captions.items() if video_id not in held_out}
-    return training, {video_id: some for video_id, some in captions.items() if video_id in held_out}

@@ -25,21 +25,17 @@ def _load_1k(files: Files) -> Annotations:
     path = files.named(TEST)[0]
     test: Captions = {}
     with expecting(path, TEST_FORM):
-        for row in read_table(path, ["video_id", "sentence"]):
+        for _, row in read_table(path, ["video_id"], ["sentence"]):
             test.setdefault(text(row["video_id"]), []).append(text(row["sentence"]))
     captions = {video_id: some for split in _official(files).values() for video_id, some in split.items()}
-    training = _training(files) or [video_id for video_id in captions if video_id not in test]
+    training = [video_id for video_id in captions if video_id not in test]
+    for path in (files.named(TRAINING[0]) or files.named(TRAINING[1]))[:1]:
+        with expecting(path, TRAINING_FORM):
+            training = [text(row["video_id"]) for _, row in read_table(path, ["video_id"])]
     splits: dict[Split, Captions] = {"test": test}
     if training:
         splits["train"] = {video_id: captions.get(video_id, []) for video_id in training}
     return Annotations("MSR-VTT1k", splits)
-
-
-def _training(files: Files) -> list[str]:
-    for path in (files.named(TRAINING[0]) or files.named(TRAINING[1]))[:1]:
-        with expecting(path, TRAINING_FORM):
-            return [text(row["video_id"]) for row in read_table(path, ["video_id"])]
-    return []
 
 
 def _official(files: Files) -> dict[Split, Captions]:

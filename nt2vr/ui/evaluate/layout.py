@@ -41,7 +41,7 @@ BREAKDOWN = (
     f"chance. Words with fewer than {SMALLEST} queries are joined."
 )
 SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
-SPLITS = ("test", "validation", "train", ("train, negated (CIRR)", "train-negated"), "all")
+SPLITS = ("test", "validation", "train", "all")
 
 
 def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str, str]]:

@@ -73,7 +73,7 @@ def test_names_are_the_same_in_every_unicode_form(folder: Path) -> None:
     ("name", "content", "reason"),
     [
         ("c.csv", b"video_id,words\na,b\n", r"column caption is missing; found video_id, words\). Expected a table"),
-        ("c.csv", b"caption\na\n", "column video_id or path is missing; found caption"),
+        ("c.csv", b"caption\na\n", "column video_id is missing; found caption"),
         ("c.csv", b"", "column caption is missing; found no named column"),
         ("c.csv", b"video_id,caption\na,b\na\n", "line 3 has fewer cells than the header"),
         ("c.csv", b"video_id,caption\na,a dog, a cat\n", "line 2 has more cells than the header; quote captions"),

@@ -47,7 +47,6 @@ def write_cirr(folder: Path) -> None:
         "img_set": {"id": 3, "members": names[:4]},
     }
     (folder / "cap.rc2.val.json").write_text(json.dumps([entry]))
-    (folder / "cap.rc2.train.json").write_text(json.dumps([entry, entry | {"caption": "another dog"}]))
 
 
 def write_fashion(folder: Path) -> None:
@@ -112,12 +111,6 @@ def test_a_dataset_is_read_in_its_published_form(tmp_path: Path, name: str) -> N
     assert dataset.samples == (sample,)
     assert dataset.name == f"{name}, {split}"
     assert len(dataset.media) == num_files
-
-
-def test_cirr_has_its_negated_training_queries_as_a_split(tmp_path: Path) -> None:
-    write_cirr(tmp_path)
-    assert len(load_covr(tmp_path, "train").samples) == 2
-    assert [sample.text for sample in load_covr(tmp_path, "train-negated").samples] == ["no dog"]
 
 
 def test_a_missing_split_and_missing_files_are_told(tmp_path: Path) -> None:
