@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nt2vr.errors import quoted
-from nt2vr.files import free_bytes, has_free_files, is_disk_full
+from nt2vr.files import free_bytes, has_free_files
 from nt2vr.settings import is_loopback
 from nt2vr.ui.web.gradio_fixes import is_odd_mcp_request, names_url
 from nt2vr.ui.web.permissions import IN_SCOPE, Permissions
@@ -67,8 +67,8 @@ class RequestChecks:
             logger.warning("%s %s failed: %s", request.method, quoted(scope["path"]), quoted(repr(error)))
             if not started:
                 sentence, status = "The request was refused: it cannot be read.", 400
-                if isinstance(error, OSError) and (is_disk_full(error) or error.errno in NO_DESCRIPTORS):
-                    sentence, status = "The server has no room for this now. Try again later.", 507
+                if isinstance(error, OSError) and (error.errno in NO_DESCRIPTORS or _is_upload(request)):
+                    sentence, status = f"The server has no room for this now ({error.strerror}). Try again later.", 507
                 await _refusal(request, sentence, status)(scope, receive, framed)
 
     @property
