@@ -15,8 +15,8 @@
   let next = { changes: {} }; // of the next request: the changes, or the link that it opens
   let lastAsk = "";
 
-  const paramsOf = (link) => Object.fromEntries(new URLSearchParams(link));
-  const asParams = (link) => `${new URLSearchParams(JSON.parse(JSON.stringify(link)))}`; // without what is undefined
+  const asParams = (link) => `${new URLSearchParams(JSON.parse(JSON.stringify(link ?? "")))}`; // without what is undefined
+  const paramsOf = (link) => Object.fromEntries(new URLSearchParams(asParams(link)));
   const textOf = (link) => `?${asParams(link)}`;
   const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
   const named = (values) => Object.fromEntries(INPUTS.map((name, i) => [name, values[i]]));

@@ -54,19 +54,23 @@ const show = (to) => {
   nt2vr.open(linkOf(stories[place]));
   trigger("ask", {});
 };
+// The story that the address shows, if it is one.
+const find = () => {
+  const now = new URLSearchParams(location.search);
+  const chosen = (now.get("systems") ?? "").split("|");
+  place = stories.findIndex(({ query, systems }) => query === now.get("q") && chosen.every((each) => systems.includes(each)));
+  page.toggle("nt-ends", place < 0);
+  label();
+};
 let revealsEach = false;
 const revealEach = () => {
   revealsEach = !revealsEach;
   one("[data-do=each]").ariaPressed = `${revealsEach}`;
 };
-// All systems of a story, of any other search the first and the last, which can be read from the last row.
+// All systems of a story; of any other search the first, the last and those that learn, which can be read from the last row.
 const enter = () => {
-  const now = new URLSearchParams(location.search);
-  const chosen = (now.get("systems") ?? "").split("|");
-  place = stories.findIndex(({ query, systems }) => query === now.get("q") && chosen.every((each) => systems.includes(each)));
-  page.toggle("nt-ends", place < 0);
+  find();
   page.add(ON);
-  label();
   mark(true);
   window.scrollTo(0, 0);
   document.activeElement?.blur();
@@ -74,8 +78,8 @@ const enter = () => {
 };
 const leave = () => { page.remove(ON, "nt-one"); reveal(); mark(false); refit(); };
 const toggle = (number) => {
-  const count = document.querySelectorAll("#columns [data-column]").length;
-  if (page.contains("nt-ends")) page.add(...OFF.slice(1, Math.max(1, count - 1)));
+  const between = [...document.querySelectorAll("#columns [data-column]")].slice(1, -1);
+  if (page.contains("nt-ends")) between.forEach((column, i) => { if (!column.matches(".nt-learner")) page.add(OFF[i + 1]); });
   page.remove("nt-ends");
   page.toggle(OFF[number - 1]);
   refit();
@@ -265,6 +269,7 @@ document.addEventListener("keydown", onKey, true);
 window.addEventListener("popstate", () => {
   const isStage = new URLSearchParams(location.search).get("stage") === "1";
   if (isStage !== isOn()) (isStage ? enter : leave)();
+  else if (isStage) find();
 });
 const address = new URLSearchParams(location.search);
 if (address.get("stage") === "1" && !address.has("q")) {

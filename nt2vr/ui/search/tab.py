@@ -120,7 +120,6 @@ class Controls:
                 elem_id="query",
                 scale=10,
                 placeholder=example,
-                autofocus=True,
                 **bare,
             )
             self.with_picture = gr.Button("+ picture", elem_id="with-picture", min_width=110, scale=0)
