@@ -140,7 +140,7 @@ class Cues:
             case "-" | "!":
                 return phrases.is_prefix(i)
             case "no":  # no. 10
-                return not phrases.word(end)[:1].isdigit()
+                return not phrases.word(end).isdigit()
             case "hardly" | "rarely" | "seldom" | "scarcely" if end == i + 1:
                 return phrases.tag(end) in FINITE_TAGS | {"VB"}  # a cat hardly moves; not: a seldom seen bird
             case "skip":
@@ -154,7 +154,7 @@ class Cues:
         phrases = self.phrases
         if kind != "not":
             return 0
-        hits = phrases.lemma(i) == "miss" or phrases.tag(i + 1) not in {"", "PUNCT"}
+        hits = phrases.lemma(i) == "miss" or phrases.tag(i + 1) not in {"", "PUNCT", "ADP"}
         if phrases.lemma(i) in listed("shunning") and phrases.tag(i) != "VBN" and hits:
             return 2  # doesn't | hate broccoli
         verb = i

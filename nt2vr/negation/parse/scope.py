@@ -51,7 +51,7 @@ class Lists:
         closes = self.phrases.tag(j) in {"", "PUNCT", "CONJ", "ADP"}  # not: without snow, farmers | plough
         short = closes and all(item.end - item.start == 1 for item in pending)
         # no dogs, cats, birds; neither dogs, cats nor; but: no dogs, | cats
-        is_run = wanted_before or len(pending) > 1 or self.phrases.word(j) == "nor"
+        is_run = wanted_before or len(pending) > 1 or kind in {"order", "without"} or self.phrases.word(j) == "nor"
         return items + pending if first.kind == "noun" and is_run and short else items
 
     def _following(self, first: Phrase, kind: CueKind, i: int) -> tuple[Phrase, str] | None:
@@ -488,12 +488,21 @@ class ScopeFinder:
             or (relative and phrases.tag(i) in FINITE_TAGS)
         )
 
+    def _says_what_kind(self, cue: int) -> bool:
+        """Return whether a denial is of a kind: "animals that don't | hide in trees", but not "a man who isn't"."""
+        phrases = self.phrases
+        while phrases.is_auxiliary(cue - 1):
+            cue -= 1
+        start = phrases.before(cue - 1, {"NOUN", "ADJ"})
+        many = phrases.word(cue - 2) != phrases.lemma(cue - 2)
+        return phrases.tag(cue - 1) == "WH" and phrases.tag(start - 1) in {"", "PUNCT", "CONJ"} and many
+
     def _without_setting(self, negation: Negation, found: Sequence[Negation]) -> Negation:
         """Rule 3: assign the place at the end to the wanted or to the unwanted part."""
         last = negation.items[-1] if negation.items else None
         if last is None or last.core == last.end or negation.kind == "edit":
             return negation
-        if self._typed and self.phrases.lemma(last.head) in listed("dwelling"):
+        if self._typed and (self.phrases.lemma(last.head) in listed("dwelling") or self._says_what_kind(negation.cue)):
             return negation.ending(last.end, last.end)
         wanted, is_noun = self._wanted.words(found), last.kind == "noun"
         denies_all = negation.kind in {"no", "nobody"} or self.phrases.word(negation.cue) == "nor"

@@ -69,6 +69,9 @@ class _Spot:
         words, tags, cue = self.words, self.tags, self.i - 2
         while cue > max(0, self.i - 5) and (tags[cue] in {"NOUN", "ADJ", "NUM"} or words[cue] in _ARTICLES):
             cue -= 1
+        before_things = words[cue] in listed("denying_things") or words[cue] == "of"
+        if cue == self.i - 2 and before_things and words[cue] != "no" and not _is_plural(self.word_before):
+            return self.after in _ENDS | {"NOUN"}  # exclude swing sets
         if not _denies(words, tags, cue):
             return False
         if words[cue] != "no" and self.after == "NOUN":
@@ -128,6 +131,8 @@ class Repairs:
                 return "VB"
             case "one" if spot.word_before == "no":
                 return "PRON"
+            case "does":
+                return "VBZ"
         return ""
 
     @staticmethod
@@ -150,11 +155,13 @@ class Repairs:
             return "VBG" if _is_progressive(spot, chances, noun) else ""
         if spot.word.endswith("s") and spot.follows_nobody():
             return "VBZ"  # nobody strums
-        if spot.before == "NEG" and (spot.follows_do_not() or spot.before_that == "MD"):
-            return "VB"  # doesn't pitch a ball
+        never = spot.word_before == "never" and spot.after == "ADP" and not chances.keys().isdisjoint(_BASE)
+        if never or (spot.before == "NEG" and (spot.follows_do_not() or spot.before_that == "MD")):
+            return "VB"  # doesn't pitch a ball; birds which never hunt in cages
         if third_person > -inf and spot.follows_subject() and not spot.word_before.endswith("s"):
             return "VBZ"  # a man dances
-        is_noun = spot.before == "ADP" or spot.is_object() or third_person <= noun - _LIKELY_NATS
+        is_noun = spot.before == "ADP" or spot.is_object() or spot.ends_denied_noun()
+        is_noun = is_noun or third_person <= noun - _LIKELY_NATS
         return "" if is_noun else "VBZ"  # but not sits
 
     def missing_verb(
