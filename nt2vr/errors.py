@@ -78,9 +78,9 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def listed(*names: str) -> str:
+def listed(*names: str, joint: str = "and") -> str:
     """List names in a sentence: "a, b and c"."""
-    return ", ".join(names[:-1]) + " and " * (len(names) > 1) + "".join(names[-1:])
+    return ", ".join(names[:-1]) + f" {joint} " * (len(names) > 1) + "".join(names[-1:])
 
 
 def quoted(value: object) -> str:

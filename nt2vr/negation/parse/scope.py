@@ -51,7 +51,9 @@ class Lists:
         closes = self.phrases.tag(j) in {"", "PUNCT", "CONJ", "ADP"}  # not: without snow, farmers | plough
         short = closes and all(item.end - item.start == 1 for item in pending)
         # no dogs, cats, birds; neither dogs, cats nor; but: no dogs, | cats
-        is_run = wanted_before or len(pending) > 1 or kind in {"order", "without"} or self.phrases.word(j) == "nor"
+        cue = self.phrases.word(first.start - 1)
+        orders = cue != "no" and cue in listed("denying_things") and first.end == first.start + 1  # avoid rain, snow
+        is_run = wanted_before or len(pending) > 1 or orders or self.phrases.word(j) == "nor"
         return items + pending if first.kind == "noun" and is_run and short else items
 
     def _following(self, first: Phrase, kind: CueKind, i: int) -> tuple[Phrase, str] | None:
@@ -399,10 +401,25 @@ class ScopeFinder:
             alone = alone or (noun is not None and first.end > noun.end)
         described = kind == "not" and phrases.tag(cue - 1) == "PUNCT" and phrases.tag(cue - 2) == "ADJ"
         items = [first] if alone or described else self._lists.items(first, kind, wanted_before)
+        items = [part for item in items for part in self._each(item)] if self._typed else items
         thing = denied_by_nobody()[" ".join(phrases.words[cue:after_cue])] if first.start < after_cue else ""
         start, end = self._start(cue), self._after.after_filler(items[-1].end)
         holds = self._holds(kind, cue, after_cue, first)
         return Negation(kind, cue, after_cue, tuple(items), start - holds, end, start - 1 if holds else None, thing)
+
+    def _each(self, item: Phrase) -> list[Phrase]:
+        """Split a list that lacks its commas: "no | taxis | buses"."""
+        phrases = self.phrases
+        many = [
+            i for i in range(item.start, item.core) if phrases.tag(i) == "NOUN" and phrases.lemma(i) != phrases.word(i)
+        ]
+        many = [i for i in many if phrases.word(i).endswith("s") and phrases.word(i) not in listed("plural_first")]
+        cuts = [i + 1 for i in many if i + 1 in many]
+        if item.kind != "noun" or not cuts:
+            return [item]
+        starts, ends = [item.start, *cuts], [*cuts, item.core]
+        parts = [replace(item, start=i, end=j, core=j, head=j - 1) for i, j in zip(starts, ends, strict=True)]
+        return [*parts[:-1], replace(parts[-1], end=item.end, core=item.core)]
 
     def _first(self, kind: CueKind, cue: int, after_cue: int) -> Phrase | None:
         phrases, quality = self.phrases, self.phrases.quality(after_cue)

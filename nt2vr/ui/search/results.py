@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -14,8 +14,9 @@ from urllib.parse import quote
 from nt2vr.errors import listed
 from nt2vr.files import SafeCsv
 from nt2vr.media.gallery import Video
-from nt2vr.negation.parse.cues import denied_by_nobody
+from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.query import Query, Span
+from nt2vr.negation.parse.tokens import normalised
 from nt2vr.notebook import SPOKEN
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.embed_query import with_words
@@ -216,6 +217,9 @@ def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
 
 WORD = re.compile(r"\w+")
 LETTERS = re.compile(r"[^\W\d_]*$")
+BETWEEN = re.compile(r"(?: [\w']+){0,5} ")  # words of a cue and of what it denies
+DEED = re.compile(r"\w+ing \w|(?:on|in|at|with|from|under|behind) ", re.IGNORECASE)  # a deed or a place
+DETERMINER = re.compile(r"^(?:an?|the|my|his|her|its|their|our|your) ", re.IGNORECASE)
 ARTICLES = frozenset({"a", "an", "the"})
 FLIPS = ("Search without the negation (0)", "Put the negation back (0)")
 MAX_MOVES_CHARS = 300_000  # of all moves, which repeat the parts per word: enough for the longest sentence
@@ -319,36 +323,58 @@ def _told_of(ranking: Ranking, answer: Answer) -> dict[str, str]:
 
 
 def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]:
-    """Repeat what was excluded: unwanted parts and their cues, which flip the negation, in the sentence's order."""
+    """Repeat what was excluded: each cue, which flips the negation, and what it denies: "no cats, dogs or birds"."""
     if not query.unwanted:
         return []
-    text, starts = query.text, [start for start, _ in query.scopes]
-    cues = [(start, {"cue": text[_word_start(text, start) : end], **_flip(is_flipped)}) for start, end in parsed.cues]
-    if len(starts) != len(query.unwanted):  # corrected
-        starts, cues = [len(text)] * len(query.unwanted), cues[:1]
-    parts = [(start, {"text": part}) for start, part in zip(starts, query.unwanted, strict=True)]
-    pieces: list[dict[str, Any]] = []
-    for start, piece in sorted([*cues, *parts], key=itemgetter(0)):
-        implied = _implied(pieces) if "text" in piece else ""
-        if implied and piece["text"].startswith(implied):
-            piece = {"text": piece["text"].removeprefix(implied).strip()}  # nobody | people playing
-        elif implied and any(cue == start for cue, _ in cues):
-            verb, _, rest = piece["text"].partition(implied)  # eats | no one
-            pieces.insert(-1, {"text": verb.strip()})
-            piece = {"text": rest.strip()}
-        pieces.append(piece)
+    text, pieces = query.text, list[dict[str, Any]]()
+    if len(query.scopes) != len(query.unwanted):  # corrected
+        flips = [{"cue": _cue_text(text, cue), **_flip(is_flipped)} for cue in parsed.cues[:1]]
+        return [*flips, {"text": listed(*query.unwanted, joint="or")}]
+    groups = _scopes_of_cues(query)
+    for number, (cue, scopes) in enumerate(groups, start=1):
+        typed, things = _cue_text(text, cue), [text[slice(*scope)] for scope in scopes]
+        between = text[cue.end : scopes[0].start]
+        following = _cue_text(text, groups[number][0]).lower() if number < len(groups) else ""
+        if scopes[0].start < cue.start:
+            typed, things = "no", [DETERMINER.sub("", thing) for thing in things]
+        elif scopes[0] == cue:  # hatless, nobody
+            things = things[1:]
+        elif typed != "no" and BETWEEN.fullmatch(between):  # don't | want to see | rain
+            things[0] = f"{between.strip()} {things[0]}".strip()
+        typed = "not" if typed == "no" and things and DEED.match(things[0]) else typed
+        said = listed(*things, joint="or") if following != "nor" else ", ".join(things)
+        joint = "" if following in {"", "nor"} else " and" if number + 1 == len(groups) else ","
+        pieces += [{"cue": typed, **_flip(is_flipped)}, {"text": f"{said}{joint}".strip()}]
     return pieces
 
 
-def _implied(pieces: Sequence[Mapping[str, Any]]) -> str:
-    """Return the word of an unwanted part that its cue implies: "people" after "nobody"."""
-    return denied_by_nobody().get(pieces[-1].get("cue", "").lower(), "") if pieces else ""
+def _scopes_of_cues(query: Query) -> list[tuple[Span, list[Span]]]:
+    """Return the scopes of each cue that has any: those up to the next cue, or the last one before it."""
+    groups: list[tuple[Span, list[Span]]] = []
+    starts = [cue.start for cue in query.cues[1:]]
+    for cue, stop in zip(query.cues, [*starts, len(query.text) + 1], strict=True):
+        scopes = [scope for scope in query.scopes if cue.start <= scope.start < stop]
+        if not groups:
+            scopes = [scope for scope in query.scopes if scope.start < cue.start] + scopes
+        elif not scopes and len(groups[-1][1]) > 1:
+            scopes = [groups[-1][1].pop()]
+        groups += [(cue, scopes)] if scopes else []
+    return groups
 
 
-def _word_start(text: str, place: int) -> int:
-    """Return where the word that goes on at a place begins: the cue of "isn't" is "n't"."""
-    before = LETTERS.search(text, 0, place) if text[place].isalpha() else None
-    return before.start() if before else place
+@cache
+def _typed_cues() -> frozenset[str]:
+    return frozenset(cue.replace(" n't", "n't").replace(" '", "'") for cue in cues())
+
+
+def _cue_text(text: str, cue: Span) -> str:
+    """Return a cue as typed, with the word that "n't" is part of; "no" for a mark and for words of a remark."""
+    words = " ".join(map(normalised, text[slice(*cue)].split()))
+    is_typed = words in _typed_cues() or words.endswith((" yet to", "n't", " not"))
+    if not is_typed or not words[0].isalpha():
+        return "no"
+    before = LETTERS.search(text, 0, cue.start)
+    return text[before.start() if before else cue.start : cue.end]
 
 
 def downloads(answer: Answer) -> dict[str, str]:
