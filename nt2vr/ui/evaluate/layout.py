@@ -11,7 +11,7 @@ from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.sources import BUILT_IN, CLASSES, GALLERY, LIBRARY
 from nt2vr.library.libraries import Libraries
 from nt2vr.ui.confirmation import Confirmation
-from nt2vr.ui.evaluate.report_link import FILTERS, ORDERS
+from nt2vr.ui.evaluate.report_link import FILTERS, HARD_PAIRS, ORDERS
 from nt2vr.ui.evaluate.report_view import X, Y
 from nt2vr.ui.theme import fold, script, template
 from nt2vr.world import WORLD
@@ -33,7 +33,6 @@ CHOOSE_DATA = script(
         "library": LIBRARY,
     },
 )
-HARD_PAIRS = "composed/hard_pairs"  # broken down first, where it was measured
 BREAKDOWN = (
     f"The ranges are {LEVEL} % intervals over queries; queries with the same relevant videos count as one. The "
     "difference is taken query by query. It is within noise if its interval includes 0, or if flipping its signs at "

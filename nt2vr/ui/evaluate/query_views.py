@@ -9,10 +9,12 @@ from urllib.parse import urlencode
 from nt2vr.errors import counted
 from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG, Remark, Remarks
 from nt2vr.evaluation.comparison import first_videos
+from nt2vr.evaluation.covr import ALL
 from nt2vr.evaluation.report import Report, Row
-from nt2vr.evaluation.tables import by_definition
+from nt2vr.evaluation.tables import by_definition, lines_of
 from nt2vr.search.answers import Verdict
-from nt2vr.ui.evaluate.report_link import NOTED, ReportLink
+from nt2vr.search.references import TRAINING_FREE
+from nt2vr.ui.evaluate.report_link import HARD_PAIRS, NOTED, ReportLink
 from nt2vr.ui.search.results import MARKS, Marked
 
 KINDS = {  # kind of query -> its name on the page
@@ -29,6 +31,7 @@ KINDS = {  # kind of query -> its name on the page
     "negated class": "not the class",
 }
 ANY = ""  # no filter
+FIRST_KIND = "composed"  # where negation is what the query is about
 PER_PAGE = 20
 SOME_IDS = 24  # video ids in an unfolded row
 SOME_CAPTIONS = 4  # of a video in words
@@ -90,6 +93,33 @@ class Listing:
             "mark": MARKS.get(verdict or "", ""),
             "rank": rank,
         }
+
+
+def resolved(link: ReportLink, report: Report) -> ReportLink:
+    """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
+    names, kinds = [result.system for result in report.results], [kind for _, kind in kinds_of(report)]
+    if report.is_covr:
+        first, second = _best_combinations(report)
+        link = replace(link, first=link.first or first, second=link.second or second, query=None)
+    kind = link.kind if link.kind in kinds else FIRST_KIND if FIRST_KIND in kinds else ANY
+    first = link.first if link.first in names else names[0]
+    return replace(link, first=first, second=link.second if link.second in names else _best(report), kind=kind)
+
+
+def _best(report: Report) -> str:
+    """Return the system best at hard pairs, controls aside."""
+    lines = [line for line in lines_of(report) if line.name in report.metrics]
+    names = [line.name for line in lines if not line.role] or [line.name for line in lines]
+    return max(names, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
+
+
+def _best_combinations(report: Report) -> tuple[str, str]:
+    """Return the best way without training to combine a picture with a text, and the fusion or the ceiling."""
+    recall = {each.spec["strategy"]: report.metrics[each.system].get(f"{ALL}/R@1", 0) for each in report.results}
+    best = max((each for each in TRAINING_FREE if each in recall), key=recall.__getitem__, default="picture")
+    last = "fusion" if "fusion" in recall else list(recall)[-1]
+    names = {each.spec["strategy"]: each.system for each in report.results}
+    return names[best], names[last]
 
 
 def kinds_of(report: Report) -> list[tuple[str, str]]:

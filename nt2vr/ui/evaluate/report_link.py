@@ -14,6 +14,7 @@ PAGE = "p"  # in links; Gradio takes "page" for one of its own
 MAX_CHARS = 200  # of a value
 ONLY_IMPROVED, ONLY_WORSENED = "only improved", "only worsened"
 ORDERS = (IMPROVED, WORSENED, ONLY_IMPROVED, ONLY_WORSENED)
+HARD_PAIRS = "composed/hard_pairs"  # compared first, where it was measured
 NOTED = "*"  # any tag or note
 FILTERS = ("first", "second", "order", "kind", "cue", "tag", "find", "fails")  # as on the page
 

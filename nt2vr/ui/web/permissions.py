@@ -39,7 +39,7 @@ PROVE = "open the link that the app printed at its start, or add ?token=… with
 SIGN_IN = "sign in with Hugging Face"
 PROXIED = ("forwarded", "via", "x-real-ip")  # headers of proxies, besides x-forwarded-…
 
-FIRST_FOLDER = re.compile(r"(?<![\w.:/~])/\w[^/\s'\"]*|\b[A-Za-z]:[\\/]")  # of an absolute path, not of a URL
+FIRST_FOLDER = re.compile(r"(?<![\w./~])/\w[^/\s'\"]*|\b[A-Za-z]:[\\/]")  # of an absolute path, not of a URL
 WITHHELD = "The reason names folders of this machine. Its owner finds it in the app's log."
 IN_SCOPE = "nt2vr.permissions"  # where RequestChecks leaves the permissions for `told`
 Visitor = gr.Request | HTTPConnection | None
