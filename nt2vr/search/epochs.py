@@ -14,11 +14,10 @@ from pathlib import Path
 from nt2vr.errors import ConfigError, Nt2vrError, quoted
 from nt2vr.files import parse_json
 from nt2vr.media.gallery import Video
-from nt2vr.models.catalog import EPOCH, CatalogEntry
+from nt2vr.models.catalog import EPOCH, Catalog, CatalogEntry
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Hit, Ranking, Verdict
 from nt2vr.search.live import LoadedModel
-from nt2vr.search.references import Reference
 from nt2vr.search.searcher import Panel, Searcher
 from nt2vr.search.systems import System
 
@@ -56,50 +55,40 @@ class RunEpochs:
         model = self.run if epoch == self.epochs[-1] else f"{self.run} · epoch {epoch}"
         return System(model, like.strategy, like.strength)
 
+    def missing(self, models: Catalog, base: str, kept: Collection[int]) -> list[int]:
+        """List the epochs not kept, with 0 for the base, that see clips as the run's newest one does.
+
+        Others would have to embed the gallery first: they are searched once someone asks for them.
+        """
+        entries = models.entries()
+        key = models.card(self.run, entries).video_key
+        names = {0: base} | {epoch: f"{self.run} · epoch {epoch}" for epoch in self.epochs}
+        absent = ((epoch, name) for epoch, name in names.items() if epoch not in kept and name in entries)
+        return [epoch for epoch, name in absent if models.card(name, entries).video_key == key]
+
+    def rank(self, searcher: Searcher, query: Query, panel: Panel, epoch: int, base: str, like: System) -> Ranking:
+        """Rank with an epoch that is not loaded for searches, or the base for epoch 0; no hits if that fails.
+
+        Args:
+            panel: what the search is asked with, but its systems.
+            like: the system whose strategy is used.
+        """
+        system = replace(like, model=f"{self.run} · epoch {epoch}" if epoch else base)
+        try:
+            encoder = searcher.live.encoder(self.run if epoch else base)
+            if epoch:
+                encoder = searcher.models.read(searcher.models.folder(system.model), encoder)
+            panel = replace(panel, systems=(system,), loaded={system.model: LoadedModel(encoder)})
+            return searcher.answer(query, panel).rankings[0]
+        except Nt2vrError as error:
+            logger.warning("Epoch %d of %s was not searched: %s", epoch, self.run, error)
+            return Ranking(system, ())
+
 
 def epoch_of(ranking: Ranking) -> int:
     """Return the epoch that answered; 0 if the model's name does not say."""
     named = OF_RUN.search(ranking.system.model)
     return ranking.epoch or (int(named[1]) if named and named[1] else 0)
-
-
-@dataclass(frozen=True)
-class Question:
-    """All of a search but its systems, to be asked of an epoch that is not loaded for searches."""
-
-    searcher: Searcher
-    query: Query
-    k: int
-    references: Sequence[Reference]
-    strengths: Mapping[str, float]
-    literal: Collection[str]
-
-    def ask_epoch(self, own: RunEpochs, epoch: int, base: str, like: System) -> Ranking:
-        """Rank the clips with an epoch of a run, or with its base for epoch 0; no hits where that cannot be."""
-        searcher, model = self.searcher, f"{own.run} · epoch {epoch}" if epoch else base
-        system = replace(like, model=model)
-        try:
-            encoder = searcher.live.encoder(own.run if epoch else base)
-            if epoch:
-                encoder = searcher.models.read(searcher.models.folder(model), encoder)
-            loaded = {model: LoadedModel(encoder)}
-            panel = Panel((system,), loaded, self.k, self.references, self.strengths, self.literal)
-            return searcher.answer(self.query, panel).rankings[0]
-        except Nt2vrError as error:
-            logger.warning("Epoch %d of %s was not searched: %s", epoch, own.run, error)
-            return Ranking(system, ())
-
-    def missing(self, own: RunEpochs, base: str, kept: Collection[int]) -> list[int]:
-        """List the epochs not kept, with 0 for the base, that see clips as the run's newest one does.
-
-        Others would have to embed the gallery first: they are searched once someone asks for them.
-        """
-        models = self.searcher.models
-        entries = models.entries()
-        key = models.card(own.run, entries).video_key
-        names = {0: base} | {epoch: f"{own.run} · epoch {epoch}" for epoch in own.epochs}
-        absent = ((epoch, name) for epoch, name in names.items() if epoch not in kept and name in entries)
-        return [epoch for epoch, name in absent if models.card(name, entries).video_key == key]
 
 
 class KeptRankings:

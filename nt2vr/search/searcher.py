@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -15,17 +15,15 @@ from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError, c
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
-from nt2vr.models.catalog import Catalog, CatalogEntry
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query, check_query, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
 from nt2vr.search.answers import (
     Answer,
-    Found,
     Hit,
     Judge,
-    JudgeOf,
     Ranking,
     judge_beside,
     merge_windows,
@@ -70,6 +68,11 @@ class Panel:
     @property
     def encoders(self) -> dict[str, Encoder]:
         return {name: model.encoder for name, model in self.loaded.items()}
+
+    def asked(self, query: Query, synonyms: Synonyms) -> dict[str, tuple[Query, dict[str, str]]]:
+        """Return by model the query as it is asked, and the words that this replaces."""
+        read_as = substitutes(query, self.encoders, synonyms, self.literal)
+        return {name: (with_words(query, words) if words else query, words) for name, words in read_as.items()}
 
 
 class Searcher:
@@ -116,16 +119,21 @@ class Searcher:
 
         Names from a link or a report, such as "CLIP anchored λ 1.9", are appended if they are of known models.
         """
-        entries = self.models.entries().items()
-        offered = [name for model, entry in entries for name in (model, *(f"{model} {s}" for s in _offered(entry)))]
-        others = [name for name in also[:MAX_SYSTEMS] if name not in offered and self._is_system(name)]
-        return [*offered, *dict.fromkeys(others)]
-
-    def _is_system(self, name: str) -> bool:
-        try:
-            return System.named(name, self.models.names()).name == name
-        except ConfigError:
-            return False
+        offered = list[str]()
+        for model, entry in self.models.entries().items():
+            offered.append(model)
+            if entry.kind not in ("epoch", "embeddings"):
+                offered += [
+                    System(model, name, strength).name
+                    for name, strategy in STRATEGIES.items()
+                    if strategy.needs != "fusion" or entry.has_fusion
+                    for strength in strategy.offered
+                ]
+        for name in dict.fromkeys(also[:MAX_SYSTEMS]):
+            with suppress(ConfigError):
+                if name not in offered and System.named(name, self.models.names()).name == name:
+                    offered.append(name)
+        return offered
 
     def understand(self, text: str, editing: bool = False) -> Query:
         """Split a sentence into its wanted and unwanted parts; `editing` if it is next to a reference picture."""
@@ -219,25 +227,29 @@ class Searcher:
 
         NaN is the score of a clip that a model has not indexed, and of all for an error, or nothing to search for.
         """
-        rows = {video.video_id: row for row, video in enumerate(self.gallery.videos)}
-        scores = {system.name: np.full((len(queries), len(rows)), np.nan, np.float32) for system in panel.systems}
-        seen = {name: model.view(self).gallery.videos for name, model in panel.loaded.items()}
-        columns = {system.name: [rows[each.video_id] for each in seen[system.model]] for system in panel.systems}
-        results = self.each(queries, panel, lambda query: self._scores(query, panel))
-        for row, result in enumerate(results):
-            for name, values in ({} if isinstance(result, Nt2vrError) else result).items():
-                scores[name][row, columns[name]] = values
-        return scores, [result if isinstance(result, Nt2vrError) else None for result in results]
+        row_of = {video.video_id: row for row, video in enumerate(self.gallery.videos)}
+        views = {name: model.view(self) for name, model in panel.loaded.items()}
+        rows = {name: [row_of[video.video_id] for video in view.gallery.videos] for name, view in views.items()}
 
-    def _scores(self, query: Asked, panel: Panel) -> dict[str, Vector]:
-        """Score all clips by system; a system with nothing to search for is left out."""
-        found = {}
-        for system, parts in zip(panel.systems, self.parts(query, panel), strict=True):
-            embedded = panel.loaded[system.model].view(self)
-            vector, exclusion = searched(system.strategy, parts, embedded.embeddings)
-            if vector is not None:
-                found[system.name] = scores_of(embedded.clips(exclusion), vector, exclusion)
-        return found
+        def scored(query: Asked) -> dict[str, Vector]:
+            found = {}
+            for system, parts in zip(panel.systems, self.parts(query, panel), strict=True):
+                vector, exclusion = searched(system.strategy, parts, views[system.model].embeddings)
+                found[system.name] = np.full(len(row_of), np.nan, np.float32)
+                if vector is not None:
+                    clips = views[system.model].clips(exclusion)
+                    found[system.name][rows[system.model]] = scores_of(clips, vector, exclusion)
+            return found
+
+        results = self.each(queries, panel, scored)
+        nothing = np.full(len(row_of), np.nan, np.float32)
+        scores = {
+            system.name: np.stack([nothing if isinstance(each, Nt2vrError) else each[system.name] for each in results])
+            if results
+            else np.empty((0, len(row_of)), np.float32)
+            for system in panel.systems
+        }
+        return scores, [result if isinstance(result, Nt2vrError) else None for result in results]
 
     def each(
         self, queries: Sequence[str | Asked | Nt2vrError], panel: Panel, work: Callable[[Asked], T]
@@ -246,9 +258,7 @@ class Searcher:
 
         def attempt(act: Callable[..., Any], asked: Any) -> Any:
             try:
-                if isinstance(asked, Nt2vrError):  # it could not even be read
-                    return asked
-                return act(asked)
+                return asked if isinstance(asked, Nt2vrError) else act(asked)
             except Nt2vrError as error:
                 return error
 
@@ -256,17 +266,13 @@ class Searcher:
         for start in range(0, len(queries), BLOCK):
             check = partial(self.checked, references=panel.references)
             block = [attempt(check, query) for query in queries[start : start + BLOCK]]
-            self._encode([query for query in block if isinstance(query, Query)], panel)
+            asked = [panel.asked(query, self._synonyms) for query in block if isinstance(query, Query)]
+            for name, encoder in panel.encoders.items():
+                texts = [text for each in asked for text in texts_of(each[name][0])]
+                if texts and hasattr(encoder, "cached_texts") and not encoder.card.queries:  # those look texts up
+                    encoder.encode_text(texts)
             found += [attempt(work, query) for query in block]
         return found
-
-    def _encode(self, queries: Sequence[Query], panel: Panel) -> None:
-        """Have models that remember texts encode those of queries together; whole queries are only looked up."""
-        asked = [self._asked(query, panel) for query in queries]
-        for name, encoder in panel.encoders.items():
-            texts = [text for each in asked for text in texts_of(each[name][0])]
-            if texts and hasattr(encoder, "cached_texts") and not encoder.card.queries:  # one from outside may not
-                encoder.encode_text(texts)
 
     def checked(self, query: str | Asked, references: Sequence[Reference] = ()) -> Asked:
         """Return a query that can be searched, or raise a QueryError."""
@@ -301,17 +307,12 @@ class Searcher:
             check_strategy(system, loaded[system.model].encoder.card)
         return Panel(tuple(chosen), loaded, k, references, strengths or {}, literal)
 
-    def _asked(self, query: Query, panel: Panel) -> dict[str, tuple[Query, dict[str, str]]]:
-        """Return by model the query as it is asked, and the words that this replaces."""
-        read_as = substitutes(query, panel.encoders, self._synonyms, panel.literal)
-        return {name: (with_words(query, words) if words else query, words) for name, words in read_as.items()}
-
     def parts(self, query: Asked, panel: Panel) -> list[Parts]:
         """Embed a query for each system."""
         if not isinstance(query, Query):
             return [_alone(query, system, panel.encoders[system.model]) for system in panel.systems]
         parts = {}
-        for name, (asked, read_as) in self._asked(query, panel).items():  # once for all systems of a model
+        for name, (asked, read_as) in panel.asked(query, self._synonyms).items():  # once for all systems of a model
             model = panel.loaded[name]
             embedded = embed_query(model.encoder, asked, panel.references, model.view(self))
             parts[name] = replace(embedded, query=asked, read_as=read_as)
@@ -346,15 +347,17 @@ class Searcher:
         return loaded
 
     def _rank(self, typed: Asked, system: System, panel: Panel, parts: Parts) -> Ranking:
-        model = panel.loaded[system.model]
+        model, query = panel.loaded[system.model], parts.query
         encoder, gallery = model.encoder, model.view(self)
         vector, exclusion = searched(system.strategy, parts, gallery.embeddings)
+        unseen = unseen_words(typed, encoder) if isinstance(typed, Query) else ()
+        reads = getattr(encoder, "reads", None) if system.strategy == "plain" else None  # not every `Encoder` has it
         ranking = Ranking(
             system,
             (),
-            _unseen(typed, encoder, parts.read_as),
+            tuple(word for word in unseen if word not in parts.read_as),
             parts.read_as,
-            _reads(system, encoder, parts.query),
+            str(reads(query.text)) if reads and query else "",
             strength=parts.strength,
             epoch=model.epoch,
             notice=model.notice,
@@ -369,7 +372,14 @@ class Searcher:
         pairs = ((gallery.gallery.videos[row], float(score)) for row, score in zip(rows, scores, strict=True))
         found = [(video, score) for video, score in pairs if video.video_id not in left_out]
         groups = merge_windows(found, k)
-        hits = self._hits(groups, self._judged(typed, parts.query, panel.references))
+        # in libraries by the query as typed, since captions may have words that the model lacks
+        asked = typed if self.is_library and isinstance(typed, Query) else query
+        judge = judge_beside(self.judge, asked, panel.references, self.video) if query and asked else lambda _: None
+        hits = tuple(
+            Hit(video.video_id, rank, round(score, 4), judge(video), video.film, moments_of(group))
+            for rank, group in enumerate(groups, 1)
+            for video, score in group[:1]
+        )
         return replace(
             ranking,
             notice=ranking.notice or gallery.notice,
@@ -379,28 +389,6 @@ class Searcher:
             exclusion=exclusion,
             ranks=ranks_of(groups, found),
         )
-
-    def _judged(self, typed: Asked, query: Query | None, references: Sequence[Reference]) -> JudgeOf:
-        """Judge by the query as a model is asked it; in libraries as typed, as captions may have words it lacks."""
-        asked = typed if self.is_library and isinstance(typed, Query) else query
-        return judge_beside(self.judge, asked, references, self.video) if query and asked else lambda _: None
-
-    def _hits(self, groups: Sequence[Sequence[Found]], judge: JudgeOf) -> tuple[Hit, ...]:
-        best = [(group[0], moments_of(group)) for group in groups]
-        return tuple(
-            Hit(video.video_id, rank, round(score, 4), judge(video), video.film, moments)
-            for rank, ((video, score), moments) in enumerate(best, 1)
-        )
-
-
-def _unseen(typed: Asked, encoder: Encoder, read_as: Mapping[str, str]) -> tuple[str, ...]:
-    words = unseen_words(typed, encoder) if isinstance(typed, Query) else ()
-    return tuple(word for word in words if word not in read_as)
-
-
-def _reads(system: System, encoder: Encoder, query: Query | None) -> str:
-    reads = getattr(encoder, "reads", None)  # not every `Encoder` has it
-    return str(reads(query.text)) if reads and query and system.strategy == "plain" else ""
 
 
 def _low_score(system: System, encoder: Encoder, parts: Parts) -> float:
@@ -418,15 +406,3 @@ def _alone(vector: Vector, system: System, encoder: Encoder) -> Parts:
     if len(vector) != encoder.embed_dim:
         raise QueryError(f"The vector has {len(vector):,} numbers, but {system.model} has {encoder.embed_dim:,}.")
     return Parts(vector, None, np.zeros((0, encoder.embed_dim), np.float32), 0.0)
-
-
-def _offered(entry: CatalogEntry) -> list[str]:
-    """List the strategies to offer for a model, besides plain."""
-    if entry.kind in ("epoch", "embeddings"):
-        return []
-    return [
-        name if strength is None else System("", name, strength).name.strip()
-        for name, strategy in STRATEGIES.items()
-        if strategy.needs != "fusion" or entry.has_fusion
-        for strength in strategy.offered
-    ]

@@ -10,15 +10,14 @@ from nt2vr.registry import pick
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS
 
 MAX_NAME = 100  # characters of a system's name
-_NUMBER_WORDS = 3  # at most: α = 0.5
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
-_SYMBOLS = tuple(text for strength in STRENGTHS.values() for text in strength.symbols)
 
 
 def check_model_name(name: str) -> None:
     """Refuse a model name that would parse as a model and a strategy, such as "mine drop α 0.5"."""
     _check_length(name)
-    if _split(name)[1]:
+    _, strategy, written = _split(name)
+    if strategy and (not written or re.fullmatch(r"([^\d\s]+[\s=]*)?[+-]?[\d.]+", written)):
         raise ConfigError(
             f"A model cannot be called {quoted(name)}: choose a name not ending in {', '.join(STRATEGIES)}."
         )
@@ -36,22 +35,12 @@ def _check_length(name: str) -> None:
 
 
 def _split(name: str) -> tuple[str, str, str]:
-    """Split a system's name into model, strategy and strength as written; the last two may be empty."""
+    """Split a name at its last strategy: what is before, the strategy, and what is written after it."""
     words = name.split()
-    for place in range(len(words) - 1, max(0, len(words) - 2 - _NUMBER_WORDS), -1):
+    for place in range(len(words) - 1, 0, -1):
         if words[place].lower() in STRATEGIES:
-            written = " ".join(words[place + 1 :]).lower()
-            number = _without(_SYMBOLS, written)
-            if not written or (" " not in number and number.startswith((*"+-.0123456789", "nan", "inf"))):
-                return " ".join(words[:place]), words[place].lower(), written
-            break
+            return " ".join(words[:place]), words[place].lower(), " ".join(words[place + 1 :])
     return " ".join(words), "", ""
-
-
-def _without(symbols: Sequence[str], written: str) -> str:
-    """Return the number, as written, of "α 0.5", "lambda=1.9" or "0.5"."""
-    symbol = next((symbol for symbol in symbols if written.startswith(symbol)), "")
-    return written.removeprefix(symbol).lstrip().removeprefix("=").lstrip()
 
 
 @dataclass(frozen=True)
@@ -74,19 +63,26 @@ class System:
 
     @classmethod
     def named(cls, name: str, models: Sequence[str]) -> "System":
-        """Parse a system's name, ignoring case."""
+        """Parse a system's name, ignoring case and the width of spaces."""
         _check_length(name)
-        by_key = {_key(model): model for model in models}
-        if _key(name) in by_key:
-            return cls(by_key[_key(name)])
-        model, strategy, written = _split(name)
-        if not model:
+        known = {" ".join(model.casefold().split()): model for model in models}
+        if model := known.get(" ".join(name.casefold().split())):
+            return cls(model)
+        before, strategy, written = _split(name)
+        if before.casefold() in known and strategy:
+            return cls(known[before.casefold()], strategy, _number(strategy, written) if written else None)
+        if not before or before.lower() in STRATEGIES:
             raise ConfigError(
                 f"{quoted(name)} is not the name of a system. Write a model and a strategy, as in 'CLIP boolean'."
             )
-        if _key(model) not in by_key:
-            raise ConfigError(_unknown(model, by_key))
-        return cls(by_key[_key(model)], strategy or "plain", _number(strategy, written) if written else None)
+        words = name.split()
+        for place in range(len(words) - 1, 0, -1):
+            if " ".join(words[:place]).casefold() in known and words[place].isalpha():
+                near = did_you_mean(words[place].lower(), STRATEGIES)
+                choices = ", ".join(STRATEGIES)
+                raise ConfigError(f"Unknown strategy {quoted(words[place].lower())}.{near} Choose one of: {choices}.")
+        near = did_you_mean(before, known.values())
+        raise ConfigError(f"Unknown model {quoted(before)}.{near} Choose one of: {', '.join(sorted(known.values()))}.")
 
     def strength_for(self, card: Card, chosen: Mapping[str, float] | None = None) -> float:
         """Return the system's strength, otherwise the chosen one (by strategy), the model's or the default; or 0."""
@@ -100,34 +96,10 @@ class System:
         return strength
 
 
-def _unknown(name: str, by_key: Mapping[str, str]) -> str:
-    """Say that there is no such model, or no such strategy where the first words name a model."""
-    words = name.split()
-    for place in range(len(words) - 1, 0, -1):
-        strategy = words[place].lower()
-        if not (strategy.isalpha() and _key(" ".join(words[:place])) in by_key):
-            continue
-        if strategy not in STRATEGIES:
-            near = did_you_mean(strategy, STRATEGIES)
-            return f"Unknown strategy {quoted(strategy)}.{near} Choose one of: {', '.join(STRATEGIES)}."
-        if written := " ".join(words[place + 1 :]):
-            return f"{quoted(written)} is not a number for {strategy}. Write it as in 'CLIP boolean α 0.5'."
-        break  # its last word was a second strategy
-    near = did_you_mean(name, by_key.values())
-    return f"Unknown model {quoted(name)}.{near} Choose one of: {', '.join(sorted(by_key.values()))}."
-
-
 def _number(strategy: str, written: str) -> float:
     known = pick("strategy with a number", strategy, STRENGTHS)
-    number = _without(known.symbols, written)
-    if not _NUMBER.fullmatch(number):
-        raise ConfigError(
-            f"{quoted(written)} is not a number for {strategy}. "
-            f"Write it as in '{System('CLIP', strategy, known.default).name}'."
-        )
-    return float(number)
-
-
-def _key(model: str) -> str:
-    """Return a model's name as it is compared: ignoring case and the width of spaces."""
-    return " ".join(model.casefold().split())
+    found = re.fullmatch(rf"(?:(?:{'|'.join(known.symbols)})\s*=?\s*)?(\S*)", written, re.I)
+    if found is None or not _NUMBER.fullmatch(found[1]):
+        example = System("CLIP", strategy, known.default).name
+        raise ConfigError(f"{quoted(written)} is not a number for {strategy}. Write it as in '{example}'.")
+    return float(found[1])

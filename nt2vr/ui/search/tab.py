@@ -19,7 +19,8 @@ from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
-from nt2vr.search.epochs import Question, Recording
+from nt2vr.search.epochs import Recording
+from nt2vr.search.searcher import Panel
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Strength
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
@@ -356,7 +357,7 @@ class SearchTab:
         state, query, parsed = with_corrections(state, searcher.understand)
         if state.flip or not self._watch.replays(state.q, state.gallery):
             state = replace(state, replay="")
-        answer, lacking = self._search(state, query)
+        answer, panel, lacking = self._search(state, query)
         was_flipped = previous is not None and previous.denied == query
         flips = bool(state.flip or (query.unwanted and was_flipped))
         other = self._search(state.turned, query)[0] if flips else None
@@ -370,7 +371,7 @@ class SearchTab:
             r.parts: parts_view(answer, parsed),
             r.menu: downloads(answer),
             r.understood: {**understood, **offers_view(answer, videos), **self._watch.offers(visitor, state.gallery)},
-            r.columns: self._columns(answer, state, marked, other),
+            r.columns: self._columns(answer, panel, state, marked, other),
             **self._watch.awake(),
             r.index: index_view(answer, lacking, job, self.permissions.refusal(visitor, "import"), drawings=drawings),
             r.indexing: gr.Timer(active=job is not None),
@@ -387,26 +388,27 @@ class SearchTab:
         marked = self.marked(state.judged, state.q, state.gallery)
         return state if marked.video_ids else replace(state, judged=""), marked
 
-    def _search(self, state: SearchState, query: Query) -> tuple[Answer, NotIndexedError | None]:
-        """Search; an answer without columns comes with the reason."""
+    def _search(self, state: SearchState, query: Query) -> tuple[Answer, Panel | None, NotIndexedError | None]:
+        """Search; return also what it was asked with, or why the answer has no columns."""
         searcher, literal = self.galleries.searcher(state.gallery), state.literal.split("|")
         given = self._references.resolve(state.references, state.gallery)
         asked, denied = (query.affirmed, query) if state.flip else (query, None)
         try:
-            answer = searcher.search(asked, state.systems, state.k, given, state.strengths, literal)
+            checked = searcher.checked(asked, given)
+            panel = searcher.panel(state.systems, state.k, given, state.strengths, literal)
         except NotIndexedError as error:
-            return Answer(asked, (), gallery=state.gallery, denied=denied), error
-        return replace(answer, denied=denied), None
+            return Answer(asked, (), gallery=state.gallery, denied=denied), None, error
+        return replace(searcher.answer(checked, panel), denied=denied), panel, None
 
-    def _columns(self, answer: Answer, state: SearchState, marked: Marked, other: Answer | None) -> dict[str, Any]:
+    def _columns(
+        self, answer: Answer, panel: Panel | None, state: SearchState, marked: Marked, other: Answer | None
+    ) -> dict[str, Any]:
         searcher, urls = self.galleries.searcher(state.gallery), partial(self.media.urls, state.gallery)
         view_of = partial(columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other)
         view = view_of(answer) | beside(state.references, state.gallery, answer)
         view["flies"] = key_of(state.q, state.gallery, state.references)
-        given = self._references.resolve(state.references, state.gallery)
-        question = Question(searcher, answer.query, state.k, given, state.strengths, state.literal.split("|"))
         key = key_of(replace(state, systems=()))
-        return self._watch.columns(view, answer, key, question, view_of, bool(state.replay))
+        return self._watch.columns(view, answer, key, searcher, panel, view_of, bool(state.replay))
 
     def on_like(self, answer: Answer | None, references: dict[str, Any], event: gr.EventData) -> tuple[Any, Any]:
         clip, wanted = event_value(event, "id", str), event_value(event, "wanted", int)

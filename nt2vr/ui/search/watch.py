@@ -17,7 +17,8 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.negation.parse.query import Query
 from nt2vr.progress import duration_text
 from nt2vr.search.answers import Answer, Ranking
-from nt2vr.search.epochs import Entries, KeptRankings, Question, Recording, RunEpochs, epoch_of
+from nt2vr.search.epochs import Entries, KeptRankings, Recording, RunEpochs, epoch_of
+from nt2vr.search.searcher import Panel, Searcher
 from nt2vr.search.systems import System
 from nt2vr.ui.search.results import how_text, short_name, system_choices
 from nt2vr.ui.search.state import MAX_COLUMNS, QUIET
@@ -141,8 +142,12 @@ class RunColumns:
     kept: KeptRankings  # rankings of earlier searches
     view_of: ViewOf
 
-    def view(self, view: Mapping[str, Any], question: Question) -> dict[str, Any]:
-        """Add to a run's columns of `columns_view` its epochs; those missing are searched in the background."""
+    def view(self, view: Mapping[str, Any], searcher: Searcher, panel: Panel | None) -> dict[str, Any]:
+        """Add to a run's columns of `columns_view` its epochs; those missing are searched in the background.
+
+        Args:
+            panel: what the answer was asked with; None if it has no columns.
+        """
         runs = {name for name, entry in self.entries.items() if entry.kind == "run"}
         self.kept.keep_to(runs)
         owns = [RunEpochs.of(ranking.system.model, self.entries) for ranking in self.answer.rankings]
@@ -151,19 +156,27 @@ class RunColumns:
         for column, ranking, own, title in zip(view["columns"], self.answer.rankings, owns, titles, strict=True):
             if own and titles.count(title) > 1:  # of two runs from one base
                 title = short_name(own.run)
-            columns.append(self._of_run(column, ranking, own, title, question) if own else column)
+            is_run = own is not None and panel is not None
+            columns.append(self._of_run(column, ranking, own, title, searcher, panel) if is_run else column)
         return {**view, "columns": columns}
 
     def _of_run(
-        self, column: Mapping[str, Any], ranking: Ranking, own: RunEpochs, title: str, question: Question
+        self,
+        column: Mapping[str, Any],
+        ranking: Ranking,
+        own: RunEpochs,
+        title: str,
+        searcher: Searcher,
+        panel: Panel,
     ) -> dict[str, Any]:
         epoch, base, system = epoch_of(ranking), self.base_of(own.run), ranking.system
         key = own.run, key_of(self.key, system.strategy, system.strength)
         bases = [other for other in self.answer.rankings if other.system == replace(system, model=base)]
         found = dict(zip((0,), bases, strict=False)) | {epoch: ranking}
         rankings = self.kept.add(key, found)
-        if missing := question.missing(own, base, rankings):
-            self.kept.complete(key, missing, lambda number: question.ask_epoch(own, number, base, system))
+        if missing := own.missing(searcher.models, base, rankings):
+            query = self.answer.query
+            self.kept.complete(key, missing, lambda epoch: own.rank(searcher, query, panel, epoch, base, system))
         learner = Learner(own.run, title, own.epochs, rankings, {"waits": bool(missing)})
         return learner.column(column, epoch, self.answer, self.view_of)
 
@@ -249,14 +262,20 @@ class Watch:
         return {"trains": self.permissions.may("train", request), "replays": replays}
 
     def columns(
-        self, view: Mapping[str, Any], answer: Answer, key: str, question: Question, view_of: ViewOf, is_replayed: bool
+        self,
+        view: Mapping[str, Any],
+        answer: Answer,
+        key: str,
+        searcher: Searcher,
+        panel: Panel | None,
+        view_of: ViewOf,
+        is_replayed: bool,
     ) -> dict[str, Any]:
         """Add to a view what `RunColumns.view` does, and the recorded run if it is to be replayed."""
         entries = self._models.entries()
         runs = RunColumns(answer, key, entries, lambda run: self._models.card(run, entries).base, self.kept, view_of)
-        shown = runs.view(view, question) | {"key": key, "q": answer.sentence}
+        shown = runs.view(view, searcher, panel) | {"key": key, "q": answer.sentence}
         if is_replayed and self.recording is not None:
-            searcher = self.galleries.built_in
             rankings = self.recording.rankings(answer.query, searcher.judge, searcher.video)
             first, *others = shown["columns"]
             shown["columns"] = [first, replayed(self.recording, rankings, answer, view_of), *others]

@@ -10,7 +10,8 @@ from nt2vr.errors import CheckpointError
 from nt2vr.models.catalog import CatalogEntry
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Hit, Ranking
-from nt2vr.search.epochs import MAX_QUERIES, KeptRankings, Question, RunEpochs
+from nt2vr.search.epochs import MAX_QUERIES, KeptRankings, RunEpochs
+from nt2vr.search.searcher import Panel
 from nt2vr.search.systems import System
 
 OWN = RunEpochs("run", (1, 2, 3))
@@ -49,25 +50,28 @@ class Searcher:
         return SimpleNamespace(rankings=[Ranking(system, (Hit(panel.loaded[system.model].encoder, 1, 0.5, None),))])
 
 
-def question() -> Question:
+PANEL = Panel((), {}, 8, (), {}, ())
+
+
+def ranked(epoch: int, like: System) -> Ranking:
     searcher: Any = Searcher()
-    return Question(searcher, Query("a dog"), 8, (), {}, ())
+    return OWN.rank(searcher, Query("a dog"), PANEL, epoch, "CLIP", like)
 
 
 def test_epochs_are_missing_that_are_not_kept_and_see_clips_as_the_newest_does() -> None:
-    assert question().missing(OWN, "CLIP", {3: None}) == [0, 1]
-    assert question().missing(OWN, "a base that is gone", {1: None}) == [3]
+    models: Any = Models()
+    assert OWN.missing(models, "CLIP", {3: None}) == [0, 1]
+    assert OWN.missing(models, "a base that is gone", {1: None}) == [3]
 
 
 def test_an_epoch_is_asked_by_its_checkpoint_and_the_base_as_it_is_loaded_with_the_strategy_of_the_column() -> None:
-    like = System("run", "boolean", 0.5)
-    found = [question().ask_epoch(OWN, epoch, "CLIP", like) for epoch in (1, 0)]
+    found = [ranked(epoch, System("run", "boolean", 0.5)) for epoch in (1, 0)]
     assert [each.hits[0].video_id for each in found] == ["run · epoch 1 like <run>", "<CLIP>"]
     assert found[0].system == System("run · epoch 1", "boolean", 0.5)
 
 
 def test_an_epoch_that_cannot_be_read_has_no_hits_and_stops_nobody(caplog: pytest.LogCaptureFixture) -> None:
-    assert question().ask_epoch(OWN, 3, "CLIP", System("run")).hits == ()
+    assert ranked(3, System("run")).hits == ()
     assert "The checkpoint is gone." in caplog.text
 
 

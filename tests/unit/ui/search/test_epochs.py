@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -40,32 +41,31 @@ def ranking(system: System, violations: int, right: int = 0, epoch: int | None =
     return Ranking(system, hits, epoch=epoch)
 
 
-class Missing:
-    """A question whose epochs are searched by nobody."""
+class Epochs:
+    """Stands for the searcher and what it is asked with: these epochs are searched by nobody."""
 
-    def __init__(self, *epochs: int) -> None:
-        self.epochs = epochs
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *epochs: int) -> None:
+        def missing(own: RunEpochs, models: Any, base: str, kept: Collection[int]) -> list[int]:
+            return [epoch for epoch in epochs if epoch not in kept]
 
-    def missing(self, own: RunEpochs, base: str, kept: Collection[int]) -> list[int]:
-        return [epoch for epoch in self.epochs if epoch not in kept]
-
-    def ask_epoch(self, own: RunEpochs, epoch: int, base: str, like: System) -> Ranking:
-        return ranking(System(f"run · epoch {epoch}"), 1)
+        monkeypatch.setattr(RunEpochs, "missing", missing)
+        monkeypatch.setattr(RunEpochs, "rank", lambda own, *asked: ranking(System(f"run · epoch {asked[3]}"), 1))
 
 
-NOTHING: Any = Missing()
+@pytest.fixture(autouse=True)
+def no_epoch_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    Epochs(monkeypatch)
 
 
 def view_of(answer: Answer) -> dict[str, Any]:
     return columns_view(answer, lambda name: Video(name, Path(name)), lambda _: {})
 
 
-def columns(
-    *rankings: Ranking, kept: KeptRankings, query: Query = NEGATED, key: str = "", question: Any = NOTHING
-) -> list[dict[str, Any]]:
+def columns(*rankings: Ranking, kept: KeptRankings, query: Query = NEGATED, key: str = "") -> list[dict[str, Any]]:
     answer = Answer(query, rankings)
     shown = RunColumns(answer, key, ENTRIES, lambda run: "CLIP", kept, view_of)
-    return shown.view(view_of(answer), question)["columns"]  # type: ignore[no-any-return]
+    asked: Any = SimpleNamespace(models=None)
+    return shown.view(view_of(answer), asked, asked)["columns"]  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("model", ["run", "run · best", "run · epoch 3"])
@@ -104,12 +104,12 @@ def test_each_epoch_searched_before_has_a_frame_and_the_head_tells_what_changed_
     assert (back["how"], back["run"]["place"], back["run"]["last"]) == ("· epoch 2", 0, 2)
 
 
-def test_epochs_that_nobody_has_searched_are_waited_for_and_then_there() -> None:
-    kept, question = KeptRankings(), Missing(0, 3)
-    (column,) = columns(ranking(System("run"), 5, epoch=7), kept=kept, question=question)
+def test_epochs_that_nobody_has_searched_are_waited_for_and_then_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, _ = KeptRankings(), Epochs(monkeypatch, 0, 3)
+    (column,) = columns(ranking(System("run"), 5, epoch=7), kept=kept)
     assert column["run"]["waits"]
     while column["run"]["waits"]:
-        (column,) = columns(ranking(System("run"), 5, epoch=7), kept=kept, question=question)
+        (column,) = columns(ranking(System("run"), 5, epoch=7), kept=kept)
     assert [frame and frame["story"]["later"] for frame in column["run"]["frames"]] == [None, [], [5]]
 
 
