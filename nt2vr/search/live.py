@@ -9,7 +9,6 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from threading import Event, Lock
 from typing import Protocol
 from weakref import WeakKeyDictionary
@@ -154,7 +153,8 @@ class LiveModels:
     def _newest(self, entry: CatalogEntry, served: LoadedModel | None, viewers: Iterable[Viewer]) -> LoadedModel:
         """Return the newest usable checkpoint with its views; the served one if none is newer."""
         if entry.make is not None:
-            return _from_outside(entry.make(), served, viewers)
+            encoder = entry.make()
+            return served if served and served.encoder is encoder else _seen(LoadedModel(encoder), viewers)
         known: Mapping[Stamp, str] = served.refused if served else {}
         refused: dict[Stamp, str] = {}
         for folder in entry.folders:
@@ -164,28 +164,19 @@ class LiveModels:
             try:
                 if now in known:
                     refused[now] = known[now]
-                else:
-                    return _seen(self._read(entry, folder, served, now, refused), viewers)
+                    continue
+                encoder = self._models.read(folder, served.encoder if served else None)
+                probe = [] if encoder.card.queries else ["a dog"]  # galleries' embeddings are checked as they are made
+                if not np.isfinite(encoder.encode_text(probe)).all():
+                    raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")
+                epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None
+                return _seen(LoadedModel(encoder, now, int(epoch[1]) if epoch else None, refused), viewers)
             except CheckpointError as error:
                 logger.warning("%s", error)
                 refused[now] = str(error).replace(f"{folder.parent}/", "")  # the epoch's folder name suffices
         if served is None:
             raise CheckpointError(next(iter(refused.values())))
         return served if refused == known else replace(served, refused=refused)
-
-    def _read(
-        self, entry: CatalogEntry, folder: Path, served: LoadedModel | None, now: Stamp, refused: Mapping[Stamp, str]
-    ) -> LoadedModel:
-        encoder = self._models.read(folder, served.encoder if served else None)
-        probe = [] if encoder.card.queries else ["a dog"]  # embeddings of galleries are checked as they are made
-        if not np.isfinite(encoder.encode_text(probe)).all():
-            raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")
-        epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None
-        return LoadedModel(encoder, now, int(epoch[1]) if epoch else None, refused)
-
-
-def _from_outside(encoder: Encoder, served: LoadedModel | None, viewers: Iterable[Viewer]) -> LoadedModel:
-    return served if served and served.encoder is encoder else _seen(LoadedModel(encoder), viewers)
 
 
 def _seen(model: LoadedModel, viewers: Iterable[Viewer]) -> LoadedModel:

@@ -1,10 +1,8 @@
 """Which caption fits? Several lines scored for one clip or picture by each system: the opposite question of search."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
-
-import numpy as np
+from typing import Any
 
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.negation.parse.query import Query
@@ -13,12 +11,11 @@ from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_query import embed_reference
 from nt2vr.search.exclusion import scores_of
 from nt2vr.search.references import Reference
-from nt2vr.search.searcher import Asked, Panel, Searcher
-from nt2vr.search.strategies import Vector, searched
+from nt2vr.search.searcher import Asked, Searcher
+from nt2vr.search.strategies import searched
 from nt2vr.search.systems import System
 
 MIN_LINES, MAX_LINES = 2, 8
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -79,39 +76,27 @@ def match(
         raise ConfigError(f"Give {MIN_LINES} to {MAX_LINES} captions to choose among, not {len(lines):,}.")
     video = searcher.video(shown.video_id) if shown.video_id else None
     panel = searcher.panel(systems, strengths=strengths, literal=literal)
-    clips = {name: embed_reference(model.encoder, shown, model.view(searcher)) for name, model in panel.loaded.items()}
+    views = {name: model.view(searcher) for name, model in panel.loaded.items()}
+    clips = {name: embed_reference(encoder, shown, views[name]) for name, encoder in panel.encoders.items()}
 
     def scored(query: Asked) -> tuple[Query, list[float | None]]:
         assert isinstance(query, Query), "lines are texts"
-        return query, _scores(searcher, panel, query, clips, shown.video_id)
+        scores: list[float | None] = []
+        for system, parts in zip(panel.systems, searcher.parts(query, panel), strict=True):
+            gallery, clip = views[system.model], clips[system.model]
+            vector, exclusion = searched(system.strategy, parts, gallery.embeddings)
+            if exclusion and exclusion.focus is not None and video:
+                clip = gallery.clips(exclusion, [gallery.row_of[video.video_id]])[0]
+            scores.append(None if vector is None else round(float(scores_of(clip, vector, exclusion)), 4))
+        return query, scores
 
-    found = list(_all(searcher.each(lines, panel, scored)))
+    found = []
+    for number, each in enumerate(searcher.each(lines, panel, scored), 1):
+        if isinstance(each, Nt2vrError):
+            raise type(each)(f"Line {number}: {each}")
+        found.append(each)
     queries = tuple(query for query, _ in found)
     verdicts = tuple(searcher.judge(query, video) if video else None for query in queries)
     by_system = zip(panel.systems, zip(*(scores for _, scores in found), strict=True), strict=True)
     judged_by = "captions" if any(verdicts) and searcher.judge is judge_by_captions else ""
     return Match(queries, verdicts, tuple(Scored(system, scores) for system, scores in by_system), judged_by)
-
-
-def _all(results: Iterable[T | Nt2vrError]) -> Iterator[T]:
-    """Raise the first error, with the number of its line."""
-    for number, each in enumerate(results, 1):
-        if isinstance(each, Nt2vrError):
-            raise type(each)(f"Line {number}: {each}")
-        yield each
-
-
-def _scores(
-    searcher: Searcher, panel: Panel, query: Query, clips: Mapping[str, Vector], video_id: str
-) -> list[float | None]:
-    """Score one line with each system; `clips` has the clip, or else the picture, as each model sees it."""
-    scores: list[float | None] = []
-    for system, parts in zip(panel.systems, searcher.parts(query, panel), strict=True):
-        gallery = panel.loaded[system.model].view(searcher)
-        vector, exclusion = searched(system.strategy, parts, gallery.embeddings)
-        if exclusion and exclusion.focus is not None and video_id:
-            clip = gallery.clips(exclusion, [gallery.row_of[video_id]])[0]
-        else:
-            clip = np.asarray(clips[system.model])
-        scores.append(None if vector is None else round(float(scores_of(clip, vector, exclusion)), 4))
-    return scores

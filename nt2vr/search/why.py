@@ -95,28 +95,20 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     strategy = ranking.system.strategy
     asked = with_words(query, ranking.read_as) if ranking.read_as else query
     variants = list(_variants(asked, STRATEGIES[strategy].uses))
-    tried = variants[:MAX_WORDS]
-    whole, *others = _embedded([asked, *(rest for *_, rest in tried)], encoder, ranking.strength)
+    queries = [asked, *(rest for *_, rest in variants[:MAX_WORDS])]
+    texts = list(dict.fromkeys(text for each in queries for text in texts_of(each)))
+    known = dict(zip(texts, embed_texts(encoder, texts), strict=True))  # in one batch
+    whole, *others = (replace(parts_of(encoder, each, known), strength=ranking.strength) for each in queries)
     found, exclusion = searched(strategy, whole, gallery.embeddings)
     if found is None or not _is_same(_rows(found, exclusion), _rows(vector, ranking.exclusion)):
         return replace(why, notice=NOT_BY_TEXT)
-
-    def share(parts: Parts) -> float | None:
+    words = []
+    for (role, place, text, _), parts in zip(variants, others, strict=False):
         without, taken = searched(strategy, parts, gallery.embeddings)
-        return None if without is None else score - float(scores_of(gallery.clips(taken, [row])[0], without, taken))
-
-    words = [
-        Word(role, place, text, share(parts)) for (role, place, text, _), parts in zip(tried, others, strict=True)
-    ]
-    parts = tuple(_parts(asked, whole, strategy, found, exclusion, clip))
-    return replace(why, parts=parts, words=tuple(words), num_left=len(variants) - len(tried))
-
-
-def _embedded(queries: Sequence[Query], encoder: Encoder, strength: float) -> list[Parts]:
-    """Embed the texts of queries in one batch."""
-    texts = list(dict.fromkeys(text for query in queries for text in texts_of(query)))
-    known = dict(zip(texts, embed_texts(encoder, texts), strict=True))
-    return [replace(parts_of(encoder, query, known), strength=strength) for query in queries]
+        left = None if without is None else float(scores_of(gallery.clips(taken, [row])[0], without, taken))
+        words.append(Word(role, place, text, None if left is None else score - left))
+    shown = tuple(_parts(asked, whole, strategy, found, exclusion, clip))
+    return replace(why, parts=shown, words=tuple(words), num_left=len(variants) - len(words))
 
 
 def _variants(asked: Query, roles: Sequence[Role]) -> Iterator[tuple[Role, int, str, Query]]:
@@ -154,46 +146,33 @@ def _is_same(rows: Sequence[Vector], others: Sequence[Vector]) -> bool:
 def _parts(
     asked: Query, embedded: Parts, strategy: str, whole: Vector, exclusion: Exclusion | None, clip: Vector
 ) -> Iterator[Part]:
-    """Return the parts' similarities, and the weights with which the system's parts make up its score."""
-    parts = _named(asked, embedded)
-    if exclusion is not None and len(exclusion.unwanted):
-        weights, above = _rectified([role for role, *_ in parts], exclusion, clip)
-    else:
-        roles = STRATEGIES[strategy].uses
-        used = [place for place, (role, *_) in enumerate(parts) if role in roles]
-        basis = np.stack([parts[place][2] for place in used]).astype(np.float64)
-        shares = np.linalg.lstsq(basis.T, whole.astype(np.float64), rcond=None)[0]
-        weights, above = dict(zip(used, shares.tolist(), strict=True)), {}
-    for place, (role, text, vector) in enumerate(parts):
-        if role != "anchor" or place in weights:
-            yield Part(role, text, float(clip @ vector), weights.get(place), above.get(place, 0.0))
+    """Return the parts' similarities, and the weights with which the system's parts make up its score.
 
-
-def _named(asked: Query, embedded: Parts) -> list[tuple[Role, str, Vector]]:
-    """List the parts that a query has: role, text and embedding."""
+    Of an exclusion, the wanted part has 1, the unwanted part that exceeds tau most -alpha, and the others 0.
+    """
     named: list[tuple[Role, str, Vector | None]] = [
         ("sentence", asked.text, embedded.sentence),
         ("wanted", " ".join(asked.wanted), embedded.wanted),
         *(("unwanted", text, vector) for text, vector in zip(asked.unwanted, embedded.unwanted, strict=True)),
         ("anchor", "", embedded.anchor if asked.unwanted else None),
     ]
-    return [(role, text, vector) for role, text, vector in named if vector is not None]
-
-
-def _rectified(roles: Sequence[Role], exclusion: Exclusion, clip: Vector) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the parts' weights by place, and the similarities from which they count.
-
-    The wanted part has 1, the unwanted part that exceeds tau most -alpha, and the others 0.
-    """
-    excess = exclusion.excess(clip @ exclusion.unwanted.T)
-    unwanted = [place for place, role in enumerate(roles) if role == "unwanted"]
-    above = dict(zip(unwanted, np.broadcast_to(np.asarray(exclusion.tau), excess.shape).tolist(), strict=True))
-    weights = {
-        place: 1.0 if role == "wanted" else 0.0 for place, role in enumerate(roles) if role in ("wanted", "unwanted")
-    }
-    if excess.any():
-        weights[unwanted[int(excess.argmax())]] = -exclusion.weight
-    return weights, above
+    parts = [(role, text, vector) for role, text, vector in named if vector is not None]
+    weights, above = dict[int, float](), dict[int, float]()
+    if exclusion is not None and len(exclusion.unwanted):
+        excess = exclusion.excess(clip @ exclusion.unwanted.T)
+        unwanted = [place for place, (role, *_) in enumerate(parts) if role == "unwanted"]
+        above = dict(zip(unwanted, np.broadcast_to(np.asarray(exclusion.tau), excess.shape).tolist(), strict=True))
+        weights = {place: float(role == "wanted") for place, (role, *_) in enumerate(parts) if "wanted" in role}
+        if excess.any():
+            weights[unwanted[int(excess.argmax())]] = -exclusion.weight
+    else:
+        used = [place for place, (role, *_) in enumerate(parts) if role in STRATEGIES[strategy].uses]
+        basis = np.stack([parts[place][2] for place in used]).astype(np.float64)
+        shares = np.linalg.lstsq(basis.T, whole.astype(np.float64), rcond=None)[0]
+        weights = dict(zip(used, shares.tolist(), strict=True))
+    for place, (role, text, vector) in enumerate(parts):
+        if role != "anchor" or place in weights:
+            yield Part(role, text, float(clip @ vector), weights.get(place), above.get(place, 0.0))
 
 
 def scored_backwards(answer: Answer, video_id: str, encoder_of: Callable[[str], Encoder]) -> tuple[float | None, ...]:
