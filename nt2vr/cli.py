@@ -703,10 +703,36 @@ def get_model(name: str, /, *, machine: Machine = THIS) -> None:
 
 
 @models.command(name=["remove", "rm"])
-def remove_model(name: str, /, *, machine: Machine = THIS) -> None:
-    """Delete a downloaded, imported or pulled model."""
-    machine.catalog().remove(name)
+def remove_model(name: str, /, *, force: bool = False, machine: Machine = THIS) -> None:
+    """Delete a downloaded, imported or pulled model.
+
+    Args:
+        force: also a model that others cannot be read without
+    """
+    machine.catalog().remove(name, force)
     _say(f"{name} is removed.")
+
+
+@app.command(name="export")
+def export_model(model: str, folder: Path, /, *, machine: Machine = THIS) -> None:
+    """Write a model as a folder that open_clip loads by itself, with the weights that it shares with its base.
+
+    Args:
+        model: checkpoint folder, or a model's name in the app
+        folder: new folder
+    """
+    from nt2vr.models.difference import export_checkpoint
+
+    export_checkpoint(_checkpoint_folder(model, machine), expanded(folder))
+    _say(f"{model} is in {folder}.")
+
+
+def _checkpoint_folder(model: str, machine: Machine) -> Path:
+    """Return a checkpoint folder, given itself or by a model's name."""
+    from nt2vr.models.card import CARD
+
+    folder = expanded(model)
+    return folder if (folder / CARD).is_file() else machine.catalog().folder(model)
 
 
 @app.command(name="import")
@@ -767,13 +793,10 @@ def push(
         repository: OWNER/NAME on the Hub; created if it is new
         licence: such as mit, the default for shipped models only
     """
-    from nt2vr.models.card import CARD
     from nt2vr.models.hub import push as upload
     from nt2vr.settings import ASSETS
 
-    folder = expanded(checkpoint)
-    if not (folder / CARD).is_file():
-        folder = machine.catalog().folder(checkpoint)
+    folder = _checkpoint_folder(checkpoint, machine)
     shipped = folder.absolute().is_relative_to(ASSETS.absolute())
     _say(upload(folder, repository, private, licence or ("mit" if shipped else "")))
 

@@ -93,6 +93,7 @@ class Validator:
             tokenizer=learner.tokenizer,
             pooling=learner.pooling,
             words=learner.words,
+            base=config.base_folder,
         )
 
 

@@ -21,6 +21,8 @@ INTO_SPACES = (PROJECTED, UNIT_PROJECTED)
 LEARNT = (SEQUENCE, UNIT_SEQUENCE, ATTENTION, *INTO_SPACES)
 POOLINGS = (*FIXED, *LEARNT)
 OF_RAW = (RAW_MEAN, SEQUENCE, PROJECTED)  # poolings of frames as the tower returns them
+WEIGHTS = "open_clip_model.safetensors"
+DIFFERENCE = "difference.safetensors"  # instead of WEIGHTS: the tensors that its base does not have
 HEAD = "head.safetensors"  # weights of a pooling that learns
 WORDS = "words.safetensors"  # weights of a text side that reads words
 FUSION = "fusion.safetensors"  # weights of a trained fusion
@@ -37,6 +39,8 @@ class Card:
 
     Attributes:
         base: name of the model that training started from; empty for random weights.
+        difference: about the file DIFFERENCE: the whole "model" that has the other tensors, and its "fingerprint";
+            empty where WEIGHTS has all.
         image_size: side of a frame in pixels; stored, so that frames can be decoded before torch is imported.
         pooling: name in `POOLINGS`: how frame embeddings become a video's embedding.
         head: about the file HEAD of a pooling that learns: "fingerprint", and "heads" of attention.
@@ -62,6 +66,7 @@ class Card:
     name: Annotated[str, Field(min_length=1)]
     objective: str = ""
     base: str = ""
+    difference: Mapping[str, str] = field(default_factory=dict)
     frames: Annotated[int, Field(gt=0)] = 8
     image_size: int = DEFAULT_SIZE
     pooling: Annotated[str, Field(pattern=f"^({'|'.join(POOLINGS)})$")] = MEAN
@@ -88,6 +93,11 @@ class Card:
     visual_settings: str = ""
     text_settings: str = ""
     precision: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """Identify the weights of both towers, and a tokenizer of its own."""
+        return f"{self.visual_fingerprint} {self.text_fingerprint}"
 
     @property
     def framing(self) -> Framing:

@@ -150,11 +150,11 @@ class Catalog:
             raise ConfigError(f"{quoted(name)} is no checkpoint folder, but a model from outside. Choose another one.")
         return folders[0]
 
-    def read(self, folder: Path, like: Encoder | None = None) -> Encoder:
-        """Load a checkpoint folder and verify its fingerprints, the visual one alone if `like` is given."""
+    def read(self, folder: Path) -> Encoder:
+        """Load a checkpoint folder and verify its fingerprints."""
         if (folder / EMBEDDINGS).is_file():
             return PrecomputedEncoder(folder)
-        return read_checkpoint(folder, self.device, verify=like is None, like=like)
+        return read_checkpoint(folder, self.device, verify=True)
 
     def load(self, name: str) -> Encoder:
         """Load the model of a name; raises as `find` and `read_checkpoint` do."""
@@ -189,12 +189,29 @@ class Catalog:
                 fetch(self.home / f"{architecture}--{tag}", architecture, tag, progress, announce)
         return full_name
 
-    def remove(self, name: str) -> None:
-        """Delete a downloaded, imported or pulled model; a ConfigError refuses shipped ones and training runs."""
+    def standing_on(self, name: str) -> list[str]:
+        """List the models and runs that hold only what differs from a model, and cannot be read without it."""
+        card = self.card(name)
+        others = {other: each.folders for other, each in self.entries().items() if each.kind in ("model", "run")}
+        cards = ((other, self._card(folder)) for other, folders in others.items() for folder in folders)
+        needs = (other for other, each in cards if each and each.difference.get("fingerprint") == card.fingerprint)
+        return list(dict.fromkeys(needs))
+
+    def remove(self, name: str, force: bool = False) -> None:
+        """Delete a downloaded, imported or pulled model.
+
+        A ConfigError refuses shipped ones and training runs, and, unless forced, a model that others stand on.
+        """
         entry = self.find(name)
         folder = self.folder(name)
         if entry.kind in ("run", "epoch") or folder.parent != self.home:
             raise ConfigError(f"{quoted(name)} was not downloaded or imported, so it is not removed from here.")
+        if not force and (others := self.standing_on(name)):
+            others_named = ", ".join(map(quoted, others))
+            raise ConfigError(
+                f"Without {quoted(name)}, {others_named} cannot be used any more. Remove or export them first, or add "
+                "--force."
+            )
         doomed = folder.with_name(f".{folder.name}.removed")
         shutil.rmtree(doomed, ignore_errors=True)  # of a process that was killed
         folder.rename(doomed)  # from here on, it is no model any more

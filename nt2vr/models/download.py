@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, quoted
+from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, quoted, reason_of
 from nt2vr.files import check_free
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import build_model, check_text_tower, load_weights, write_checkpoint
+from nt2vr.models.checkpoint import build_model, check_text_tower, write_checkpoint
 from nt2vr.models.hub import SPARE_BYTES, RemoteFile, remote_files, transfer
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer, needs_file
 from nt2vr.progress import Progress
@@ -135,7 +135,10 @@ def fetch(folder: Path, architecture: str, tag: str, progress: Progress, announc
         path = weights.cached or transfer(weights, partial, progress, doing)
         tokenizer = load_tokenizer(partial, model_cfg["text_cfg"])
         model = build_model(model_cfg, preprocess_cfg)
-        load_weights(model, path)
+        try:
+            open_clip.load_checkpoint(model, str(path), weights_only=True)
+        except Exception as error:  # damaged files fail in many ways: in zip, pickle, safetensors, or as missing keys
+            raise CheckpointError(f"{path} cannot be loaded ({reason_of(error)}). Delete it and try again.") from error
         card = Card(name=name, objective="contrastive", data=f"{tag}, by open_clip")
         write_checkpoint(folder, model, model_cfg, preprocess_cfg, card, fp16=False, tokenizer=tokenizer)
     except CheckpointError as error:

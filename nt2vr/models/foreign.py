@@ -5,7 +5,7 @@ Files are untrusted: only tensors are read, no code in them runs, and a child of
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -19,7 +19,6 @@ from nt2vr.models.card import CONFIG, MAX_FRAMES, SEQUENCE, Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import (
     build_model,
-    check_finite,
     check_text_tower,
     read_checkpoint,
     read_configs,
@@ -31,7 +30,7 @@ from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.tensor_names import Found, find_clip, some_of
 from nt2vr.models.tokenizer import TOKENIZER, VOCABULARY, load_tokenizer, needs_file
 from nt2vr.models.untrusted import run_child, try_out, unchecked_folder
-from nt2vr.models.weights import UNUSABLE
+from nt2vr.models.weights import UNUSABLE, check_finite
 from nt2vr.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def _import(files: list[Path], models: Catalog, hidden: Path, options: ImportOpt
         told = {**architecture.model_cfg, "quick_gelu": options.activation == QUICK_GELU}
         architecture = replace(architecture, model_cfg=told)
     model_cfg = architecture.model_cfg
-    tokenizer = _tokenizer(architecture, file)
+    tokenizer = _tokenizer(architecture, files)
     model = _filled(architecture, found.weights, file)
     progress(2, 3, f"writing {name}")
     form = found.form
@@ -149,11 +148,11 @@ def _import(files: list[Path], models: Catalog, hidden: Path, options: ImportOpt
 
 
 def _content(files: list[Path]) -> Any:
-    """Read a file, or the parts of a model as one."""
+    """Read a file, or the parts of a model as one; what differs from a base, the first, replaces what that has."""
     first, *others = [read_tensors(each) for each in files]
     if isinstance(first, Object) and not first.state:
         raise more_than_tensors(files[0], "an object instead of a dict")
-    return first if not others else {key: value for part in (first, *others) for key, value in part.items()}
+    return first if not others else {key: value for part in (*others, first) for key, value in part.items()}
 
 
 def _remark(architecture: _Architecture, found: Found, card: Card, options: ImportOptions) -> str:
@@ -309,14 +308,14 @@ def _read_beside(file: Path, name: str) -> dict[str, Any]:
     return {}
 
 
-def _tokenizer(architecture: _Architecture, file: Path) -> Any:
-    """Read the tokenizer of a text tower: open_clip's own, next to the file, or of the model that a person named."""
+def _tokenizer(architecture: _Architecture, files: Sequence[Path]) -> Any:
+    """Read the tokenizer of a text tower: open_clip's own, next to a file, or of the model that a person named."""
     text_cfg = architecture.model_cfg["text_cfg"]
-    folder = file.parent if (file.parent / TOKENIZER).is_file() else architecture.folder
+    folder = next((each.parent for each in files if (each.parent / TOKENIZER).is_file()), architecture.folder)
     if folder is None and needs_file(text_cfg):
         name = quoted(text_cfg["hf_tokenizer_name"])
         raise ConfigError(
-            f"The model needs the tokenizer {name}. Put its {TOKENIZER} next to {file.name}, or name a model here "
+            f"The model needs the tokenizer {name}. Put its {TOKENIZER} next to {files[0].name}, or name a model here "
             "that has it: --model."
         )
     return load_tokenizer(folder, text_cfg)

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import CheckpointError, reason_of
+from nt2vr.models.card import DIFFERENCE, WEIGHTS, read_card
+from nt2vr.models.difference import whole_folder
 
 SUFFIXES = (".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".tar")
 IN_FOLDERS = (  # in the order in which a folder is searched
@@ -52,13 +54,16 @@ class Object:
 
 
 def files_of_model(path: Path) -> list[Path]:
-    """Return the files of a model's weights: the file itself, or those in a folder, parts included.
+    """Return the files of a model's weights: the file itself, or those in a folder, parts and its base's included.
 
     A CheckpointError says what else it is: a missing file, one part of several, a Git LFS pointer, a web page.
     """
     if path.is_dir():
         found = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
-        files = _model_among(found, path)
+        if path / DIFFERENCE in found:
+            files = [path / DIFFERENCE, whole_folder(path, read_card(path)) / WEIGHTS]
+        else:
+            files = _model_among(found, path)
     elif (part := PART.search(path.name)) and path.is_file() and part[1] != "00001":
         raise CheckpointError(f"{path.name} is one of {int(part[1])} parts of a model. Import their folder.")
     else:

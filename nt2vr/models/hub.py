@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from pebble import concurrent
@@ -21,17 +22,20 @@ from nt2vr.files import check_free, check_writable, is_disk_full, parse_json
 from nt2vr.models.card import (
     CARD,
     CONFIG,
+    DIFFERENCE,
     DRAWINGS,
     FUSION,
     HEAD,
     MAX_FRAMES,
     MAX_HEAD,
+    WEIGHTS,
     WORDS,
     Card,
     read_card,
     write_card,
 )
-from nt2vr.models.checkpoint import WEIGHTS, identified, read_checkpoint, read_model
+from nt2vr.models.checkpoint import identified, read_checkpoint, read_model
+from nt2vr.models.difference import export_checkpoint, whole_folder
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
 from nt2vr.models.untrusted import run_child, try_out, unchecked_folder
 from nt2vr.progress import Progress, silent
@@ -52,6 +56,7 @@ LIMITS = {  # bytes of the files of a checkpoint, in the order in which they are
     FUSION: 256 << 20,  # 80 MB for two layers of 2,048 units at 4,096 dimensions
     HEAD: MAX_HEAD,
     WORDS: MAX_HEAD,
+    DIFFERENCE: 8 << 30,
     WEIGHTS: 8 << 30,
 }
 MAX_IMAGE_SIZE = 1024  # pixels
@@ -152,18 +157,19 @@ def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> 
 
 
 def push(folder: Path, repository: str, private: bool = True, licence: str = "") -> str:
-    """Upload a checkpoint folder, with a README made from its card; return the address of the repository."""
+    """Upload a checkpoint as a whole model, with a README made from its card; return the address of the repository."""
     check_repository(repository)
     hub = open_hub(write=True)
     card = read_checkpoint(folder, verify=True).card
-    files: dict[str, Path | bytes] = {file: folder / file for file in LIMITS if (folder / file).is_file()}
-    files["README.md"] = readme_of(card, repository, licence).encode()
-    with hub_errors(repository):
+    readme = readme_of(card, repository, licence)
+    with hub_errors(repository), TemporaryDirectory() as parent:
         from huggingface_hub import CommitOperationAdd  # noqa: PLC0415  see `open_hub`
 
         first_answer(hub.whoami)
+        export_checkpoint(folder, whole := Path(parent) / "model")
         address = hub.create_repo(repository, private=private, exist_ok=True)
-        operations = [CommitOperationAdd(name, file) for name, file in files.items()]
+        operations = [CommitOperationAdd(name, whole / name) for name in LIMITS if (whole / name).is_file()]
+        operations.append(CommitOperationAdd("README.md", readme.encode()))
         hub.create_commit(repository, operations, commit_message=f"Push {card.name}")
     return str(address)
 
@@ -252,12 +258,13 @@ def pull(
     with unchecked_folder(home) as hidden:
         try:
             for remote in wanted:
-                if remote.name == WEIGHTS:  # the large one, and the last
+                if remote.name in (DIFFERENCE, WEIGHTS):  # the large one, and the last
                     has_card = (hidden / CARD).exists()
                     name = name or checked(read_card(hidden).name if has_card else repository.partition("/")[2])
                 transfer(remote, hidden, progress, f"downloading {remote.name}")
             shutil.rmtree(hidden / ".cache", ignore_errors=True)
-            size = (hidden / WEIGHTS).stat().st_size
+            base = whole_folder(hidden, read_card(hidden)) if (hidden / DIFFERENCE).is_file() else hidden
+            size = sum(remote.size for remote in wanted) + (base / WEIGHTS).stat().st_size
             card: Card = run_child(_try_pulled, hidden.absolute(), size=size, name="The checkpoint")
         except CheckpointError as error:
             place = str(hidden.absolute())
@@ -272,7 +279,7 @@ def _files_to_pull(repository: str) -> list[RemoteFile]:
     """List the files of a checkpoint on the Hub; a CheckpointError refuses what is none, or too large."""
     files = remote_files(repository)
     for name in (CONFIG, WEIGHTS):
-        if name not in files:
+        if name not in files and not (name == WEIGHTS and {CARD, DIFFERENCE} <= files.keys()):
             raise CheckpointError(f"{repository} has no {name}. Choose one in open_clip's safetensors format.")
     wanted = [files[name] for name in LIMITS if name in files]
     for file in wanted:

@@ -4,7 +4,7 @@ It reads no files (see `checkpoint`) and resizes nothing (see `picture.fit`). Im
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
 from itertools import pairwise
@@ -17,13 +17,12 @@ from nt2vr.models.card import MEAN, QUERY_SCORED, UNIT_PROJECTED, Card
 from nt2vr.models.device import autocast, precision_of
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
-from nt2vr.models.tokenizer import digest_of
-from nt2vr.models.weights import shapes_of
 from nt2vr.negation.parse.tokens import EMOJI
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+    from nt2vr.models.difference import SharedWeights
     from nt2vr.models.fusion import Fusion
     from nt2vr.models.words import Words
 
@@ -75,9 +74,10 @@ class OpenClipEncoder:
     """An open_clip model in eval mode with its tokenizer and card.
 
     Attributes:
-        config: the configuration that open_clip builds such a model from; None if unknown.
         cached_texts: embeddings of the latest texts; replaced, never modified, so that threads need no lock.
         pooling: of frame embeddings; stays where it is, like `words`, when the model is moved to another device.
+        folded: a ResNet's visual tower with its BatchNorms folded; None for other towers.
+        shared: weights of its base, which stay in memory as long as a model needs them.
         frame_dim: length of a frame's embedding, or of a video's features; that of a video is `embed_dim`.
     """
 
@@ -86,26 +86,24 @@ class OpenClipEncoder:
         model: Any,
         tokenizer: Any,
         card: Card,
-        config: Mapping[str, Any] | None = None,
-        folded: Any = None,
         pooling: "nn.Module | None" = None,
         words: "Words | None" = None,
+        folded: Any = None,
     ) -> None:
         """Put the model in eval mode (BatchNorm) and wrap its current weights; it stays on its device.
 
-        A pooling without weights may be left out; `folded` is what `_fold_batch_norms` returned, if known.
+        A pooling without weights may be left out, and `folded` if it is unknown.
         """
         from nt2vr.models.pooling import Projection, fixed_pooling  # noqa: PLC0415  imports torch
 
         self._model = model.eval()
-        self._visual = _fold_batch_norms(model.visual) if folded is None else folded
+        self.folded = _fold_batch_norms(model.visual) if folded is None else folded
+        self.shared: SharedWeights | None = None
         self._tokenizer = tokenizer
-        self.tokenizer_digest = digest_of(tokenizer)
         self._device = model.logit_scale.device
         self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
         self.cached_texts: dict[str, NDArray[np.float32]] = {}
         self.card = replace(card.framed(Framing.of(self._preprocess)), precision=precision_of(self._device.type))
-        self.config = config
         self.fusion: Fusion | None = None
         self.name = card.name
         self.num_frames = card.frames
@@ -177,7 +175,7 @@ class OpenClipEncoder:
             batch = torch.tensor(frames[start : start + BATCH_SIZE], device=self._device)
             with torch.inference_mode(), autocast(self._device.type, self.card.precision):
                 pixels = normalise_frames(batch, self._preprocess["mean"], self._preprocess["std"])
-                encode = self._model.encode_image if self._visual is None else self._visual
+                encode = self._model.encode_image if self.folded is None else self.folded
                 embeddings = encode(pixels).float()
                 embeddings = normalize(embeddings, dim=-1) if self.card.normalises_frames else embeddings
                 parts.append(embeddings.cpu().numpy())
@@ -189,32 +187,6 @@ class OpenClipEncoder:
         weights = next(self.pooling.parameters(), torch.empty(0))
         with torch.inference_mode():
             return np.asarray(self.pooling(torch.from_numpy(frame_embeddings).to(weights.device)).cpu(), np.float32)
-
-    def with_weights(
-        self,
-        weights: Mapping[str, "Tensor"],
-        card: Card,
-        pooling: "nn.Module | None" = None,
-        words: "Words | None" = None,
-    ) -> "OpenClipEncoder":
-        """Copy the encoder with other weights, in float32; an equal visual tower is shared, not copied.
-
-        The result equals that of building the model from its configuration, in a tenth of the time.
-        """
-        import torch  # noqa: PLC0415  the page is up before torch is
-
-        own = self._model.state_dict()
-        if wrong := shapes_of(weights).items() ^ shapes_of(own).items():
-            raise RuntimeError(f"other tensors, such as {min(wrong)[0]}")
-        weights = {name: tensor.to(self._device) for name, tensor in weights.items()}
-        visual = {name: tensor for name, tensor in weights.items() if name.startswith("visual.")}
-        shared = all(torch.equal(own[name], each) for name, each in visual.items() if each.is_floating_point())
-        model = deepcopy(self._model, {id(self._model.visual): self._model.visual} if shared else {})
-        if shared:
-            weights = {name: tensor for name, tensor in weights.items() if name not in visual}
-        model.load_state_dict(weights, strict=not shared)
-        folded = self._visual if shared else None
-        return OpenClipEncoder(model, self._tokenizer, card, self.config, folded, pooling, words)
 
     def unpooled(self) -> "OpenClipEncoder":
         """Return the encoder with videos as their frames' embeddings (..., F, D), under keys of their own.
@@ -235,16 +207,13 @@ class OpenClipEncoder:
     def move_to(self, device: str) -> None:
         """Move the model to another device, in place; nothing else may be using it."""
         self._model.to(device)
-        if self._visual is not None:
-            self._visual.to(device)
+        if self.folded is not None:
+            self.folded.to(device)
         self._device = self._model.logit_scale.device
 
     def set_precision(self, name: str) -> None:
         """Encode in one of PRECISIONS, whichever suits the device; nothing else may be using the encoder."""
         self.card = replace(self.card, precision=name)
-
-    def shares_visual_tower(self, other: "OpenClipEncoder") -> bool:
-        return self._model.visual is other._model.visual
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
         """List the words with a token that training never touched (its row is all zero), or that `words` lacks."""

@@ -9,6 +9,8 @@ from tempfile import TemporaryDirectory
 
 from nt2vr.errors import ConfigError
 from nt2vr.files import check_writable
+from nt2vr.models.card import DIFFERENCE
+from nt2vr.models.difference import export_checkpoint
 from nt2vr.models.hub import check_repository, first_answer, hub_errors, open_hub
 from nt2vr.settings import ASSETS, DOCS, PACKAGE, project_version
 
@@ -100,6 +102,8 @@ def _pinned(requirements: str) -> str:
 def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
     """Write the Space's tree into a new folder, or into a clone of the Space, where files of earlier versions go.
 
+    Models that share their base's weights become whole, as open_clip reads them.
+
     A ConfigError refuses a folder that has other contents, or cannot be written to.
     """
     check_writable(folder)
@@ -116,6 +120,10 @@ def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
     for name, file in {**files, ATTRIBUTES: attributes.encode()}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(_content(file))
+    for model in {file.parent for file in (folder / "assets").rglob(DIFFERENCE)}:
+        export_checkpoint(model, whole := model.with_name(f"{model.name}-whole"))
+        shutil.rmtree(model)
+        whole.rename(model)
 
 
 def publish(repository: str, files: Files, private: bool = True) -> str:

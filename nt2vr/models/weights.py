@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from torch import Size, Tensor, nn
 
 Module = TypeVar("Module", bound="nn.Module")
+SCALARS = ("logit_scale", "logit_bias")  # of shape () or (1,), and no part of a fingerprint
 UNUSABLE = (  # raised by JSON, safetensors, torch and open_clip
     *(OSError, SafetensorError, ArithmeticError, AssertionError, AttributeError),
     *(LookupError, RuntimeError, TypeError, ValueError),
@@ -43,6 +45,33 @@ def filled(module: Module, weights: Mapping[str, "Tensor"], what: str) -> Module
         raise ValueError(f"{min(wrong)[0]} does not fit {what}")
     module.load_state_dict(weights, assign=True)
     return module.eval()
+
+
+def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
+    """Refuse weights that are not finite; `source` is the file or folder they are read from or written to."""
+    for name, tensor in weights.items():
+        if not tensor.isfinite().all():
+            raise CheckpointError(f"A weight in {source} is not finite ({name}). Choose an earlier checkpoint.")
+
+
+def visual_fingerprint(weights: Mapping[str, "Tensor"]) -> str:
+    """Hash the visual tower of a state dict, see `text_fingerprint`."""
+    return _fingerprint({name: tensor for name, tensor in weights.items() if name.startswith("visual.")})
+
+
+def text_fingerprint(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> str:
+    """Hash the text tower of a state dict, by its values in float32, with its tokenizer's `digest_of`.
+
+    Tensors that embeddings do not depend on (temperature, counters) are left out.
+    """
+    return _fingerprint({name: each for name, each in weights.items() if not name.startswith("visual.")}, tokenizer)
+
+
+def _fingerprint(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> str:
+    digest = blake2b(digest_size=16)
+    hash_into(digest, {n: t for n, t in weights.items() if t.is_floating_point() and n not in SCALARS})
+    digest.update(tokenizer.encode())
+    return digest.hexdigest()
 
 
 def hash_into(digest: Any, weights: Mapping[str, "Tensor"]) -> None:

@@ -17,8 +17,8 @@ import numpy as np
 
 from nt2vr.errors import CheckpointError, Nt2vrError
 from nt2vr.files import stamp
+from nt2vr.models.card import DIFFERENCE, WEIGHTS
 from nt2vr.models.catalog import EPOCH, Catalog, CatalogEntry
-from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 
@@ -158,14 +158,14 @@ class LiveModels:
         known: Mapping[Stamp, str] = served.refused if served else {}
         refused: dict[Stamp, str] = {}
         for folder in entry.folders:
-            now = folder, *stamp(folder, folder / WEIGHTS)
+            now = folder, *stamp(folder, folder / WEIGHTS, folder / DIFFERENCE)
             if served is not None and now == served.stamp:
                 break
             try:
                 if now in known:
                     refused[now] = known[now]
                     continue
-                encoder = self._models.read(folder, served.encoder if served else None)
+                encoder = self._models.read(folder)
                 probe = [] if encoder.card.queries else ["a dog"]  # galleries' embeddings are checked as they are made
                 if not np.isfinite(encoder.encode_text(probe)).all():
                     raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")

@@ -9,7 +9,6 @@ from typing import Any
 import httpx
 import pytest
 
-from nt2vr.models.checkpoint import WEIGHTS
 from tests.app.conftest import token_of
 from tests.conftest import STRANGER, RunningApp
 from tests.tiny import write_tiny
@@ -18,6 +17,8 @@ pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
 
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
+
+from nt2vr.models.card import WEIGHTS
 
 TOOLS = {"search", "understand", "list_systems", "list_galleries"}
 

@@ -10,7 +10,7 @@ import safetensors.torch
 import torch
 from playwright.sync_api import Page, expect
 
-from nt2vr.models.checkpoint import WEIGHTS
+from nt2vr.models.card import WEIGHTS
 from tests.browser.actions import MODELS_MS, choose, columns, follow, open_menu
 from tests.conftest import RunningApp
 from tests.paths import ROOT

@@ -20,8 +20,8 @@ from safetensors.torch import save
 
 from nt2vr.cli import main
 from nt2vr.errors import AccessError, CheckpointError, ConfigError, DownloadError
+from nt2vr.models.card import WEIGHTS
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.models.download import OFFERED, download_all
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.tokenizer import TOKENIZER

@@ -23,8 +23,8 @@ from nt2vr.cli import main
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError
 from nt2vr.models import hub as hub_module
 from nt2vr.models import untrusted
-from nt2vr.models.card import CARD, CONFIG, read_card, write_card
-from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint
+from nt2vr.models.card import CARD, CONFIG, WEIGHTS, read_card, write_card
+from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.hub import pull, push
 from nt2vr.models.tokenizer import TOKENIZER
 from nt2vr.progress import Progress

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import open_clip
 import pytest
 import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
@@ -90,15 +91,20 @@ def test_the_written_tree_keeps_every_binary_file_and_no_other_in_lfs(tmp_path: 
     assert main(["publish", "space", "--folder", str(folder)]) == 0
     files = space_files()
     written = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-    assert written.keys() == files.keys() | {".gitattributes"}
-    assert all(path.read_bytes() == content(files[name]) for name, path in written.items() if name in files)
+    models = {name for name in written if name.startswith("assets/models/")}
+    assert written.keys() - models == {name for name in files if not name.startswith("assets/models/")} | {
+        ".gitattributes"
+    }
+    assert all(written[name].read_bytes() == content(files[name]) for name in written.keys() & files.keys() - models)
+    for model in (folder / "assets" / "models").iterdir():
+        open_clip.create_model_and_transforms(f"local-dir:{model}")  # whole, without code of ours
     git = ["git", "-C", str(folder)]
     subprocess.run([*git, "init", "--quiet"], check=True)
     command = [*git, "check-attr", "--stdin", "-z", "filter"]
-    answer = subprocess.run(command, input="\0".join(files), capture_output=True, text=True, check=True).stdout
+    answer = subprocess.run(command, input="\0".join(written), capture_output=True, text=True, check=True).stdout
     fields = answer.split("\0")
     kept = {name for name, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"}
-    assert kept == {name for name, file in files.items() if b"\0" in content(file)}
+    assert kept == {name for name, path in written.items() if b"\0" in path.read_bytes()}
     assert not (ROOT / ".gitattributes").exists()  # a clone of the project works without LFS
 
     (folder / "nt2vr" / "gone.py").write_text("of an older version")
@@ -130,8 +136,12 @@ def test_a_space_is_published_and_published_again(
         assert capsys.readouterr().out == f"{hub.endpoint}/spaces/tester/nt2vr\n"
         space = hub.repositories["spaces/tester/nt2vr"]
         assert space.private
-        expected = {name: content(file) for name, file in space_files().items()}
-        assert {name: data for name, data in space.files.items() if name != ".gitattributes"} == expected
+        sent, expected = space.files, {name: content(file) for name, file in space_files().items()}
+        whole = {name for name in sent.keys() ^ expected.keys() if name != ".gitattributes"}
+        assert all(name.startswith("assets/models/") for name in whole)
+        assert all(
+            sent[name] == expected[name] for name in sent.keys() & expected.keys() if name[-10:] != "nt2vr.json"
+        )
 
         space.files["nt2vr/gone.py"] = b"of an older version"
         assert main(["publish", "space", "tester/nt2vr", "--zero-gpu"]) == 0

@@ -18,10 +18,11 @@ from datetime import datetime
 from pathlib import Path
 
 import trainer
-from nt2vr.errors import ConfigError, Nt2vrError, RunError
+from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, RunError
 from nt2vr.files import check_free
 from nt2vr.media.store import LIMITS, Limit, evict, used_s
-from nt2vr.models.checkpoint import WEIGHTS
+from nt2vr.models.card import WEIGHTS, read_card
+from nt2vr.models.difference import whole_folder
 from nt2vr.registry import pick
 from nt2vr.settings import training_devices, training_environment
 from trainer.config import TrainConfig, load_config, resolved, save_config
@@ -234,9 +235,10 @@ class RunManager:
 
 def _estimated_bytes(config: TrainConfig) -> int:
     """Estimate what a run writes: its checkpoints, its saved state twice while it is replaced, and frames."""
-    weights = config.base_folder / WEIGHTS if config.base_folder else None
-    has_own = weights is not None and weights.is_file() and config.train != "fusion"  # which links to its base's
-    size = weights.stat().st_size if weights is not None and has_own else SMALL_BYTES
+    size = SMALL_BYTES
+    if (base := config.base_folder) and config.train != "fusion":  # which links to its base's
+        with suppress(OSError, CheckpointError):
+            size = (whole_folder(base, read_card(base)) / WEIGHTS).stat().st_size
     kept = min(config.epochs, config.keep_checkpoints + 2) if config.keep_checkpoints else config.epochs
     return size * (kept + 2 * STATE_FACTOR) + FRAMES_BYTES
 

@@ -8,9 +8,8 @@ import pytest
 
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.files import write_json
-from nt2vr.models.card import CARD, Card, write_card
+from nt2vr.models.card import CARD, WEIGHTS, Card, write_card
 from nt2vr.models.catalog import BEST, Catalog, CatalogEntry
-from nt2vr.models.checkpoint import WEIGHTS
 from tests.tiny import write_tiny
 
 

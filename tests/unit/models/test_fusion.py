@@ -9,9 +9,7 @@ import torch
 
 from nt2vr.errors import CheckpointError
 from nt2vr.models.card import FUSION, MAX_HEAD
-from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion, read_fusion, save_fusion
-from tests.tiny import write_tiny
 
 DIM = 16
 
@@ -110,15 +108,6 @@ def test_a_saved_fusion_answers_as_before(tmp_path: Path, hidden: int, blocks: i
     assert read.fingerprint == fusion.fingerprint
     assert (read.hidden, read.blocks) == (hidden, blocks)
     assert (read.combine(*parts, tokens, frames) == fusion.combine(*parts, tokens, frames)).all()
-
-
-def test_a_swapped_model_has_its_own_fusion(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        write_tiny(tmp_path / name)
-    save_fusion(tmp_path / "two", some_fusion())
-    one = read_checkpoint(tmp_path / "one")
-    assert read_checkpoint(tmp_path / "two", like=one).fusion is not None
-    assert read_checkpoint(tmp_path / "one", like=read_checkpoint(tmp_path / "two")).fusion is None
 
 
 def test_a_damaged_or_foreign_fusion_is_refused_in_one_sentence(tmp_path: Path) -> None:

@@ -122,9 +122,6 @@ def test_a_checkpoint_brings_its_words_along(spaces: int, tmp_path: Path) -> Non
     assert encoder.pool(frames.reshape(2, 2, 16)).shape == (2, encoder.embed_dim) == (2, 6 * spaces)
     assert encoder.unseen_words("a boy's drums, flute") == ("flute",)
     assert encoder.reads(NOT_DRUMMING) == "boy playing drum"
-    again = read_checkpoint(tmp_path / "one", like=encoder)
-    assert again.shares_visual_tower(encoder)
-    np.testing.assert_array_equal(again.encode_text(["a boy", "a drum"]), found)
 
 
 def test_open_clip_loads_the_towers_of_the_same_folder(tmp_path: Path) -> None:

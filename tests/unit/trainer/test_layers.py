@@ -7,8 +7,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
+from nt2vr.models.card import WEIGHTS, Card
+from nt2vr.models.checkpoint import build_model, read_checkpoint, write_checkpoint
 from nt2vr.models.tokenizer import load_tokenizer
 from tests.tiny import TINY
 from tests.training import run_training

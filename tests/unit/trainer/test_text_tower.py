@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file
 
 from nt2vr.models import short_text
-from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_model, write_checkpoint
+from nt2vr.models.card import WEIGHTS, Card
+from nt2vr.models.checkpoint import read_checkpoint, read_model, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.world.claims import Claim

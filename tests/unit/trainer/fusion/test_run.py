@@ -16,9 +16,9 @@ from nt2vr.evaluation.covr_data import covr_files
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
-from nt2vr.models.card import read_card
+from nt2vr.models.card import WEIGHTS, read_card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint
+from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.search.embed_clips import embed_gallery

@@ -1,0 +1,180 @@
+"""Checkpoints stored as their difference from a base: they equal the whole model, and name a base that is missing."""
+
+import gc
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import open_clip
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.models.card import CARD, DIFFERENCE, WEIGHTS, Card, read_card, write_card
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.checkpoint import read_checkpoint, read_model, write_checkpoint
+from nt2vr.models.difference import export_checkpoint
+from nt2vr.models.foreign import ImportOptions, import_checkpoint
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from tests.paths import ROOT
+from tests.tiny import TINY, tiny_model, write_anew
+
+TEXTS = ["a dog and not a cat", "a man playing the guitar"]
+FRAMES = np.random.default_rng(0).integers(0, 255, (4, 64, 64, 3), dtype=np.uint8)
+
+
+def write_tuned(folder: Path, base: Path | None, seed: int = 1, name: str = "Tuned", visual: bool = False) -> Card:
+    """Write the tiny model with another last layer of its text tower, or of both towers."""
+    model = tiny_model().half().float()
+    with torch.no_grad():
+        model.text_projection += 0.1 * torch.randn(16, 16, generator=torch.Generator().manual_seed(seed))
+        if visual:
+            model.visual.conv1.weight += 0.1
+    return write_checkpoint(folder, model, TINY, {}, Card(name, base="Base", frames=2), base=base)
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    write_anew(tmp_path / "models" / "base", "Base")
+    return tmp_path / "models"
+
+
+def assert_equal(one: OpenClipEncoder, other: OpenClipEncoder) -> None:
+    np.testing.assert_array_equal(one.encode_text(TEXTS), other.encode_text(TEXTS))
+    np.testing.assert_array_equal(one.encode_frames(FRAMES), other.encode_frames(FRAMES))
+
+
+@pytest.mark.parametrize("visual", [False, True])
+def test_a_difference_equals_the_whole_model(models: Path, tmp_path: Path, visual: bool) -> None:
+    run = tmp_path / "runs" / "night" / "checkpoints" / "epoch_001"  # finds its base in models
+    card, whole_card = (
+        write_tuned(run, models / "base", visual=visual),
+        write_tuned(tmp_path / "whole", None, visual=visual),
+    )
+    assert not (run / WEIGHTS).exists()
+    assert sum(file.stat().st_size for file in run.iterdir()) < 0.05 * (models / "base" / WEIGHTS).stat().st_size
+    assert (card.fingerprint, card.visual_key, card.text_key) == (
+        whole_card.fingerprint,
+        whole_card.visual_key,
+        whole_card.text_key,
+    )
+    one, whole = read_model(run)[0].state_dict(), read_model(tmp_path / "whole")[0].state_dict()
+    assert one.keys() == whole.keys() and all(one[name].equal(whole[name]) for name in whole)
+    assert_equal(read_checkpoint(run, verify=True), read_checkpoint(tmp_path / "whole", verify=True))
+
+
+def test_models_on_one_base_share_its_tensors_in_memory(models: Path) -> None:
+    for seed in (1, 2):
+        write_tuned(models / str(seed), models / "base", seed, f"Tuned {seed}")
+    first, second, base = (read_checkpoint(models / name) for name in ("1", "2", "base"))
+    for name, tensor in base._model.state_dict().items():
+        changed = name in ("text_projection", "logit_scale") or name.endswith("num_batches_tracked")
+        for other in (first, second):
+            assert changed or other._model.state_dict()[name].data_ptr() == tensor.data_ptr()
+    assert base.folded is first.folded is second.folded
+    shared = first.shared
+    del first, second, base
+    gc.collect()
+    assert read_checkpoint(models / "1").shared is shared  # as long as anybody uses them
+    trained = read_model(models / "1")[0]
+    with torch.no_grad():
+        trained.token_embedding.weight += 1  # a training changes nobody else's
+    assert_equal(read_checkpoint(models / "1", verify=True), read_checkpoint(models / "1"))
+
+
+def test_what_starts_from_a_difference_stands_on_the_whole_base(models: Path, tmp_path: Path) -> None:
+    write_tuned(models / "first", models / "base", 1, "First")
+    card = write_tuned(models / "second", models / "first", 2, "Second")
+    assert card.difference["model"] == "Base"
+    shutil.rmtree(models / "first")
+    assert read_checkpoint(models / "second", verify=True).name == "Second"
+
+
+def test_a_checkpoint_that_would_not_find_its_base_or_shares_little_is_whole(
+    models: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    write_tuned(elsewhere / "tuned", models / "base")
+    write_checkpoint(models / "new", tiny_model(5), TINY, {}, Card("New", frames=2), base=models / "base")
+    for folder in (elsewhere / "tuned", models / "new"):
+        assert (folder / WEIGHTS).is_file() and not read_card(folder).difference
+
+
+def test_a_base_that_is_missing_or_changed_is_named_in_one_sentence(models: Path) -> None:
+    write_tuned(models / "tuned", models / "base")
+    card = read_card(models / "base")
+    (models / "base").rename(models / ".base")
+    with pytest.raises(CheckpointError, match=r"only what differs from the model 'Base', which is not here\."):
+        read_checkpoint(models / "tuned")
+    write_anew(models / "base", "Base", seed=3)
+    with pytest.raises(CheckpointError, match=r"from the model 'Base', whose weights are others now\."):
+        read_model(models / "tuned")
+    write_card(models / "base", card)  # and does not tell
+    with pytest.raises(CheckpointError, match="do not match its card"):
+        read_checkpoint(models / "tuned", verify=True)
+    (models / "base" / CARD).write_text("[")
+    (models / ".base").rename(models / "restored")
+    read_checkpoint(models / "tuned", verify=True)
+
+
+def test_a_base_is_removed_only_by_force_while_others_stand_on_it(models: Path, tmp_path: Path) -> None:
+    write_tuned(models / "tuned", models / "base")
+    write_tuned(tmp_path / "runs" / "night" / "checkpoints" / "epoch_001", models / "base", 2)
+    catalog = Catalog([models], runs=tmp_path / "runs")
+    with pytest.raises(ConfigError, match=r"Without 'Base', 'Tuned', 'night' cannot be used any more"):
+        catalog.remove("Base")
+    assert catalog.load("Tuned").name == "Tuned"
+    catalog.remove("Base", force=True)
+    with pytest.raises(CheckpointError, match="which is not here"):
+        catalog.load("Tuned")
+    catalog.remove("Tuned")
+    assert catalog.names() == ["night", "night · epoch 1"]
+
+
+def test_an_exported_model_is_whole_and_open_clip_loads_it(models: Path, tmp_path: Path) -> None:
+    write_tuned(models / "tuned", models / "base")
+    export_checkpoint(models / "tuned", tmp_path / "out")
+    write_tuned(tmp_path / "whole", None)
+    exported, whole = (load_file(tmp_path / name / WEIGHTS) for name in ("out", "whole"))
+    assert exported.keys() == whole.keys() and all(exported[name].equal(whole[name]) for name in whole)
+    assert not read_card(tmp_path / "out").difference and not (tmp_path / "out" / DIFFERENCE).exists()
+    model, *_ = open_clip.create_model_and_transforms(f"local-dir:{tmp_path / 'out'}")
+    encoded = model.eval().encode_text(open_clip.get_tokenizer(f"local-dir:{tmp_path / 'out'}")(TEXTS), normalize=True)
+    np.testing.assert_allclose(encoded.detach(), read_checkpoint(models / "tuned").encode_text(TEXTS), atol=1e-6)
+    with pytest.raises(CheckpointError, match="already exists"):
+        export_checkpoint(models / "tuned", tmp_path / "out")
+
+
+def test_a_shipped_model_keeps_its_tokenizer_when_it_is_exported(tmp_path: Path) -> None:
+    shipped = ROOT / "assets" / "models" / "clip-neg"
+    export_checkpoint(shipped, tmp_path / "out")
+    assert read_card(tmp_path / "out") == replace(read_card(shipped), difference={})
+    one, other = read_checkpoint(shipped, verify=True), read_checkpoint(tmp_path / "out", verify=True)
+    np.testing.assert_array_equal(one.encode_text(TEXTS), other.encode_text(TEXTS))
+
+
+def test_a_difference_from_elsewhere_is_imported_with_its_base_or_refused(models: Path, tmp_path: Path) -> None:
+    write_tuned(run := tmp_path / "runs" / "night" / "checkpoints" / "epoch_001", models / "base")
+    catalog = Catalog([models], runs=tmp_path / "runs")
+    name = import_checkpoint(run, catalog, ImportOptions("Mine", frames=2)).name
+    np.testing.assert_array_equal(catalog.load(name).encode_text(TEXTS), read_checkpoint(run).encode_text(TEXTS))
+    assert (catalog.folder(name) / WEIGHTS).is_file()
+    shutil.copytree(run, foreign := tmp_path / "elsewhere" / "tuned")
+    (told := json.loads((foreign / CARD).read_text()))["difference"]["fingerprint"] = "another"
+    (foreign / CARD).write_text(json.dumps(told))
+    with pytest.raises(CheckpointError, match="from the model 'Base'"):
+        import_checkpoint(foreign, catalog)
+
+
+def test_a_damaged_difference_is_refused(models: Path) -> None:
+    write_tuned(models / "tuned", models / "base")
+    file = models / "tuned" / DIFFERENCE
+    save_file({**load_file(file), "text_projection": torch.full((16, 16), torch.nan)}, file)
+    with pytest.raises(CheckpointError, match="not finite"):
+        read_checkpoint(models / "tuned")
+    file.unlink()
+    with pytest.raises(CheckpointError, match="cannot be loaded"):
+        read_checkpoint(models / "tuned")
