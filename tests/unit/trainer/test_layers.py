@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file
 
 from nt2vr.models.card import WEIGHTS, Card
-from nt2vr.models.checkpoint import build_model, read_checkpoint, write_checkpoint
+from nt2vr.models.checkpoint import build_model, read_checkpoint, read_configs, write_checkpoint
 from nt2vr.models.tokenizer import load_tokenizer
 from tests.tiny import TINY
 from tests.training import run_training
@@ -76,7 +76,7 @@ def test_added_layers_stand_evenly_among_the_base_s_and_change_no_embedding(
 def test_added_layers_learn_and_their_checkpoint_has_them(tmp_path: Path, config: TrainConfig) -> None:
     run = run_training(config, tmp_path / "run")
     trained = read_checkpoint(run.checkpoint(1), verify=True)
-    assert trained.config is not None and trained.config["model_cfg"]["text_cfg"]["layers"] == 3
+    assert read_configs(run.checkpoint(1))[0]["text_cfg"]["layers"] == 3
     base = read_checkpoint(Path(config.base))
     assert trained.visual_fingerprint == base.visual_fingerprint
     out = Learner(config).model.transformer.resblocks[2].attn.out_proj.weight
