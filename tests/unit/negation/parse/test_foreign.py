@@ -26,6 +26,8 @@ DATA = Path(__file__).parent / "data" / "families.jsonl"
         "không có chó",
         "dog aber keine cat",
         "犬が海辺を走る",
+        "koira ilman hihnaa",
+        "anjing tanpa tali",
     ],
 )
 def test_a_query_in_another_language_gets_a_notice(text: str) -> None:
@@ -42,6 +44,8 @@ def test_a_query_in_another_language_gets_a_notice(text: str) -> None:
         "crème brûlée",
         "a sin city poster",
         "horse eating hay",
+        "doggo zoomies",
+        "messi ronaldo",
     ],
 )
 def test_names_and_loan_words_get_none(text: str) -> None:
