@@ -39,8 +39,6 @@ class Card:
 
     Attributes:
         base: name of the model that training started from; empty for random weights.
-        difference: about the file DIFFERENCE: the whole "model" that has the other tensors, and its "fingerprint";
-            empty where WEIGHTS has all.
         image_size: side of a frame in pixels; stored, so that frames can be decoded before torch is imported.
         pooling: name in `POOLINGS`: how frame embeddings become a video's embedding.
         head: about the file HEAD of a pooling that learns: "fingerprint", and "heads" of attention.
@@ -53,6 +51,8 @@ class Card:
         composition: weights of covr combinations, chosen on validation data; see `nt2vr.search.references.Weights`.
         fusion: about the file FUSION, see `nt2vr.models.fusion`: "hidden" units (0: linear), "blocks" of
             cross-attention, "weights", "data", "metrics" and "fingerprint".
+        difference: about the file DIFFERENCE: the whole "model" that has the other tensors, and its "fingerprint";
+            empty where WEIGHTS has all.
         shifts: of a training with the loss `vfc`: how often each verb phrase (lemmas of verb and noun) was a negative,
             changed captions included, for each time that it was a positive; 1 in a batch of captions as they are.
         created: ISO 8601, UTC.
@@ -66,7 +66,6 @@ class Card:
     name: Annotated[str, Field(min_length=1)]
     objective: str = ""
     base: str = ""
-    difference: Mapping[str, str] = field(default_factory=dict)
     frames: Annotated[int, Field(gt=0)] = 8
     image_size: int = DEFAULT_SIZE
     pooling: Annotated[str, Field(pattern=f"^({'|'.join(POOLINGS)})$")] = MEAN
@@ -81,6 +80,7 @@ class Card:
     exclusion: Mapping[str, FiniteFloat | list[str]] = field(default_factory=dict)
     composition: Mapping[str, FiniteFloat] = field(default_factory=dict)
     fusion: Mapping[str, Any] = field(default_factory=dict)
+    difference: Mapping[str, str] = field(default_factory=dict)
     shifts: Mapping[str, FiniteFloat] = field(default_factory=dict)
     notes: str = ""
     created: str = ""

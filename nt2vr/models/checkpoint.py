@@ -110,7 +110,7 @@ def write_checkpoint(
     pooling = fixed_pooling(card) if pooling is None else pooling
     weights, head = (_stored(each.state_dict(), fp16, folder) for each in (model, pooling))
     of_words = _stored(words.state_dict(), fp16, folder) if words else {}
-    changed: Mapping[str, Tensor] = {}
+    changed: dict[str, Tensor] = {}
     if base and (difference := difference_from(base, folder, model.state_dict(), weights)):
         weights, changed = difference.weights, difference.changed
         card = replace(card, difference=difference.entry)
@@ -204,7 +204,8 @@ def _empty_model(configs: str) -> Any:
     from torch.random import fork_rng  # noqa: PLC0415  the page is up before torch is
 
     with fork_rng(devices=[]):
-        model = _random_model(*json.loads(configs), "cpu")
+        model_cfg, preprocess_cfg = json.loads(configs)
+        model = _random_model(model_cfg, preprocess_cfg, "cpu")
     model.load_state_dict({name: tensor.to("meta") for name, tensor in model.state_dict().items()}, assign=True)
     return model
 

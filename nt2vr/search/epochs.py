@@ -75,9 +75,8 @@ class RunEpochs:
         """
         system = replace(like, model=f"{self.run} · epoch {epoch}" if epoch else base)
         try:
-            encoder = searcher.live.encoder(self.run if epoch else base)
-            if epoch:
-                encoder = searcher.models.read(searcher.models.folder(system.model), encoder)
+            models = searcher.models
+            encoder = models.read(models.folder(system.model)) if epoch else searcher.live.encoder(base)
             panel = replace(panel, systems=(system,), loaded={system.model: LoadedModel(encoder)})
             return searcher.answer(query, panel).rankings[0]
         except Nt2vrError as error:

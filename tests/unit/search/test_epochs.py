@@ -30,10 +30,10 @@ class Models:
     def folder(self, name: str) -> Path:
         return Path(name)
 
-    def read(self, folder: Path, like: str) -> str:
+    def read(self, folder: Path) -> str:
         if folder.name.endswith("3"):
             raise CheckpointError("The checkpoint is gone.")
-        return f"{folder} like {like}"
+        return str(folder)
 
 
 class Searcher:
@@ -66,7 +66,7 @@ def test_epochs_are_missing_that_are_not_kept_and_see_clips_as_the_newest_does()
 
 def test_an_epoch_is_asked_by_its_checkpoint_and_the_base_as_it_is_loaded_with_the_strategy_of_the_column() -> None:
     found = [ranked(epoch, System("run", "boolean", 0.5)) for epoch in (1, 0)]
-    assert [each.hits[0].video_id for each in found] == ["run · epoch 1 like <run>", "<CLIP>"]
+    assert [each.hits[0].video_id for each in found] == ["run · epoch 1", "<CLIP>"]
     assert found[0].system == System("run · epoch 1", "boolean", 0.5)
 
 
