@@ -6,7 +6,7 @@ independent observations, and intervals would be too narrow. Composed queries wh
 units of their own. The gallery is not resampled: an interval says how much a figure depends on the choice of queries.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import erfc, sqrt
@@ -64,8 +64,13 @@ def intervals_of_means(values: Array, units: Units) -> list[Interval | None]:
         M intervals; None for a column whose values are all equal, which no resampling tells apart from certainty.
     """
     sums, counts = _by_unit(values, units)
-    means = np.concatenate([(weights @ sums) / (weights @ counts)[:, None] for weights in _resamples(len(counts))])
-    lows, highs = np.percentile(means, [(100 - LEVEL) / 2, (100 + LEVEL) / 2], axis=0)
+    rng, count, means = np.random.default_rng(SEED), len(counts), list[Array]()
+    rows = max(1, CHUNK // count)
+    for start in range(0, RESAMPLES, rows):
+        drawn = rng.integers(0, count, (min(rows, RESAMPLES - start), count))
+        weights = np.stack([np.bincount(row, minlength=count) for row in drawn]).astype(np.float64)
+        means.append((weights @ sums) / (weights @ counts)[:, None])
+    lows, highs = np.percentile(np.concatenate(means), [(100 - LEVEL) / 2, (100 + LEVEL) / 2], axis=0)
     is_constant = (values == values[:1]).all(axis=0)
     return [
         None if constant else Interval(float(low), float(high))
@@ -102,20 +107,17 @@ def sign_flip_p(differences: Array, units: Units) -> float:
     sums = sums[sums != 0]
     if not len(sums):
         return 1.0
-    if len(sums) <= EXACT_UP_TO:
-        signs = np.array(list(product((-1, 1), repeat=len(sums))), np.float64)
-        return float(_as_large(signs @ sums, sums).mean())
     if len(sums) > NORMAL_FROM:
         return erfc(abs(float(sums.sum())) / sqrt(2 * float(sums @ sums)))
-    signs = np.random.default_rng(SEED).choice((-1.0, 1.0), (RESAMPLES, len(sums)))
-    return (1 + int(_as_large(signs @ sums, sums).sum())) / (1 + RESAMPLES)  # the observed signs are one combination
-
-
-def _as_large(sums: Array, observed: Array) -> NDArray[np.bool_]:
-    """Compare with the observed sum; rounding must not tell equal ones apart."""
-    slack = 1e-9 * float(np.abs(observed).sum())
-    large: NDArray[np.bool_] = np.abs(sums) >= abs(float(observed.sum())) - slack
-    return large
+    is_exact = len(sums) <= EXACT_UP_TO
+    if is_exact:
+        signs = np.array(list(product((-1, 1), repeat=len(sums))), np.float64)
+    else:
+        signs = np.random.default_rng(SEED).choice((-1.0, 1.0), (RESAMPLES, len(sums)))
+    slack = 1e-9 * float(np.abs(sums).sum())  # rounding must not tell equal sums apart
+    as_large = np.abs(signs @ sums) >= abs(float(sums.sum())) - slack
+    # the observed signs are one of the combinations
+    return float(as_large.mean()) if is_exact else (1 + int(as_large.sum())) / (1 + RESAMPLES)
 
 
 def _by_unit(values: Array, units: Units) -> tuple[Array, Array]:
@@ -124,15 +126,3 @@ def _by_unit(values: Array, units: Units) -> tuple[Array, Array]:
     counts = np.bincount(places).astype(np.float64)
     columns = [np.bincount(places, column) for column in np.asarray(values, np.float64).T]
     return np.stack(columns, axis=1), counts
-
-
-def _resamples(count: int) -> Iterator[Array]:
-    """Draw `count` units with replacement, RESAMPLES times: how often each is drawn, in blocks (B, count)."""
-    rng = np.random.default_rng(SEED)
-    rows = max(1, CHUNK // count)
-    for start in range(0, RESAMPLES, rows):
-        drawn = rng.integers(0, count, (min(rows, RESAMPLES - start), count))
-        weights = np.empty(drawn.shape)
-        for row, units in zip(weights, drawn, strict=True):
-            row[:] = np.bincount(units, minlength=count)
-        yield weights

@@ -21,7 +21,6 @@ from nt2vr.progress import Job, Progress, Runner, silent
 from nt2vr.search.systems import System
 from nt2vr.world import WORLD
 
-BUILT_IN = (WORLD, GALLERY)
 MAX_SYSTEMS = 32  # of one evaluation, without controls: each takes memory, time and space in the report
 
 
@@ -81,12 +80,19 @@ class Evaluations:
         return self._runner.run(work, data.name, [system.name for system in chosen])
 
     def evaluate(self, data: Data, systems: Sequence[System], progress: Progress) -> Report:
-        """Evaluate systems in this thread, and return the report without archiving it."""
-        benchmark = self._benchmark(data, self._reads(systems), progress)
-        return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress)
+        """Evaluate systems in this thread, and return the report without archiving it.
 
-    def _reads(self, systems: Sequence[System]) -> frozenset[str]:
-        return frozenset(self._models.card(system.model).features for system in systems)
+        Built-in benchmarks are cached: the world's 10,000 queries take 5 s.
+        """
+        reads = frozenset(self._models.card(system.model).features for system in systems)
+        benchmark = self._built.get(data) if reads == FRAMES else None
+        if benchmark is None:
+            progress(0, 0, "reading the data")
+            places = (self._folder, self._decoder, self._cache, progress, self._libraries)
+            benchmark = load_benchmark(data, *places, reads)
+        if data.name in (WORLD, GALLERY):
+            self._built[data] = benchmark
+        return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress)
 
     def evaluate_covr(self, data: CovrData, encoder: Encoder, progress: Progress) -> Report:
         """Evaluate pictures plus texts in this thread, and return the report without archiving it."""
@@ -101,13 +107,3 @@ class Evaluations:
             raise ConfigError("The built-in world has no test server. Name the folder of CIRR.")
         benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache, progress)
         return write_submission(benchmark, encoder, system, file, progress)
-
-    def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress) -> Benchmark:
-        """Load a benchmark; built-in ones are cached: the world's 10,000 queries take 5 s."""
-        if data in self._built and reads == FRAMES:
-            return self._built[data]
-        progress(0, 0, "reading the data")
-        benchmark = load_benchmark(data, self._folder, self._decoder, self._cache, progress, self._libraries, reads)
-        if data.name in BUILT_IN:
-            self._built[data] = benchmark
-        return benchmark

@@ -39,6 +39,7 @@ BREAKDOWN = (
     "random gives one as large in 5 % of cases. Of 20 groups without any difference, about one is not within noise by "
     f"chance. Words with fewer than {SMALLEST} queries are joined."
 )
+WIDTHS = [115, 85, 182, 182, 182, 165]  # pixels: no head and no interval breaks
 SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
 SPLITS = ("test", "validation", "train", "all")
 
@@ -156,7 +157,9 @@ class ReportParts:
             label = "Breakdown: where the two systems differ by more than noise"
             with fold(label, elem_id="evaluate-breakdowns") as self.breakdown:
                 self.measure = gr.Dropdown([HARD_PAIRS], value=HARD_PAIRS, label="Measure", elem_id="evaluate-measure")
-                self.groups = gr.Dataframe(interactive=False, wrap=True, elem_id="evaluate-groups")
+                self.groups = gr.Dataframe(
+                    interactive=False, wrap=True, column_widths=WIDTHS, elem_id="evaluate-groups"
+                )
                 gr.Markdown(BREAKDOWN)
             self.queries = template("evaluate-queries", {})
             self.review = template("review", {})  # the query under review, in a dialog
