@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         submit_covr,
         understand,
     )
-    from nt2vr.evaluation.covr_data import CovrData
+    from nt2vr.evaluation.covr import CovrData
     from nt2vr.evaluation.sources import Data
     from nt2vr.models.card import Card
     from nt2vr.models.encoder import Encoder

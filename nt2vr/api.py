@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from nt2vr.evaluation.covr_data import CovrData
+from nt2vr.evaluation.covr import CovrData
 from nt2vr.evaluation.protocol import with_controls
 from nt2vr.evaluation.sources import Data
 from nt2vr.files import expanded

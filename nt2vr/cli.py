@@ -547,7 +547,7 @@ def covr(
         system: what --submit writes: a row of the table
     """
     from nt2vr import api
-    from nt2vr.evaluation.covr_data import CovrData
+    from nt2vr.evaluation.covr import CovrData
 
     chosen, where = CovrData(data, split, queries), (machine.data_dir, machine.device)
     with progress_bar() as progress:

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, cue_of, row_array
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, content_of, cue_of, embed_files, row_array
 from nt2vr.evaluation.measures import KS, LENIENT
-from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.store import Cache

@@ -19,8 +19,17 @@ import numpy as np
 from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.features import Features
 from nt2vr.datasets.load import load_dataset
-from nt2vr.evaluation.benchmark import NO_CAPTION, Benchmark, JudgedQuery, Vectors, cue_of, row_array
-from nt2vr.evaluation.media import content_of, embed_features, embed_files
+from nt2vr.evaluation.benchmark import (
+    NO_CAPTION,
+    Benchmark,
+    JudgedQuery,
+    Vectors,
+    content_of,
+    cue_of,
+    embed_features,
+    embed_files,
+    row_array,
+)
 from nt2vr.files import expanded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache

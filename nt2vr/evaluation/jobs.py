@@ -7,8 +7,7 @@ from pathlib import Path
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.benchmark import Benchmark
-from nt2vr.evaluation.covr import covr_report, write_submission
-from nt2vr.evaluation.covr_data import CovrData, benchmark_for
+from nt2vr.evaluation.covr import CovrData, benchmark_for, covr_report, write_submission
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.sources import FRAMES, GALLERY, Data, load_benchmark

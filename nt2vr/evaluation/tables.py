@@ -8,8 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 from nt2vr.errors import counted
-from nt2vr.evaluation.covr import ALL, CEILING, CIRR_MEAN, FIRST, KS
-from nt2vr.evaluation.covr_data import SEEN, UNSEEN
+from nt2vr.evaluation.covr import ALL, CEILING, CIRR_MEAN, FIRST, KS, SEEN, UNSEEN
 from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.measures import BOTH_WAYS, EMPTY, HONEST, OTHERS, PAPER, Column, Group
 from nt2vr.evaluation.report import Report

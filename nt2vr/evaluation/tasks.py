@@ -29,9 +29,8 @@ from typing import Any, NamedTuple
 
 from nt2vr.datasets.files import VIDEO_SUFFIXES, Files, files_below, read_json, stem, text
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, content_of, cue_of, embed_files, row_array
 from nt2vr.evaluation.measures import KINETICS_VERB, LENIENT
-from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.files import expanded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video

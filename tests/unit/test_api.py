@@ -104,7 +104,7 @@ def test_an_evaluation_has_metrics_and_tables_and_is_saved(tmp_path: Path) -> No
     evaluation = nt2vr.evaluate(data, ["tiny", nt2vr.System("tiny", "boolean", 0.5)], tmp_path / "data")
     assert list(evaluation.metrics) == ["tiny", "tiny drop", "tiny boolean α 0.5"]
     assert 0 <= evaluation.metrics["tiny"]["original/R@1"] <= 100
-    assert "| tiny drop |" in evaluation.table
+    assert "| tiny drop (control) |" in evaluation.table
     evaluation.save(tmp_path / "out")
     assert (tmp_path / "out" / "table.md").read_text(encoding="utf-8") == evaluation.table
     assert (tmp_path / "out" / "report.json").is_file()

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from nt2vr.datasets.covr import CovrSet, load_covr
 from nt2vr.errors import ConfigError, DatasetError
-from nt2vr.evaluation.covr import EmbeddedQueries, embed_queries
-from nt2vr.evaluation.covr_data import covr_files, covr_world
+from nt2vr.evaluation.covr import EmbeddedQueries, covr_files, covr_world, embed_queries
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder

@@ -11,8 +11,7 @@ from PIL import Image
 
 from nt2vr.datasets.covr import CovrSample, load_covr
 from nt2vr.errors import DatasetError
-from nt2vr.evaluation.covr import embed_queries, outcomes_of, summarise
-from nt2vr.evaluation.covr_data import CovrData, benchmark_for, covr_files
+from nt2vr.evaluation.covr import CovrData, benchmark_for, covr_files, embed_queries, outcomes_of, summarise
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.checkpoint import read_checkpoint

@@ -11,7 +11,7 @@ import pytest
 
 from nt2vr.api import evaluate_covr, submit_covr
 from nt2vr.errors import ConfigError, DatasetError, Nt2vrError
-from nt2vr.evaluation.covr_data import CovrData
+from nt2vr.evaluation.covr import CovrData
 from nt2vr.evaluation.tables import markdown
 from nt2vr.models.precomputed import write_embeddings
 

@@ -9,7 +9,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation import jobs
-from nt2vr.evaluation.covr_data import CovrData
+from nt2vr.evaluation.covr import CovrData
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.sources import Data
 from nt2vr.media.decode import Decoder

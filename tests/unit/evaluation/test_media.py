@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError
-from nt2vr.evaluation.media import embed_files
+from nt2vr.evaluation.benchmark import embed_files
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache

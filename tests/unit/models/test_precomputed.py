@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from nt2vr.cli import main
 from nt2vr.errors import CheckpointError, ConfigError, QueryError
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, embed_files, row_array
 from nt2vr.evaluation.captioned import judged_queries
-from nt2vr.evaluation.media import embed_files
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video

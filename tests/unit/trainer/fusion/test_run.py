@@ -11,8 +11,7 @@ from PIL import Image
 
 from nt2vr.datasets.covr import load_covr
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.covr import embed_queries, vectors_of
-from nt2vr.evaluation.covr_data import covr_files
+from nt2vr.evaluation.covr import covr_files, embed_queries, vectors_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
