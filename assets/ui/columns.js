@@ -33,7 +33,24 @@ const fit = () => {
   style.setProperty("--nt-size", `${Math.floor(best.size)}px`);
 };
 const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden", role: "status" }));
+// Gradio gives the tiles, in their order, the data of other clips. A clip that was shown already keeps its player, which has its
+// picture; a new one shows its poster at once.
+const [isStill, WITH] = [matchMedia("(prefers-reduced-motion: reduce)"), { muted: true, loop: true, playsInline: true, preload: "auto", tabIndex: -1, ariaHidden: "true" }];
+let players = [];
+const seat = () => {
+  const free = players.filter((player) => !player.isConnected);
+  players = [...element.querySelectorAll(".nt-player")].map((place) => {
+    const { src, poster } = place.dataset;
+    if (place.firstChild?.getAttribute("src") === src) return place.firstChild;
+    const kept = free.findIndex((player) => player.getAttribute("src") === src);
+    const player = kept < 0 ? Object.assign(document.createElement("video"), WITH, { poster, src }) : free.splice(kept, 1)[0];
+    place.replaceChildren(player);
+    if (!isStill.matches) player.play().catch(() => {}); // left at once, or forbidden
+    return player;
+  });
+};
 const place = (isNew) => {
+  seat();
   fit();
   const moved = moveClips(isNew);
   if (isNew && !playing) said.textContent = [moved, props.value.said].filter(Boolean).join(" ");
@@ -63,10 +80,6 @@ element.addEventListener("keydown", (event) => {
 watch("value", () => document.dispatchEvent(new Event("nt-answered")));
 
 // With reduced motion, clips play only while hovered.
-if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
-  const still = () => element.querySelectorAll("video").forEach((video) => { video.autoplay = false; video.pause(); });
-  still();
-  watch("value", still);
-  element.addEventListener("mouseover", (event) => { if (event.target.tagName === "VIDEO") event.target.play().catch(() => {}); }); // left at once
-  element.addEventListener("mouseout", (event) => { if (event.target.tagName === "VIDEO") event.target.pause(); });
-}
+const hover = (does) => ({ target }) => { if (isStill.matches && target.tagName === "VIDEO") does(target); };
+element.addEventListener("mouseover", hover((video) => { video.play().catch(() => {}); }));
+element.addEventListener("mouseout", hover((video) => { video.pause(); }));

@@ -12,17 +12,7 @@ element.addEventListener("click", (event) => {
   window.nt2vr.go(link.getAttribute("href"));
   trigger("show", {});
 });
-// First clips load their first frame when they come into view.
-const seen = new IntersectionObserver((entries) => entries.forEach(({ isIntersecting, target }) => {
-  if (isIntersecting && target.dataset.src && target.getAttribute("src") !== target.dataset.src) target.src = target.dataset.src;
-}), { rootMargin: "200px" });
-const observe = () => {
-  seen.disconnect();
-  element.querySelectorAll("video[data-src]").forEach((video) => seen.observe(video));
-};
-observe();
 watch("value", () => {
   // Unfolded details belong to a query, not to its position: close them when the list changes.
   element.querySelectorAll("details[open]").forEach((details) => { details.open = false; });
-  requestAnimationFrame(observe);
 });

@@ -1,6 +1,5 @@
 // Clips fly from their old places to the new ones when systems, the negation or an epoch change, and counters run along.
 const MOVE_MS = 400;
-const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 const placesIn = (column) => new Map([...column.querySelectorAll(".nt-clip")].map((clip) => [
   clip.dataset.id, { left: clip.offsetLeft, top: clip.offsetTop },
 ]));

@@ -5,6 +5,8 @@ from typing import Any
 
 from nt2vr.progress import Job, duration_text, percent_text
 
+OWN_DATA = "data of the owner"  # where a visitor may not learn which
+
 
 def job_view(job: Job[Any] | None, word: str, tell: Callable[[str], str] = str) -> dict[str, Any]:
     """Show a job as plain data for a template; nothing of one that finished.
@@ -21,7 +23,7 @@ def job_view(job: Job[Any] | None, word: str, tell: Callable[[str], str] = str) 
         "number": job.number,
         "state": "preparing" if job.state in ("waiting", "running") and not job.total else job.state,
         "word": state_text(job, word),
-        "subject": tell(job.subject),
+        "subject": job.subject if tell(job.subject) == job.subject else OWN_DATA,
         "models": ", ".join(job.models),
         "doing": f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing,
         "current": tell(job.current),

@@ -16,6 +16,10 @@ from collections.abc import Iterator
 from itertools import filterfalse, islice
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
 from nt2vr.media.preview import write_webm
 from nt2vr.world.captions import captions
 from nt2vr.world.claims import seen_in
@@ -75,9 +79,11 @@ def build(folder: Path) -> Iterator[Path]:
     lines = []
     for scene in choose_scenes():
         draft = clips / "draft.webm"
-        write_webm(render(scene, SIZE, STEPS), draft, FPS, OPTIONS)
+        frames = render(scene, SIZE, STEPS)
+        write_webm(frames, draft, FPS, OPTIONS)
         video_id = hashlib.sha256(draft.read_bytes()).hexdigest()[:10]
         path = draft.rename(clips / f"{video_id}.webm")
+        write_poster(frames, path)
         lines.append(
             {
                 "video_id": video_id,
@@ -89,6 +95,11 @@ def build(folder: Path) -> Iterator[Path]:
         yield path
     manifest = folder / "gallery.jsonl"
     manifest.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def write_poster(frames: NDArray[np.uint8], clip: Path) -> None:
+    """Write the first frame beside a clip, for the page to show until the clip plays."""
+    Image.fromarray(frames[0]).save(clip.with_suffix(".webp"), quality=40, method=6)
 
 
 def main() -> None:

@@ -43,12 +43,9 @@ class Media:
     _lock: Lock = field(default_factory=Lock)
 
     def urls(self, gallery: str, video: Video) -> dict[str, str]:
-        """Return a clip's `src` and `poster`, relative so that the app may be mounted below a path.
-
-        Clips of the built-in gallery have no poster, since they are small and play in every browser.
-        """
+        """Return a clip's `src` and `poster`, relative so that the app may be mounted below a path."""
         if not gallery:
-            return {"src": f"clips/{video.path.name}", "poster": ""}
+            return {"src": f"clips/{video.path.name}", "poster": f"clips/{video.path.stem}.webp"}
         poster, preview = (f"media/{gallery}/{content_key(video)}/{kind}" for kind in KINDS)
         return {"src": preview, "poster": poster}
 

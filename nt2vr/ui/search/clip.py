@@ -49,7 +49,7 @@ def detail_view(
         "verdict": verdict,
         "mark": MARKS.get(verdict, ""),
         "by": f"by {judged_by}" if judged_by else "",
-        "file": (str(video.path) if names_paths else video.path.name) if urls.get("poster") else "",
+        "file": (str(video.path) if names_paths else video.path.name) if video.content else "",
         "time": _time(video, film),
         "captions": list(video.captions),
         "film": dict(film),
@@ -91,7 +91,7 @@ def frame_pictures(video: Video, seen: Seen, urls: Mapping[str, str]) -> list[di
     if video.path.suffix.lower() in PICTURE_SUFFIXES:
         return []
     is_covered = video.end is not None and video.end - video.start <= MAX_SECONDS + SLACK_S
-    if not urls.get("poster") or is_covered:
+    if not video.content or is_covered:  # of the built-in gallery, a clip plays as a whole
         return [{"src": urls["src"], "at": moment} for moment in seen.moments]
     base, count = urls["src"].rpartition("/")[0], seen.num_frames
     return [{"still": f"{base}/frame-{int(moment * count)}-of-{count}.jpg"} for moment in seen.moments]

@@ -130,11 +130,11 @@ class References:
     def _chip(self, chosen: Chosen) -> dict[str, Any]:
         chip = {**asdict(chosen), "percent": round(100 * chosen.weight)}
         if chosen.path:
-            return {**chip, "name": Path(chosen.path).name, "poster": _thumb(self._frames(chosen.path)), "src": ""}
+            return {**chip, "name": Path(chosen.path).name, "poster": _thumb(self._frames(chosen.path))}
         video = self._galleries.searcher(chosen.gallery).video(chosen.clip)
         urls = self._media.urls(chosen.gallery, video)
         name = next(iter(video.captions), "") or video.path.name
-        return {**chip, "name": name, "poster": urls.get("poster", ""), "src": urls["src"]}
+        return {**chip, "name": name, "poster": urls["poster"]}
 
 
 def _thumb(frames: Frames) -> str:

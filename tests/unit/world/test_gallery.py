@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from nt2vr.media.gallery import Gallery, load_gallery
+from nt2vr.media.picture import read_picture
 from nt2vr.media.video import sample_frames
 from nt2vr.models.framing import frame_positions
 from nt2vr.negation.parse.query import Query
@@ -47,7 +48,11 @@ def scenes(gallery: Gallery) -> list[Scene]:
 
 def test_the_manifest_lists_the_files(gallery: Gallery) -> None:
     assert CLIPS_PER_STORY * len(stories()) < len(gallery.videos) < 700
-    assert {video.path for video in gallery.videos} == set((FOLDER / "clips").iterdir())
+    clips = {video.path for video in gallery.videos}
+    assert clips | {path.with_suffix(".webp") for path in clips} == set((FOLDER / "clips").iterdir())
+    for path in sorted(clips)[::100]:  # a poster is its clip's first frame
+        shown, first = read_picture(path.with_suffix(".webp")), sample_frames(path, STEPS)[0]
+        assert np.abs(shown.astype(int) - first.astype(int)).mean() < 6
 
 
 def test_clips_are_small_and_named_by_their_content(gallery: Gallery) -> None:
@@ -104,7 +109,7 @@ def test_rebuilding_is_reproducible_and_removes_old_files(tmp_path: Path, monkey
     (folder / "clips" / "stale.webm").write_bytes(b"from an older build")
     assert list(build(folder)) == first
     assert (folder / "gallery.jsonl").read_bytes() == manifest
-    assert {path.name for path in (folder / "clips").iterdir()} == {path.name for path in first}
+    assert {path.name for path in (folder / "clips").glob("*.webm")} == {path.name for path in first}
     assert all(re.fullmatch(r"[0-9a-f]{10}\.webm", path.name) for path in first)
     built = load_gallery(folder / "gallery.jsonl")
     assert [Scene.from_dict(video.scene or {}) for video in built.videos] == scenes

@@ -16,7 +16,7 @@ from nt2vr.ui.evaluate.report_view import (
     report_view,
     reports_view,
 )
-from nt2vr.ui.web.permissions import WITHHELD, Permissions
+from nt2vr.ui.web.permissions import Permissions
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
 
 
@@ -97,5 +97,5 @@ def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> No
 def test_the_list_names_own_data_to_the_owner_alone() -> None:
     job = Job[str](1, "words:/home/ann/captions.txt", ("CLIP",), state="running")
     stranger, here = (Permissions("a-token-of-the-owner", {"paths": rule}) for rule in ("owner", "everyone"))
-    assert reports_view([], "", job, stranger.teller(None))["job"]["subject"] == WITHHELD
+    assert reports_view([], "", job, stranger.teller(None))["job"]["subject"] == "data of the owner"
     assert reports_view([], "", job, here.teller(None))["job"]["subject"] == job.subject
