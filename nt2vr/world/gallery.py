@@ -33,6 +33,7 @@ from nt2vr.world.things import things
 
 FOLDER = Path("assets/gallery")
 SIZE = 224  # pixels
+POSTER = 168  # pixels; 2 KB
 FPS = 4  # all that is drawn: a clip has STEPS different frames
 OPTIONS = {"crf": "36", "b": "0", "deadline": "good", "cpu-used": "3"}
 CLIPS_PER_STORY = 8
@@ -99,7 +100,8 @@ def build(folder: Path) -> Iterator[Path]:
 
 def write_poster(frames: NDArray[np.uint8], clip: Path) -> None:
     """Write the first frame beside a clip, for the page to show until the clip plays."""
-    Image.fromarray(frames[0]).save(clip.with_suffix(".webp"), quality=40, method=6)
+    first = Image.fromarray(frames[0]).resize((POSTER, POSTER), Image.Resampling.LANCZOS)
+    first.save(clip.with_suffix(".webp"), quality=40, method=6)
 
 
 def main() -> None:

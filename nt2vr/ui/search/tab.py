@@ -76,7 +76,7 @@ def menu_style() -> str:
     """Group the menu of systems by model, and describe each strategy in it."""
     others = "".join(
         f'#systems li[aria-label*=" {name}"]::after {{ content: "{strategy.meaning}"; }}'
-        f'#systems li[aria-label*=" {name}"] {{ padding-left: 42px; border-top: 0; font-weight: 400; }}'
+        f'#systems li[aria-label*=" {name}"] {{ padding-left: 30px; border-top: 0; font-weight: 400; }}'
         for name, strategy in STRATEGIES.items()
         if name != "plain"
     )
