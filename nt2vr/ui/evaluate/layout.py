@@ -24,15 +24,7 @@ OWN_DATA = (
     f"{BUILT_IN_DATA}, the path of a dataset folder or a benchmark's CSV file, words:PATH for captions alone, or "
     f"{COVR}PATH for pictures plus texts: WebVid-CoVR, CIRR, FashionIQ, CIRCO"
 )
-CHOOSE_DATA = script(
-    "chooseData",
-    {
-        "covr": COVR,
-        "world": COVR + WORLD,
-        "builtIn": BUILT_IN,
-        "library": LIBRARY,
-    },
-)
+CHOOSE_DATA = script("chooseData", {"covr": COVR, "world": COVR + WORLD, "builtIn": BUILT_IN, "library": LIBRARY})
 BREAKDOWN = (
     f"The ranges are {LEVEL} % intervals over queries; queries with the same relevant videos count as one. The "
     "difference is taken query by query. It is within noise if its interval includes 0, or if flipping its signs at "
@@ -75,25 +67,17 @@ class FormParts:
                     scale=4,
                     min_width=280,
                 )
+                narrow: dict[str, Any] = {"visible": False, "scale": 1, "min_width": 120}
                 self.split = gr.Dropdown(
-                    list(SPLITS),
-                    value="test",
-                    label="Split",
-                    info="of the data",
-                    visible=False,
-                    elem_id="evaluate-split",
-                    scale=1,
-                    min_width=120,
+                    list(SPLITS), value="test", label="Split", info="of the data", elem_id="evaluate-split", **narrow
                 )
                 self.per_kind = gr.Dropdown(
                     list(SIZES),
                     value=SIZES[0],
                     label="Queries",
                     info="per kind of change",
-                    visible=False,
                     elem_id="evaluate-per-kind",
-                    scale=1,
-                    min_width=120,
+                    **narrow,
                 )
             self.systems = gr.Dropdown(
                 systems,

@@ -96,30 +96,24 @@ class Listing:
 
 
 def resolved(link: ReportLink, report: Report) -> ReportLink:
-    """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
+    """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report.
+
+    It is the first system with the one that is best at hard pairs, controls aside; of pictures plus texts, the best
+    way without training with the fusion or the ceiling.
+    """
     names, kinds = [result.system for result in report.results], [kind for _, kind in kinds_of(report)]
+    first, second, metrics = names[0], names[-1], report.metrics
     if report.is_covr:
-        first, second = _best_combinations(report)
-        link = replace(link, first=link.first or first, second=link.second or second, query=None)
+        of_strategy = {result.spec["strategy"]: result.system for result in report.results}
+        free = [of_strategy[each] for each in TRAINING_FREE if each in of_strategy] or [first]
+        first = max(free, key=lambda name: metrics[name].get(f"{ALL}/R@1", 0))
+        second, link = of_strategy.get("fusion", second), replace(link, query=None)
+    else:
+        competing = [line.name for line in lines_of(report) if line.name in metrics and not line.role]
+        second = max(competing or names, key=lambda name: metrics[name].get(HARD_PAIRS, 0))
     kind = link.kind if link.kind in kinds else FIRST_KIND if FIRST_KIND in kinds else ANY
-    first = link.first if link.first in names else names[0]
-    return replace(link, first=first, second=link.second if link.second in names else _best(report), kind=kind)
-
-
-def _best(report: Report) -> str:
-    """Return the system best at hard pairs, controls aside."""
-    lines = [line for line in lines_of(report) if line.name in report.metrics]
-    names = [line.name for line in lines if not line.role] or [line.name for line in lines]
-    return max(names, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
-
-
-def _best_combinations(report: Report) -> tuple[str, str]:
-    """Return the best way without training to combine a picture with a text, and the fusion or the ceiling."""
-    recall = {each.spec["strategy"]: report.metrics[each.system].get(f"{ALL}/R@1", 0) for each in report.results}
-    best = max((each for each in TRAINING_FREE if each in recall), key=recall.__getitem__, default="picture")
-    last = "fusion" if "fusion" in recall else list(recall)[-1]
-    names = {each.spec["strategy"]: each.system for each in report.results}
-    return names[best], names[last]
+    first = link.first if link.first in names else first
+    return replace(link, first=first, second=link.second if link.second in names else second, kind=kind)
 
 
 def kinds_of(report: Report) -> list[tuple[str, str]]:
@@ -168,6 +162,9 @@ def _row_view(listing: Listing, place: int) -> dict[str, Any]:
     row, is_covr = listing.report.row(place), listing.report.is_covr
     ids = () if is_covr else row.relevant  # which are but numbers
     sides = (_side(listing, place, row, system, 1) for system in (listing.link.first, listing.link.second))
+    right = "Ranks of all systems" if is_covr else counted(len(row.relevant), "relevant video")
+    if row.query.kind == "negated":
+        right = "The video of the original caption, which no longer matches"
     return {
         **_query(listing, place, row),
         "link": listing.at(place).address,
@@ -177,7 +174,7 @@ def _row_view(listing: Listing, place: int) -> dict[str, Any]:
             | {"clip": side["clips"][0] if side["here"] else {}}
             for side in sides
         ],
-        "right": "Ranks of all systems" if is_covr else _right(row),
+        "right": right,
         "ids": list(ids[:SOME_IDS]),
         "more": f"and {len(ids) - SOME_IDS:,} more" if len(ids) > SOME_IDS else "",
         "captions": [
@@ -207,19 +204,22 @@ def _query(listing: Listing, place: int, row: Row) -> dict[str, Any]:
     }
 
 
-def counts_text(verdicts: Sequence[Verdict | None]) -> str:
-    """Sum the first page up: "3 of 10 relevant, 5 violate"."""
-    if not verdicts:
-        return ""
+def _side(listing: Listing, place: int, row: Row, system: str, num_clips: int = NUM_CLIPS) -> dict[str, Any]:
+    """Show what one system found: rank, first clips, and the verdicts of the first page, also as a sentence."""
+    found = first_videos(listing.report, place, system)
+    verdicts = [verdict for _, verdict in found]
     right, wrong = verdicts.count("right"), verdicts.count("violation")
     violate = f", {wrong} violate{'s' if wrong == 1 else ''}" if wrong else ""
-    return f"{right} of the first {len(verdicts)} relevant{violate}"
-
-
-def _right(row: Row) -> str:
-    if row.query.kind == "negated":
-        return "The video of the original caption, which no longer matches"
-    return counted(len(row.relevant), "relevant video")
+    clips = [listing.clip(*each, number) for number, each in enumerate(found[:num_clips], 1)]
+    return {
+        "name": system,
+        "rank": f"{row.ranks[system]:,}",
+        "said": f"{right} of the first {len(verdicts)} relevant{violate}" if verdicts else "",
+        "dots": [{"verdict": verdict or "other"} for verdict in verdicts],
+        "clips": clips,
+        "here": bool(clips and clips[0]["src"]),
+        "note": "" if found else NOTHING,
+    }
 
 
 def marks_of(row: Row) -> Marked:
@@ -239,62 +239,35 @@ def picture_systems(report: Report) -> list[str]:
 
 def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: str = "") -> str:
     """Return the relative link to a query in Search; `judged` names the report's query whose clips are marked."""
-    optional = {"gallery": gallery, "judged": judged}
-    known = {name: value for name, value in optional.items() if value}
-    return "?" + urlencode({"q": text, "systems": "|".join(systems), **known})
+    optional = {name: value for name, value in (("gallery", gallery), ("judged", judged)) if value}
+    return "?" + urlencode({"q": text, "systems": "|".join(systems), **optional})
 
 
 def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
-    """Show the query that a link reviews, if any, with both systems' first clips; `refusal`: why it takes no notes."""
-    place, link = listing.link.query, listing.link
+    """Show the query that a link reviews, if any, with both systems' first clips; `refusal`: why it takes no notes.
+
+    Its place in the list comes with the links to its neighbours and back.
+    """
+    place, link, home, places = listing.link.query, listing.link, listing.home, list(listing.places)
     if place is None or not 0 <= place < len(listing.report.queries) or listing.report.is_covr:
         return {}
-    row = listing.report.row(place)
+    row, systems = listing.report.row(place), list(dict.fromkeys((link.first, link.second)))
+    number = places.index(place) if place in places else -1
+    before, after = places[max(0, number - 1) : max(0, number)], places[number + 1 : number + 2]
+    where = f"query {number + 1:,} of {len(places):,}" if number >= 0 else f"not among the {len(places):,} listed"
+    is_here = home is not None and not home.video_ids.isdisjoint(row.relevant)
+    judged = f"{link.report}:{place}" if is_here else ""
     return {
         **_query(listing, place, row),
-        **_steps(listing, place),
+        "where": where,
+        "before": listing.at(before[0]).address if before else "",
+        "after": listing.at(after[0]).address if after else "",
+        "back": link.without_query.address,
         "link": link.address,
-        "search": _search(listing, place, row),
+        "search": search_link(row.query.text, systems, judged, home.key if home else ""),
         "sides": [_side(listing, place, row, system) for system in (link.first, link.second)],
         "tags": list(dict.fromkeys([*(said.tag for said in listing.remarks.values() if said.tag), *TAGS])),
         "longest_tag": MAX_TAG,
         "longest_note": MAX_NOTE,
         "refusal": refusal,
-    }
-
-
-def _search(listing: Listing, place: int, row: Row) -> str:
-    home, link = listing.home, listing.link
-    systems = list(dict.fromkeys((link.first, link.second)))
-    if home is None:
-        return search_link(row.query.text, systems)
-    judged = "" if home.video_ids.isdisjoint(row.relevant) else f"{link.report}:{place}"
-    return search_link(row.query.text, systems, judged, home.key)
-
-
-def _steps(listing: Listing, place: int) -> dict[str, Any]:
-    """Return where a query is in the list, and the links to its neighbours and back."""
-    places, back = list(listing.places), listing.link.without_query.address
-    number = places.index(place) if place in places else -1
-    before, after = places[max(0, number - 1) : max(0, number)], places[number + 1 : number + 2]
-    where = f"query {number + 1:,} of {len(places):,}" if number >= 0 else f"not among the {len(places):,} listed"
-    links = {
-        name: listing.at(some[0]).address if some else "" for name, some in (("before", before), ("after", after))
-    }
-    return {"where": where, **links, "back": back}
-
-
-def _side(listing: Listing, place: int, row: Row, system: str, num_clips: int = NUM_CLIPS) -> dict[str, Any]:
-    """Show what one system found: rank, first clips, and the verdicts of the first page."""
-    found = first_videos(listing.report, place, system)
-    verdicts = [verdict for _, verdict in found]
-    clips = [listing.clip(*each, number) for number, each in enumerate(found[:num_clips], 1)]
-    return {
-        "name": system,
-        "rank": f"{row.ranks[system]:,}",
-        "said": counts_text(verdicts),
-        "dots": [{"verdict": verdict or "other"} for verdict in verdicts],
-        "clips": clips,
-        "here": bool(clips and clips[0]["src"]),
-        "note": "" if found else NOTHING,
     }
