@@ -60,24 +60,6 @@ def test_a_task_is_evaluated_on_its_files(
     assert shown.out.startswith("|  | NegBench retrieval R@1 |") and shown.out.endswith("\n2 queries, 2 videos.\n")
 
 
-def test_captions_alone_are_evaluated_with_an_open_clip_model(
-    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "captions.txt").write_text(
-        "a#enc#0 a man plays the guitar\na#enc#1 a man sings on a stage\nb#enc#0 a man plays the guitar on a stage\n"
-        "b#enc#1 a man sits on a chair\nc#enc#0 a man sings\nc#enc#1 a dog runs on the stage\n",
-        encoding="utf-8",
-    )
-    data = ["--data", f"words:{tmp_path / 'captions.txt'}", "--data-dir", str(data_dir)]
-    assert main(["evaluate", *data, "--systems", "tiny boolean", "--out", str(tmp_path / "out")]) == 0
-    report = load_report(tmp_path / "out")
-    assert report.name == "captions in words" and report.video_ids == ("a", "b", "c")
-    assert "original/MIR" in report.metrics["tiny"] and "negated/delta_MIR" in report.metrics["tiny boolean"]
-    shown = capsys.readouterr()
-    assert shown.err.startswith("No videos: each stands for the mean of its captions' embeddings.")
-    assert "| tiny boolean (zero-shot) | – |" in shown.out
-
-
 def test_an_output_folder_that_cannot_be_made_is_refused_before_anything_is_measured(
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

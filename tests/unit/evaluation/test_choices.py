@@ -141,8 +141,6 @@ dark,what is it,0,1,DO,night,day,noon,dusk,dawn
 @pytest.mark.parametrize(
     ("table", "reason"),
     [
-        ("filepath,text\na.avi,b\n", "its columns are filepath, text"),
-        ("file,captions\na.avi,['b']\n", "there is no column 'image_path'"),
         ("filepath,captions\n", "it has no rows"),
         ("filepath,captions\na.avi,['b'\n", "never closed"),
         ("path,caption\na.avi,b\n", "there is no column 'negated_caption'"),

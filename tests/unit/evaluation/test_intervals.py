@@ -1,7 +1,5 @@
 """Bootstrap intervals and the sign-flip test, with cases by hand."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -10,12 +8,10 @@ from nt2vr.evaluation.intervals import (
     EXACT_UP_TO,
     NORMAL_FROM,
     Interval,
-    intervals_of,
     intervals_of_means,
     sign_flip_p,
     units_of,
 )
-from nt2vr.evaluation.measures import Values
 
 
 def interval(values: list[float], units: list[int] | None = None) -> Interval | None:
@@ -60,23 +56,10 @@ def test_a_unit_weighs_as_many_queries_as_it_has() -> None:
     assert interval([0, 0, 0, 30], [7, 7, 7, 9]) == Interval(0, 30)
 
 
-def test_equal_values_have_no_interval_since_no_resample_differs() -> None:
-    assert interval([100.0, 100.0, 100.0]) is None
-    assert interval([5.0]) is None
-
-
 def test_queries_with_the_same_relevant_videos_are_a_unit() -> None:
     relevant = ([3], [1, 2], [3], [2, 1], [1])
     queries = [JudgedQuery("composed", str(place), row_array(some)) for place, some in enumerate(relevant)]
     assert units_of(queries).tolist() == [0, 1, 0, 1, 2]
-
-
-def test_metrics_are_resampled_over_their_own_queries_only() -> None:
-    def at(*places: int) -> Any:
-        return lambda *values: Values(np.array(places), np.array(values, np.float64))
-
-    values = {"A": {"x": at(0, 1)(0, 1), "y": at(2, 3)(2, 2)}, "B": {"x": at(0, 1)(4, 6)}}
-    assert intervals_of(values, np.arange(4)) == {"A": {"x": Interval(0, 1)}, "B": {"x": Interval(4, 6)}}
 
 
 @pytest.mark.parametrize(

@@ -28,12 +28,6 @@ def test_ranks_match_a_walk_down_the_sorted_captions(monkeypatch: pytest.MonkeyP
     assert caption_ranks(videos, captions, described(*owners)).tolist() == slow
 
 
-def test_other_captions_of_the_video_do_not_count_against_its_best_one() -> None:
-    videos, captions = np.eye(2, dtype=np.float32), np.array([[0.9, 0], [0.8, 0.1], [0.7, 0.2], [0, 0.9]], np.float32)
-    assert caption_ranks(videos, captions, described([0], [0], [0], [1])).tolist() == [1, 1]
-    assert caption_ranks(videos, captions, described([1], [1], [0], [1])).tolist() == [3, 1]
-
-
 def test_recalls_and_ranks_of_both_directions_by_hand() -> None:
     queries = described([0], [0], [1], [3])
     none = np.full(4, np.nan, np.float32)
