@@ -275,7 +275,7 @@ class DeniedAfter:
     def with_modifiers(self, noun: Phrase, kind: CueKind, wanted_before: bool) -> Phrase:
         """Rule 4: extend a noun that can act by the verbs, places and relative clauses after it."""
         phrases, end, core = self.phrases, noun.end, 0
-        relative = phrases.tag(noun.start - 2) == "WH" and phrases.is_auxiliary(end)  # where no planes | land
+        relative = phrases.tag(noun.start - 2) == "WH" and phrases.tag(end) in FINITE_TAGS  # where no planes | land
         takes_finite = kind == "no" and (relative or not wanted_before)
         takes_any = takes_finite or not wanted_before or self._acts(noun, kind)
         while takes_any and not self._closes(end, kind):
@@ -526,6 +526,8 @@ class ScopeFinder:
         is_first = min(wanted, default=negation.end) >= negation.end
         stays = is_noun and denies_all and is_first and self.phrases.word(last.core + 1) == "the"
         wants_more = (is_noun and wanted) or self._wanted.acts(wanted) or self._wanted.placed(wanted)
-        if stays or not wants_more:  # there is no bread on | the table, only fruit
+        if stays or not (
+            wants_more or (negation.kind == "order" and self._typed and not self._edits)
+        ):  # there is no bread on | the table, only fruit
             return replace(negation, end=last.core)
         return negation.ending(last.end, last.end)

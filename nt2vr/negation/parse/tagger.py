@@ -70,7 +70,13 @@ class _Spot:
         while cue > max(0, self.i - 5) and (tags[cue] in {"NOUN", "ADJ", "NUM"} or words[cue] in _ARTICLES):
             cue -= 1
         before_things = words[cue] in listed("denying_things") or words[cue] == "of"
-        if cue == self.i - 2 and before_things and words[cue] != "no" and not _is_plural(self.word_before):
+        before_things = before_things or words[self.i - 2] == "any"  # don't want any cringe dances
+        if (
+            (cue == self.i - 2 or words[self.i - 2] == "any")
+            and before_things
+            and words[cue] != "no"
+            and not _is_plural(self.word_before)
+        ):
             return self.after in _ENDS | {"NOUN"}  # exclude swing sets
         if not _denies(words, tags, cue):
             return False
@@ -79,6 +85,11 @@ class _Spot:
         if self.tag == "VBZ" or _is_plural(self.word_before):  # no bus stops are visible; but: no dog barks
             return self.after in VERB_TAGS or tuple(words[self.i + 1 : self.i + 3]) in _IN_SIGHT
         return self.after in _ENDS | VERB_TAGS | {"ADP", "ADV"}
+
+    def ends_denied_list(self) -> bool:
+        """Return whether a word after "or" is the last of denied things: "without icing or | sprinkles"."""
+        cues = (listed("denying_things") - {"no"}).intersection(self.words[: self.i])
+        return self.word_before == "or" and self.after in {"", "PUNCT"} and bool(cues)
 
 
 def _is_plural(noun: str) -> bool:
@@ -141,8 +152,12 @@ class Repairs:
         denied = spot.word_before in listed("denying_things")  # without a can, sans subtitles
         if (one or many) and (denied or spot.word_before in {"a", "an", "any"} or spot.ends_denied_noun()):
             return True
+        if many and spot.ends_denied_list():
+            return True
         if spot.tag == "VBZ":  # making leaves from clay, but: not singing plays the
             return denied or (many and (spot.is_object() or chances.keys().isdisjoint(_THIRD_PERSON)))
+        if spot.word_before == "any" and spot.tag in {"VB", "VBP"}:
+            return True
         return spot.tag in {"VB", "VBP"} and one and chances.keys().isdisjoint(_BASE)  # not wine
 
     @staticmethod
@@ -160,7 +175,7 @@ class Repairs:
             return "VB"  # doesn't pitch a ball; birds which never hunt in cages
         if third_person > -inf and spot.follows_subject() and not spot.word_before.endswith("s"):
             return "VBZ"  # a man dances
-        is_noun = spot.before == "ADP" or spot.is_object() or spot.ends_denied_noun()
+        is_noun = spot.before == "ADP" or spot.is_object() or spot.ends_denied_noun() or spot.ends_denied_list()
         is_noun = is_noun or third_person <= noun - _LIKELY_NATS
         return "" if is_noun else "VBZ"  # but not sits
 

@@ -337,8 +337,8 @@ def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]
         following = _cue_text(text, groups[number][0]).lower() if number < len(groups) else ""
         if scopes[0].start < cue.start:
             typed, things = "no", [DETERMINER.sub("", thing) for thing in things]
-        elif scopes[0] == cue:  # hatless, nobody
-            things = things[1:]
+        elif scopes[0].start == cue.start:  # hatless, nobody, nothing on the counter
+            things = [*filter(None, [text[cue.end : scopes[0].end].strip()]), *things[1:]]
         elif typed != "no" and BETWEEN.fullmatch(between):  # don't | want to see | rain
             things[0] = f"{between.strip()} {things[0]}".strip()
         typed = "not" if typed == "no" and things and DEED.match(things[0]) else typed
