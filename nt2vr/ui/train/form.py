@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -34,6 +35,12 @@ class Field:
 def config_fields() -> list[Field]:
     helps, defaults = help_of(TrainConfig), asdict(TrainConfig())
     return [Field(key, default, helps[key], CHOICES.get(key, ())) for key, default in defaults.items()]
+
+
+def in_words(sentence: str) -> str:
+    """Write the keys of a config in a sentence as the form labels them: num_clips is “Number of clips”."""
+    labels = {field.key: field.label for field in config_fields() if "_" in field.key}
+    return re.sub(r"\b\w+_\w+\b", lambda key: f"“{labels[key[0]]}”" if key[0] in labels else key[0], sentence)
 
 
 def presets() -> dict[str, dict[str, Any]]:

@@ -7,13 +7,15 @@ from typing import Any
 
 import gradio as gr
 
+from nt2vr.errors import AccessError, Nt2vrError
 from nt2vr.media.store import bytes_in
 from nt2vr.registry import pick
 from nt2vr.settings import ASSETS, Settings
 from nt2vr.ui.confirmation import Confirmation
 from nt2vr.ui.theme import PRIVATE, QUIET, template
-from nt2vr.ui.train.form import Field, bases, config_fields, losses_view, presets, read_form
+from nt2vr.ui.train.form import Field, bases, config_fields, in_words, losses_view, presets, read_form
 from nt2vr.ui.train.view import Curve, comparable, curves, run_view, runs_view, trash_text
+from nt2vr.ui.web.errors import problem
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
@@ -67,7 +69,7 @@ class TrainTab:
         )
         timer.tick(self.on_poll, polled, watched, queue=False, trigger_mode="once", **QUIET)
         form.preset.input(self.on_preset, form.preset, filled, **QUIET)
-        form.start.click(self.on_start, filled, everything, show_progress_on=form.start, **PRIVATE)
+        form.start.click(self.on_start, filled, [*everything, form.problem], show_progress_on=form.start, **PRIVATE)
         listed.new.click(self.on_new, None, everything, **QUIET)
         listed.runs.pick(self.on_pick, None, everything, **QUIET)
         listed.empty.click(self.on_empty_trash, chosen, everything, **QUIET)
@@ -104,7 +106,14 @@ class TrainTab:
         ]
 
     def on_start(self, request: gr.Request, *filled: Any) -> Updates:
-        return self._show(self._manager.start(self._config(filled, request)), request)
+        """Start a run and open it; what is wrong with the form stays above it until the next try."""
+        try:
+            run_id = self._manager.start(self._config(filled, request))
+        except AccessError:
+            raise
+        except Nt2vrError as error:
+            return {self._form.problem: problem(type(error)(in_words(str(error))))}
+        return {**self._show(run_id, request), self._form.problem: ""}
 
     def _config(self, filled: Sequence[Any], visitor: Visitor) -> TrainConfig:
         """Read the form, as far as this visitor may train by it."""
@@ -254,6 +263,7 @@ class FormParts:
                 self.start = gr.Button(
                     "Start training", variant="primary", elem_id="train-start", scale=1, min_width=200
                 )
+            self.problem = gr.HTML(elem_id="train-problem")
             with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
                 self.values = inputs(fields[:num_first])  # the inputs of the fields, in their order
             self.losses = template("train-losses", {"losses": []})

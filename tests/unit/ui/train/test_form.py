@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.ui.train.form import bases, config_fields, loss_fields, losses_view, presets, read_form
+from nt2vr.ui.train.form import bases, config_fields, in_words, loss_fields, losses_view, presets, read_form
 from tests.tiny import write_tiny
 from trainer.config import PRESETS, TrainConfig, load_config, resolved
 from trainer.losses import LOSSES, build_losses
@@ -96,3 +96,8 @@ def test_models_to_start_from_are_named_as_configs_name_them_those_of_runs_with_
     assert found["CLIP4Clip"] == presets()["CLIP-neg"]["base"]
     assert found["Tiny · tiny-1, epoch 0"] == str(tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003")
     assert not any("broken" in name for name in found)
+
+
+def test_a_refusal_names_fields_as_the_form_does() -> None:
+    sentence = "batch_size (128) is above num_clips (8), and clip_x stays."
+    assert in_words(sentence) == "“Batch size” (128) is above “Number of clips” (8), and clip_x stays."
