@@ -1,7 +1,7 @@
-"""Time from `python app.py` to the first answered query: `python -m benchmarks.startup [--repeat 5]`.
+"""Time from `python app.py` to the first answered query, and memory of six models: `python -m benchmarks.startup`.
 
 For comparison, the time to import torch, open_clip and gradio is measured in the same minute. A first start fills the
-caches of the data folder.
+caches of the data folder. Six models are loaded in a process of their own (Linux).
 """
 
 import subprocess
@@ -17,6 +17,20 @@ from benchmarks.harness import arguments, running_app, timed, write_head, write_
 from nt2vr.settings import PACKAGE
 
 IMPORTS = "import torch, open_clip, gradio"
+SIX = """
+import time
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.settings import ASSETS
+
+def memory_mb():
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("RssAnon")) / 1e3
+
+folders = sorted((ASSETS / "models").iterdir())
+read_checkpoint(folders[0]).encode_text(["a dog"])  # imports the libraries
+before, start_s = memory_mb(), time.perf_counter()
+models = [read_checkpoint(folder, verify=True) for folder in folders]
+print(time.perf_counter() - start_s, memory_mb() - before)
+"""
 QUERY = "a man is singing and not playing the guitar"
 SYSTEMS = ["CLIP", "CLIP boolean", "CLIP drop"]
 K = 8
@@ -25,6 +39,13 @@ K = 8
 def imports_s() -> float:
     """Return how long a new Python process takes for the imports alone."""
     return timed(lambda: subprocess.run([sys.executable, "-c", IMPORTS], cwd=PACKAGE.parent, check=True))[0]
+
+
+def six_models() -> list[float]:
+    """Return the seconds that loading all built-in models takes, and the MB of memory that they need then."""
+    command = [sys.executable, "-c", SIX]
+    answer = subprocess.run(command, cwd=PACKAGE.parent, check=True, capture_output=True, text=True).stdout
+    return [float(each) for each in answer.split()]
 
 
 def start_s(data_dir: Path) -> tuple[float, float]:
@@ -49,12 +70,14 @@ def main() -> None:
     repeat = parser.parse_args().repeat
     with TemporaryDirectory() as folder:
         start_s(Path(folder))
-        rows = [(imports_s(), *start_s(Path(folder))) for _ in range(repeat)]
-    imports, page, answer = np.median(rows, axis=0)
+        rows = [(imports_s(), *start_s(Path(folder)), *six_models()) for _ in range(repeat)]
+    imports, page, answer, load, memory = np.median(rows, axis=0)
     name = f"from `python app.py`, median of {repeat}"
     write_head(name, "page is up, s", "first query answered, s", "compared with the imports")
     write_row("importing torch, open_clip and gradio alone", "", f"{imports:.1f}", "")
     write_row("warm cache", f"{page:.1f}", f"{answer:.1f}", f"{answer / imports:.2f} times")
+    write_head("the six built-in models in one process", "loaded in s", "memory MB")
+    write_row("", f"{load:.2f}", f"{memory:.0f}")
 
 
 if __name__ == "__main__":
