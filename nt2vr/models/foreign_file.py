@@ -58,6 +58,8 @@ def files_of_model(path: Path) -> list[Path]:
 
     A CheckpointError says what else it is: a missing file, one part of several, a Git LFS pointer, a web page.
     """
+    if path.name == DIFFERENCE:
+        path = path.parent  # whose card names its base
     if path.is_dir():
         found = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
         if path / DIFFERENCE in found:

@@ -165,8 +165,9 @@ def test_a_difference_from_elsewhere_is_imported_with_its_base_or_refused(models
     shutil.copytree(run, foreign := tmp_path / "elsewhere" / "tuned")
     (told := json.loads((foreign / CARD).read_text()))["difference"]["fingerprint"] = "another"
     (foreign / CARD).write_text(json.dumps(told))
-    with pytest.raises(CheckpointError, match="from the model 'Base'"):
-        import_checkpoint(foreign, catalog)
+    for path in (foreign, foreign / DIFFERENCE):
+        with pytest.raises(CheckpointError, match="from the model 'Base'"):
+            import_checkpoint(path, catalog)
 
 
 def test_a_damaged_difference_is_refused(models: Path) -> None:
