@@ -4,17 +4,17 @@ Files are untrusted: only tensors are read, no code in them runs, and a child of
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted, reason_of
 from nt2vr.files import check_free
-from nt2vr.models.architecture import HEAD_WIDTH, Config, infer
 from nt2vr.models.card import CONFIG, MAX_FRAMES, SEQUENCE, Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import (
@@ -30,15 +30,16 @@ from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.tensor_names import Found, find_clip, some_of
 from nt2vr.models.tokenizer import TOKENIZER, VOCABULARY, load_tokenizer, needs_file
 from nt2vr.models.untrusted import run_child, try_out, unchecked_folder
-from nt2vr.models.weights import UNUSABLE, check_finite
+from nt2vr.models.weights import SCALARS, UNUSABLE, check_finite
 from nt2vr.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
     Weights = dict[str, Tensor]
 
-SHARED = ("logit_scale", "logit_bias")
+Shapes = Mapping[str, tuple[int, ...]]
+Config = dict[str, Any]
 ACTIVATIONS = (QUICK_GELU, GELU) = ("QuickGELU", "GELU")
 MAX_NAME = 60
 RUN_NAME = re.compile(r"model_(.+?)-lr_")  # in the names of open_clip's training runs
@@ -116,7 +117,11 @@ def _import(files: list[Path], models: Catalog, hidden: Path, options: ImportOpt
     """Import in this process, under `options.name`; see `import_checkpoint`."""
     name, file = options.name, files[0]
     progress(0, 3, f"reading {file.name}")
-    content = _content(files)
+    content, *others = [read_tensors(each) for each in files]
+    if isinstance(content, Object) and not content.state:
+        raise more_than_tensors(file, "an object instead of a dict")
+    if others:  # parts, or the base of what differs from it, which replaces its tensors
+        content = {key: value for part in (*others, content) for key, value in part.items()}
     top = [str(key) for key in content] if isinstance(content, Mapping) else []
     found = find_clip(named_tensors(content), top, file, options.key)
     progress(1, 3, "finding the architecture")
@@ -137,7 +142,16 @@ def _import(files: list[Path], models: Catalog, hidden: Path, options: ImportOpt
         pooling=options.pooling or form.pooling,
         positions=options.positions or form.positions,
     )
-    pooling = _head(card, found.head, embed_dim_of(model), file) if card.pooling == SEQUENCE else None
+    pooling = None
+    if card.pooling == SEQUENCE:  # of CLIP4Clip, with a head of attention per 64 of its width
+        from nt2vr.models.pooling import filled_pooling  # noqa: PLC0415  imports torch
+
+        width, head = embed_dim_of(model), {name: each.float() for name, each in found.head.items()}
+        try:
+            card = replace(card, head={"heads": max(1, width // HEAD_WIDTH)})
+            pooling = filled_pooling(card, head, width)
+        except (LookupError, ValueError, RuntimeError) as error:
+            raise CheckpointError(f"The head of {file.name} cannot be used ({reason_of(error)}).") from error
     folder = new_folder(name, models)
     write_checkpoint(hidden, model, model_cfg, architecture.preprocess_cfg, card, False, tokenizer, pooling)
     found.weights.clear()
@@ -145,14 +159,6 @@ def _import(files: list[Path], models: Catalog, hidden: Path, options: ImportOpt
     try_out(read_checkpoint(hidden), file.name)
     hidden.rename(folder)
     return Imported(name, _remark(architecture, found, card, options))
-
-
-def _content(files: list[Path]) -> Any:
-    """Read a file, or the parts of a model as one; what differs from a base, the first, replaces what that has."""
-    first, *others = [read_tensors(each) for each in files]
-    if isinstance(first, Object) and not first.state:
-        raise more_than_tensors(files[0], "an object instead of a dict")
-    return first if not others else {key: value for part in (*others, first) for key, value in part.items()}
 
 
 def _remark(architecture: _Architecture, found: Found, card: Card, options: ImportOptions) -> str:
@@ -171,17 +177,6 @@ def _remark(architecture: _Architecture, found: Found, card: Card, options: Impo
         remark += f" Recognised as a file of {found.form.trainer}: {how}."
     outside = found.outside if card.pooling == SEQUENCE else [*found.outside, *found.head]
     return f"{remark} Ignored, as not part of a CLIP: {some_of(outside)}." if outside else remark
-
-
-def _head(card: Card, weights: "Weights", width: int, file: Path) -> "nn.Module":
-    """Build CLIP4Clip's seqTransf, which has a head of attention per 64 of its width."""
-    from nt2vr.models.pooling import filled_pooling  # noqa: PLC0415  imports torch
-
-    try:
-        card = replace(card, head={"heads": max(1, width // HEAD_WIDTH)})
-        return filled_pooling(card, {name: each.float() for name, each in weights.items()}, width)
-    except (LookupError, ValueError, RuntimeError) as error:
-        raise CheckpointError(f"The head of {file.name} cannot be used ({reason_of(error)}).") from error
 
 
 def new_folder(name: str, models: Catalog) -> Path:
@@ -237,7 +232,13 @@ def _of_training_run(found: Found, content: object, file: Path) -> _Architecture
     """Return the model that open_clip's training notes in PARAMS, or in the run's name, if the tensors fit it."""
     import open_clip  # noqa: PLC0415  takes seconds
 
-    noted = {PARAMS: _model_in_params(file)}
+    noted = {}
+    for folder in (file.parent.parent, file.parent):  # the parameters lie one folder above the checkpoints
+        with suppress(OSError, ValueError):
+            text = (folder / PARAMS).read_text(encoding="utf-8")[:100_000]
+            told = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+            suffix = "-quickgelu" if told.get("force_quick_gelu", "").strip() == "True" else ""
+            noted[PARAMS] = told.get("model", "").strip().replace("/", "-").removesuffix(suffix) + suffix
     if isinstance(content, Mapping) and (match := RUN_NAME.search(str(content.get("name")))):
         noted["the run's name"] = match[1]
     for by, name in noted.items():
@@ -246,17 +247,6 @@ def _of_training_run(found: Found, content: object, file: Path) -> _Architecture
             if not _fitted(architecture, found.weights)[2]:
                 return architecture
     return None
-
-
-def _model_in_params(file: Path) -> str:
-    """Return the model in the parameters of open_clip's training, which lie one folder above its checkpoints."""
-    for folder in (file.parent, file.parent.parent):
-        with suppress(OSError, ValueError):
-            text = (folder / PARAMS).read_text(encoding="utf-8")[:100_000]
-            told = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
-            suffix = "-quickgelu" if told.get("force_quick_gelu", "").strip() == "True" else ""
-            return told.get("model", "").strip().replace("/", "-").removesuffix(suffix) + suffix
-    return ""
 
 
 def _guessed(found: Found, file: Path) -> _Architecture:
@@ -343,11 +333,11 @@ def _fitted(architecture: _Architecture, weights: "Weights") -> tuple[Any, "Weig
         model = build_model(architecture.model_cfg, architecture.preprocess_cfg, "meta")
     expected: Weights = model.state_dict()
     if "text.token_embedding.weight" in expected:
-        elsewhere = ("visual.", *SHARED)
+        elsewhere = ("visual.", *SCALARS)
         weights = {name if name.startswith(elsewhere) else f"text.{name}": tensor for name, tensor in weights.items()}
     counters = {name: torch.zeros((), dtype=torch.long) for name in expected if name.endswith("num_batches_tracked")}
     weights = {**counters, **weights}  # embeddings do not depend on them, and some files lack them
-    for name in {*SHARED} & expected.keys() & weights.keys():
+    for name in {*SCALARS} & expected.keys() & weights.keys():
         weights[name] = weights[name].reshape(expected[name].shape)
     wrong = {
         "missing": expected.keys() - weights.keys(),
@@ -355,3 +345,121 @@ def _fitted(architecture: _Architecture, weights: "Weights") -> tuple[Any, "Weig
         "of a different shape": {n for n in expected.keys() & weights.keys() if weights[n].shape != expected[n].shape},
     }
     return model, weights, "; ".join(f"{how}: {some_of(sorted(names))}" for how, names in wrong.items() if names)
+
+
+HEAD_WIDTH = 64  # width of attention heads in OpenAI's CLIPs; shapes do not determine it
+RESNET_STRIDE = 32  # pixels per cell of a ResNet's last feature map
+UNSEEN = ("head_width", "heads", "hf_tokenizer_name", "eos_id")  # in no shape
+
+
+def infer(shapes: Shapes, known: Mapping[str, Config]) -> tuple[str, Config]:
+    """Guess the architecture of a CLIP: the first known one that fits, or "" and one with OpenAI's heads of 64.
+
+    Args:
+        shapes: of its tensors, by open_clip's names, those of the text tower without "text.".
+        known: configurations by name, which determine the number of attention heads; SigLIP's must be among them.
+    """
+    is_siglip = "visual.trunk.attn_pool.latent" in shapes
+    try:
+        config = {} if is_siglip else _determined(shapes)
+        seen = None if is_siglip else _seen(config)
+        for name, each in known.items():
+            has_own_class = {"multimodal_cfg", "custom_text"} & each.keys()
+            if not has_own_class and _seen(each) == seen if seen else _fits_siglip(shapes, each):
+                return name, each
+    except (LookupError, ValueError) as error:
+        raise ConfigError(
+            f"The tensors do not determine the architecture ({error} is missing or unusual). Name the model."
+        ) from None
+    if is_siglip:
+        raise ConfigError("No SigLIP of open_clip has tensors of such shapes. Name the model.")
+    vision, text = config["vision_cfg"], config["text_cfg"]
+    heads_of_resnet = isinstance(vision["layers"], list) and vision["width"] % 2 == 0
+    for tower, width, fits in (("visual", vision["width"], heads_of_resnet), ("text", text["width"], False)):
+        if width % HEAD_WIDTH and not fits:
+            raise ConfigError(
+                f"The tensors do not determine the number of attention heads of a {tower} tower of width {width}. "
+                "Name the model."
+            )
+    return "", {**config, "text_cfg": {**text, "heads": text["width"] // HEAD_WIDTH}}
+
+
+def _determined(shapes: Shapes) -> Config:
+    """Return the part of the configuration that shapes determine."""
+    if "visual.layer1.0.conv1.weight" in shapes:
+        vision: Config = {
+            "image_size": _side(shapes["visual.attnpool.positional_embedding"]) * RESNET_STRIDE,
+            "layers": [_count(shapes, rf"visual\.layer{stage}\.(\d+)\.") for stage in (1, 2, 3, 4)],
+            "width": shapes["visual.layer1.0.conv1.weight"][0],
+        }
+    else:
+        width, _, patch, _ = shapes["visual.conv1.weight"]
+        vision = {
+            "image_size": _side(shapes["visual.positional_embedding"]) * patch,
+            "layers": _count(shapes, r"visual\.transformer\.resblocks\.(\d+)\."),
+            "width": width,
+            "patch_size": patch,
+        } | _mlp(shapes, "visual.", width)
+    width = shapes["ln_final.weight"][0]
+    text = {
+        "context_length": shapes["positional_embedding"][0],
+        "vocab_size": shapes["token_embedding.weight"][0],
+        "width": width,
+        "layers": _count(shapes, r"transformer\.resblocks\.(\d+)\."),
+    } | _mlp(shapes, "", width)
+    return {"embed_dim": shapes["text_projection"][1], "vision_cfg": vision, "text_cfg": text}
+
+
+def _mlp(shapes: Shapes, tower: str, width: int) -> Config:
+    hidden = shapes[f"{tower}transformer.resblocks.0.mlp.c_fc.weight"][0]
+    return {} if hidden == 4 * width else {"mlp_ratio": hidden / width}
+
+
+def _side(positions: tuple[int, ...]) -> int:
+    """Return the side of a square grid of positions, which has one more embedding for the class token."""
+    cells = positions[0] - 1
+    side = math.isqrt(cells)
+    if side * side != cells or side == 0:
+        raise ValueError("a square grid of positions")
+    return side
+
+
+def _count(shapes: Shapes, pattern: str) -> int:
+    """Count consecutively numbered modules."""
+    numbers = {int(match[1]) for name in shapes if (match := re.match(pattern, name))}
+    if not numbers or len(numbers) != max(numbers) + 1:
+        raise ValueError(pattern.replace("\\", "").replace(".(d+).", ""))
+    return len(numbers)
+
+
+def _seen(config: Config) -> tuple[Any, ...]:
+    """Return what shapes show of a CLIP's configuration, with open_clip's defaults filled in."""
+    from open_clip.model import CLIPTextCfg, CLIPVisionCfg  # noqa: PLC0415  takes seconds
+
+    vision, text = asdict(CLIPVisionCfg(**config["vision_cfg"])), asdict(CLIPTextCfg(**config["text_cfg"]))
+    if isinstance(vision["layers"], list):
+        vision |= {"patch_size": RESNET_STRIDE, "mlp_ratio": 0}
+    vision["image_size"] //= vision["patch_size"]  # shapes do not show a remainder
+    for tower in (vision, text):
+        tower["mlp_ratio"] = int(tower["mlp_ratio"] * tower["width"] + 1e-6)
+        for key in UNSEEN:
+            tower.pop(key, None)
+    if text["pool_type"] == "eos":
+        text["pool_type"] = "argmax"  # of a causal tower, too
+    return config["embed_dim"], vision, text
+
+
+def _fits_siglip(shapes: Shapes, config: Config) -> bool:
+    """Whether a configuration's picture size, patches and text tower are those of a SigLIP; timm's name tells two."""
+    vision, text = config["vision_cfg"], config["text_cfg"]
+    name = re.match(r"vit_\w+?_patch(\d+)_siglip", vision.get("timm_model_name", ""))
+    side = math.isqrt(shapes["visual.trunk.pos_embed"][1])
+    return bool(
+        name
+        and shapes["visual.trunk.patch_embed.proj.weight"][2] == int(name[1])
+        and side == vision["image_size"] // int(name[1])
+        and shapes["visual.trunk.pos_embed"][2] == config["embed_dim"]
+        and shapes["positional_embedding"][0] == text["context_length"]
+        and shapes["token_embedding.weight"] == (text["vocab_size"], text["width"])
+        and _count(shapes, r"transformer\.resblocks\.(\d+)\.") == text.get("layers", 12)
+    )

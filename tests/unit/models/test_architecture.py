@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from nt2vr.errors import ConfigError
-from nt2vr.models.architecture import Shapes, infer
 from nt2vr.models.checkpoint import build_model
+from nt2vr.models.foreign import Shapes, infer
 from tests.tiny import TINY
 
 KNOWN = {name: open_clip.get_model_config(name) for name in open_clip.list_models()}
