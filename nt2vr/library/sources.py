@@ -15,7 +15,7 @@ from nt2vr.library.inventory import CLOSED_FOLDER, NOTE, LibraryFile
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import PICTURE_SUFFIXES
 
-SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES | {".m2ts", ".mts", ".vob"}
+SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES | {".m2ts", ".mp", ".mts", ".vob"}  # .mp: of a phone's moving picture
 OUTSIDE = "It is a link that leads out of the library's folder. Copy the file into the folder."
 BROKEN = "It is a broken link: the file that it names is not there."
 SYSTEM_FOLDERS = {"system volume information"} | set(  # of NAS systems and computers: thumbnails, what was deleted
@@ -23,7 +23,7 @@ SYSTEM_FOLDERS = {"system volume information"} | set(  # of NAS systems and comp
 )
 UNREAD = frozenset(  # pictures and videos in formats that are not read
     ".3fr .arw .bpg .cr2 .cr3 .dng .erf .exr .f4v .fits .hdr .jp2 .jxl .mxf .nef .nrw .orf .pef .psd .raf .raw "
-    ".rm .rmvb .rw2 .sr2 .srw .svg .tga .x3f .xcf".split()
+    ".rm .rmvb .rw2 .sr2 .srw .svg .tga .x3f .xcf .insp .insv .livp .pic".split()
 )
 NOT_A_FILE = "It is not a file, but a folder, pipe or device."
 
@@ -93,7 +93,8 @@ def _in_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:
         folder = waiting.pop()
         try:
             with os.scandir(root / folder) as scanned:
-                entries = sorted((entry for entry in scanned if not entry.name.startswith(".")), key=lambda e: e.name)
+                shown = (entry for entry in scanned if not entry.name.startswith(".") or _is_trash(entry.name))
+                entries = sorted(shown, key=lambda entry: entry.name)
         except OSError as error:
             reason = f"It cannot be opened ({error.strerror})."
             yield LibraryFile(_printable(folder), str(root / folder), reason=reason, kind=CLOSED_FOLDER)
@@ -108,12 +109,17 @@ def _in_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:
                 yield _checked(name, entry.path)
             elif not entry.is_dir():
                 left_out[f"*{suffix}"] += suffix in UNREAD
-            elif entry.name.lower() in SYSTEM_FOLDERS:
+            elif entry.name.lower() in SYSTEM_FOLDERS or _is_trash(entry.name):
                 left_out[entry.name] += sum(len(files) for _, _, files in os.walk(entry.path))
             else:
                 below.append(name)
         waiting += reversed(below)
     yield from (_note(root, name, count) for name, count in sorted(left_out.items()) if name[0] != "*" or count)
+
+
+def _is_trash(name: str) -> bool:
+    """Whether a hidden folder has deleted files, or thumbnails."""
+    return name.lower().startswith((".trash", ".thumbnails"))
 
 
 def _note(root: Path, name: str, count: int) -> LibraryFile:

@@ -4,12 +4,13 @@ It does not normalise (the encoder does) and opens no video. Untrusted files are
 """
 
 import os
+import re
 import stat
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from math import isqrt
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,7 +21,10 @@ from PIL import Image
 from nt2vr.errors import MediaError
 from nt2vr.models.framing import BICUBIC, BILINEAR, LONGEST, SQUASH, Framing
 
-PICTURE_SUFFIXES = frozenset(".apng .avif .bmp .heic .heif .jpeg .jpg .png .tif .tiff .webp".split())
+PICTURE_SUFFIXES = frozenset(".apng .avif .bmp .heic .heif .hif .jfif .jpe .jpeg .jpg .png .tif .tiff .webp".split())
+STARTS = (b"\xff\xd8\xff", b"\x89PNG", b"II*\0", b"MM\0*", b"BM")  # of JPEG, PNG, TIFF and BMP files
+HEIF, AVIF = frozenset(b"heic heix heim heis hevc hevx mif1 msf1".split()), frozenset((b"avif", b"avis"))  # brands
+MARKER = re.compile(rb"\xff[\xc0-\xcf\xd9-\xfe]")  # of a JPEG's parts; none is within its pixels
 MAX_PIXELS = Image.MAX_IMAGE_PIXELS or 89_478_485  # Pillow's own limit against decompression bombs: 0.27 GB of RGB
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")  # no EPS: Pillow would start Ghostscript on it
 MAX_UNPACKED = 50_000_000  # pixels of a picture that cannot be decoded at reduced scale
@@ -29,7 +33,6 @@ BUFFERED = ("AVIF", "GIF", "WEBP")
 MAX_SIDE = 100_000  # a panorama has 65,535 at most; 1 x 49,000,000 in 95 KB takes half a minute
 # of a progressive JPEG, which usually has 10, and of a PNG, which usually has one per 8 to 32 KB: each is parsed alone
 MAX_SCANS, MAX_CHUNKS = 100, 50_000
-HEIC = (".heic", ".heif")  # what iPhones take
 ENOUGH = 1_000_000  # pixels to which larger pictures are reduced, by a whole number
 SHORTEST = 448  # side that reducing keeps, at least
 STRIP = 64  # rows of the reduced picture
@@ -46,6 +49,13 @@ UPRIGHT = {
 RESAMPLING = {BICUBIC: Image.Resampling.BICUBIC, BILINEAR: Image.Resampling.BILINEAR}
 Limits = tuple[int, int]  # of the short and the long side, in pixels
 MAX_ASPECT = 50  # a thinner picture is cropped first: 1 x 1,000,000 pixels would be resized to 224 x 224,000,000
+
+
+def is_picture(path: Path) -> bool:
+    """Whether a file is a picture by its content: phones and programs name many HEIC files .jpg, and the reverse."""
+    with _regular(path) as file:
+        head = file.read(12)
+    return head.startswith(STARTS) or head[8:] == b"WEBP" or (head[4:8] == b"ftyp" and head[8:] in HEIF | AVIF)
 
 
 def fit(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
@@ -129,16 +139,17 @@ def opened_picture(path: Path) -> Iterator[Image.Image]:
     """Open a picture file of an acceptable size, and turn Pillow's errors into MediaErrors of one sentence."""
     Image.init()  # registers AVIF, TIFF and WebP, which Pillow loads lazily
     formats: tuple[str, ...] = FORMATS
-    if path.suffix.lower() in HEIC:
-        from pillow_heif import register_heif_opener  # noqa: PLC0415  it takes half a second
-
-        register_heif_opener()
-        formats = ("HEIF",)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _regular(path) as file:
             warnings.simplefilter("ignore")  # of damaged metadata
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with _regular(path) as file, Image.open(_checked(file, path), formats=formats) as image:
+            if file.read(12)[8:] in HEIF:
+                from pillow_heif import register_heif_opener  # noqa: PLC0415  it takes half a second
+
+                register_heif_opener()
+                formats = ("HEIF",)
+            file.seek(0)
+            with Image.open(_checked(file, path), formats=formats) as image:
                 _check_size(image, path)
                 yield image
     except MediaError:
@@ -148,9 +159,13 @@ def opened_picture(path: Path) -> Iterator[Image.Image]:
     except (Image.DecompressionBombWarning, Image.DecompressionBombError, MemoryError):
         raise _too_large(path, MAX_PIXELS) from None
     except Exception as error:  # Pillow raises a dozen types on damaged files, even SyntaxError
-        raise MediaError(
-            f"{path.name} is not a picture that can be read, or it is cut off. Save it as JPEG or PNG and try again."
-        ) from error
+        raise unreadable_picture(path) from error
+
+
+def unreadable_picture(path: Path) -> MediaError:
+    return MediaError(
+        f"{path.name} is not a picture that can be read, or it is cut off. Save it as JPEG or PNG and try again."
+    )
 
 
 def _regular(path: Path) -> BinaryIO:
@@ -162,11 +177,22 @@ def _regular(path: Path) -> BinaryIO:
     return file
 
 
+def _num_scans(file: BinaryIO) -> int:
+    """Count the scans of a JPEG up to its end, after which a phone may have put a film."""
+    scans, segments, place = 0, 0, 2
+    with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        while (marker := MARKER.search(data, place)) and data[marker.start() + 1] != 0xD9 and segments <= MAX_CHUNKS:
+            segments += 1
+            scans += data[marker.start() + 1] == 0xDA
+            place = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2])
+    return scans if segments <= MAX_CHUNKS else MAX_CHUNKS
+
+
 def _checked(file: BinaryIO, path: Path) -> BinaryIO:
     """Refuse a JPEG or PNG of so many parts that it would take half a minute, and go back to the start."""
     head = file.read(8)
-    if head[:2] == b"\xff\xd8":  # the pixels themselves have no \xff\xda
-        parts, most = sum(block.count(b"\xff\xda") for block in iter(partial(file.read, 1 << 20), b"")), MAX_SCANS
+    if head[:2] == b"\xff\xd8":
+        parts, most = _num_scans(file), MAX_SCANS
     elif head == b"\x89PNG\r\n\x1a\n":
         parts, most = 0, MAX_CHUNKS
         while parts <= most and len(size := file.read(4)) == 4:
@@ -182,7 +208,8 @@ def _checked(file: BinaryIO, path: Path) -> BinaryIO:
 
 def _check_size(image: Image.Image, path: Path) -> None:
     """Refuse a picture whose decoding would take too much memory, by its header."""
-    scales = image.format == "JPEG" and "progressive" not in image.info  # a progressive one is unpacked in any case
+    is_jpeg = image.format in ("JPEG", "MPO")  # phones add a depth map or a preview
+    scales = is_jpeg and "progressive" not in image.info  # a progressive one is unpacked in any case
     limit = MAX_PIXELS if scales else MAX_BUFFERED if image.format in BUFFERED else MAX_UNPACKED
     if image.width * image.height > limit:
         raise _too_large(path, limit)

@@ -21,7 +21,18 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError
 from nt2vr.files import hash_file, stamp
-from nt2vr.media.picture import MAX_PIXELS, PICTURE_SUFFIXES, Limits, fit, opened_picture, shrunk, shrunk_size, to_rgb
+from nt2vr.media.picture import (
+    MAX_PIXELS,
+    PICTURE_SUFFIXES,
+    Limits,
+    fit,
+    is_picture,
+    opened_picture,
+    shrunk,
+    shrunk_size,
+    to_rgb,
+    unreadable_picture,
+)
 from nt2vr.models.framing import CENTRES, ENDS, Framing
 
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
@@ -37,7 +48,7 @@ TIE_S = 2e-3  # WebM rounds the timestamps of frames, and so a film's end, to mi
 MAX_RATE = 2_000  # frames decoded per second of a window, and a second's more
 MAX_MISSES = 1_000  # packets in a row without a frame
 COUNTED = 5_000  # packets by which the one with most frames is chosen of several video streams
-ANIMATED = frozenset(".apng .avif .png .webp".split())  # pictures that can move, which FFmpeg does not read
+ANIMATED = ("AVIF", "PNG", "WEBP")  # formats of pictures that can move, which FFmpeg does not read
 MAX_FRAMES = 5_000  # of an animated picture
 FRAME_S = 0.1  # browsers show a frame that names no duration this long
 SHORT_FRAMES = 8
@@ -231,7 +242,7 @@ class _Pictures:
             return seconds, count
 
     def _count(self, image: Any) -> int:
-        count = int(getattr(image, "n_frames", 1)) if self._path.suffix.lower() in ANIMATED else 1  # TIFF: pages
+        count = int(getattr(image, "n_frames", 1)) if image.format in ANIMATED else 1  # TIFF: pages
         if count > MAX_FRAMES:
             raise MediaError(f"{self._path.name} has {count} frames; the limit for a picture is {MAX_FRAMES}.")
         return count
@@ -503,7 +514,7 @@ def _light(transfer: int) -> NDArray[np.float32]:
 
 
 def _opened(path: Path) -> _Pictures | _Video:
-    return _Pictures(path) if path.suffix.lower() in PICTURE_SUFFIXES else _Video(path)
+    return _Pictures(path) if is_picture(path) else _Video(path)
 
 
 def _check(path: Path) -> None:
@@ -514,6 +525,8 @@ def _check(path: Path) -> None:
 
 
 def _unreadable(path: Path) -> MediaError:
+    if path.suffix.lower() in PICTURE_SUFFIXES:
+        return unreadable_picture(path)
     return MediaError(f"{path.name} is not a readable video, or it is truncated. Export it as MP4 (H.264) or WebM.")
 
 

@@ -46,11 +46,14 @@ def test_a_broken_link_is_called_that(folder: Path) -> None:
 
 
 def test_folders_of_a_nas_and_unread_formats_are_counted_and_not_indexed(folder: Path) -> None:
-    for name in ("@eaDir/a.png", "films/@eaDir/b.png", "$RECYCLE.BIN/c.mp4", "d.nef", "films/e.NEF", "notes.txt"):
+    names = (
+        "@eaDir/a.png films/@eaDir/b.png $RECYCLE.BIN/c.mp4 .Trash-1000/f.mp4 .cache/g.mp4 d.nef films/e.NEF notes.txt"
+    )
+    for name in names.split():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     found = reasons(folder)
-    assert found.keys() == {"a.png", "@eaDir", "$RECYCLE.BIN", "*.nef"}
+    assert found.keys() == {"a.png", "@eaDir", "$RECYCLE.BIN", ".Trash-1000", "*.nef"}
     assert "2 files left out" in found["@eaDir"] and "1 file left out" in found["$RECYCLE.BIN"]
     assert found["*.nef"].startswith("2 files in a format that is not read")
 

@@ -17,6 +17,7 @@ from torchvision.transforms import Compose, PILToTensor  # type: ignore[import-u
 
 from nt2vr.errors import MediaError
 from nt2vr.media.picture import fit, read_picture
+from nt2vr.media.video import probe, sample_frames
 from nt2vr.models.framing import Framing
 
 RED, WHITE = [255, 0, 0], [255, 255, 255]
@@ -181,9 +182,34 @@ def test_a_picture_of_an_iphone_is_read(tmp_path: Path) -> None:
     pillow_heif.from_pillow(Image.new("RGB", (64, 48), "red")).save(tmp_path / "a.HEIC")
     heic = read_picture(tmp_path / "a.HEIC")
     assert heic.shape == (48, 64, 3) and np.abs(heic.astype(int) - RED).max() < 8
-    (tmp_path / "b.heic").write_bytes((tmp_path / "a.jpg").read_bytes())
-    with pytest.raises(MediaError, match=r"^b\.heic is not a picture that can be read"):
-        read_picture(tmp_path / "b.heic")
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ("JPEG", "a.HEIC"),
+        ("HEIF", "a.jpg"),
+        ("JPEG", "a.jfif"),
+        ("HEIF", "A.HIF"),
+        ("PNG", "DJI_0001"),
+        ("JPEG", "a.mp4"),
+    ],
+)
+def test_a_picture_is_told_by_its_content_whatever_its_name(tmp_path: Path, content: str, name: str) -> None:
+    pillow_heif.register_heif_opener()
+    Image.new("RGB", (64, 48), "red").save(tmp_path / name, format=content)
+    assert probe(tmp_path / name).kind == "picture"
+    (picture,) = sample_frames(tmp_path / name, 1)
+    assert picture.shape == (48, 64, 3) and np.abs(picture.astype(int) - RED).max() < 8
+
+
+def test_a_photo_with_a_film_or_a_depth_map_behind_it_is_read(tmp_path: Path) -> None:
+    image, film = Image.radial_gradient("L").convert("RGB"), np.random.default_rng(0).bytes(20_000_000)
+    image.save(tmp_path / "a.jpg", quality=95)
+    (tmp_path / "PXL.MP.jpg").write_bytes((tmp_path / "a.jpg").read_bytes() + film)  # \xff\xda 300 times
+    np.testing.assert_array_equal(read_picture(tmp_path / "PXL.MP.jpg"), read_picture(tmp_path / "a.jpg"))
+    image.resize((8000, 6500)).save(tmp_path / "mpo.jpg", format="MPO", save_all=True, append_images=[image])
+    assert 448 <= read_picture(tmp_path / "mpo.jpg").shape[0] <= 2000
 
 
 def test_a_picture_of_too_many_parts_or_too_long_a_side_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
