@@ -8,8 +8,8 @@ from collections import Counter
 
 from benchmarks.harness import app_searcher, arguments, write_head, write_row
 from nt2vr.negation.parse.query import Query
-from nt2vr.world.edits import judge_video
 from nt2vr.world.offers import stories, story_queries
+from nt2vr.world.verdicts import judge_video
 
 SYSTEMS = ("CLIP", "CLIP drop", "CLIP boolean α 0.5", "CLIP-neg")
 K = 8

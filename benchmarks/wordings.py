@@ -13,7 +13,7 @@ from benchmarks.harness import app_searcher, arguments, write_head, write_row
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Ranking, Verdict
 from nt2vr.search.searcher import Searcher
-from nt2vr.world.edits import judge_video
+from nt2vr.world.verdicts import judge_video
 
 K = 8
 SYSTEMS = ("CLIP", "CLIP-neg", "CLIP boolean α 0.5", "CLIP rectified", "CLIP drop")

@@ -372,8 +372,8 @@ class Searcher:
         pairs = ((gallery.gallery.videos[row], float(score)) for row, score in zip(rows, scores, strict=True))
         found = [(video, score) for video, score in pairs if video.video_id not in left_out]
         groups = merge_windows(found, k)
-        # in libraries by the query as typed, since captions may have words that the model lacks
-        asked = typed if self.is_library and isinstance(typed, Query) else query
+        # by the query as typed, since captions and the world may have words that the model lacks
+        asked = typed if isinstance(typed, Query) else query
         judge = judge_beside(self.judge, asked, panel.references, self.video) if query and asked else lambda _: None
         hits = tuple(
             Hit(video.video_id, rank, round(score, 4), judge(video), video.film, moments_of(group))

@@ -107,12 +107,16 @@ class Order(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """Content of a sentence: distinct matching figures, the order of their acts, one of `places`, day or night."""
+    """Content of a sentence: distinct matching figures, the order of their acts, one of `places`, day or night.
+
+    A vague claim holds wherever the sentence is true, and possibly for other scenes.
+    """
 
     whos: tuple[Who, ...] = ()
     places: Names = frozenset()
     night: bool | None = None
     orders: tuple[Order, ...] = ()
+    vague: bool = False
 
     def holds(self, scene: Scene) -> bool:
         """Return whether the scene shows all of it, and possibly more."""

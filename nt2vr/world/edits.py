@@ -10,15 +10,12 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice, product
 from types import MappingProxyType
 
-from nt2vr.media.gallery import Video
 from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, Modification, modify
-from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Verdict
 from nt2vr.world.claims import Act, Claim, Who
-from nt2vr.world.reader import judge, read_claim
+from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import anywhere, cast_at, draw_colour, props_at, sample_deed, stream_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid, main_deeds
-from nt2vr.world.things import ACTING, WEAR, Names, Noun, deeds, places, things
+from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid
+from nt2vr.world.things import WEAR, Names, Noun, deeds, places, things
 from nt2vr.world.wording import conjugate, draw_deed, draw_noun, meanings
 
 TRIES = 8  # deeds drawn per changed one, and new actors per kind
@@ -423,78 +420,3 @@ class WishTable:
     def right(self, wish: Wish) -> list[int]:
         """Return the rows of the scenes that are right."""
         return [row for row in self._rows.get(wish.gist, ()) if wish.holds(self._scenes[row])]
-
-
-def judge_video(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
-    """Judge a video of the built-in world, optionally next to a reference from it; None for any other video."""
-    try:
-        scene, *before = (Scene.from_dict(each.scene or {}).dressed for each in (video, reference) if each)
-    except (KeyError, TypeError):
-        return None
-    return judge_edit(query, before[0], scene) if before else judge(query, scene)
-
-
-def judge_edit(query: Query, before: Scene, scene: Scene) -> Verdict | None:
-    """Judge a clip next to a reference: by the text, and "miss" if it lacks actors that the text does not change.
-
-    Those must do the same as in the reference; its place, looks and things are free, and so are further actors.
-    A change leaves the other properties of an actor: "reading instead of dancing" asks for the same dancer.
-    """
-    verdict = judge(query, scene)
-    if verdict == "violation" or (verdict is None and (query.wanted or query.unwanted)):
-        return verdict
-    required = _required(before, _whos(query.wanted), _whos(query.unwanted))
-    return (verdict or "right") if Claim(tuple(required)).holds(scene) else "miss"
-
-
-def _whos(parts: Sequence[str]) -> list[Who]:
-    return [who for part in parts if (claim := read_claim(part)) for who in claim.whos]
-
-
-def _required(before: Scene, wanted: Sequence[Who], gone: Sequence[Who]) -> list[Who]:
-    """List the required actors: the wanted ones, each as the actor that it changes, and the unchanged ones."""
-    taken = [actor for actor in before.actors if any(who.fits(actor, before.figures) for who in gone)]
-    lost = frozenset(actor.thing for actor in taken)
-    left = [actor for actor in before.actors if actor.thing not in lost]
-    changed = [(who, _changed(who, left, taken)) for who in wanted]
-    found = [_completed(who, old, before, lost) for who, old in changed]
-    return [*found, *(_completed(Who(), actor, before, lost) for actor in left)]
-
-
-def _changed(who: Who, left: list[Figure], taken: list[Figure]) -> Figure | None:
-    """Take the actor that a description changes off its list.
-
-    It is one of those left, or one of those taken away, first of its kind: a student replaces a boy, not a train.
-    """
-    roles = {things()[name].role for name in who.names}
-    same = [actor for actor in left if actor.thing in who.names]
-    replaced = sorted(taken, key=lambda actor: actor.kind.role not in roles) if _may_act(who) else []
-    for actor in (same or replaced)[:1]:
-        (left if same else taken).remove(actor)
-        return actor
-    return None
-
-
-def _may_act(who: Who) -> bool:
-    """Return whether somebody is described, and not "a chair"."""
-    return bool(who.acts) or not who.names or any(things()[name].role in ACTING for name in who.names)
-
-
-def _completed(who: Who, changed: Figure | None, before: Scene, lost: Names) -> Who:
-    """Complete a description by what an actor of the reference is and does; clothes leave its deeds as they are.
-
-    Whoever looked at somebody `lost` may look at anybody.
-    """
-    if changed is None:
-        return who
-    done = tuple(
-        Act(
-            frozenset((deed.verb,)),
-            objects=frozenset((deed.object,) if isinstance(deed.object, str) else ()),
-            targets=frozenset((before.figures[deed.object].thing,) if isinstance(deed.object, int) else ()) - lost,
-        )
-        for deed in main_deeds(changed)
-    )
-    names = who.names or frozenset((changed.thing,))
-    is_worn = all(act.verbs <= {"wear"} for act in who.acts)
-    return replace(who, names=names, acts=(*who.acts, *done) if is_worn else who.acts)

@@ -1,12 +1,13 @@
 """Words of typed phrases and what they mean: those of captions in all inflections, and others that people use.
 
-The others are the words of `assets/world/unseen_words.tsv`, which no caption has, and of `typed_words.tsv`, which say
-in one word what the data files say in several, or name no single thing: "someone", "traffic", "outdoors".
+The others are the words of `assets/world/unseen_words.tsv`, which no caption has, of `typed_words.tsv`, which say in
+one word what the data files say in several, or name no single thing: "someone", "traffic", "outdoors", and of
+`near_words.tsv`, which name sorts of what is drawn ("poodle"), or what the world lacks ("quokka").
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from types import MappingProxyType
@@ -38,6 +39,7 @@ _WHILE = ("while", "as", "at the same time as")
 _ALONE = frozenset(
     "eat drink cook read write paint ride drive photograph throw kick catch watch chase feed kiss hug repair".split()
 )
+TOGETHER = MANY - 1  # "a crowd" is many, and unlike "dogs" never one
 _COUNTED = {1: "one", **NUMBERS, 4: "four", 5: "five"}
 _WORD = re.compile(rf"[\w'-]+|{EMOJI}")
 _DROPPED = frozenset(
@@ -47,9 +49,12 @@ _DROPPED = frozenset(
 _FILLERS = frozenset(
     "in on with of wearing who that which near beside next to background sky under dressed at by across "
     "down through along inside video videos clip clips movie movies footage scene scenes single show shows showing "
-    "has have got able to other first something anything stuff place somewhere "
-    "cute nice good best great lovely funny cool beautiful together hopefully".split()
+    "has have got able to other first something anything everything stuff place somewhere now recorded filmed "
+    "cute nice good best great lovely funny cool beautiful pretty together hopefully please today kind sort type "
+    "colour color coloured colored visible from contain contains containing featuring including what real "
+    "yet already still ever again anymore really very".split()
 )
+_IDIOMS = ("in sight", "in view", "in frame", "in shot", "kind of", "sort of", "type of")
 _PICTURES = ("photo of", "picture of", "image of", "pictures of", "photos of", "images of")
 
 
@@ -62,9 +67,13 @@ class Meaning(NamedTuple):
             relate two deeds.
         takes_object, alone: of a verb: whether an object follows, and whether it need not.
         act: what a noun says that somebody does: "drummer".
+        least: how many a noun names at least: "couple".
+        near: words of the world for what is meant by a word that is "lacking", or says more than the world can show.
     """
 
     kind: Literal[
+        "vague",
+        "lacking",
         "noun",
         "pronoun",
         "or",
@@ -84,6 +93,8 @@ class Meaning(NamedTuple):
     alone: bool = False
     act: Act | None = None
     adjective: Mapping[str, Any] = MappingProxyType({})
+    least: int = 1
+    near: tuple[str, ...] = ()
 
 
 def _adjective(**said: object) -> Meaning:
@@ -95,15 +106,28 @@ def tokens_of(text: str) -> tuple[str, ...]:
     return tuple(token for token in _WORD.findall(text.lower()) if token not in _DROPPED)
 
 
+def gaps_in(text: str) -> list[str]:
+    """Return what stands before each token: words that are no tokens, commas, spaces; the first stands alone."""
+    gaps, end = [], 0
+    for match in _WORD.finditer(text.lower()):
+        if match[0] not in _DROPPED:
+            gaps.append(text[end : match.start()].lower() if gaps else ",")
+            end = match.end()
+    return gaps
+
+
 def _plain() -> Iterator[tuple[str, Meaning]]:
     meant: list[tuple[Iterable[str], Meaning]] = [
-        ((*_FILLERS, *_PICTURES, "each other", "for once"), Meaning("filler")),
+        ((*_FILLERS, *_PICTURES, *_IDIOMS, "each other", "for once"), Meaning("filler")),
         (("shirt", "top"), Meaning("shirt")),
         *((words, _adjective(size=size)) for size, words in SIZES.items()),
         *(((colour,), _adjective(colour=colour)) for colour in COLOURS),
         *(((name, str(number)), _adjective(least=number, most=number)) for number, name in NUMBERS.items()),
         *_totals(),
         (("couple of",), _adjective(least=2, most=2)),
+        (("pair of", "group of", "team of", "bunch of"), _adjective(least=2, most=TOGETHER)),
+        (("herd of", "flock of", "pack of"), _adjective(least=3, most=TOGETHER)),
+        (("crowd of",), _adjective(least=4, most=TOGETHER)),
         (NIGHT, Meaning("night", value="night")),
         (DAY, Meaning("night", value="day")),
         *((words, Meaning("time", value=part)) for part, words in PARTS.items()),
@@ -179,7 +203,9 @@ def _doers() -> Iterator[tuple[str, Meaning]]:
 
 def _nouns() -> Iterator[tuple[str, Meaning]]:
     nouns = [noun for noun in all_nouns() if noun.word in meanings()]
-    yield from ((noun.plural, Meaning("noun", meanings()[noun.word], plural=True)) for noun in nouns)
+    for noun in nouns:
+        plurals = {noun.plural, f"{noun.word}s"} if noun.word.endswith("o") else {noun.plural}  # volcanoes, volcanos
+        yield from ((plural, Meaning("noun", meanings()[noun.word], plural=True)) for plural in plurals)
     yield from ((noun.word, Meaning("noun", meanings()[noun.word])) for noun in nouns)
 
 
@@ -223,10 +249,37 @@ def _listed(table: str) -> Iterator[tuple[str, Meaning]]:
                 yield word, Meaning("place", frozenset(name for name in places() if _is_there(name, names)))
             case "deed":
                 yield from _listed_deed(word, names, row["object"])
+            case "none":
+                continue  # see `unsure_words`
+            case "group":
+                meaning = Meaning("noun", _named(names), plural=True, least=int(row["object"]))
+                yield from ((form, meaning) for form in (plural_of(word), word))
             case _:
-                named = frozenset[str]().union(*(meanings().get(name, ()) for name in names)) or those(tuple(names))
-                yield plural_of(word), Meaning("noun", frozenset(named), plural=True)
-                yield word, Meaning("noun", frozenset(named))
+                yield plural_of(word), Meaning("noun", _named(names), plural=True)
+                yield word, Meaning("noun", _named(names))
+
+
+@cache
+def unsure_words() -> frozenset[tuple[str, ...]]:
+    """Words of captions by which people usually mean something else: "coach", of a bus; "wedding", in a church."""
+    words = [row["word"] for row in read_table("typed_words") if row["kind"] == "none"]
+    return frozenset(tokens_of(form) for word in words for form in (word, plural_of(word)))
+
+
+def _named(names: Sequence[str]) -> Names:
+    found = frozenset[str]().union(*(meanings().get(name, ()) for name in names))
+    return found or frozenset(those(tuple(names)))
+
+
+def _near_words() -> Iterator[tuple[str, Meaning]]:
+    """Yield words for sorts of what is drawn, vague nouns, and for what the world lacks."""
+    for row in read_table("near_words"):
+        near = tuple(row["near"].split(","))
+        for word in filter(None, row["sorts"].split(",")):
+            for form in {plural_of(word), word}:
+                yield form, Meaning("noun", _named(near), value="sort", plural=form != word, near=near)
+        for word in filter(None, row["lacking"].split(",")):
+            yield from ((form, Meaning("lacking", plural=form != word, near=near)) for form in {plural_of(word), word})
 
 
 def _listed_deed(word: str, verbs: list[str], needed: str) -> Iterator[tuple[str, Meaning]]:
@@ -264,7 +317,7 @@ def lexicon() -> dict[tuple[str, ...], Meaning]:
     found |= {tokens_of(word): meaning for word, meaning in (*_places(), *_nouns())}
     for word, meaning in (*_doers(), *_others()):
         found.setdefault(tokens_of(word), meaning)
-    found |= {tokens_of(word): meaning for word, meaning in _listed("typed_words")}
+    found |= {tokens_of(word): meaning for word, meaning in (*_near_words(), *_listed("typed_words"))}
     found.pop((), None)
     return found
 

@@ -16,9 +16,10 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.wordlists import listed as words_of
 from nt2vr.world.claims import Claim, SceneTable
 from nt2vr.world.lexicon import lexicon, longest, tokens_of
-from nt2vr.world.reader import read_asked, read_parts
+from nt2vr.world.reader import read_asked
 from nt2vr.world.scenes import Figure, Scene, main_deeds
 from nt2vr.world.things import Names, all_nouns, deeds, places, read_table, things
+from nt2vr.world.verdicts import read_query
 
 FEW = 1  # clips that fit a query for which others are offered
 MOST = 3
@@ -70,12 +71,13 @@ class Offers:
 
     def fitting(self, query: Query) -> int | None:
         """Count the scenes that are `judge`d right; None where words of the query are unknown."""
-        wanted, unwanted = read_parts(query)
-        claims = [claim for claim in (*wanted, *unwanted) if claim]
-        if not claims or len(claims) < len(wanted) + len(unwanted):
+        asked = read_query(query)
+        claims = [part.claim for part in (*asked.wanted, *asked.unwanted) if part.claim and not part.claim.vague]
+        num_wanted = len(asked.wanted)
+        if not claims or len(claims) < num_wanted + len(asked.unwanted):
             return None
-        fits = ~self._table.holding_any(claims[len(wanted) :])
-        for claim in claims[: len(wanted)]:
+        fits = ~self._table.holding_any(claims[num_wanted:])
+        for claim in claims[:num_wanted]:
             fits &= self._table.holding(claim)
         return int(fits.sum())
 
@@ -89,7 +91,9 @@ class Offers:
         subjects, verbs, where = (_named(words, kind) for kind in ("noun", "verb", "place"))
         subjects = subjects if len(subjects) < _ANYTHING else frozenset()
         read = {part: read_asked(part) for part in (part.removeprefix("with ") for part in query.unwanted)}
-        denied = {part: claim for part, claim in read.items() if claim and not _excludes(claim, verbs)}
+        denied = {
+            part: claim for part, claim in read.items() if claim and not claim.vague and not _excludes(claim, verbs)
+        }
         allowed = ~self._table.holding_any(denied.values())
 
         ordered = self._alike(np.flatnonzero(allowed).tolist(), subjects, verbs, where)

@@ -3,10 +3,11 @@
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
@@ -25,7 +26,9 @@ from nt2vr.search.systems import System
 from nt2vr.ui.search.state import SearchState, write_parts
 from nt2vr.world.offers import FEW, Offers
 from nt2vr.world.scenes import Scene
+from nt2vr.world.verdicts import missing, read_query, unknown_words
 
+MOST_UNKNOWN = 4  # words named
 MARKS = {**SPOKEN, "right": "✓"}
 NOTHING_LEFT = "Without its negated part, this query is empty."
 BY_CAPTIONS = (
@@ -93,6 +96,7 @@ def columns_view(
 
     def clip(hit: Hit, ranking: Ranking) -> dict[str, Any]:
         video, verdict = video_of(hit.video_id), hit.verdict or ""
+        lacks = [] if answer.judged_by or not verdict else missing(answer.query, video)
         return {
             "id": hit.video_id,
             **urls(video),
@@ -102,10 +106,11 @@ def columns_view(
             "score": f"{hit.score:.3f}",
             "verdict": verdict,
             "mark": MARKS.get(verdict, ""),
-            "mark_meaning": MARK_MEANINGS.get(verdict, ""),
+            "mark_meaning": MARK_MEANINGS.get(verdict, "") + (f"; shows {listed(*lacks)}" if lacks else ""),
+            "lacks": lacks[0] if lacks and verdict == "violation" else "",
             "judged": hit.video_id in marked.video_ids,
             **_movement(hit, answer.rankings[0], ranking),
-            "spoken": f"Rank {hit.rank}{', ' + SPOKEN[verdict] if verdict else ''}",
+            "spoken": ", ".join([f"Rank {hit.rank}", *([SPOKEN[verdict]] if verdict else []), *lacks]),
         }
 
     return {
@@ -151,6 +156,8 @@ def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
         return {}
     kind = "bad" if violations else "neutral"
     if not complete and not answer.judged_by:
+        if not violations and not read_query(answer.query).is_known:
+            return {}
         return {"kind": kind, "text": f"{violations} of {total} violate", "brief": f"{violations} violate", "more": ""}
     if not answer.judged_by:
         kind = "good" if right * 2 >= total else "bad"
@@ -169,10 +176,11 @@ def _line(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, str]:
     right, violations, total = ranking.counts["right"], ranking.counts["violation"], len(ranking.hits)
     if not total:
         return {"kind": "bad", "text": "nothing left to search for"}
+    if not (complete or violations):
+        return {}
     show = f"{violations} show it" if complete else f"{violations} of {total} show it"
     texts = [f"{right} of {total} right"] * complete + [show] * bool(answer.query.unwanted)
-    is_good = right * 2 > total if complete else not violations
-    return {"kind": "good" if is_good else "bad", "text": ", ".join(texts)}
+    return {"kind": "good" if complete and right * 2 > total else "bad", "text": ", ".join(texts)}
 
 
 def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
@@ -255,7 +263,13 @@ def with_corrections(state: SearchState, understand: Callable[[str, bool], Query
     return state if query.unwanted else replace(state, flip=""), query, parsed
 
 
-def understood_view(answer: Answer, state: SearchState, parsed: Query, picture: str = "") -> dict[str, Any]:
+def understood_view(
+    answer: Answer,
+    state: SearchState,
+    parsed: Query,
+    picture: str = "",
+    video_of: Callable[[str], Video] | None = None,
+) -> dict[str, Any]:
     """Show how a query was understood, and in words what came of it.
 
     Args:
@@ -263,6 +277,7 @@ def understood_view(answer: Answer, state: SearchState, parsed: Query, picture: 
         state: of the search, for the address.
         parsed: the query before the person corrected it.
         picture: remark about the reference picture.
+        video_of: returns a clip of the built-in world; None in other galleries.
     """
     query = answer.denied or answer.query
     is_corrected = part_texts(query) != part_texts(parsed)
@@ -275,7 +290,8 @@ def understood_view(answer: Answer, state: SearchState, parsed: Query, picture: 
         "flipped": bool(state.flip),
         "said": said,
         "cued": any("cue" in each for each in said),
-        "told": told(answer),
+        "told": told(answer, video_of),
+        **(unknown_view(query) if video_of else {}),
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
         "link": state.link,
     }
@@ -299,27 +315,67 @@ def parts_view(answer: Answer, parsed: Query) -> dict[str, Any]:
     return {"moves": _moves(query), "undo": undo, "flipped": answer.denied is not None}
 
 
-def told(answer: Answer) -> list[dict[str, str]]:
+def unknown_view(query: Query) -> dict[str, Any]:
+    """Name the words of a query that the built-in world lacks, each with queries that have a near one in its place."""
+    words = unknown_words(query)[:MOST_UNKNOWN]
+    lacking = [
+        {"word": word, "near": [{"word": other, "query": _with_word(query.text, word, other)} for other in near]}
+        for word, near in words
+        if near
+    ]
+    return {"lacking": lacking, "unknown": ", ".join(f"“{word}”" for word, near in words if not near)}
+
+
+def _with_word(text: str, word: str, other: str) -> str:
+    article = "an" if other[0] in "aeiou" else "a"
+    return re.sub(
+        rf"(\ban? )?\b{re.escape(word)}\b", lambda m: f"{article} {other}" if m[1] else other, text, flags=re.I
+    )
+
+
+def told(answer: Answer, video_of: Callable[[str], Video] | None = None) -> list[dict[str, str]]:
     """Say by the verdicts what the first and the last system made of a query, each with a `kind`: "good" or "bad"."""
     if not answer.has_verdicts:
         return []
     rankings = (*answer.rankings[:1], *answer.rankings[1:][-1:])
-    return [found for ranking in rankings if ranking.hits and (found := _told_of(ranking, answer))]
+    return [found for ranking in rankings if ranking.hits and (found := _told_of(ranking, answer, video_of))]
 
 
-def _told_of(ranking: Ranking, answer: Answer) -> dict[str, str]:
+def _told_of(ranking: Ranking, answer: Answer, video_of: Callable[[str], Video] | None) -> dict[str, str]:
     unwanted, by = answer.query.unwanted, f" by {answer.judged_by}" if answer.judged_by else ""
     name, total = short_name(ranking.system.name), len(ranking.hits)
     right, violations, misses = (ranking.counts[verdict] for verdict in ("right", "violation", "miss"))
+    is_complete = right + misses + violations == total
+    lost = _lost(ranking, answer.query, video_of) if by or is_complete else ""
     if not unwanted:
-        if not by and right + misses + violations < total:
+        if not by and not is_complete:
             return {}
-        return {"kind": "good" if 2 * right >= total else "bad", "text": f"{name} is right in {right} of {total}{by}."}
+        return {
+            "kind": "good" if 2 * right >= total else "bad",
+            "text": f"{name} is right in {right} of {total}{by}{lost}.",
+        }
     if violations:
         shows = "shows it" if len(unwanted) == 1 else "shows some of it"
-        return {"kind": "bad", "text": f"{name} {shows} anyway, in {violations} of {total}{by}."}
-    lost = f"; {misses} of {total} miss the rest" if misses else ""
+        return {"kind": "bad", "text": f"{name} {shows} anyway, in {violations} of {total}{by}{lost}."}
+    if not by and not (right and is_complete and read_query(answer.query).is_known):
+        return {"kind": "bad", "text": f"{name}: {lost.removeprefix('; ')}."} if lost else {}
     return {"kind": "good", "text": f"{name} leaves it out{by}{lost}."}
+
+
+def _lost(ranking: Ranking, query: Query, video_of: Callable[[str], Video] | None) -> str:
+    """Count the clips that lack what is wanted, and name what most of them lack: "; 7 of 8 show no pizza"."""
+    total, misses = len(ranking.hits), ranking.counts["miss"]
+    if video_of:
+        judged = [hit for hit in ranking.hits if hit.verdict in ("miss", "violation")]
+        lacks = [missing(query, video_of(hit.video_id)) for hit in judged]
+        misses += sum(bool(each) for each, hit in zip(lacks, judged, strict=True) if hit.verdict == "violation")
+        most = Counter(chain.from_iterable(lacks)).most_common(1)
+        if most:
+            (what, count), *_ = most
+            one, many = ("is", "are") if what.startswith("not ") else ("shows", "show")
+            number = f"{misses} of {total} miss the rest: {count}" if count < misses else f"{count} of {total}"
+            return f"; {number} {one if count == 1 else many} {what}"
+    return f"; {misses} of {total} miss the rest" if misses else ""
 
 
 def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]:
@@ -392,7 +448,7 @@ def offers_view(answer: Answer, videos: tuple[Video, ...]) -> dict[str, Any]:
     query, offers = with_words(answer.query, answer.read_as), _offers_of(videos)
     if offers is None or ((found := offers.fitting(query)) or 0) > FEW:
         return {}
-    if not (near := offers.near(query)) and found is None:
+    if not (near := offers.near(query)) and (found is None or any(word.near for word in unknown_words(answer.query))):
         return {}
     few = "no clip fits for sure" if found is None else "one clip fits" if found else "no clip fits"
     return {"offers": near, "few": f"{few}; try" if near else few}

@@ -362,8 +362,9 @@ class SearchTab:
         flips = bool(state.flip or (query.unwanted and was_flipped))
         other = self._search(state.turned, query)[0] if flips else None
         state, marked = self._marked(state)
-        understood = understood_view(answer, state, parsed, remark(searcher, answer, state.references))
         videos = () if state.references or searcher.is_library else searcher.gallery.videos
+        video_of, said = searcher.video if videos else None, remark(searcher, answer, state.references)
+        understood = understood_view(answer, state, parsed, said, video_of)
         r, job = self.results, self.indexing.under_way(state.gallery) if state.gallery else None
         drawings = self.indexing.drawings(state.gallery, state.systems, self.permissions, visitor, again=not lacking)
         found = {

@@ -8,8 +8,8 @@ import pytest
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import Tagger, load_tagger
-from nt2vr.world.edits import judge_edit, judge_video
 from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.verdicts import judge_edit, judge_video
 
 
 def doing(thing: str, verb: str, what: str | None = None, *more: Deed) -> Figure:

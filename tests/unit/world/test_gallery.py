@@ -18,7 +18,6 @@ from nt2vr.world.captions import captions
 from nt2vr.world.claims import seen_in
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import render
-from nt2vr.world.edits import judge_video
 from nt2vr.world.gallery import (
     CAPTIONS_PER_CLIP,
     CLIPS_PER_STORY,
@@ -30,6 +29,7 @@ from nt2vr.world.offers import stories
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
 from nt2vr.world.things import things
+from nt2vr.world.verdicts import judge_video
 from tests.paths import ROOT
 
 FOLDER = ROOT / "assets" / "gallery"

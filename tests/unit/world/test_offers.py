@@ -8,9 +8,10 @@ from nt2vr.negation.parse.requests import read_typed
 from nt2vr.negation.parse.tokens import NO_EMOJI
 from nt2vr.world.lexicon import synonyms
 from nt2vr.world.offers import FEW, Offers, offered_words
-from nt2vr.world.reader import judge, read_claim
+from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.verdicts import judge
 
 CAT = Figure("cat", "brown", deeds=(Deed("sleep"),))
 GUITARIST = Figure("man", "red", deeds=(Deed("play", "guitar", colour="red"),))

@@ -6,9 +6,10 @@ import pytest
 
 from nt2vr.negation.parse.query import Query
 from nt2vr.world.captions import describe
-from nt2vr.world.reader import judge, read_asked, read_claim
+from nt2vr.world.reader import read_asked, read_claim
 from nt2vr.world.sampling import sample_scene
 from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.verdicts import judge
 
 DEEDS = (Deed("eat", "apple", 0, 0.5), Deed("play", "guitar", 0.5, 1, "blue"), Deed("wear", "top hat"))
 MAN = Figure("man", "red", deeds=DEEDS)
@@ -112,7 +113,9 @@ def test_clips_are_judged() -> None:
     assert judge(Query("", ("a man",), ("a piano",)), SCENE) == "right"
     assert judge(Query("", ("a man",), ("an instrument",)), SCENE) == "violation"
     assert judge(Query("", ("a woman",), ("a piano",)), SCENE) == "miss"
-    assert judge(Query("", ("a quokka",), ("a piano",)), SCENE) is None
+    assert judge(Query("", ("a quokka",), ("a piano",)), SCENE) == "miss"
+    assert judge(Query("", ("a man",), ("a quokka",)), SCENE) is None  # nobody can be praised for leaving it out
+    assert judge(Query("", ("a sparkly",), ("a piano",)), SCENE) is None
 
 
 def test_the_plural_of_a_name_of_several_words_is_that_of_its_first_noun() -> None:

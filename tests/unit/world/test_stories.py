@@ -8,8 +8,9 @@ import nt2vr
 from nt2vr.api import understand
 from nt2vr.search.answers import Answer
 from nt2vr.world.offers import stories, story_queries
-from nt2vr.world.reader import judge, read_claim
+from nt2vr.world.reader import read_claim
 from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.verdicts import judge
 
 PENGUIN = Figure("penguin", deeds=(Deed("walk"),))
 MAN = Figure("man", "red", deeds=(Deed("eat", "apple", 0, 0.5), Deed("dance", None, 0.5, 1)))
@@ -55,7 +56,8 @@ def test_the_truth_of_stories(query: str, scene: Scene, verdict: str) -> None:
         ("a penguin, no other animals", "violation", "violation"),
         ("a dog and no other dogs", None, None),
         ("a dog and nothing else", None, None),
-        ("a quokka and no other animals", None, None),  # may be among the animals
+        ("a quokka and no other animals", "miss", "miss"),  # the world has none
+        ("a sparkly and no other animals", None, None),
         ("a dog, no people or other animals", "right", "violation"),
     ],
 )

@@ -1,0 +1,320 @@
+"""Verdicts on clips of the built-in world, and what of a query it cannot show.
+
+A part of a query is shown, not shown, or cannot be told. What the world lacks is never shown.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.inflect import inflect, verb_of
+from nt2vr.negation.parse.query import Query
+from nt2vr.negation.parse.wordlists import listed
+from nt2vr.search.answers import Verdict
+from nt2vr.world.claims import Act, Claim, Who, seen_in
+from nt2vr.world.lexicon import tokens_of, unsure_words
+from nt2vr.world.reader import NOTHING, UNKNOWN, may_do, read_asked, read_claim, words_in
+from nt2vr.world.scenes import Figure, Scene, main_deeds
+from nt2vr.world.things import ACTING, Names, places, plural_of, things, those
+from nt2vr.world.wording import meanings, persons
+
+MAX_QUERIES = 64
+# cues that deny a deed of the subject, unlike "no dancing" and "nobody dances"
+_OF_SUBJECT = re.compile(r"\b(?:not|never|neither|nor|without|rather|instead)\b|n['\u2019]?t\b", re.IGNORECASE)
+_WORN = re.compile(r"\bwithout\b|\bwith no\b|\bw/?o\b", re.IGNORECASE)
+_WHERE_TO = re.compile(r" (?:away|around)$")  # rolling a ball away
+_EVERYBODY = re.compile(r"\b(?:no|nobody|none|noone|anyone|anybody)\b", re.IGNORECASE)
+
+
+class Denied(NamedTuple):
+    """An unwanted part: what must not be shown (None: cannot be told), and perhaps who must not do or wear it."""
+
+    claim: Claim | None
+    subjects: tuple[Who, ...] = ()
+    act: Act = Act()
+
+    def shown_in(self, scene: Scene) -> bool | None:
+        """Return whether a scene shows it; None if that cannot be told."""
+        shown = shows(self.claim, scene)
+        if not (shown and self.subjects):
+            return shown
+        found = {_does(subject, self.act, scene.figures) for subject in self.subjects}
+        does = found.pop() if len(found) == 1 else None
+        return does or (False if self.act.verbs and does is False else None)  # a hat may be somebody else's
+
+
+def shows(claim: Claim | None, scene: Scene) -> bool | None:
+    """Return whether a scene shows what is claimed; None if that cannot be told."""
+    if claim is None:
+        return None
+    return claim.holds(scene) and (None if claim.vague else True)
+
+
+def _does(subject: Who, act: Act, figures: Sequence[Figure]) -> bool | None:
+    """Return whether a subject does something; None if one does and another one does not.
+
+    Where nobody does all that the subject does, somebody of its kind counts: a man who sings, of "a man reading".
+    """
+    fitting = [figure for figure in figures if subject.fits(figure, figures)]
+    if not fitting and subject.names != persons():
+        fitting = [figure for figure in figures if replace(subject, acts=()).fits(figure, figures)]
+    done = {any(act.fits(deed, figures) for deed in figure.doings) for figure in fitting}
+    return True in done and (None if False in done else True)
+
+
+def judge(query: Query, scene: Scene) -> Verdict | None:
+    """Judge a clip: "right", "violation" (shows an unwanted part) or "miss" (lacks a wanted one); None: unknown."""
+    wanted, denied = read_query(query)
+    shown, violated = ([each.shown_in(scene) for each in parts] for parts in (wanted, denied))
+    if True in violated:
+        return "violation"
+    if False in shown:
+        return "miss"
+    return None if None in shown + violated or not shown + violated else "right"
+
+
+class Asked(NamedTuple):
+    """The parts of a query."""
+
+    wanted: tuple[Denied, ...]
+    unwanted: tuple[Denied, ...]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the world can show all that is unwanted, so that clips without it can be praised."""
+        return all(part.claim is not None for part in self.unwanted)
+
+
+@lru_cache(MAX_QUERIES)
+def read_query(query: Query) -> Asked:
+    """Parse the parts of a query; a mere quality is one of a wanted thing: "a car that is not | red".
+
+    What else there may not be is unwanted, too: all "animals" but dogs in "a dog and no other animals".
+    """
+    wanted = [_read(part) for part in query.wanted]
+    unwanted = [_denied(query, number, wanted) for number in range(len(query.unwanted))]
+    others = [Denied(_others(kind, wanted)) for kind in query.others]
+    return Asked(tuple(map(Denied, wanted)), (*unwanted, *others))
+
+
+def _read(part: str) -> Claim | None:
+    """Parse a part as people mean it: who reads a book on a chair is sitting; None if somebody could not do a deed."""
+    claim, tokens = read_asked(part) or read_asked(_WHERE_TO.sub("", part)), tokens_of(part)
+    runs = {tokens[start:end] for start in range(len(tokens)) for end in range(start + 1, start + 5)}
+    if claim is None or runs & unsure_words():
+        return None
+    whos = tuple(
+        replace(who, names=_people().get(who.names, who.names), acts=tuple(map(_as_meant, who.acts)))
+        for who in claim.whos
+    )
+    able = all(may_do(who.names, act) for who in whos for act in who.acts if who.names)
+    return replace(claim, whos=whos) if able else None
+
+
+@cache
+def _people() -> dict[Names, Names]:
+    """Map "lady", which captions say of one picture, to all women, and so on."""
+    return {frozenset((name,)): meanings()[name] for name in ("man", "woman", "boy", "girl")}
+
+
+# Deeds that people mean as well: who reads on a chair is sitting, and a car that drives past drives
+_MEANT = {
+    "sit": "read write use fish sit_on game ride sled drive row bathe yoga",
+    "walk": "carry push pull follow walk_pet",
+    "lie": "sleep",
+    "run": "chase",
+    "eat": "feed_self",
+    "talk": "talk_to phone",
+    "fly": "fly_past take_off",
+    "drive": "drive_past",
+}
+
+
+def _as_meant(act: Act) -> Act:
+    if act.verbs == {"hold"} and act.objects:
+        return replace(act, verbs=frozenset())  # who plays a guitar holds it
+    also = (name.replace("_", " ") for verb in act.verbs for name in _MEANT.get(verb, "").split())
+    return replace(act, verbs=act.verbs.union(also))
+
+
+def _denied(query: Query, number: int, wanted: Sequence[Claim | None]) -> Denied:
+    part = query.unwanted[number]
+    if part.startswith("other "):  # a dog, no people or other animals
+        return Denied(_others(part, wanted))
+    claim = _read(part) or _quality_of(query.wanted, part)
+    if claim == NOTHING:
+        return Denied(None)
+    (who, *others), cue = (claim.whos if claim else ()) or (Who(),), _cue_of(query, number)
+    if others or claim is None or claim != Claim((who,), vague=claim.vague):
+        return Denied(claim)
+    if len(who.acts) == 1 and who == Who(acts=who.acts) and _OF_SUBJECT.search(cue) and not _EVERYBODY.search(cue):
+        act = who.acts[0]
+    elif who == Who(who.names, colour=who.colour, looks=who.looks) and _WORN.search(cue) and who.names <= _worn():
+        act = Act(objects=who.names, colour=who.colour, looks=who.looks)
+    else:
+        return Denied(claim)
+    subjects = [who for each in wanted if each for who in each.whos if may_do(who.names or persons(), act)]
+    subjects = [who for who in subjects if act.verbs or who.names <= persons()]
+    is_unsure = None in wanted or NOTHING in wanted  # whose deed it is
+    return Denied(replace(claim, vague=True)) if is_unsure else Denied(claim, tuple(subjects), act)
+
+
+@cache
+def _worn() -> Names:
+    return frozenset(those(("worn",)))
+
+
+def _cue_of(query: Query, number: int) -> str:
+    """Return the cue before an unwanted part, or the first one; empty if the parts were corrected."""
+    if not query.cues or number >= len(query.scopes):
+        return ""
+    start = query.scopes[number].start
+    cue = max((cue for cue in query.cues if cue.end <= start), default=query.cues[0])
+    return query.text[max(cue.start - len("with "), 0) : cue.end]
+
+
+def _others(kind: str, wanted: Sequence[Claim | None]) -> Claim | None:
+    """Claim something of a kind that what is wanted does not name; None if that cannot be told."""
+    claim = _read(kind)
+    if claim is None or len(claim.whos) != 1 or None in wanted or NOTHING in wanted:
+        return None
+    left = claim.whos[0].names
+    for who in (who for each in wanted if each for who in each.whos):
+        left = left.difference(who.names, *(act.objects | act.targets for act in who.acts))
+    return replace(claim, whos=(replace(claim.whos[0], names=left),)) if left else None
+
+
+def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
+    """Read "red" as "red car"; None if it fits none, or several, of the wanted things."""
+    found = (word for part in wanted for word in words_in(part))
+    nouns = dict.fromkeys(" ".join(word.text) for word in found if word.meaning.kind == "noun")
+    read = [(_read(f"{quality} {noun}"), _read(f"{noun} {quality}")) for noun in nouns]
+    claims = [first if first and not first.vague else second for first, second in read]
+    claims = [claim for claim in claims if claim and not claim.vague]
+    return claims[0] if len(claims) == 1 else None
+
+
+def missing(query: Query, video: Video) -> list[str]:
+    """Say what a clip of the world lacks of what is wanted: "no pizza", "no one eating", "not at the beach"."""
+    scene = scene_of(video)
+    if scene is None:
+        return []
+    shown = {figure.thing for figure in seen_in(scene)}
+    done = {deed.verb for figure in scene.figures for deed in figure.doings}
+    found = []
+    for word in chain.from_iterable(map(words_in, query.wanted)):
+        meaning, text = word.meaning, " ".join(word.text)
+        if meaning.kind == "lacking" or (meaning.kind == "noun" and meaning.names.isdisjoint(shown)):
+            found.append(f"no {text}")
+        elif meaning.kind == "verb" and meaning.names.isdisjoint(done):
+            first, *rest = word.text
+            doing = first if first.endswith("ing") else inflect(verb_of(first) or first, "VBG")
+            found.append(" ".join(["no one", doing, *rest]))
+        elif meaning.kind == "place" and scene.place not in meaning.names:
+            name = sorted(meaning.names)[0]
+            found.append(f"not {places()[name].phrases[0] if len(meaning.names) == 1 else text}")
+    return found
+
+
+class Unknown(NamedTuple):
+    """A word that the world lacks, and words for what it has instead."""
+
+    word: str
+    near: tuple[str, ...]
+
+
+def unknown_words(query: Query) -> list[Unknown]:
+    """List the words of a query that the world lacks, or knows only by what they are a sort of."""
+    found = {}
+    for word in chain.from_iterable(map(words_in, (*query.wanted, *query.unwanted))):
+        meaning, text = word.meaning, " ".join(word.text)
+        is_word = word.text[0].isalpha() and word.text[0] not in listed("function_words", "stop_words")
+        if meaning.near or (meaning == UNKNOWN and is_word):
+            found[text] = tuple(plural_of(each) if meaning.plural else each for each in meaning.near)
+    return [Unknown(*each) for each in found.items()]
+
+
+def scene_of(video: Video) -> Scene | None:
+    """Return the scene of a video, with what its pictures wear; None if it is not of the built-in world."""
+    try:
+        return Scene.from_dict(video.scene or {}).dressed
+    except (KeyError, TypeError):
+        return None
+
+
+def judge_video(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
+    """Judge a video of the built-in world, optionally next to a reference from it; None for any other video."""
+    scene, before = scene_of(video), scene_of(reference) if reference else None
+    if scene is None or (reference and before is None):
+        return None
+    return judge_edit(query, before, scene) if before else judge(query, scene)
+
+
+def judge_edit(query: Query, before: Scene, scene: Scene) -> Verdict | None:
+    """Judge a clip next to a reference: by the text, and "miss" if it lacks actors that the text does not change.
+
+    Those must do the same as in the reference; its place, looks and things are free, and so are further actors.
+    A change leaves the other properties of an actor: "reading instead of dancing" asks for the same dancer.
+    """
+    verdict = judge(query, scene)
+    if verdict == "violation" or (verdict is None and (query.wanted or query.unwanted)):
+        return verdict
+    required = _required(before, _whos(query.wanted), _whos(query.unwanted))
+    return (verdict or "right") if Claim(tuple(required)).holds(scene) else "miss"
+
+
+def _whos(parts: Sequence[str]) -> list[Who]:
+    return [who for part in parts if (claim := read_claim(part)) for who in claim.whos]
+
+
+def _required(before: Scene, wanted: Sequence[Who], gone: Sequence[Who]) -> list[Who]:
+    """List the required actors: the wanted ones, each as the actor that it changes, and the unchanged ones."""
+    taken = [actor for actor in before.actors if any(who.fits(actor, before.figures) for who in gone)]
+    lost = frozenset(actor.thing for actor in taken)
+    left = [actor for actor in before.actors if actor.thing not in lost]
+    changed = [(who, _changed(who, left, taken)) for who in wanted]
+    found = [_completed(who, old, before, lost) for who, old in changed]
+    return [*found, *(_completed(Who(), actor, before, lost) for actor in left)]
+
+
+def _changed(who: Who, left: list[Figure], taken: list[Figure]) -> Figure | None:
+    """Take the actor that a description changes off its list.
+
+    It is one of those left, or one of those taken away, first of its kind: a student replaces a boy, not a train.
+    """
+    roles = {things()[name].role for name in who.names}
+    same = [actor for actor in left if actor.thing in who.names]
+    replaced = sorted(taken, key=lambda actor: actor.kind.role not in roles) if _may_act(who) else []
+    for actor in (same or replaced)[:1]:
+        (left if same else taken).remove(actor)
+        return actor
+    return None
+
+
+def _may_act(who: Who) -> bool:
+    """Return whether somebody is described, and not "a chair"."""
+    return bool(who.acts) or not who.names or any(things()[name].role in ACTING for name in who.names)
+
+
+def _completed(who: Who, changed: Figure | None, before: Scene, lost: Names) -> Who:
+    """Complete a description by what an actor of the reference is and does; clothes leave its deeds as they are.
+
+    Whoever looked at somebody `lost` may look at anybody.
+    """
+    if changed is None:
+        return who
+    done = tuple(
+        Act(
+            frozenset((deed.verb,)),
+            objects=frozenset((deed.object,) if isinstance(deed.object, str) else ()),
+            targets=frozenset((before.figures[deed.object].thing,) if isinstance(deed.object, int) else ()) - lost,
+        )
+        for deed in main_deeds(changed)
+    )
+    names = who.names or frozenset((changed.thing,))
+    is_worn = all(act.verbs <= {"wear"} for act in who.acts)
+    return replace(who, names=names, acts=(*who.acts, *done) if is_worn else who.acts)

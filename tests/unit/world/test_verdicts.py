@@ -1,0 +1,115 @@
+"""Verdicts on typed queries: what they say of whom, and what the world cannot tell."""
+
+from pathlib import Path
+
+import pytest
+
+from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query, understand
+from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.world.reader import read_asked
+from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.verdicts import judge, missing, unknown_words
+
+SMILE, HAT = Deed("smile"), Deed("wear", "top hat")
+RIDER = Figure("man", "red", deeds=(Deed("ride", "horse", colour="brown"), HAT))
+WALKER = Figure("woman", "blue", deeds=(Deed("walk"), SMILE))
+PAIR = Scene("field", False, (RIDER, WALKER, Figure("sofa", "red"), Figure("cat", "white")))
+
+
+def verdict(text: str, scene: Scene = PAIR) -> str | None:
+    return judge(understand(text, load_tagger()), scene)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a man on a horse", "right"),
+        ("a woman on a horse", "miss"),  # she walks beside it
+        ("a man sitting on a horse", "right"),
+        ("a woman in a car", "miss"),
+        ("a cat on a sofa", None),  # both are there
+        ("a dog on a sofa", "miss"),  # at least the dog is not
+        ("people in the background", None),
+        ("a statue of a man", "miss"),
+        ("a sofa, not a cat on a sofa", None),
+    ],
+)
+def test_on_and_in_are_read_where_the_scene_knows(text: str, expected: str | None) -> None:
+    assert verdict(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a man who isn't smiling", "right"),  # she is
+        ("a woman who isn't smiling", "violation"),
+        ("a man, nobody smiling", "violation"),
+        ("a man, no smiling", "violation"),
+        ("a person who isn't smiling", None),  # one is, one is not
+        ("a man without a hat", "violation"),
+        ("a woman without a hat", None),  # it is somebody else's
+        ("a woman and no hat", "violation"),
+        ("a woman who isn't wearing a hat", "right"),
+        ("a girl who isn't smiling", "miss"),
+        ("a quokka that isn't smiling", "miss"),
+        ("a man who isn't sitting", "violation"),  # on a horse
+    ],
+)
+def test_a_denied_deed_is_that_of_its_subject(text: str, expected: str | None) -> None:
+    assert verdict(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("phrase", "is_vague"),
+    [
+        ("a fluffy dog", True),
+        ("a poodle", True),
+        ("a baseball bat", True),
+        ("street food", True),
+        ("an elephant herd", False),
+        ("a woman dancer", False),
+        ("a senior couple", False),
+        ("a crowd", False),
+        ("lying", False),
+        ("flamingos, volcanos and tornados", False),
+        ("a beach or a lake", False),
+    ],
+)
+def test_compounds_and_sorts_are_read_as_far_as_they_are_known(phrase: str, is_vague: bool) -> None:
+    claim = read_asked(phrase)
+    assert claim is not None and claim.vague is is_vague
+
+
+@pytest.mark.parametrize("phrase", ["a movie star", "a horse trailer", "of", "a dog or a sparkly"])
+def test_what_may_be_something_else_is_not_read(phrase: str) -> None:
+    assert read_asked(phrase) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["no coach", "no weddings", "no planets", "not looking at the camera", "no cup", "no quokkas"]
+)
+def test_words_with_other_senses_and_what_the_world_lacks_get_no_green_verdict(text: str) -> None:
+    assert verdict(text) is None
+
+
+@pytest.mark.parametrize(
+    ("count", "team", "crowd"), [(1, "miss", "miss"), (2, "right", "miss"), (3, "right", "right")]
+)
+def test_a_team_is_two_and_a_crowd_four(count: int, team: str, crowd: str) -> None:
+    dancers = Figure("girl", "red", count=count, deeds=(Deed("dance"),))
+    scene = Scene("stage", False, (dancers, Figure("man", "red", deeds=(Deed("sing"),))) if count > 2 else (dancers,))
+    assert (verdict("a team", scene), verdict("a crowd of people", scene)) == (team, crowd)
+
+
+def test_a_clip_says_what_it_lacks() -> None:
+    video = Video("v", Path("v"), scene=PAIR.to_dict())
+    query = Query("", ("a girl eating pizza at the beach",))
+    assert missing(query, video) == ["no girl", "no one eating", "no pizza", "not on the beach"]
+    assert missing(query, Video("v", Path("v"))) == []
+
+
+def test_words_that_the_world_lacks_are_named_with_near_ones() -> None:
+    query = Query("", ("two quokkas and a poodle",), ("sparkly stars",))
+    found = [(unknown.word, unknown.near) for unknown in unknown_words(query)]
+    assert found == [("quokkas", ("kangaroos", "koalas")), ("poodle", ("dog",)), ("sparkly", ())]
