@@ -148,8 +148,8 @@ def _covr(files: Files, split: str) -> Iterator[CovrSample]:
     for file in files.named(f"*covr*{split}*.csv"):
         with expecting(file, "the columns pth1, pth2, txt2 and edit"):
             for number, (_, row) in enumerate(read_table(file, ["pth1"], ["pth2"], ["txt2"], ["edit"])):
-                texts = {"caption": row["txt2"], "before": row.get("txt1", "")}
-                yield CovrSample(row["pth1"], row["edit"], (row["pth2"],), "WebVid-CoVR", str(number), **texts)
+                sample = CovrSample(row["pth1"], row["edit"], (row["pth2"],), "WebVid-CoVR", str(number))
+                yield replace(sample, caption=row["txt2"], before=row.get("txt1", ""))
 
 
 def _cirr(files: Files, split: str) -> Iterator[CovrSample]:

@@ -93,8 +93,8 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
             found |= _middle(kind, places, measured.ranks[places])
             found |= _video_to_text(queries, places, measured.video_ranks)
         elif kind == "negated":  # less than their captions, for the captions' videos (Eq. 1)
-            negated = np.array([place for place in places if queries[place].original is not None], np.int64)
-            originals = np.array([queries[place].original for place in negated], np.int64)
+            negated = np.array([place for place in places.tolist() if queries[place].original is not None], np.int64)
+            originals = np.array([queries[place].original for place in negated.tolist()], np.int64)
             before, after = (retrieval_values(measured.ranks[some]) for some in (originals, negated))
             for name in before if len(negated) else ():
                 found[f"{kind}/delta_{name}"] = Values(negated, before[name] - after[name])

@@ -31,7 +31,7 @@ BREAKDOWN = (
     "random gives one as large in 5 % of cases. Of 20 groups without any difference, about one is not within noise by "
     f"chance. Words with fewer than {SMALLEST} queries are joined."
 )
-WIDTHS = [115, 85, 182, 182, 182, 165]  # pixels: no head and no interval breaks
+WIDTHS: list[str | int] = [115, 85, 182, 182, 182, 165]  # pixels: no head and no interval breaks
 SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
 SPLITS = ("test", "validation", "train", "all")
 
