@@ -17,16 +17,16 @@ from nt2vr.negation.parse.wordlists import listed
 from nt2vr.search.answers import Verdict
 from nt2vr.world.claims import Act, Claim, Who, seen_in
 from nt2vr.world.lexicon import tokens_of, unsure_words
-from nt2vr.world.reader import NOTHING, UNKNOWN, may_do, read_asked, read_claim, words_in
+from nt2vr.world.reader import NOTHING, UNKNOWN, may_do, read_asked, words_in
 from nt2vr.world.scenes import Figure, Scene, main_deeds
-from nt2vr.world.things import ACTING, Names, places, plural_of, things, those
+from nt2vr.world.things import ACTING, Names, deeds, places, plural_of, things, those
 from nt2vr.world.wording import meanings, persons
 
 MAX_QUERIES = 64
 # cues that deny a deed of the subject, unlike "no dancing" and "nobody dances"
 _OF_SUBJECT = re.compile(r"\b(?:not|never|neither|nor|without|rather|instead)\b|n['\u2019]?t\b", re.IGNORECASE)
 _WORN = re.compile(r"\bwithout\b|\bwith no\b|\bw/?o\b", re.IGNORECASE)
-_WHERE_TO = re.compile(r" (?:away|around)$")  # rolling a ball away
+_WHERE_TO = re.compile(r" (?:away|around|up and down|along the ground|a kick)$")  # rolling a ball away
 _EVERYBODY = re.compile(r"\b(?:no|nobody|none|noone|anyone|anybody)\b", re.IGNORECASE)
 
 
@@ -103,7 +103,9 @@ def read_query(query: Query) -> Asked:
 
 def _read(part: str) -> Claim | None:
     """Parse a part as people mean it: who reads a book on a chair is sitting; None if somebody could not do a deed."""
-    claim, tokens = read_asked(part) or read_asked(_WHERE_TO.sub("", part)), tokens_of(part)
+    claim, tokens = read_asked(part), tokens_of(part)
+    if claim is None or claim.vague:
+        claim = read_asked(_WHERE_TO.sub("", part)) or claim
     runs = {tokens[start:end] for start in range(len(tokens)) for end in range(start + 1, start + 5)}
     if claim is None or runs & unsure_words():
         return None
@@ -135,8 +137,9 @@ _MEANT = {
 
 
 def _as_meant(act: Act) -> Act:
-    if act.verbs == {"hold"} and act.objects:
-        return replace(act, verbs=frozenset())  # who plays a guitar holds it
+    if act.verbs == {"hold"} and act.objects:  # who plays a guitar holds it
+        held = (verb for verb, deed in deeds().items() if act.objects & deed.objects and deed.layer == "main")
+        return replace(act, verbs=frozenset(held))
     also = (name.replace("_", " ") for verb in act.verbs for name in _MEANT.get(verb, "").split())
     return replace(act, verbs=act.verbs.union(also))
 
@@ -268,7 +271,7 @@ def judge_edit(query: Query, before: Scene, scene: Scene) -> Verdict | None:
 
 
 def _whos(parts: Sequence[str]) -> list[Who]:
-    return [who for part in parts if (claim := read_claim(part)) for who in claim.whos]
+    return [who for part in parts if (claim := _read(part)) and not claim.vague for who in claim.whos]
 
 
 def _required(before: Scene, wanted: Sequence[Who], gone: Sequence[Who]) -> list[Who]:
