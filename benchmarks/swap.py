@@ -49,7 +49,7 @@ def write_epochs(base: Path, parked: Path, count: int, kind: str) -> list[Path]:
         model.load_state_dict(changed)
         pooling = new_pooling(card, model, embed_dim_of(model)) if kind == HEAD else None  # each with random weights
         named = replace(card, name=str(number))
-        write_checkpoint(folder, model, *read_configs(base), named, tokenizer=tokenizer, pooling=pooling)
+        write_checkpoint(folder, model, *read_configs(base), named, tokenizer=tokenizer, pooling=pooling, base=base)
     return folders
 
 

@@ -150,11 +150,11 @@ class Catalog:
             raise ConfigError(f"{quoted(name)} is no checkpoint folder, but a model from outside. Choose another one.")
         return folders[0]
 
-    def read(self, folder: Path) -> Encoder:
-        """Load a checkpoint folder and verify its fingerprints."""
+    def read(self, folder: Path, verify: bool = True) -> Encoder:
+        """Load a checkpoint folder and verify its fingerprints, or that of the visual tower alone."""
         if (folder / EMBEDDINGS).is_file():
             return PrecomputedEncoder(folder)
-        return read_checkpoint(folder, self.device, verify=True)
+        return read_checkpoint(folder, self.device, verify)
 
     def load(self, name: str) -> Encoder:
         """Load the model of a name; raises as `find` and `read_checkpoint` do."""

@@ -149,7 +149,7 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
     """Load a checkpoint folder as an encoder, which shares the tensors of its base with other encoders.
 
     Args:
-        verify: also compare the fingerprints with the weights (1 s per GB).
+        verify: compare the fingerprints of both towers with the weights (1 s per GB), not of the visual one alone.
     """
     from nt2vr.models.fusion import read_fusion  # noqa: PLC0415  imports torch
     from nt2vr.models.pooling import read_pooling  # noqa: PLC0415  imports torch
@@ -177,10 +177,9 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
         encoder = OpenClipEncoder(model, tokenizer, card, pooling, words, folded.get(tower))
         encoder.shared, folded[tower] = shared, encoder.folded
         encoder.fusion = read_fusion(folder, encoder.embed_dim)
-    if verify:
-        found = visual or visual_fingerprint(weights), text_fingerprint(weights, digest_of(tokenizer))
-        if found != (card.visual_fingerprint, card.text_fingerprint):
-            raise CheckpointError(f"{folder} holds weights that do not match its card. Write the checkpoint again.")
+    matches = (visual or visual_fingerprint(weights)) == card.visual_fingerprint
+    if not matches or (verify and text_fingerprint(weights, digest_of(tokenizer)) != card.text_fingerprint):
+        raise CheckpointError(f"{folder} holds weights that do not match its card. Write the checkpoint again.")
     return encoder
 
 

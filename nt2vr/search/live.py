@@ -165,7 +165,7 @@ class LiveModels:
                 if now in known:
                     refused[now] = known[now]
                     continue
-                encoder = self._models.read(folder)
+                encoder = self._models.read(folder, verify=served is None)
                 probe = [] if encoder.card.queries else ["a dog"]  # galleries' embeddings are checked as they are made
                 if not np.isfinite(encoder.encode_text(probe)).all():
                     raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")
