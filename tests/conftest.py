@@ -39,11 +39,14 @@ WITHOUT_SPACES = "`spaces` package is required"  # Gradio's own traceback in an 
 
 
 class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
-    """Gives each module's tests to one worker, and all those of the running app to the same."""
+    """Gives each module's tests to one worker, and all those of the running app to the same.
+
+    Slow tests use an app per worker: its start takes less time than the third of them that would be waiting.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        module = nodeid.partition("::")[0]
-        return "the app" if module.startswith(("tests/app/", "tests/browser/")) else module
+        module, is_slow = nodeid.partition("::")[0], self.config.option.markexpr == "slow"
+        return "the app" if not is_slow and module.startswith(("tests/app/", "tests/browser/")) else module
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
