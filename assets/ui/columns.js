@@ -49,7 +49,25 @@ const seat = () => {
     return player;
   });
 };
+// A column that shows the first one's clips is a line above the others, until it is asked for; what learns never is.
+const unfolded = new Set();
+const fold = () => {
+  const folds = window.innerWidth > 640 && !document.body.classList.contains("nt-on-stage");
+  for (const column of element.querySelectorAll("[data-column]")) {
+    const { column: system } = column.dataset;
+    column.hidden = folds && column.matches("[data-is-twin]:not(.nt-learner)") && !unfolded.has(system);
+    const line = [...element.querySelectorAll("[data-twin]")].find(({ dataset }) => dataset.twin === system);
+    if (line) line.hidden = !column.hidden;
+  }
+};
+element.addEventListener("click", ({ target }) => {
+  const system = target.closest("[data-unfold]")?.dataset.unfold;
+  if (!system) return;
+  unfolded.add(system);
+  place(false);
+});
 const place = (isNew) => {
+  fold();
   seat();
   fit();
   const moved = moveClips(isNew);

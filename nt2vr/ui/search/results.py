@@ -21,6 +21,7 @@ from nt2vr.negation.parse.tokens import normalised
 from nt2vr.notebook import SPOKEN
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.embed_query import with_words
+from nt2vr.search.searcher import DEFAULT_K
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS
 from nt2vr.search.systems import System
 from nt2vr.ui.search.state import SearchState, write_parts
@@ -36,6 +37,14 @@ BY_CAPTIONS = (
     "mentions may still be in the picture."
 )
 NO_GOOD_MATCH = "No good match: the best score is below what matching clips usually get."
+ABOUT = {  # what the built-in models were taught
+    "CLIP": "captions alone",
+    "CLIP-bnl": "the paper's loss",
+    "CLIP-con": "CoN-CLIP's loss",
+    "CLIP-neg": "taught negation",
+    "CLIP4Clip": "order of frames",
+    "CLIP-vfc": "taught verbs",
+}
 MARK_MEANINGS = {
     "right": "Right: shows the wanted part and nothing unwanted",
     "violation": "Violates: shows the unwanted part",
@@ -121,17 +130,28 @@ def columns_view(
                 "name": short_name(ranking.system.model),
                 "system": short_name(ranking.system.name),
                 "meaning": f"Searches for {STRATEGIES[ranking.system.strategy].meaning}",
-                "how": how_text(ranking.system, ranking.epoch),
+                "how": how_text(ranking.system, ranking.epoch) or ABOUT.get(ranking.system.model, ""),
+                "twin": twin,
                 "badge": badge,
                 "line": _line(ranking, answer, complete) if judged else {},
                 "stayed": _stayed(ranking, other) if other else "",
                 "note": " ".join(notes(ranking, answer, judged)),
                 "hits": [clip(hit, ranking) for hit in ranking.hits],
             }
-            for ranking, badge in zip(answer.rankings, badges, strict=True)
+            for ranking, badge, twin in zip(answer.rankings, badges, _twins(answer.rankings), strict=True)
         ],
         "said": " ".join(map(_spoken, answer.rankings, badges)),
     }
+
+
+def _twins(rankings: Sequence[Ranking]) -> list[str]:
+    """Say which columns show the first one's clips, but for one at most, while two columns or more are left."""
+    first, *others = [{hit.source for hit in ranking.hits[:DEFAULT_K]} for ranking in rankings]
+    alike = [0, *(len(first & each) for each in others)]
+    found = [count >= DEFAULT_K - 1 for count in alike]
+    name = short_name(rankings[0].system.name)
+    told = [f"{count} of {DEFAULT_K} clips as {name}" * folds for count, folds in zip(alike, found, strict=True)]
+    return told if found.count(False) > 1 else [""] * len(rankings)
 
 
 def _spoken(ranking: Ranking, badge: Mapping[str, Any]) -> str:

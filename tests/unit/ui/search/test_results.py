@@ -65,6 +65,18 @@ def test_movement_is_counted_against_the_first_column_as_far_as_it_is_shown() ->
     assert [hit["move"] for hit in columns(first)[0]["hits"]] == ["", "", ""]
 
 
+def test_a_column_with_the_first_one_s_clips_folds_while_two_others_are_left() -> None:
+    first, same, near, far = (ranking("CLIP", ids) for ids in ("abcdefgh", "hgfedcba", "abcdefgx", "abcdefxy"))
+    assert [each["twin"] for each in columns(first, same, near, far)] == [
+        "",
+        "8 of 8 clips as CLIP",
+        "7 of 8 clips as CLIP",
+        "",
+    ]
+    assert [each["twin"] for each in columns(first, same)] == ["", ""]
+    assert [each["twin"] for each in columns(ranking("CLIP", "abc"), ranking("CLIP", "abc"), far)] == [""] * 3
+
+
 @pytest.mark.parametrize(
     ("verdicts", "kind", "text", "more"),
     [
