@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError, NotIndexedError
-from nt2vr.library import galleries as galleries_module
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
@@ -19,7 +18,6 @@ from nt2vr.search.embed_clips import embed_gallery
 from tests.tiny import write_tiny
 
 QUERY = Query("a man sings", ("a man sings",))
-PATIENCE_S = 60
 
 
 @dataclass(frozen=True)
@@ -171,28 +169,6 @@ def test_after_forgetting_a_search_sees_what_was_indexed_since(
     index(galleries, shelf.gallery("1"), "first", decoder, cache)
     galleries.forget("1")
     assert found(galleries, "1") == ["dark", "grey", "light"]
-
-
-def test_the_least_recently_used_library_is_closed_first_and_can_be_searched_again(
-    galleries: Galleries,
-    shelf: FakeShelf,
-    videos: list[Video],
-    decoder: Decoder,
-    cache: Cache,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(galleries_module, "MAX_OPEN", 2)
-    for number in "123":
-        shelf.put(Info(number, f"library {number}"), videos[int(number) - 1])
-        index(galleries, shelf.gallery(number), "first", decoder, cache)
-    first = galleries.searcher("1")
-    for number in "213":
-        assert found(galleries, number) == [videos[int(number) - 1].video_id]
-    assert galleries.searcher("1") is first
-    galleries.searcher("2")
-    assert galleries.searcher("3") is not first
-    assert found(galleries, "1") == ["dark"]
-    assert first.search(QUERY, ["first"], 1).rankings[0].hits[0].video_id == "dark"  # a search that had begun
 
 
 def test_verdicts_in_libraries_are_by_captions_and_labelled_only_where_there_are_any(

@@ -66,16 +66,6 @@ def test_a_picture_of_any_shape_has_a_poster_and_a_preview_of_one_frame(
     assert len(shown(previews.preview(video))[2]) == 1
 
 
-def test_names_go_by_content_and_seconds(tmp_path: Path, write_video: WriteVideo, decoder: Decoder) -> None:
-    film = write_video("a.avi", [10 * i for i in range(24)])
-    previews = Previews(tmp_path / "previews", decoder)
-    first = Video("a", film, end=1.0, content="x")
-    same = Video("b", film, end=1.0, content="x")
-    others = [Video("a", film, end=1.0, content="y"), Video("a", film, start=1.0, end=2.0, content="x")]
-    assert previews.preview(first) == previews.preview(same)
-    assert len({previews.poster(video) for video in [first, *others]}) == 3
-
-
 def test_what_cannot_be_decoded_stops_no_other(tmp_path: Path, write_video: WriteVideo, decoder: Decoder) -> None:
     (tmp_path / "bad.mp4").write_text("no film")
     bad, good = (

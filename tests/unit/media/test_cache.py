@@ -23,29 +23,6 @@ def test_the_hash_is_of_the_content_and_follows_changes(tmp_path: Path) -> None:
         assert cache.content_hash(first) != cache.content_hash(second)
 
 
-def test_the_hash_is_of_all_bytes(tmp_path: Path) -> None:
-    content = bytearray(3 << 20)
-    with Cache(tmp_path / "cache") as cache:
-        hashes = set()
-        for number, place in enumerate((0, 1 << 20, 2 << 20, len(content) - 1)):
-            content[place] = 1
-            (tmp_path / f"{number}.mp4").write_bytes(content)
-            hashes.add(cache.content_hash(tmp_path / f"{number}.mp4"))
-    assert len(hashes) == 4
-
-
-def test_files_of_equal_size_and_time_at_different_paths_have_their_own_hashes(tmp_path: Path) -> None:
-    """Datasets are unpacked with one modification time for all files: the path is part of the key."""
-    folders = (tmp_path / "a", tmp_path / "b")
-    for folder in folders:
-        folder.mkdir()
-        (folder / "clip.mp4").write_bytes(folder.name.encode())
-        os.utime(folder / "clip.mp4", ns=(1, 1))
-    with Cache(tmp_path / "cache") as cache:
-        first, second = (cache.content_hash(folder / "clip.mp4") for folder in folders)
-        assert first != second
-
-
 def test_a_missing_file_is_one_sentence_and_a_pipe_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.mp4")
     with Cache(tmp_path / "cache") as cache:

@@ -62,10 +62,6 @@ def test_colours_are_red_green_blue_and_frames_are_fit(tmp_path: Path) -> None:
     assert frames[0, 8, 8] == pytest.approx([255, 0, 0], abs=8)
 
 
-def test_a_video_shorter_than_the_samples_repeats_its_frames(write_video: WriteVideo) -> None:
-    assert levels(sample_frames(write_video("short.mp4", [50, 200]), 4)) == [50, 50, 200, 200]
-
-
 def test_bad_files_are_one_sentence_each_and_stop_nothing(
     write_video: WriteVideo, tmp_path: Path, decoder: Decoder
 ) -> None:
@@ -208,10 +204,3 @@ def test_a_pipe_occupies_no_child(tmp_path: Path) -> None:
         with pytest.raises(MediaError, match=r"^pipe\.mp4 is not a video"):
             decoder.frames(tmp_path / "pipe.mp4", 2, Framing(64)).result()
         assert decoder._pool is None
-
-
-def test_a_slow_or_fatal_picture_is_not_to_become_a_video(tmp_path: Path) -> None:
-    with Decoder(1, timeout_s=0.5) as decoder:
-        for function, message in ((time.sleep, "Make it smaller"), (os._exit, "Save it as JPEG or PNG")):
-            with pytest.raises(MediaError, match=message):
-                decoder._start(tmp_path / "a.png", function, 60, is_picture=True).result()

@@ -88,16 +88,6 @@ def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
         thread.join()
 
 
-def test_few_unused_rows_stay_and_what_a_killed_compaction_left_does_not(tmp_path: Path) -> None:
-    file = write(tmp_path, *range(10))
-    (tmp_path / "rows-7").write_bytes(bytes(1000))
-    assert content(tmp_path, 9) == [9]
-    file.retain(keys(*range(9)))
-    assert content(tmp_path, 9) == [9]
-    file.retain(keys(1))
-    assert content(tmp_path, 1, 9) == [1, None] and not (tmp_path / "rows-7").exists()
-
-
 @pytest.mark.parametrize("name", ["rows", "keys"])
 @pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.95])
 def test_a_file_cut_off_is_never_wrong_and_written_again(tmp_path: Path, name: str, kept: float) -> None:
@@ -107,17 +97,6 @@ def test_a_file_cut_off_is_never_wrong_and_written_again(tmp_path: Path, name: s
     assert all(value in (row, None) for row, value in enumerate(found))
     write(tmp_path, *range(20))
     assert content(tmp_path, *range(20)) == list(range(20))
-
-
-@pytest.mark.parametrize("position", [0, 8, 12, 20])
-def test_a_file_with_a_damaged_header_is_replaced(tmp_path: Path, position: int) -> None:
-    write(tmp_path, *range(5))
-    damaged = bytearray(only(tmp_path, "keys").read_bytes())
-    damaged[position] ^= 255
-    only(tmp_path, "keys").write_bytes(damaged)
-    assert content(tmp_path, 0) == [None]
-    write(tmp_path, 7)
-    assert content(tmp_path, 0, 7) == [None, 7] and len(list(tmp_path.glob("rows-*"))) == 1
 
 
 def test_a_full_disk_is_an_error_and_leaves_the_rows(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nt2vr.media import store as store_module
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.media.store import LIMITS, Cache, Frames, StoredClips
+from nt2vr.media.store import LIMITS, Cache, Frames
 from nt2vr.models.card import Card
 from nt2vr.search.embed_clips import embed_gallery
 from tests.counting import CountingDecoder
@@ -152,14 +152,3 @@ def test_a_disk_that_cannot_be_written_to_costs_time_and_stops_what_needs_the_fr
         assert stored(disk / "a")[: len(found)] == found
     (warning,) = (record.message for record in caplog.records if record.levelno >= logging.WARNING)
     assert "Frames cannot be stored" in warning and "\n" not in warning
-
-
-def test_clips_in_an_order_of_their_own_are_read_as_an_array_is() -> None:
-    frames = np.random.default_rng(0).integers(0, 256, (9, 3, 4, 4, 3), np.uint8)
-    rows = np.array([7, 2, 2, 5])
-    clips, array = StoredClips(frames, rows), frames[rows]
-    places, order = np.array([[3], [0]]), np.array([[2, 0], [1, 1]])
-    np.testing.assert_array_equal(clips[places, order], array[places, order])
-    np.testing.assert_array_equal(clips[1:3], array[1:3])
-    np.testing.assert_array_equal(clips[3], array[3])
-    assert (clips.shape, len(clips)) == (array.shape, 4)

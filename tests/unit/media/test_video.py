@@ -9,12 +9,11 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from nt2vr.errors import MediaError
 from nt2vr.media import video
 from nt2vr.media.picture import fit
 from nt2vr.media.video import Screen, probe, sample_frames, sample_windows
 from nt2vr.models.framing import ENDS, Framing, frame_positions
-from tests.films import FOOTAGE, turned, with_number, write_film, write_sound
+from tests.films import FOOTAGE, turned, with_number, write_film
 
 WriteVideo = Callable[..., Path]
 SMALL = Framing(32)
@@ -82,11 +81,6 @@ def test_a_turned_film_is_shown_upright(tmp_path: Path) -> None:
     assert upright.shape[1:3] == plain.shape[2:0:-1]
     np.testing.assert_array_equal(upright, sample_frames(path, 2))
     np.testing.assert_array_equal(upright, np.rot90(plain, -1, axes=(1, 2)))
-
-
-def test_a_song_is_no_film(tmp_path: Path) -> None:
-    with pytest.raises(MediaError, match=r"^a\.mp4 has sound but no pictures\.$"):
-        probe(write_sound(tmp_path / "a.mp4"))
 
 
 def test_a_film_of_one_frame_is_a_picture(tmp_path: Path) -> None:

@@ -45,10 +45,6 @@ def test_captions_cannot_tell_what_else_is_there() -> None:
     assert judge_by_captions(replace(query, unwanted=("singing",)), VIDEO) == "violation"
 
 
-def test_a_clip_without_captions_has_no_verdict() -> None:
-    assert judge("a man", "a dog", video=Video("v", Path("v.mp4"))) is None
-
-
 @pytest.mark.parametrize("caption", ["", "\ud800 man", "man " * 5000, "!!!"])
 def test_odd_captions_are_no_error(caption: str) -> None:
     judge("a man", "a dog", video=Video("v", Path("v.mp4"), (caption,)))

@@ -19,7 +19,7 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
 from nt2vr.search import embed_clips
-from nt2vr.search.embed_clips import drop_unused, embed_gallery, open_gallery, tower_folder
+from nt2vr.search.embed_clips import drop_unused, embed_gallery, open_gallery
 from nt2vr.search.index import ExactIndex, FaissIndex
 from tests.counting import CountingDecoder
 from tests.disks import mounted
@@ -50,19 +50,6 @@ class BrightnessEncoder:
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         angles = np.linspace(0, np.pi / 2, len(texts))
         return np.stack([np.cos(angles), np.sin(angles)], axis=-1).astype(np.float32)
-
-
-class ProjectingEncoder(BrightnessEncoder):
-    """Projects what BrightnessEncoder stores into a space of another width."""
-
-    frame_dim, embed_dim = 2, 3
-    card = replace(
-        BrightnessEncoder.card, pooling="unit_projected", head={"fingerprint": "a"}, words={"vectors": "own"}
-    )
-
-    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        x, y = np.moveaxis(pool_by_mean(frame_embeddings), -1, 0)
-        return np.stack([y, np.zeros_like(x), x], axis=-1)
 
 
 @pytest.fixture(scope="module")
@@ -227,19 +214,6 @@ def test_an_open_gallery_is_unaffected_by_later_changes(gallery: Gallery, decode
     assert after.search(np.array([0, 1], np.float32), 3)[1].tolist() == [0, 1, 2]
 
 
-def test_a_projection_shares_stored_frames_and_shows_single_ones_as_it_shows_clips(
-    gallery: Gallery, decoder: CountingDecoder, cache: Cache
-) -> None:
-    plain, _ = embed(gallery, decoder, cache)
-    encoder = ProjectingEncoder()
-    embedded = embed_gallery(gallery, encoder, decoder, cache)  # type: ignore[arg-type]
-    assert encoder.num_encoded == 0
-    np.testing.assert_array_equal(embedded.all_frames, plain.all_frames)
-    np.testing.assert_array_equal(embedded.embeddings[:, [2, 0]], plain.embeddings)
-    np.testing.assert_allclose(embedded.frame_embeddings(7)[:, [2, 0]], plain.frame_embeddings(7), atol=1e-6)
-    assert embedded.search(np.array([1, 0, 0], np.float32), 1)[1].tolist() == [39]  # the brightest
-
-
 def test_what_is_pooled_is_stored_and_only_the_latest_poolings_are_kept(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
@@ -257,19 +231,6 @@ def test_what_is_pooled_is_stored_and_only_the_latest_poolings_are_kept(
         os.utime(folder_of(cache) / encoder.card.pooling_key, (number, number))
     assert pooled == [2] * 10
     assert {path.name for path in folder_of(cache).glob("mean_*")} == {f"mean_{number}" for number in range(2, 10)}
-
-
-def test_the_towers_opened_least_recently_are_dropped(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
-    few, encoder = replace(gallery, videos=gallery.videos[:2]), BrightnessEncoder()
-    cards = [replace(encoder.card, visual_fingerprint=str(number)) for number in range(18)]
-    for number, card in enumerate(cards):
-        encoder.card = card
-        embed_gallery(few, encoder, decoder, cache)  # type: ignore[arg-type]
-        os.utime(tower_folder(few, card, cache), (number, number))
-        encoder.card = cards[0]
-        embed_gallery(few, encoder, decoder, cache)  # type: ignore[arg-type]
-    missing = [number for number, card in enumerate(cards) if count_missing(few, card, cache)]
-    assert missing == [1, 2]
 
 
 def test_embeddings_that_are_not_finite_are_the_models_fault(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:

@@ -91,17 +91,6 @@ class Contract:
         scores, ids = index.search(np.ones((2, 4), np.float32), k=10)
         assert len(index) == 0 and scores.shape == ids.shape == (2, 0)
 
-    def test_an_index_keeps_its_own_copy(self, fill: Fill) -> None:
-        vectors = np.eye(4, dtype=np.float32)
-        index = fill(np.arange(4), vectors)
-        vectors[:] = 0
-        assert index.search(np.eye(4, dtype=np.float32)[:1], k=1)[0].tolist() == [[1]]
-
-    def test_the_same_vectors_give_the_same_index(self, fill: Fill) -> None:
-        answers = [fill(some_ids(3000), clustered(3000)).search(clustered(20, seed=5), 40) for _ in "12"]
-        for one, other in zip(*answers, strict=True):
-            np.testing.assert_array_equal(one, other)
-
 
 class TestContract(Contract):
     pass

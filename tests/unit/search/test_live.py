@@ -195,20 +195,6 @@ def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, viewer: Five, so
         )
 
 
-def test_a_new_text_tower_shares_the_index(live: LiveModels, viewer: Five, sources: Path, runs: Path) -> None:
-    before = live.get("run", viewer)
-    old_text = before.encoder.encode_text(["a dog"])
-    publish(runs, 2, sources / "text")
-    live.refresh()
-    after = live.get("run")
-    assert after.epoch == 2
-    assert after.views[viewer] is before.views[viewer]
-    assert np.abs(after.encoder.encode_text(["a dog"]) - old_text).max() > 0.01
-    assert isinstance(before.encoder, OpenClipEncoder)
-    before.encoder.cached_texts = {}
-    np.testing.assert_array_equal(before.encoder.encode_text(["a dog"]), old_text)  # the old one is as it was
-
-
 def _weights(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
     def broken(folder: Path) -> None:
         weights = safetensors.torch.load_file(folder / WEIGHTS)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nt2vr.errors import ConfigError
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
 from nt2vr.media.decode import Decoder
@@ -24,12 +23,6 @@ from tests.unit.search.test_index import DIM, Contract, Fill, Ids, Vectors, clus
 
 COLOURS = {"red.png": (255, 0, 0), "blue.png": (0, 0, 255), "green.png": (0, 255, 0)}
 RED = ColourModel().encode_text(["red"])[0]
-
-
-def test_without_the_client_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pymilvus", None)
-    with pytest.raises(ConfigError, match=r"Install it: pip install 'nt2vr\[milvus\]'"):
-        Milvus("milvus.db")
 
 
 @pytest.fixture

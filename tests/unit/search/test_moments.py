@@ -35,15 +35,6 @@ def test_a_window_between_two_hits_joins_them_and_makes_room_for_another() -> No
     assert ids(hits) == [["a@1", "a@2", "a@3"], ["b@0"]]
 
 
-def test_whole_videos_are_never_merged_even_if_their_times_touch() -> None:
-    whole = [Video(name, Path(name), end=10.0) for name in "abc"]
-    assert ids(merge_windows(found(*whole), 2)) == [["a"], ["b"]]
-
-
-def test_the_last_window_of_a_film_may_have_no_end() -> None:
-    assert ids(merge_windows(found(window("a", 2, end=False), window("a", 1)), 4)) == [["a@2", "a@1"]]
-
-
 def test_windows_that_overlap_or_almost_touch_are_adjacent() -> None:
     first = Video("1", Path("a"), start=0.0, end=10.0, film="a")
     overlapping, close, apart = (Video(str(s), Path("a"), start=s, end=s + 1, film="a") for s in (5.0, 10.04, 12.0))

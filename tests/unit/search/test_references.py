@@ -54,17 +54,6 @@ def test_a_picture_without_a_text_is_searched_for_itself(name: str) -> None:
     np.testing.assert_allclose(COMBINATIONS[name](alone, Weights()), EAST, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", sorted(COMBINATIONS))
-def test_many_queries_at_once_are_each_query_alone(name: str) -> None:
-    rng = np.random.default_rng(3)
-    arrays = rng.normal(size=(4, 5, 8)).astype(np.float32)
-    arrays /= np.linalg.norm(arrays, axis=-1, keepdims=True)
-    together = COMBINATIONS[name](CovrVectors(*arrays), Weights())
-    for row in range(5):
-        one = COMBINATIONS[name](CovrVectors(*arrays[:, row]), Weights())
-        np.testing.assert_allclose(together[row], one, atol=1e-6)
-
-
 def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
     folder = tmp_path / "CLIP"
     write_tiny(folder, "CLIP")

@@ -12,7 +12,6 @@ from nt2vr.search.strategies import STRENGTHS, Parts, anchor_of, anchored, spher
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import WordEncoder, embedded
 
-NONE = np.zeros((0, 2), np.float32)
 X, Y = np.eye(2, dtype=np.float32)
 
 
@@ -31,13 +30,6 @@ def parts(
 def angle(vector: Any) -> float:
     """Degrees from the x axis."""
     return float(np.degrees(np.arctan2(vector[1], vector[0])))
-
-
-def test_anchored_removes_a_multiple_of_the_unwanted_direction() -> None:
-    sentence = at(60)[0]  # half along x
-    assert anchored(parts(X[None], 1.0, sentence=sentence)) == pytest.approx([0, sqrt(3) / 2], abs=1e-6)
-    assert anchored(parts(X[None], 1.9, sentence=sentence)) == pytest.approx([0.5 - 1.9 / 2, sqrt(3) / 2], abs=1e-6)
-    assert anchored(parts(X[None], 0.0, sentence=sentence)) == pytest.approx(sentence)
 
 
 def test_anchored_against_the_published_formula() -> None:
@@ -76,23 +68,11 @@ def test_spherical_by_hand() -> None:
     assert angle(spherical(parts(Y[None], 0.0))) == pytest.approx(45)  # p + n
 
 
-def test_spherical_of_equal_or_opposite_parts_is_the_wanted_part() -> None:
-    for t in (0.0, 0.5, 0.95, 1.0):
-        assert spherical(parts(X[None], t)) == pytest.approx(X)
-        assert spherical(parts(-X[None], t)) == pytest.approx(X, abs=1e-6)
-
-
 def test_spherical_leaves_every_unwanted_part_in_any_order() -> None:
     wanted, others = np.eye(3, dtype=np.float32)[0], np.eye(3, dtype=np.float32)[1:]
     found = spherical(Parts(None, wanted, others, 1.0))
     assert found == pytest.approx(np.array([1, -1, -1]) / sqrt(3))
     assert spherical(Parts(None, wanted, others[::-1], 1.0)) == pytest.approx(found)
-
-
-def test_without_an_unwanted_part_nothing_changes() -> None:
-    sentence = at(30)[0]
-    assert anchored(parts(NONE, 1.9, sentence=sentence, anchor=Y)) is sentence
-    assert spherical(parts(NONE, 0.95)) == pytest.approx(X)
 
 
 def test_without_a_wanted_part_the_unwanted_is_avoided() -> None:

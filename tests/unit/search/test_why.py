@@ -23,7 +23,7 @@ from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, exclusion_of
 from nt2vr.search.systems import System
-from nt2vr.search.why import NOT_BY_TEXT, NOT_SEARCHED, Why, explain
+from nt2vr.search.why import NOT_SEARCHED, Why, explain
 
 KEYWORDS = ("man", "guitar", "sing", "dog")
 QUERY = Query("a man with a guitar who does not sing", ("a man with a guitar",), ("sing",))
@@ -158,28 +158,6 @@ def test_words_are_those_that_the_model_was_asked() -> None:
     vector = vector_of(asked, System("CLIP"), encoder)
     found = why(System("CLIP"), typed, encoder, vector=vector, read_as={"dude": "man"})
     assert [word.text for word in found.words] == ["a", "man", "singing"]
-
-
-@pytest.mark.parametrize("strategy", ["plain", "rectified"])
-def test_a_model_that_was_replaced_by_one_of_another_length_explains_no_words(strategy: str) -> None:
-    class Longer(KeywordEncoder):
-        def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-            return np.pad(super().encode_text(texts), [(0, 0), (0, 1)])
-
-    system, former = System("CLIP", strategy), KeywordEncoder()
-    exclusion = exclusion_of(strategy, parts_of(QUERY, system, former))
-    ranking = Ranking(
-        system,
-        (),
-        gallery=GALLERY,
-        vector=vector_of(QUERY, system, former),
-        exclusion=exclusion and exclusion.within(GALLERY.embeddings),
-        strength=system.strength_for(former.card),
-    )
-    encoder: Any = Longer(embed_dim=5)
-    (found,) = explain(Answer(QUERY, (ranking,)), "clip 0", lambda _: encoder)
-    assert (found.notice, found.words, found.parts) == (NOT_BY_TEXT, (), ())
-    assert len(found.frames) == 2
 
 
 def test_a_clip_that_is_not_in_the_gallery_or_a_system_without_a_query_has_no_score() -> None:
