@@ -23,7 +23,7 @@ from nt2vr.files import check_writable, expanded
 from nt2vr.progress import progress_bar, tracked
 
 if TYPE_CHECKING:
-    from nt2vr.library.info import Changes
+    from nt2vr.library.inventory import Changes
     from nt2vr.models.catalog import Catalog
     from nt2vr.python.searcher import GallerySearcher
     from nt2vr.search.answers import Answer, Ranking

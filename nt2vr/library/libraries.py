@@ -2,9 +2,10 @@
 
 import shutil
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
@@ -13,14 +14,27 @@ from pydantic import TypeAdapter
 
 from nt2vr.datasets.base import Split
 from nt2vr.datasets.load import DATASETS, kind_and_path
-from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, did_you_mean, quoted, reason_of, warn_once
+from nt2vr.errors import ConfigError, GalleryError, MediaError, Nt2vrError, did_you_mean, quoted, reason_of, warn_once
 from nt2vr.files import check_free, check_writable, parse_json, stamp, with_schema, without_schema, write_json
-from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, Kind, LibraryInfo, Skipped, Source
-from nt2vr.library.inventory import Inventory, changes_of, clips_of, compared
-from nt2vr.library.previews import Previews
+from nt2vr.library.inventory import (
+    KINDS,
+    MAX_WINDOW_S,
+    MIN_WINDOW_S,
+    WINDOW_S,
+    Changes,
+    Inventory,
+    Kind,
+    LibraryInfo,
+    Skipped,
+    Source,
+    changes_of,
+    clips_of,
+    compared,
+)
 from nt2vr.library.sources import allowed_path, is_available, list_files
-from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Gallery
+from nt2vr.media.decode import Decoder, Decoding, ahead
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.preview import DISK_FULL
 from nt2vr.progress import Progress, silent
 from nt2vr.registry import pick
 from nt2vr.search.index import Milvus
@@ -33,6 +47,65 @@ BUILT_IN = "built-in"  # name of the gallery that is no library, on the command 
 MANIFESTS = (".csv", ".tsv", ".jsonl", ".json")
 SOURCE = TypeAdapter(Source)
 WAIT_S = 0.5  # between looks at whether to stop waiting for another update
+PREVIEW_VERSION = 1  # of how posters and previews are made: raise it to make all again
+POSTER, PREVIEW = ".jpg", ".webm"
+AHEAD_PER_CHILD = 3
+
+
+class Previews:
+    """JPEG posters and muted VP9 previews in one folder, made in the decoder's children.
+
+    Names depend on the clip's content alone, so browsers may cache them for ever. A MediaError is
+    raised if a clip cannot be decoded, or the disk is full.
+    """
+
+    def __init__(self, folder: Path, decoder: Decoder) -> None:
+        self.folder, self._decoder = folder, decoder
+
+    def poster(self, video: Video) -> Path:
+        """Return the JPEG of a clip's middle frame, at most 224 pixels on its short side; made if it is missing."""
+        return self._made(video, POSTER)
+
+    def preview(self, video: Video) -> Path:
+        """Return a WebM of a clip, 224 pixels on its short side, at most 10 s, muted; made if it is missing."""
+        return self._made(video, PREVIEW)
+
+    def has(self, video: Video) -> bool:
+        """Whether both are there already."""
+        return all(self._path(video, suffix).is_file() for suffix in (POSTER, PREVIEW))
+
+    def make(self, videos: Sequence[Video], progress: Progress = silent) -> None:
+        """Make what is missing, several at a time; clips that cannot be decoded have none."""
+        missing = ((done, video, self._start(video)) for done, video in enumerate(videos, 1) if not self.has(video))
+        for done, video, decoding in ahead(missing, AHEAD_PER_CHILD * self._decoder.num_workers):
+            try:
+                decoding.result()
+            except MediaError as error:
+                if str(error) == DISK_FULL:
+                    raise
+            progress(done, len(videos), f"making previews: {video.video_id}")
+        progress(len(videos), len(videos), "making previews")
+
+    def retain(self, videos: Iterable[Video]) -> None:
+        """Delete the posters and previews of all other clips."""
+        kept = {self._path(video, suffix) for video in videos for suffix in (POSTER, PREVIEW)}
+        for path in self.folder.glob("??/*"):
+            if path not in kept and not path.name.startswith("."):
+                path.unlink(missing_ok=True)
+
+    def _made(self, video: Video, suffix: str) -> Path:
+        path = self._path(video, suffix)
+        if not path.is_file():
+            self._start(video).result()
+        return path
+
+    def _start(self, video: Video) -> Decoding:
+        poster, preview = (self._path(video, suffix) for suffix in (POSTER, PREVIEW))
+        return self._decoder.preview(video.path, video.start, video.end, poster, preview, video.root)
+
+    def _path(self, video: Video, suffix: str) -> Path:
+        name = blake2b(f"{PREVIEW_VERSION} {video.key}".encode(), digest_size=12).hexdigest()
+        return self.folder / name[:2] / f"{name}{suffix}"
 
 
 class Libraries:

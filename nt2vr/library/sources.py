@@ -10,8 +10,7 @@ from pathlib import Path
 from nt2vr.datasets.files import VIDEO_SUFFIXES
 from nt2vr.datasets.load import load_dataset, videos_of
 from nt2vr.errors import AccessError, ConfigError, GalleryError, counted, quoted, reason_of
-from nt2vr.library.info import Source
-from nt2vr.library.inventory import CLOSED_FOLDER, NOTE, LibraryFile
+from nt2vr.library.inventory import CLOSED_FOLDER, NOTE, LibraryFile, Source
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import PICTURE_SUFFIXES
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nt2vr.errors import MediaError, counted
-from nt2vr.library.info import Changes, Source
-from nt2vr.library.inventory import Inventory, LibraryFile, changes_of, compared, windows
+from nt2vr.library.inventory import Changes, Inventory, LibraryFile, Source, changes_of, compared, windows
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.sources import list_files
 from nt2vr.media.decode import CLOSED, Decoder, ahead

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.library.info import WINDOW_S, LibraryInfo
+from nt2vr.library.inventory import WINDOW_S, LibraryInfo
 from nt2vr.ui.confirmation import Confirmation
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.media import Media

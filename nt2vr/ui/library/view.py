@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import counted
-from nt2vr.library.info import Changes, LibraryInfo, Skipped, Source, copies_text
+from nt2vr.library.inventory import Changes, LibraryInfo, Skipped, Source, copies_text
 from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text

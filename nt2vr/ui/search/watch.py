@@ -156,8 +156,9 @@ class RunColumns:
         for column, ranking, own, title in zip(view["columns"], self.answer.rankings, owns, titles, strict=True):
             if own and titles.count(title) > 1:  # of two runs from one base
                 title = short_name(own.run)
-            is_run = own is not None and panel is not None
-            columns.append(self._of_run(column, ranking, own, title, searcher, panel) if is_run else column)
+            if own and panel:
+                column = self._of_run(column, ranking, own, title, searcher, panel)
+            columns.append(column)
         return {**view, "columns": columns}
 
     def _of_run(

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from nt2vr.errors import DatasetError, LineFormatter, MediaError, printable
-from nt2vr.library.info import Source
+from nt2vr.library.inventory import Source
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.sources import is_available, list_files
 from nt2vr.library.update import update_library

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import NotIndexedError
-from nt2vr.library.info import LibraryInfo, Skipped, Source
+from nt2vr.library.inventory import LibraryInfo, Skipped, Source
 from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
@@ -100,9 +100,9 @@ def test_a_hit_of_several_windows_shows_where_they_lie() -> None:
 @pytest.mark.parametrize(
     ("video", "frames"),
     [
-        (Video("v", Path("v.mp4"), end=9.0), [{"src": "media/1/k/preview.webm", "at": 0.375}]),
-        (Video("v", Path("v.mp4"), end=30.0), [{"still": "media/1/k/frame-1-of-4.jpg"}]),
-        (Video("v", Path("v.mp4")), [{"still": "media/1/k/frame-1-of-4.jpg"}]),  # of unknown length
+        (Video("v", Path("v.mp4"), end=9.0, content="k"), [{"src": "media/1/k/preview.webm", "at": 0.375}]),
+        (Video("v", Path("v.mp4"), end=30.0, content="k"), [{"still": "media/1/k/frame-1-of-4.jpg"}]),
+        (Video("v", Path("v.mp4"), content="k"), [{"still": "media/1/k/frame-1-of-4.jpg"}]),  # of unknown length
         (Video("v", Path("v.jpg")), []),
     ],
     ids=["within its preview", "longer", "length unknown", "picture"],
