@@ -96,7 +96,7 @@ class KeywordModels:
     def find(self, name: str) -> CatalogEntry:
         return self.entries()[name]
 
-    def read(self, folder: Path, like: KeywordEncoder | None = None) -> KeywordEncoder:
+    def read(self, folder: Path, verify: bool = True) -> KeywordEncoder:
         return list(self.encoders.values())[int(folder.name)]
 
 

@@ -115,7 +115,7 @@ def test_best_frames_come_from_the_preview_only_if_it_has_them(video: Video, fra
 
 def test_only_those_who_may_name_paths_see_where_a_clip_lies_and_all_see_when() -> None:
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
-    window, whole = film(4)[2], Video("v", Path("/home/me/films/v.mp4"), end=9.0)
+    window, whole = film(4)[2], Video("v", Path("/home/me/films/v.mp4"), end=9.0, content="k")
     view = detail_view(whole, [], "", urls, names_paths=True)
     assert (view["file"], view["time"]) == ("/home/me/films/v.mp4", "0:00–0:09")
     view = detail_view(whole, [], "", urls)
