@@ -2,7 +2,7 @@
 
 Captions and negated queries: one `VIDEO#enc#N caption` per line; negated queries may be numbered, `VIDEO#enc#N#K`.
 Flickr's `ID#N<TAB>caption` is read as well, and so are JSON lines with one video each: {"video_id", "captions": [...],
-"query": the one to search with (default: all), "split"}, and nT2VR's own JSON lines.
+"query": the one to search with (default: all)}, and nT2VR's own JSON lines.
 Composed queries: JSON lines with {"cap_id", "caption", "video_ids": [...]}, extended here by "wanted", "unwanted",
 "hard_ids" (videos that show both parts) and "violating_ids" (those that show the unwanted part).
 
@@ -15,7 +15,7 @@ with all their negations. COLLECTION is msrvtt10ktest, msrvtt1kAtest or vatex_te
 import ast
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,11 +48,10 @@ class Caption(NamedTuple):
 
 @dataclass(frozen=True)
 class CaptionedVideos:
-    """All captions by video id, and those that serve as queries; also the splits that lines of a file name."""
+    """All captions by video id, and those that serve as queries."""
 
     captions: Mapping[str, tuple[str, ...]]
     queries: tuple[Caption, ...]
-    splits: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def all_as_queries(cls, captions: Mapping[str, tuple[str, ...]]) -> "CaptionedVideos":
@@ -119,19 +118,17 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
     """
     captions: dict[str, tuple[str, ...]] = {}
     queries: list[Caption] = []
-    splits: dict[str, Any] = {}
     for number, line, fields in _rows(path):
         if fields and not {"cap_id", "truth"} & fields.keys():
             video_id, texts, own_queries = _video(path, number, fields)
             captions[video_id] = (*captions.get(video_id, ()), *texts)
             queries += own_queries
-            splits |= {video_id: fields["split"]} if fields.get("split") else {}
         elif (caption := _caption(path, number, line, fields)).text:
             captions[caption.video_id] = (*captions.get(caption.video_id, ()), caption.text)
             queries.append(caption)
     if not captions:
         raise ConfigError(f"{path} holds no captions. Use one caption per line: VIDEO#enc#0 a man sings.")
-    return CaptionedVideos(captions, tuple(queries), splits)
+    return CaptionedVideos(captions, tuple(queries))
 
 
 def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
