@@ -39,8 +39,14 @@ def space_files(zero_gpu: bool = False) -> Files:
     """Return the files of the Space by their names: paths, or contents where there is no such file."""
     files = _installed() if ASSETS.parent == PACKAGE else checked_out(ASSETS.parent)
     if zero_gpu:
-        files["README.md"] = _with_zero_gpu(_content(files["README.md"]).decode()).encode()
-        files["requirements.txt"] = _pinned(_content(files["requirements.txt"]).decode()).encode()
+        _, front_matter, text = _content(files["README.md"]).decode().split("---\n", 2)
+        for key, value in (("suggested_hardware", HARDWARE), ("python_version", f'"{PYTHON}"')):
+            front_matter = re.sub(rf"^{key}:.*$", f"{key}: {value}", front_matter, flags=re.MULTILINE)
+        files["README.md"] = f"---\n{front_matter}---\n{text}".encode()
+        needed = _content(files["requirements.txt"]).decode().splitlines()
+        lines = [line for line in needed if not line.startswith("#")]
+        pinned = [ZERO_GPU_PINS.get(re.split(r"\W", line, maxsplit=1)[0], line) for line in lines]
+        files["requirements.txt"] = "".join(f"{line}\n" for line in [*pinned, ZERO_GPU_EXTRA]).encode()
     return files
 
 
@@ -82,21 +88,6 @@ def _files_in(folder: Path) -> Iterator[tuple[str, Path]]:
 
 def _content(file: Path | bytes) -> bytes:
     return file if isinstance(file, bytes) else file.read_bytes()
-
-
-def _with_zero_gpu(readme: str) -> str:
-    """Change the front matter's hardware and Python."""
-    _, front_matter, text = readme.split("---\n", 2)
-    for key, value in (("suggested_hardware", HARDWARE), ("python_version", f'"{PYTHON}"')):
-        front_matter = re.sub(rf"^{key}:.*$", f"{key}: {value}", front_matter, flags=re.MULTILINE)
-    return f"---\n{front_matter}---\n{text}"
-
-
-def _pinned(requirements: str) -> str:
-    """Replace torch's requirements with ZeroGPU's, and add its own package."""
-    lines = [line for line in requirements.splitlines() if not line.startswith("#")]
-    pinned = [ZERO_GPU_PINS.get(re.split(r"\W", line, maxsplit=1)[0], line) for line in lines]
-    return "\n".join([*pinned, ZERO_GPU_EXTRA]) + "\n"
 
 
 def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:

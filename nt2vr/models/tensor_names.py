@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nt2vr.errors import CheckpointError
 from nt2vr.models.card import MEAN, RAW_MEAN, SEQUENCE
 from nt2vr.models.framing import CENTRES, ENDS
+from nt2vr.models.weights import SCALARS
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -126,7 +127,8 @@ def find_clip(named: Mapping[tuple[str, ...], Any], top: Sequence[str], file: Pa
     prefix, is_transformers = _place(tensors, top, file, key)
     inside = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
     weights = _renamed(inside, is_transformers, file)
-    outside = _beside(names, prefix)
+    holders = {path[:-1] for path, name in names.items() if name.startswith(prefix)}
+    outside = [name for path, name in names.items() if path[:-1] in holders and not name.startswith(prefix)]
     form = _form(prefix, outside, top, file)
     is_openais = bool(OPENAIS & inside.keys())
     if form.pooling != SEQUENCE:
@@ -136,25 +138,13 @@ def find_clip(named: Mapping[tuple[str, ...], Any], top: Sequence[str], file: Pa
     return Found(weights, [], form, head, is_openais, is_transformers)
 
 
-def _beside(names: Mapping[tuple[str, ...], str], prefix: str) -> list[str]:
-    """List the other tensors of the dict that holds those with the prefix."""
-    holders = {path[:-1] for path, name in names.items() if name.startswith(prefix)}
-    return [name for path, name in names.items() if path[:-1] in holders and not name.startswith(prefix)]
-
-
-def _places(tensors: "Weights") -> dict[str, bool]:
-    """Return the prefixes of all CLIPs, and whether their names are transformers'."""
+def _place(tensors: "Weights", top: Sequence[str], file: Path, key: str) -> tuple[str, bool]:
+    """Return the prefix of the one CLIP, and whether its names are transformers'."""
     places = {name.removesuffix(THEIR_TABLE): True for name in tensors if name.endswith(THEIR_TABLE)}
     for name in tensors:
         prefix = name.removesuffix(TABLE).removesuffix("text.")
         if name.endswith(TABLE) and any(other.startswith(f"{prefix}visual.") for other in tensors):
             places[prefix] = False
-    return places
-
-
-def _place(tensors: "Weights", top: Sequence[str], file: Path, key: str) -> tuple[str, bool]:
-    """Return the prefix of the one CLIP, and whether its names are transformers'."""
-    places = _places(tensors)
     if not places:
         what = some_of(list(tensors)) if tensors else "no tensors"
         what += f" under {key!r}; its keys are {some_of(top) or 'none'}" if key else ""
@@ -176,10 +166,8 @@ def _form(prefix: str, outside: Sequence[str], top: Sequence[str], file: Path) -
         return Form("nT2VR's trainer", 8, RAW_MEAN, ENDS)
     if prefix == "model." and set(top) == {"model", "optimizer", "args"}:
         return Form("CoN-CLIP's trainer")
-    return _clip4clip(prefix, outside, top, file) if f".{prefix}".endswith(".clip.") else Form()
-
-
-def _clip4clip(prefix: str, outside: Sequence[str], top: Sequence[str], file: Path) -> Form:
+    if not f".{prefix}".endswith(".clip."):
+        return Form()
     parts = (name.removeprefix(prefix.removesuffix("clip.")).split(".")[0] for name in outside)
     heads = {HEADS[part] for part in parts if part in HEADS}
     if other := heads - {SEQUENCE}:
@@ -201,19 +189,14 @@ def _renamed(inside: "Weights", is_transformers: bool, file: Path) -> "Weights":
     for name, tensor in inside.items():
         if tensor.is_meta or tensor.is_quantized or tensor.layout != torch.strided:
             raise CheckpointError(f"{file.name} has weights without plain numbers ({name}). Save dense tensors.")
-    weights = _without_gmp({name: tensor for name, tensor in inside.items() if name not in NO_WEIGHTS})
+    weights = {name: tensor for name, tensor in inside.items() if name not in NO_WEIGHTS}
+    for name in [name for name in weights if name.endswith(".theta")]:  # geometric parametrisation
+        base = name.removesuffix("theta")
+        if f"{base}r" in weights:
+            theta, length = weights.pop(name).float(), weights.pop(f"{base}r").float()
+            weights[f"{base}weight"] = length * theta / theta.norm(dim=1, keepdim=True).clamp_min(1e-12)
     weights = _of_transformers(weights) if is_transformers else weights
     return {name.removeprefix("text."): tensor for name, tensor in weights.items()}
-
-
-def _without_gmp(tensors: "Weights") -> "Weights":
-    """Merge geometric parametrisation, direction `theta` and length `r` of each row, into weights."""
-    for name in [name for name in tensors if name.endswith(".theta")]:
-        base = name.removesuffix("theta")
-        if f"{base}r" in tensors:
-            theta, length = tensors.pop(name).float(), tensors.pop(f"{base}r").float()
-            tensors[f"{base}weight"] = length * theta / theta.norm(dim=1, keepdim=True).clamp_min(1e-12)
-    return tensors
 
 
 def _of_transformers(weights: "Weights") -> "Weights":
@@ -231,25 +214,15 @@ def _of_transformers(weights: "Weights") -> "Weights":
         for old, new in (*TEXT_RULES, *(SIGLIP_RULES if siglip else CLIP_RULES)):
             name = re.sub(old, new, name)
         renamed[name] = tensor
-    return _as_timm(renamed) if siglip else _as_clip(renamed)
-
-
-def _as_clip(weights: "Weights") -> "Weights":
-    """Transpose the projections, which are linear layers there and matrices here."""
-    projections = {"visual.proj", "text_projection"} & weights.keys()
-    return weights | {name: weights[name].T.contiguous() for name in projections}
-
-
-def _as_timm(weights: "Weights") -> "Weights":
-    """Split the pooling's attention into query and the rest, and change two shapes."""
-    import torch  # noqa: PLC0415  the page is up before torch is
-
-    for kind in ("weight", "bias"):
-        q, k, v = weights.pop(f"visual.trunk.attn_pool.in_proj_{kind}").chunk(3)
-        weights[f"visual.trunk.attn_pool.q.{kind}"] = q
-        weights[f"visual.trunk.attn_pool.kv.{kind}"] = torch.cat([k, v])
-    weights["visual.trunk.pos_embed"] = weights["visual.trunk.pos_embed"][None]
-    return weights | {name: weights[name].reshape(()) for name in ("logit_scale", "logit_bias") if name in weights}
+    if not siglip:  # projections are linear layers there, and matrices here
+        projections = {"visual.proj", "text_projection"} & renamed.keys()
+        return renamed | {name: renamed[name].T.contiguous() for name in projections}
+    for kind in ("weight", "bias"):  # timm has the query of the pooling's attention apart
+        q, k, v = renamed.pop(f"visual.trunk.attn_pool.in_proj_{kind}").chunk(3)
+        renamed[f"visual.trunk.attn_pool.q.{kind}"] = q
+        renamed[f"visual.trunk.attn_pool.kv.{kind}"] = torch.cat([k, v])
+    renamed["visual.trunk.pos_embed"] = renamed["visual.trunk.pos_embed"][None]
+    return renamed | {name: renamed[name].reshape(()) for name in SCALARS if name in renamed}
 
 
 def some_of(names: Sequence[str]) -> str:
