@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
 
-from nt2vr.errors import listed
+from nt2vr.errors import counted, listed
 from nt2vr.files import SafeCsv
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.cues import cues
@@ -134,7 +134,9 @@ def columns_view(
                 "twin": twin,
                 "badge": badge,
                 "line": _line(ranking, answer, complete) if judged else {},
-                "stayed": _stayed(ranking, other) if other else "",
+                "stayed": f"{_stayed(ranking, other)} of {len(ranking.hits)} clips stayed"
+                if other and ranking.hits
+                else "",
                 "note": " ".join(notes(ranking, answer, judged)),
                 "hits": [clip(hit, ranking) for hit in ranking.hits],
             }
@@ -222,11 +224,19 @@ def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
         yield f"{ranking.system.model} has never seen: {', '.join(ranking.unseen)}."
 
 
-def _stayed(ranking: Ranking, other: Answer) -> str:
+def _stayed(ranking: Ranking, other: Answer) -> int:
     """Count a column's clips that it also shows with the negation taken away, or put back."""
-    total = len(ranking.hits)
     before = {hit.source for each in other.rankings if each.system == ranking.system for hit in each.hits}
-    return f"{sum(hit.source in before for hit in ranking.hits)} of {total} clips stayed" if total else ""
+    return sum(hit.source in before for hit in ranking.hits)
+
+
+def _flipped(ranking: Ranking, other: Answer) -> dict[str, str]:
+    """Say what taking the negation away changed; that nothing did is what a model gets wrong."""
+    name, total, stayed = short_name(ranking.system.name), len(ranking.hits), _stayed(ranking, other)
+    if stayed == total:
+        return {"kind": "bad", "text": f"{name} gives the same {counted(total, 'clip')}."}
+    changed = f"all {total}" if not stayed else f"{total - stayed} of {total}"
+    return {"kind": "good" if 2 * stayed < total else "bad", "text": f"{name} changes {changed}."}
 
 
 def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
@@ -289,6 +299,7 @@ def understood_view(
     parsed: Query,
     picture: str = "",
     video_of: Callable[[str], Video] | None = None,
+    other: Answer | None = None,
 ) -> dict[str, Any]:
     """Show how a query was understood, and in words what came of it.
 
@@ -298,6 +309,7 @@ def understood_view(
         parsed: the query before the person corrected it.
         picture: remark about the reference picture.
         video_of: returns a clip of the built-in world; None in other galleries.
+        other: the answer with the negation, if `answer` is that without.
     """
     query = answer.denied or answer.query
     is_corrected = part_texts(query) != part_texts(parsed)
@@ -310,7 +322,7 @@ def understood_view(
         "flipped": bool(state.flip),
         "said": said,
         "cued": any("cue" in each for each in said),
-        "told": told(answer, video_of),
+        "told": told(answer, video_of, other if answer.denied else None),
         **(unknown_view(query) if video_of else {}),
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
         "link": state.link,
@@ -353,11 +365,18 @@ def _with_word(text: str, word: str, other: str) -> str:
     )
 
 
-def told(answer: Answer, video_of: Callable[[str], Video] | None = None) -> list[dict[str, str]]:
-    """Say by the verdicts what the first and the last system made of a query, each with a `kind`: "good" or "bad"."""
+def told(
+    answer: Answer, video_of: Callable[[str], Video] | None = None, other: Answer | None = None
+) -> list[dict[str, str]]:
+    """Say what the first and the last system made of a query, each with a `kind`: "good" or "bad".
+
+    It is by verdicts, or by what changed since the `other` answer, with the negation.
+    """
+    rankings = (*answer.rankings[:1], *answer.rankings[1:][-1:])
+    if other:
+        return [_flipped(ranking, other) for ranking in rankings if ranking.hits]
     if not answer.has_verdicts:
         return []
-    rankings = (*answer.rankings[:1], *answer.rankings[1:][-1:])
     return [found for ranking in rankings if ranking.hits and (found := _told_of(ranking, answer, video_of))]
 
 

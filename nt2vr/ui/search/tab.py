@@ -364,7 +364,7 @@ class SearchTab:
         state, marked = self._marked(state)
         videos = () if state.references or searcher.is_library else searcher.gallery.videos
         video_of, said = searcher.video if videos else None, remark(searcher, answer, state.references)
-        understood = understood_view(answer, state, parsed, said, video_of)
+        understood = understood_view(answer, state, parsed, said, video_of, other)
         r, job = self.results, self.indexing.under_way(state.gallery) if state.gallery else None
         drawings = self.indexing.drawings(state.gallery, state.systems, self.permissions, visitor, again=not lacking)
         found = {

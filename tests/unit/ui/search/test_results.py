@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -63,6 +64,17 @@ def test_movement_is_counted_against_the_first_column_as_far_as_it_is_shown() ->
     assert moves == ["▲2", "=", "▼2", "="]
     assert [hit["move"] for hit in columns(first, ranking("CLIP drop", "cde"))[1]["hits"]] == ["▲2", "new", "new"]
     assert [hit["move"] for hit in columns(first)[0]["hits"]] == ["", "", ""]
+
+
+def test_with_the_negation_taken_away_it_is_told_who_noticed() -> None:
+    before = Answer(NEGATED, (ranking("CLIP", "abcd"), ranking("CLIP-neg", "abcd"), ranking("CLIP-bnl", "abcd")))
+    now = Answer(NEGATED.affirmed, (ranking("CLIP", "dcba"), ranking("CLIP-neg", "xyab")), denied=NEGATED)
+    assert told(now, None, before) == [
+        {"kind": "bad", "text": "CLIP gives the same 4 clips."},
+        {"kind": "bad", "text": "CLIP-neg changes 2 of 4."},
+    ]
+    (_, last) = told(replace(now, rankings=(now.rankings[0], ranking("CLIP-bnl", "wxyz"))), None, before)
+    assert last == {"kind": "good", "text": "CLIP-bnl changes all 4."}
 
 
 def test_a_column_with_the_first_one_s_clips_folds_while_two_others_are_left() -> None:
