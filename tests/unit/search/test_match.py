@@ -44,7 +44,7 @@ def test_each_line_is_scored_as_a_search_for_it_scores_the_clip(searcher: Galler
 def test_the_true_line_of_a_clip_is_known_and_a_picture_has_none(searcher: GallerySearcher, tmp_path: Path) -> None:
     clip = searcher.video_ids[0]
     caption = searcher.video(clip).captions[0]
-    found = searcher.match(clip, [caption, "an elephant is flying a kite without a dog"], "CLIP")
+    found = searcher.match(clip, [caption, "an elephant without a dog"], "CLIP")
     assert found.verdicts == ("right", "miss")
     assert found.as_dict()["lines"][0] == {"text": caption, "verdict": "right"}
     Image.new("RGB", (32, 32), "green").save(tmp_path / "green.png")
