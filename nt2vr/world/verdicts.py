@@ -26,6 +26,7 @@ MAX_QUERIES = 64
 # cues that deny a deed of the subject, unlike "no dancing" and "nobody dances"
 _OF_SUBJECT = re.compile(r"\b(?:not|never|neither|nor|without|rather|instead)\b|n['\u2019]?t\b", re.IGNORECASE)
 _WORN = re.compile(r"\bwithout\b|\bwith no\b|\bw/?o\b", re.IGNORECASE)
+_NOBODY = re.compile(r"\b(?:nobody|no one|noone|anyone|anybody)\b", re.IGNORECASE)
 _WHERE_TO = re.compile(r" (?:away|around|up and down|along the ground|a kick)$")  # rolling a ball away
 _EVERYBODY = re.compile(r"\b(?:no|nobody|none|noone|anyone|anybody)\b", re.IGNORECASE)
 
@@ -60,7 +61,7 @@ def _does(subject: Who, act: Act, figures: Sequence[Figure]) -> bool | None:
     Where nobody does all that the subject does, somebody of its kind counts: a man who sings, of "a man reading".
     """
     fitting = [figure for figure in figures if subject.fits(figure, figures)]
-    if not fitting and subject.names != persons():
+    if not fitting and not subject.names >= meanings()["person"]:
         fitting = [figure for figure in figures if replace(subject, acts=()).fits(figure, figures)]
     done = {any(act.fits(deed, figures) for deed in figure.doings) for figure in fitting}
     return True in done and (None if False in done else True)
@@ -154,16 +155,29 @@ def _denied(query: Query, number: int, wanted: Sequence[Claim | None]) -> Denied
     (who, *others), cue = (claim.whos if claim else ()) or (Who(),), _cue_of(query, number)
     if others or claim is None or claim != Claim((who,), vague=claim.vague):
         return Denied(claim)
-    if len(who.acts) == 1 and who == Who(acts=who.acts) and _OF_SUBJECT.search(cue) and not _EVERYBODY.search(cue):
+    is_deed = len(who.acts) == 1 and who == Who(acts=who.acts)
+    if is_deed and _NOBODY.search(cue):
+        return Denied(replace(claim, whos=(replace(who, names=persons()),)))
+    if is_deed and _OF_SUBJECT.search(cue) and not _EVERYBODY.search(cue):
         act = who.acts[0]
     elif who == Who(who.names, colour=who.colour, looks=who.looks) and _WORN.search(cue) and who.names <= _worn():
         act = Act(objects=who.names, colour=who.colour, looks=who.looks)
     else:
         return Denied(claim)
-    subjects = [who for each in wanted if each for who in each.whos if may_do(who.names or persons(), act)]
-    subjects = [who for who in subjects if act.verbs or who.names <= persons()]
-    is_unsure = None in wanted or NOTHING in wanted  # whose deed it is
-    return Denied(replace(claim, vague=True)) if is_unsure else Denied(claim, tuple(subjects), act)
+    if any(each is None or each.vague or each == NOTHING for each in wanted):
+        return Denied(replace(claim, vague=True))  # whose deed it is cannot be told
+    acting = [who for each in wanted if each for who in each.whos if not who.names or who.names & _acting()]
+    subjects = [who for who in acting if may_do(who.names or persons(), act)]
+    if not act.verbs:
+        subjects = [who for who in subjects if who.names <= persons()]
+    elif acting and not subjects:
+        return Denied(NOTHING)  # babies never cry
+    return Denied(claim, tuple(subjects), act)
+
+
+@cache
+def _acting() -> Names:
+    return frozenset(those(tuple(ACTING)))
 
 
 @cache
