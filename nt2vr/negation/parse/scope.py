@@ -145,14 +145,6 @@ class Exceptions:
         taken = replace(taken, end=max(min(last.core, cue), denial.after_cue), link="")
         return [*found[:-1], taken, Negation("except", cue, after_cue, (), cue, after_cue, link=link)]
 
-    def take_back(self, negation: Negation, found: Sequence[Negation]) -> Negation:
-        """Return "nobody" without its thing after an exception in front: "except for the dog, | nobody is there"."""
-        front = found[-1] if found else None
-        if front is None or front.kind != "except" or not negation.thing or len(negation.items) != 1:
-            return negation
-        end = max(negation.after_cue, negation.items[0].core)
-        return replace(negation, items=(), thing="", end=end, others=(negation.thing,))
-
     def _named(self, denial: Negation, end: int) -> tuple[str, ...]:
         words = [" ".join(self.phrases.words[max(i.start, denial.after_cue) : min(i.core, end)]) for i in denial.items]
         return tuple(filter(None, (denial.thing, *words)))
@@ -386,7 +378,6 @@ class ScopeFinder:
         negation = self._nothing_else(kind, cue, after_cue) or self._negation(kind, cue, after_cue, bool(before))
         if negation is None:
             return found
-        negation = self._exceptions.take_back(negation, found)
         return [*found, self._to_clause_end(negation, self._wanted.acts(before)) if negation.items else negation]
 
     def _negation(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Negation | None:

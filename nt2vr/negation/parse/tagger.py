@@ -14,7 +14,7 @@ from functools import cache, lru_cache, partial
 from math import inf
 from typing import Any
 
-from HanTa.HanoverTagger import EMPTY, END, START, UNKNOWN, HanoverTagger
+from HanTa.HanoverTagger import HanoverTagger
 
 from nt2vr.negation.parse.tokens import HELPERS, VERB_TAGS, Lemma, Token, as_tagged, word_spans
 from nt2vr.negation.parse.wordlists import listed, renamed
@@ -56,7 +56,8 @@ class _Spot:
 
     def follows_subject(self) -> bool:
         is_noun = self.before == "NOUN" and self.before_that in {"DET", "ADJ", "NUM"}
-        return is_noun or self.before in {"PRON", "WH"}
+        there_are = self.words[max(0, self.i - 3) : self.i - 1] == ["are", "no"]  # there are no traffic lights
+        return (is_noun and not there_are) or self.before in {"PRON", "WH"}
 
     def is_object(self) -> bool:
         """Return whether a noun is likelier than a verb: "taking | turns"."""
@@ -222,7 +223,6 @@ def _describes(tags: Sequence[str], i: int) -> bool:
 
 _MAX_COMPOUND_CHARS = 10
 _MAX_ANALYSED_CHARS = 12  # the ending tells the tag, and HanTa takes cubic time in the length of a word
-_HOPELESS_NATS = 8.0  # a tag this far behind does not win: the tags of 7,703 captions are HanTa's
 _NUM_WORDS = 10_000  # remembered per kind of look-up
 
 _C5_FORMS = {"Z": "VBZ", "B": "VBP", "D": "VBD", "I": "VB", "G": "VBG", "N": "VBN"}
@@ -240,16 +240,12 @@ _CLITICS = {"s": "'s", "re": "'re", "m": "'m", "ll": "'ll", "ve": "'ve"}  # data
 
 
 class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
-    """HanTa with the same answers in less time, but for long words, of which only the end is analysed.
-
-    Words that its lexicon lacks are remembered; the best tags of a sentence are sought among the tags of its words
-    instead of all 64.
-    """
+    """HanTa with the same answers in less time, but for long words, of which only the end is analysed."""
 
     def __init__(self) -> None:
         """Load the model, 0.1 s."""
         super().__init__("morphmodel_en.pgz")
-        self._tags = lru_cache(_NUM_WORDS)(self._find_tags)
+        self._tag_word = lru_cache(_NUM_WORDS)(super()._tag_word)
         self.analyze_forward = lru_cache(_NUM_WORDS)(self._analyze_forward)
 
     def _analyze_forward(self, word: str) -> list[tuple[int, float]]:
@@ -264,36 +260,6 @@ class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
         found = self.cache[last] if last in self.cache else self.analyze_forward(last)
         tags = [(tag, value) for tag, value in found if self.int2tag[tag] in {"NN1", "NN2", "VVG", "AJ0"}]
         return tags or [(self.tag2int["AJ0"], -18.0)]
-
-    def _find_tags(self, word: str, casesensitive: bool) -> dict[int, float]:
-        tags = dict(self._tag_word(word, cutoff=5, casesensitive=casesensitive, conditional=True))
-        return {} if tags.keys() == {UNKNOWN} else tags
-
-    def tag_sent_viterbi(self, sent: Sequence[str], casesensitive: bool = True) -> list[int]:
-        """Return the most probable tags of a sentence, as numbers."""
-        row: dict[tuple[int, int], float] = {(EMPTY, START): 0.0}
-        pointers: list[dict[tuple[int, int], tuple[int, int]]] = []
-        for i, word in enumerate(sent):
-            tags = self._tags(word, casesensitive and i > 0)
-            values = sorted(row.values())
-            lowest = max(values[-6] - 1 if len(values) > 5 else -inf, values[-1] - _HOPELESS_NATS)
-            before, row = row, {}
-            pointers.append({})
-            for state, value in before.items():
-                following = self.LP_trans_word[state]
-                if value < lowest:
-                    continue
-                for tag, chance in (tags or dict.fromkeys(following.keys() - {END}, 0.0)).items():
-                    total = value + following.get(tag, -inf) + chance
-                    if total > row.get((state[1], tag), -1e6):
-                        row[state[1], tag] = total
-                        pointers[-1][state[1], tag] = state
-        best = max(row, key=lambda state: row[state] + self.LP_trans_word[state].get(END, -inf))
-        found = []
-        for steps in reversed(pointers):
-            found.append(best[1])
-            best = steps[best]
-        return found[::-1]
 
 
 class Tagger:

@@ -37,7 +37,7 @@ def test_every_query_of_a_family_is_split_as_expected(family: str) -> None:
 def test_sentences_of_frames_are_split_right() -> None:
     judged = [judge(row, (query := read(row.text)).wanted, query.unwanted) for row in framed()]
     right, turned = (sum(each) / len(judged) for each in zip(*judged, strict=True))
-    assert right >= 0.965 and turned <= 0.02
+    assert right >= 0.985 and turned <= 0.01
 
 
 def test_the_example_of_each_form_is_understood() -> None:
@@ -102,7 +102,6 @@ def test_highlights_point_into_the_text_as_typed(text: str, cues: list[str], sco
         ("a black dog and no other animals", "a black dog", ("animals",)),
         ("no animals or vehicles except dogs", "dogs", ("animals", "vehicles")),
         ("nobody except a chef", "a chef", ("people",)),
-        ("except for the dog, nobody is there", "the dog", ("people",)),
         ("a dog and nothing else", "a dog", ("anything",)),
         ("any animal except dogs", "any animal", ()),
     ],
