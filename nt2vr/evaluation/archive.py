@@ -1,12 +1,11 @@
 """Archive of reports: lists, opens, annotates and deletes them. Repeating an evaluation replaces its report."""
 
 import json
-import logging
 import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,11 @@ from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
-from nt2vr.errors import ConfigError, quoted, reason_of
+from nt2vr.errors import ConfigError, quoted, reason_of, warn_once
 from nt2vr.evaluation.report import QUERIES, REPORT, UNREADABLE, Report, load_report, read_single_file
 from nt2vr.evaluation.tables import FORMS, write_tables
 from nt2vr.files import SafeCsv, atomic_write, parse_json, with_schema, without_schema, write_json
-from nt2vr.media.store import LIMITS, bytes_in
-
-logger = logging.getLogger(__name__)
+from nt2vr.media.store import LIMITS, bytes_in, evict
 
 QUERIES_CSV, REVIEW, LOCK = "queries.csv", "review.json", ".review.lock"
 LOCK_S = 10.0  # that a note waits for others to be written
@@ -67,12 +64,13 @@ class Archive:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._listed: dict[str, tuple[int, Entry]] = {}  # by id, with the file's modification time
+        evict(folder.glob("*/.*.partial*"), LIMITS["uploads"])  # of writers that were killed
         for path in folder.with_name("composed").glob("[!.]*.json"):
             try:
                 self._save(read_single_file(path), folder / path.stem)
                 path.unlink(missing_ok=True)
             except (ConfigError, OSError) as error:
-                _warn(str(error))
+                warn_once(str(error))
 
     def add(self, report: Report) -> str:
         """Save a report with its tables, and return its id."""
@@ -106,7 +104,7 @@ class Archive:
                 self._listed[report_id] = written, Entry(report_id, str(data["name"]), systems, str(data["created"]))
         except (ConfigError, *UNREADABLE) as error:
             self._listed.pop(report_id, None)
-            _warn(f"{path}: {reason_of(error)}")
+            warn_once(f"{path}: {reason_of(error)}")
             return Entry(report_id, report_id, (), "", problem=reason_of(error).replace(str(path), path.name))
         return self._listed[report_id][1]
 
@@ -139,7 +137,7 @@ class Archive:
         try:
             return read_remarks(folder)
         except ConfigError as error:
-            _warn(str(error))
+            warn_once(str(error))
             return {}
 
     def annotate(self, report_id: str, place: int, remark: Remark) -> None:
@@ -184,11 +182,6 @@ def _load(folder: Path, written: int) -> Report:
 
 def _read(path: Path) -> dict[str, Any]:
     return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
-
-
-@cache
-def _warn(reason: str) -> None:
-    logger.warning("%s", reason)
 
 
 def id_of(report: Report) -> str:

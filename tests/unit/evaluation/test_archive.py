@@ -1,6 +1,7 @@
 """The archive of reports."""
 
 import csv
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -171,3 +172,13 @@ def test_a_full_archive_has_no_room_until_a_report_is_deleted(
         archive.check_room()
     archive.delete(report_id)
     archive.check_room()
+
+
+def test_what_a_killed_writer_left_is_swept_after_a_day(tmp_path: Path) -> None:
+    old, new = tmp_path / "a" / ".table.1.2.partial.csv", tmp_path / "a" / ".table.3.4.partial.csv"
+    old.parent.mkdir()
+    for path in (old, new):
+        path.touch()
+    os.utime(old, (0, 0))
+    Archive(tmp_path)
+    assert not old.exists() and new.exists()
