@@ -108,7 +108,7 @@ def tokens_of(text: str) -> tuple[str, ...]:
 
 def gaps_in(text: str) -> list[str]:
     """Return what stands before each token: words that are no tokens, commas, spaces; the first stands alone."""
-    gaps, end = [], 0
+    gaps, end = list[str](), 0
     for match in _WORD.finditer(text.lower()):
         if match[0] not in _DROPPED:
             gaps.append(text[end : match.start()].lower() if gaps else ",")
