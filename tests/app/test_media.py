@@ -58,7 +58,7 @@ def test_programs_find_a_library_and_are_told_if_it_is_not_indexed(running_app: 
     galleries = httpx.get(f"{running_app.url}api/galleries").json()
     assert [each["name"] for each in galleries] == ["built-in", "Media"]
     assert galleries[1] == {"name": "Media", "id": library, "num_clips": 4}
-    for name, sentence in ((library, "Media is not indexed by CLIP yet: 4 clips"), ("none", "There is no library")):
+    for name, sentence in ((library, "Media is not indexed by CLIP-neg yet"), ("none", "There is no library")):
         answer = httpx.post(f"{running_app.url}api/search", json={"query": "a lion", "gallery": name}, timeout=60)
         assert answer.status_code == 400 and sentence in answer.json()["error"]
 

@@ -94,7 +94,7 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     expect(page.locator(".nt-skipped")).to_contain_text("broken.mp4 is not a readable video")
 
     page.get_by_role("link", name="Search this library").click()
-    expect(page.locator("#search-index")).to_contain_text("know only drawings", timeout=MODELS_MS)
+    expect(page.locator("#search-index")).to_contain_text("knows only drawings", timeout=MODELS_MS)
     expect(page.get_by_role("button", name="Get ViT-B-32 / openai and index again")).to_be_visible()
     expect(page.locator("#head")).to_contain_text("Mine · 4 clips")
     expect(page.locator("#query textarea")).to_have_value("lion")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nt2vr.ui.search.watch import PRESET
-from tests.browser.actions import DANCING, MODELS_MS, columns, follow, held, submit
+from tests.browser.actions import MODELS_MS, columns, follow, held, submit
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 from trainer.config import load_config, save_config
@@ -15,7 +15,7 @@ from trainer.runs.run_folder import RunFolder, RunStatus
 
 pytestmark = pytest.mark.browser
 
-SEARCH = f"{DANCING}&systems=CLIP&k=4"
+SEARCH = "?q=a+singer+without+a+guitar&systems=CLIP&k=4"
 COUNT_FLIGHTS = """() => {
   window.flights = 0;
   const animate = Element.prototype.animate;
@@ -50,7 +50,7 @@ def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     page.evaluate(COUNT_FLIGHTS)
     add_epoch(run, 2, "clip-neg")
     expect(column.locator("h3")).to_contain_text("epoch 2", timeout=MODELS_MS)
-    expect(column.locator(".nt-counts")).to_have_text("3 of 4 show “playing the drum” → 0")
+    expect(column.locator(".nt-counts")).to_have_text("4 of 4 show “a guitar” → 0")
     assert page.evaluate("flights") == 0  # motion is reduced
 
 
