@@ -49,10 +49,11 @@ const seat = () => {
     return player;
   });
 };
-// A column that shows the first one's clips is a line above the others, until it is asked for; what learns never is.
+// A column that shows the first one's clips is a line above the others, until it is asked for; what learns never is, nor is any
+// on narrow pages, where columns scroll sideways.
 const unfolded = new Set();
 const fold = () => {
-  const folds = window.innerWidth > 640 && !document.body.classList.contains("nt-on-stage");
+  const folds = window.innerWidth > 1000 && !document.body.classList.contains("nt-on-stage");
   for (const column of element.querySelectorAll("[data-column]")) {
     const { column: system } = column.dataset;
     column.hidden = folds && column.matches("[data-is-twin]:not(.nt-learner)") && !unfolded.has(system);
@@ -87,7 +88,7 @@ element.addEventListener("keydown", (event) => {
   if (!way || !from) return;
   event.preventDefault();
   const here = middle(from);
-  const near = [...element.querySelectorAll(".nt-clip")].map((clip) => {
+  const near = [...element.querySelectorAll(".nt-clip")].filter((clip) => clip.checkVisibility()).map((clip) => {
     const [x, y] = middle(clip).map((place, i) => place - here[i]);
     const along = x * way[0] + y * way[1];
     return { clip, along, cost: along + 3 * Math.abs(x * way[1] + y * way[0]) };
