@@ -74,7 +74,10 @@ const place = (isNew) => {
   const moved = moveClips(isNew);
   if (isNew && !playing) said.textContent = [moved, props.value.said].filter(Boolean).join(" ");
 };
-watch("value", () => requestAnimationFrame(() => place(true)));
+watch("value", () => {
+  fold(); // before anything is painted
+  requestAnimationFrame(() => place(true));
+});
 window.addEventListener("resize", () => place(false));
 
 // Arrow keys move to the nearest clip in their direction, in this column or another one.
