@@ -14,6 +14,6 @@
       if (!answer.ok) return answer;
       paths.push(...(await answer.json()));
     }
-    return Response.json(paths);
+    return new Response(JSON.stringify(paths), { headers: { "Content-Type": "application/json" } });
   };
 }

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nt2vr.errors import quoted
-from nt2vr.files import free_bytes, has_free_files
+from nt2vr.files import free_bytes, has_free_files, is_disk_full
 from nt2vr.settings import is_loopback
 from nt2vr.ui.web.gradio_fixes import is_odd_mcp_request, names_url
 from nt2vr.ui.web.permissions import IN_SCOPE, Permissions
@@ -32,7 +32,7 @@ MAX_BODY_MB = 1  # of requests without files: the largest, a completed form, has
 FORM_BYTES = 1 << 16  # allowance for the form around an uploaded file
 YEAR_S = 365 * 24 * 3600
 SPARE_BYTES, SPARE_FILES = 200_000_000, 2_000  # disk space and inodes that uploads leave free
-NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
+NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.EROFS)  # for a file: no descriptors, or a read-only disk
 OF_SPACES = ("https://huggingface.co", "https://*.hf.space")  # which show a Space in a frame
 
 
@@ -67,7 +67,7 @@ class RequestChecks:
             logger.warning("%s %s failed: %s", request.method, quoted(scope["path"]), quoted(repr(error)))
             if not started:
                 sentence, status = "The request was refused: it cannot be read.", 400
-                if isinstance(error, OSError) and (error.errno in NO_DESCRIPTORS or _is_upload(request)):
+                if isinstance(error, OSError) and (is_disk_full(error) or error.errno in NO_ROOM):
                     sentence, status = f"The server has no room for this now ({error.strerror}). Try again later.", 507
                 await _refusal(request, sentence, status)(scope, receive, framed)
 
