@@ -67,6 +67,7 @@ class Validates(Protocol):
     """Measures what a run trains, and writes its checkpoints."""
 
     controls: dict[str, float]  # measures of what it is compared with
+    held_out: str  # what it measures on, such as "1 held-out clip"
 
     def measure(self) -> dict[str, float]:
         """Measure what has been trained so far."""
@@ -252,7 +253,7 @@ class Books:
         config, controls, measured = self._learner.config, self._validator.controls, self._validator.measure()
         self._metrics.append({"epoch": epoch, "step": self._learner.steps, **measured})
         shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
-        logger.info("epoch %d of %d: %s", epoch, config.epochs, shown)
+        logger.info("epoch %d of %d: %s (%s)", epoch, config.epochs, shown, self._validator.held_out)
         if not (folder := self._run.checkpoint(epoch)).exists():  # otherwise killed before saving; it would be equal
             metrics = {f"validation/{name}": value for name, value in {**measured, **controls}.items()}
             self._validator.write(epoch, folder, metrics)

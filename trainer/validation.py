@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, counted
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery
 from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.protocol import ask
@@ -44,6 +44,7 @@ class Validator:
         """Measure the base, if any, and its controls, on clips of the validation split; `shifts` are for the card."""
         self._learner, self._clips, self._shifts = learner, clips, shifts
         config, has_videos = learner.config, clips.has_videos
+        self.held_out = counted(len(clips), f"held-out {clips.unit.removesuffix('s')}")
         self._videos: NDArray[np.float32] | None = None
         if has_videos and not config.trains_visual:
             self._videos = clips.embedded_once(as_scored(learner.frozen_encoder()), progress)

@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, counted
 from nt2vr.evaluation.covr import ALL, EmbeddedQueries, choose_weights, measure, summarise, vectors_of
 from nt2vr.files import atomic_folder
 from nt2vr.models.card import CARD, FUSION, read_card, write_card
@@ -93,6 +93,7 @@ class FusionValidator:
 
     def __init__(self, learner: FusionLearner, validation: EmbeddedQueries, data: str) -> None:
         self._learner, self._validation, self._data = learner, validation, data
+        self.held_out = counted(len(validation.queries), "held-out query", "held-out queries")
         self.controls = {f"parts/{name}": value for name, value in self._measured("parts").items()}
 
     def _measured(self, system: str) -> dict[str, float]:

@@ -124,6 +124,7 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     shown = capsys.readouterr()  # no terminal
     epochs = [line for line in shown.err.splitlines() if line.startswith("epoch ")]
     assert [line.partition(":")[0] for line in epochs] == ["epoch 1 of 2", "epoch 2 of 2"]
+    assert all(line.endswith(" held-out clips)") for line in epochs)  # R@1 of one clip is always 0 or 100
     outcome = json.loads(shown.out)
     assert (outcome["state"], outcome["epoch"], outcome["error"]) == ("finished", 2, None)
     assert outcome["checkpoint"] == str(run.checkpoint(2))
