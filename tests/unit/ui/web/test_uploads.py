@@ -1,0 +1,27 @@
+"""How long uploads stay."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from nt2vr.ui.web.uploads import sweep_uploads
+
+
+def test_uploads_are_deleted_after_a_day_whether_complete_or_broken_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, age_s in (("old", 90_000), ("new", 80_000)):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (time.time() - age_s,) * 2)
+    (tmp_path / "broken-off").touch()
+    os.utime(tmp_path / "broken-off", (0, 0))
+
+    def stop(_: float) -> None:
+        raise InterruptedError
+
+    monkeypatch.setattr(time, "sleep", stop)
+    with pytest.raises(InterruptedError):
+        sweep_uploads(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
