@@ -75,7 +75,8 @@ const place = (isNew) => {
   if (isNew && !playing) said.textContent = [moved, props.value.said].filter(Boolean).join(" ");
 };
 watch("value", () => {
-  fold(); // before anything is painted
+  fold(); // both at once: a busy browser paints this before it runs the next callback
+  fit();
   requestAnimationFrame(() => place(true));
 });
 window.addEventListener("resize", () => place(false));
