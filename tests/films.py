@@ -47,6 +47,21 @@ def write_pictures(
     return path
 
 
+def write_reordered(path: Path, levels: Sequence[int], rate: int = 10) -> Path:
+    """Write a video of one grey frame per level, whose packets are not in the order of time, at a constant rate."""
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream(
+            "libx264", rate=rate, options={"g": "40", "x264-params": "b-adapt=0:scenecut=0"}
+        )
+        stream.height = stream.width = 32
+        stream.codec_context.max_b_frames = 3
+        for level in levels:
+            picture = np.full((32, 32, 3), level, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        container.mux(stream.encode())
+    return path
+
+
 def write_film(
     path: Path,
     levels: Sequence[int],

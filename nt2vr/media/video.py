@@ -37,6 +37,7 @@ from nt2vr.models.framing import CENTRES, ENDS, Framing
 
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
 JOINED = ("flv", "mpeg", "mpegts")  # formats with the time of a clock, which jumps where recordings are joined
+DATED_BY_DECODING = ("h264", "hevc")  # codecs whose frames AVI dates in the order in which they are decoded
 COVER = av.stream.Disposition.attached_pic  # of a song
 SEEK_S = 10.0  # gap before a wanted moment above which seeking beats decoding
 LATE_S = 0.5  # a first frame this long after the wanted moment means that the file's index is wrong
@@ -321,13 +322,19 @@ class _Video:
         with self._opened() as (container, stream):
             clock = self._sought(container, stream, moment)
             last, lasts = -1 / self.rate, 1 / self.rate
+            by_decoding = container.format.name == "avi" and stream.codec_context.name in DATED_BY_DECODING
+            delay = None  # of the decoder, which starts with a key frame
             for frame in _decoded(container, stream):
-                if frame.pts is None:
+                date = frame.pts
+                if by_decoding and None not in (frame.pts, frame.dts):
+                    delay = frame.dts - frame.pts if delay is None else delay
+                    date = frame.dts - delay
+                if date is None:
                     last += lasts
                 elif clock is None:
-                    last = float(frame.pts * stream.time_base) - self._zero
+                    last = float(date * stream.time_base) - self._zero
                 else:
-                    dated = float(frame.pts * stream.time_base)
+                    dated = float(date * stream.time_base)
                     last = clock.seconds(dated, lasts, self._has_clock and dated - clock.zero < last - TIE_S)
                 yield last, _reader(frame, stream.sample_aspect_ratio)
 

@@ -13,7 +13,7 @@ from nt2vr.media import video
 from nt2vr.media.picture import fit
 from nt2vr.media.video import Screen, probe, sample_frames, sample_windows
 from nt2vr.models.framing import ENDS, Framing, frame_positions
-from tests.films import FOOTAGE, turned, with_number, write_film
+from tests.films import FOOTAGE, turned, with_number, write_film, write_reordered
 
 WriteVideo = Callable[..., Path]
 SMALL = Framing(32)
@@ -71,6 +71,14 @@ def test_a_variable_frame_rate_is_sampled_by_time(tmp_path: Path) -> None:
     path = write_film(tmp_path / "a.mp4", [0, 20, 40, 60, 80, 100, 160, 220], seconds)
     assert 8.0 < probe(path).seconds < 12.5
     assert levels(sample_windows(path, [(0.0, 10.0)], 5, None)[0]) == [100, 100, 160, 160, 220]
+
+
+def test_an_avi_whose_frames_are_stored_in_another_order_is_sampled_in_the_order_of_time(tmp_path: Path) -> None:
+    shown = [i % 25 * 10 for i in range(300)]  # 30 s, so that the last window is sought
+    path = write_reordered(tmp_path / "a.avi", shown)
+    for start in (0, 5, 25):  # such a file dates each frame one too late
+        (frames,) = sample_windows(path, [(start + 0.1, start + 2.1)], 20, None)
+        assert levels(frames) == shown[10 * start : 10 * start + 20]
 
 
 def test_a_turned_film_is_shown_upright(tmp_path: Path) -> None:
