@@ -333,8 +333,10 @@ def _fitted(architecture: _Architecture, weights: "Weights") -> tuple[Any, "Weig
         model = build_model(architecture.model_cfg, architecture.preprocess_cfg, "meta")
     expected: Weights = model.state_dict()
     if "text.token_embedding.weight" in expected:
-        elsewhere = ("visual.", *SCALARS)
-        weights = {name if name.startswith(elsewhere) else f"text.{name}": tensor for name, tensor in weights.items()}
+        beside = {name.split(".")[0] for name in expected} - {"text"}  # CoCa has a decoder, too
+        weights = {
+            name if name.split(".")[0] in beside else f"text.{name}": tensor for name, tensor in weights.items()
+        }
     counters = {name: torch.zeros((), dtype=torch.long) for name in expected if name.endswith("num_batches_tracked")}
     weights = {**counters, **weights}  # embeddings do not depend on them, and some files lack them
     for name in {*SCALARS} & expected.keys() & weights.keys():

@@ -308,6 +308,15 @@ def test_the_notes_of_open_clips_training_tell_the_model(tmp_path: Path, monkeyp
     assert remark == "Read as ViT-B-32 by its shapes, with QuickGELU."
 
 
+def test_a_coca_fits_the_model_of_its_name(models: Catalog) -> None:
+    architecture = foreign._named("coca_ViT-B-32", models)
+    with torch.device("meta"):
+        own = build_model(architecture.model_cfg, architecture.preprocess_cfg, "meta").state_dict()
+    assert "text_decoder.ln_final.weight" in own
+    _, weights, misfits = foreign._fitted(architecture, {name.removeprefix("text."): own[name] for name in own})
+    assert (weights.keys(), misfits) == (own.keys(), "")
+
+
 def test_one_of_several_models_is_named_by_its_key(models: Catalog, tmp_path: Path) -> None:
     torch.save({"state_dict": weights_of(1), "state_dict_ema": weights_of(2)}, tmp_path / "ema.pt")
     with pytest.raises(CheckpointError, match=r"several models .*such as --key state_dict_ema"):
