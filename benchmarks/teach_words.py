@@ -228,6 +228,7 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
         num_clips=EPOCH_STEPS * batch,
         epochs=-(-int(run.get("steps", steps)) // EPOCH_STEPS),
         validation_clips=500,
+        add_world=False,
     )
 
 

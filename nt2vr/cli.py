@@ -106,6 +106,7 @@ queries = App(name="queries", help="Build negated and composed queries from capt
 for each in (library, models, queries):
     app.command(each)
 app.command("trainer.__main__:train", name="train", help="Train a model, or resume a run.")
+app.command("trainer.__main__:teach", name="teach", help="Teach a model negation, by sentences alone.")
 app.command("trainer.runs.sweep:sweep", name="sweep", help="Train a grid of settings with several seeds.")
 app.register_install_completion_command()
 

@@ -21,10 +21,13 @@ from tqdm import tqdm
 from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, RunError
 from nt2vr.files import is_disk_full
 from nt2vr.models.card import read_card
+from nt2vr.models.catalog import Catalog
 from nt2vr.progress import Progress, silent, stoppable
-from nt2vr.settings import prepare_environment, process_rank, use_device
+from nt2vr.settings import Settings, prepare_environment, process_rank, use_device
+from nt2vr.world import WORLD
 from trainer.config import TrainConfig, load_config, parse_change, preset_names, preset_or_file, resolved, save_config
 from trainer.runs.run_folder import RunFolder, RunStatus, State
+from trainer.teaching import PRESET, add_model, estimate_s, run_of, teaching, told_s
 
 logger = logging.getLogger("trainer")
 RUNS = "runs"  # folder of run folders in a data folder
@@ -79,6 +82,34 @@ def train(
         with suppress(OSError):  # standard error may be a file on that disk
             sys.stderr.write(FULL_DISK.format(run.path.resolve()) + "\n")
     return 2  # it could not start
+
+
+def teach(model: str, /, *, captions: Path | None = None, data_dir: Path | None = None, device: str = "auto") -> int:
+    """Teach a model negation by sentences alone; "MODEL taught" joins the models, and searches with the same indexes.
+
+    Ctrl+C stops it; the same command goes on.
+
+    Args:
+        model: its name in the app, such as "ViT-B-32 / openai"
+        captions: file of captions to learn from, besides those of the built-in world
+        data_dir: caches, runs and models; default: NT2VR_DATA, or ~/.cache/nt2vr
+        device: auto, cpu, cuda or cuda:1; auto is the first GPU
+    """
+    prepare_environment()
+    settings = Settings.read(data_dir)
+    models = Catalog.of(settings)
+    config = teaching(models, model, str(captions or WORLD))
+    if models.named(config.name):
+        raise ConfigError(f"{config.name} is here already. To teach it again, remove it: nt2vr models remove.")
+    run, is_new = run_of(settings.data_dir / RUNS, config)
+    if not is_new:
+        return train(run, device=device)
+    config = resolved(config, settings.data_dir)
+    _use(device)
+    sys.stdout.write(f"{told_s(config, estimate_s(config))} Ctrl+C stops; the same command goes on.\n")
+    sys.stdout.flush()
+    changes = [f"{key}={getattr(config, key)}" for key in ("name", "base", "data")]
+    return train(run, config=PRESET, changes=changes, device=device)
 
 
 def _use(device: str) -> None:
@@ -143,7 +174,10 @@ def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
     logger.setLevel(logging.INFO)
     state: State = "failed"
     try:
-        state = _train(run, config, cache, stop, report)
+        ended = _train(run, config, cache, stop, report)
+        if ended == "finished" and config.add_model and run.path.resolve().parent.name == RUNS:
+            logger.info("%s", add_model(run.path))
+        state = ended
     except InterruptedError:
         state = "stopped"
     except Exception as error:

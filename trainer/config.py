@@ -159,14 +159,21 @@ class TrainConfig:
     )
     data: str = option(
         WORLD,
-        "training data: world, the built-in one, or the path of a dataset; for distill alone, also a file of captions "
-        "in any query-set format; for a fusion, the folder of WebVid-CoVR, CIRR, FashionIQ, or of videos with a file "
-        "*triplets*.jsonl, as `nt2vr queries triplets` writes it",
+        "training data: world, the built-in one, or the path of a dataset; for distill alone, which needs no videos, "
+        "also a file of captions in any query-set format; for a fusion, the folder of WebVid-CoVR, CIRR, FashionIQ, "
+        "or of videos with a file *triplets*.jsonl, as `nt2vr queries triplets` writes it",
     )
     num_clips: Count = option(
         32_000,
         "training clips, or captions if only these are read; for a dataset, at most. Of a fusion, triplets, or "
         "families of the built-in world",
+    )
+    add_world: bool = option(
+        False, "for distill alone: where the data has fewer captions than num_clips, add some of the built-in world"
+    )
+    add_model: bool = option(
+        False,
+        "of a run in DATA/runs: once finished, add the best epoch to the models of that data folder, as “BASE taught”",
     )
     num_captions: Whole = option(
         0,

@@ -48,7 +48,9 @@ class Validator:
         self._videos: NDArray[np.float32] | None = None
         if has_videos and not config.trains_visual:
             self._videos = clips.embedded_once(as_scored(learner.frozen_encoder()), progress)
-        self._text = TextMeasures(learner, clips) if learner.teacher and config.data != WORLD else None
+        self._text = (
+            TextMeasures(learner, clips) if learner.teacher and not (has_videos and config.data == WORLD) else None
+        )
         self.controls: dict[str, float] = {**self._text.controls} if self._text else {}
         if config.base_folder and has_videos and not config.features:
             self.controls |= control_metrics(config.base_folder, clips, learner.device, progress)

@@ -94,7 +94,7 @@ class Catalog:
         taken = {name.casefold() for name in entries}
         for run in sorted(_subfolders(self._runs), reverse=True):
             name = run.name if run.name.casefold() not in taken else f"{run.name} (run)"
-            entries |= {f"{name}{suffix}": entry for suffix, entry in _epochs(run / "checkpoints").items()}
+            entries |= {f"{name}{suffix}": entry for suffix, entry in epochs_of(run / "checkpoints").items()}
         return {**self._outside, **entries}
 
     def add(self, model: Encoder) -> str:
@@ -226,7 +226,7 @@ def _towers(card: Card) -> tuple[str, ...]:
     return card.visual_fingerprint, card.text_fingerprint, card.pooling_key
 
 
-def _epochs(checkpoints: Path) -> dict[str, CatalogEntry]:
+def epochs_of(checkpoints: Path) -> dict[str, CatalogEntry]:
     """List a run's newest epoch, its best, and each epoch by what follows the run's name."""
     numbered = ((EPOCH.fullmatch(folder.name), folder) for folder in _subfolders(checkpoints))
     epochs = dict(sorted(((int(match[1]), folder) for match, folder in numbered if match), reverse=True))

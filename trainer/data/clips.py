@@ -38,6 +38,7 @@ Captions = Mapping[str, Sequence[str]]  # by the id of their video
 
 logger = logging.getLogger(__name__)
 MAX_PARSED = 40_000  # captions of a dataset with videos that denying sentences are made of: a minute's work
+DRAFTS = 3  # of a caption for a text tower alone: people write shorter ones than the built-in world
 MAX_FREE = 8_000  # captions of the built-in world, which are long and much alike
 
 
@@ -108,7 +109,7 @@ class Clips:
 class ClipLoader:
     """Loads a training's clips, rendering or decoding those that are not in the folder `cache`, or in `frame_cache`.
 
-    Without "video" among `needs`, as of `WeightedLosses`, only captions are read of anything but the built-in world.
+    Without "video" among `needs`, as of `WeightedLosses`, only captions are read, or written about the built-in world.
     """
 
     config: TrainConfig
@@ -118,11 +119,12 @@ class ClipLoader:
 
     def load(self, split: TrainingSplit) -> Clips:
         """Load the clips that the config trains or validates on: always the same ones."""
-        if self.config.data == WORLD:
+        if "video" not in self.needs:
+            clips = self._captions(split)
+        elif self.config.data == WORLD:
             clips = self._world(split)
         else:
-            of_videos = self._features if self.config.features else self._videos
-            clips = of_videos(split) if "video" in self.needs else self._captions(split)
+            clips = self._features(split) if self.config.features else self._videos(split)
         if "verbs" in self.needs and split == "train":
             with progress_bar(self.progress) as shown:
                 return replace(clips, verbs=Verbs.of(clips.sentences, self.config, shown))
@@ -143,13 +145,16 @@ class ClipLoader:
         )
 
     def _captions(self, split: TrainingSplit) -> Clips:
-        name, captions = read_split(self.config, split)
+        config = self.config
+        if config.data == WORLD:
+            count = config.num_clips if split == "train" else config.validation_clips
+            return caption_clips(NAME, world_captions(split, count, config.seed, self.progress), self.progress)
+        name, captions = read_split(config, split)
         if split == "train":
-            read_split(self.config, "validation")  # fails now, before all is parsed
-        frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
-        each = [[caption] for caption in captions]
-        denials = denials_of(captions, self.progress)
-        return Clips(frames, CaptionSentences(each, denials, has_videos=False), name=name)
+            read_split(config, "validation")  # fails now, before all is parsed
+            if missing := config.add_world and max(0, config.num_clips - len(captions)):
+                captions += world_captions(split, missing, config.seed, self.progress)
+        return caption_clips(name, captions, self.progress)
 
     def _videos(self, split: TrainingSplit) -> Clips:
         config = self.config
@@ -186,6 +191,24 @@ class ClipLoader:
             most = -(-MAX_PARSED // len(videos))
             denials = denials_of([caption for some in captions for caption in some[:most]], self.progress)
         return CaptionSentences(captions, denials, queries_all=self.config.num_captions > 0)
+
+
+def caption_clips(name: str, captions: Sequence[str], progress: Progress = silent) -> Clips:
+    """Return captions, each standing for a clip that nothing looks at."""
+    frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
+    each = [[caption] for caption in captions]
+    return Clips(frames, CaptionSentences(each, denials_of(captions, progress), has_videos=False), name=name)
+
+
+def world_captions(split: SceneSplit, count: int, seed: int, progress: Progress = silent) -> list[str]:
+    """Write captions of the built-in world, one per scene, the shortest of DRAFTS, none twice: at most `count`."""
+    with progress_bar(progress) as shown:
+        drawn = tracked(enumerate(sample_scenes(split, count, seed)), count, "writing captions", shown)
+        drafts = (
+            [describe(scene, random.Random(f"{seed} text {row} {draft}")).text for draft in range(DRAFTS)]
+            for row, scene in drawn
+        )
+        return list(dict.fromkeys(min(texts, key=len) for texts in drafts))
 
 
 def frame_cache(folder: Path) -> Cache:

@@ -1,4 +1,4 @@
-"""“More models” on the Search tab: downloads and imports."""
+"""“More models” on the Search tab: downloads, imports, and teaching a model “not”."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +21,9 @@ from nt2vr.ui.theme import QUIET, fold, script, template
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.uploads import is_upload
+from trainer.config import resolved
+from trainer.runs.manager import RunManager
+from trainer.teaching import estimate_s, teachable, teaching, told_s
 
 MOST_FOUND = 24  # names listed while typing
 _available = cache(available)
@@ -33,6 +36,8 @@ class MoreModels:
 
     searcher: Searcher
     permissions: Permissions
+    runs: RunManager
+    started: Any = field(init=False)  # event after which a model is being taught
     _downloads: list[Event] = field(default_factory=list)  # each cancels a download under way
     _systems: gr.Dropdown = field(init=False)
     _note: gr.Markdown = field(init=False)
@@ -44,6 +49,7 @@ class MoreModels:
         offer = gr.Button(f"Add a real CLIP: {OFFERED.name}, {OFFERED.size_mb} MB", visible=False, elem_id="offer")
         with fold("More models", elem_id="more-models"):
             recommended = template("recommended", recommended_view(self.searcher.models.names()))
+            teach, taught = gr.Button(visible=False, elem_id="teach"), gr.State("")
             with gr.Row():
                 pretrained = gr.Textbox(
                     RECOMMENDED[0].name,
@@ -73,6 +79,8 @@ class MoreModels:
         answered = [systems, self._note, self._added]
         downloaded = download.click(self.on_download, [pretrained, systems], answered, **private)
         imported = start.click(self.on_import, [file, name, *options, systems], answered, **private)
+        recommended.teach(self.on_teach, None, [self._note, teach, taught], **private)
+        self.started = teach.click(self.on_taught, taught, [self._note, teach], **private)
         page.load(self.on_offer, None, offer, **QUIET)
         taken = offer.click(self.on_download, [gr.State(OFFERED.name), systems], answered, **private)
         taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
@@ -129,7 +137,7 @@ class MoreModels:
         may_import, may_download = (self.permissions.may(action, request) for action in ("import", "download"))
         note = self.permissions.refusal(request, "download", "import") or WHERE
         buttons = (may_download, may_import, may_import)
-        here = recommended_view(self.searcher.models.names())
+        here = self._view(request)
         return [*(gr.Button(interactive=allowed) for allowed in buttons), note, here]
 
     def on_offer(self, request: gr.Request) -> gr.Button:
@@ -138,14 +146,38 @@ class MoreModels:
         is_here = OFFERED.name in (name.replace(" ", "") for name in self.searcher.models.names())
         return gr.Button(visible=bool(is_wanted) and not is_here and can_download(OFFERED.name))
 
-    def on_choose(self, event: gr.EventData) -> tuple[str, dict[str, Any]]:
-        return event_value(event, "name", str), recommended_view(self.searcher.models.names())
+    def _view(self, visitor: gr.Request, found: Sequence[str] = ()) -> dict[str, Any]:
+        models = self.searcher.models
+        may_teach = self.permissions.may("train", visitor)
+        return recommended_view(models.names(), found, teachable(models) if may_teach else ())
 
-    def on_find(self, text: str) -> dict[str, Any]:
+    def on_teach(
+        self,
+        event: gr.EventData,
+        request: gr.Request,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
+    ) -> tuple[str, gr.Button, str]:
+        """Say how long teaching a model takes here, and offer to start."""
+        self.permissions.check("train", request)
+        name = event_value(event, "name", str)
+        progress(0, desc="measuring ten steps")
+        config = resolved(teaching(self.searcher.models, name), self.runs.folder.parent)
+        return told_s(config, estimate_s(config)), gr.Button(f"Teach {name} “not”", visible=True), name
+
+    def on_taught(self, name: str, request: gr.Request) -> tuple[str, gr.Button]:
+        self.permissions.check("train", request)
+        self.runs.start(teaching(self.searcher.models, name))
+        said = f"{name} is being taught: the Train tab shows how far it is, stops it and resumes it."
+        return said, gr.Button(visible=False)
+
+    def on_choose(self, event: gr.EventData, request: gr.Request) -> tuple[str, dict[str, Any]]:
+        return event_value(event, "name", str), self._view(request)
+
+    def on_find(self, text: str, request: gr.Request) -> dict[str, Any]:
         """List the models of open_clip's with the typed words in their names."""
         words = text[:MAX_QUOTED].casefold().split()  # no name is as long
         found = [name for name in _available() if all(word in name.casefold() for word in words)] if words else []
-        return recommended_view(self.searcher.models.names(), found)
+        return self._view(request, found)
 
     def on_cancel(self, request: gr.Request) -> str:
         self.permissions.check("download", request)
@@ -222,13 +254,14 @@ class MoreModels:
         }
 
 
-def recommended_view(here: Iterable[str], found: Sequence[str] = ()) -> dict[str, Any]:
-    """List the recommended models, marking those already `here`, and further models that were `found`."""
+def recommended_view(here: Iterable[str], found: Sequence[str] = (), teachable: Sequence[str] = ()) -> dict[str, Any]:
+    """List the recommended models, marking those already `here`, models that were `found`, and those to be taught."""
     known = {name.replace(" ", "") for name in here}
     more = len(found) - MOST_FOUND
     return {
         "models": [_model_view(model, model.name in known) for model in RECOMMENDED],
         "found": list(found[:MOST_FOUND]),
+        "teachable": list(teachable),
         "more": f"and {more:,} more: type more of the name" if more > 0 else "",
     }
 

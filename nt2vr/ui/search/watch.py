@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -28,6 +27,7 @@ from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.runs.manager import RunManager
+from trainer.teaching import teaching
 
 LATEST = 4  # counts told besides the first
 ViewOf = Callable[[Answer], Mapping[str, Any]]  # what `columns_view` returns
@@ -202,8 +202,11 @@ POLL_S = 1.0
 REST = 10  # polls after the end of a run, within which its last checkpoint is served
 
 
-def short_run(base: Path, name: str) -> TrainConfig:
-    """Return the config of a short run from a checkpoint folder, the model `name`."""
+def short_run(models: Catalog, name: str) -> TrainConfig:
+    """Return the config of a run from a model: by sentences, or by clips too if it knows only drawings."""
+    if not models.knows_only_drawings(name):
+        return teaching(models, name)
+    base = models.folder(name)
     read_card(base)
     return load_config(PRESET, {"base": str(base.resolve()), "name": f"{name[:MAX_BASE].strip()} learns not"})
 
@@ -245,13 +248,15 @@ class Watch:
         ask: gr.Textbox,
         columns: gr.HTML,
         answer: gr.State,
+        taught: Any,
     ) -> None:
-        """Wire the sliders of the columns, the panel and the timer; a change of `ask` searches."""
+        """Wire columns, panel (for runs of `taught` too) and timer; a change of `ask` searches."""
         moved = columns.epoch(self.on_epoch, systems, systems, **QUIET)
         moved.success(None, outputs=ask, js="nt2vr.ask")
         panel = [self.panel, self.timer, self._watched]
         looked, updated = [query, systems, answer, self._watched, self._joins], [*panel, self._joins]
         page.load(self.on_visit, systems, panel, **QUIET)
+        taught.success(self.on_visit, systems, panel, **QUIET)
         self.panel.start(self.on_start, systems, updated, **QUIET)
         self.panel.stop(self.on_stop, [systems, self._watched], panel, **QUIET)
         self.panel.join(self.on_join, [systems, self._watched], updated, **QUIET)
@@ -314,7 +319,7 @@ class Watch:
             raise ConfigError(
                 f"{quoted(model)} has embeddings from a file and cannot be trained. Put another system first."
             )
-        run = self.runs.start(short_run(self._models.folder(model), model))
+        run = self.runs.start(short_run(self._models, model))
         return *self._showing(WatchedRun(run), run, systems, request), run
 
     def on_stop(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> tuple[Any, ...]:

@@ -50,7 +50,7 @@ class Trained:
 def views(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the stand-in's runs taken for views of runs, and configs for what they are made of."""
     monkeypatch.setattr(watch_module, "run_view", lambda run: run)
-    monkeypatch.setattr(watch_module, "short_run", lambda base, name: (base, name))
+    monkeypatch.setattr(watch_module, "short_run", lambda models, name: (models.folder(name), name))
 
 
 @dataclass

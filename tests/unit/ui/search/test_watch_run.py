@@ -4,24 +4,28 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.errors import CheckpointError, RunError
+from nt2vr.errors import RunError
 from nt2vr.models.catalog import Catalog
+from nt2vr.settings import Settings
 from nt2vr.ui.search.watch import PRESET, short_run
 from nt2vr.ui.train.view import run_view
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.shipped import BASE
+from tests.tiny import write_tiny
 from tests.training import run_training
 from trainer.config import load_config
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import Holder, RunFolder, RunStatus
 
 
-def test_a_run_starts_from_the_checkpoint_chosen_and_keeps_every_epoch_for_the_slider(tmp_path: Path) -> None:
-    config = short_run(BASE, "a very long name of a model that goes on and on and on")
-    assert config.base_folder == BASE and config.keep_checkpoints == 0 and config.train == "text"
-    assert config.name.startswith("a very long name") and config.name.endswith(" learns not")
-    with pytest.raises(CheckpointError):
-        short_run(tmp_path, "no checkpoint")
+def test_a_run_starts_from_the_model_chosen_and_keeps_every_epoch_for_the_slider(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "models" / "real", "Real CLIP")
+    models = Catalog.of(Settings.read(tmp_path))
+    drawn, real = short_run(models, "CLIP"), short_run(models, "Real CLIP")
+    assert drawn.base_folder == BASE and drawn.name == "CLIP learns not" and "composed" in drawn.losses
+    assert real.base_folder == tmp_path / "models" / "real" and [*real.losses] == ["distill"]
+    for config in (drawn, real):
+        assert config.keep_checkpoints == 0 and config.train == "text"
 
 
 def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:

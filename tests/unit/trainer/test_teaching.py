@@ -1,0 +1,101 @@
+"""Teaching a model "not" by sentences of the built-in world: the command, and the model that it leaves."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nt2vr.cli import main
+from nt2vr.errors import ConfigError
+from nt2vr.models.card import read_card
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.settings import Settings
+from tests.tiny import write_tiny
+from trainer import __main__ as command_line
+from trainer import teaching
+from trainer.config import TrainConfig
+from trainer.data import clips as clips_module
+from trainer.data.clips import ClipLoader, world_captions
+from trainer.runs.run_folder import RunFolder, read_metrics
+from trainer.validation import TextMeasures
+
+SMALL = {"num_clips": 48, "batch_size": 8, "validation_clips": 12, "epochs": 2, "warmup_steps": 0, "log_every": 1}
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a data folder with one model, which a small preset teaches."""
+    write_tiny(tmp_path / "models" / "tiny", "Tiny / random")
+    preset = tmp_path / "small.json"
+    preset.write_text(json.dumps({**json.loads(teaching.PRESET.read_text()), **SMALL}))
+    for module in (teaching, command_line):
+        monkeypatch.setattr(module, "PRESET", preset)
+    monkeypatch.setattr(clips_module, "world_clips", lambda *_, **__: pytest.fail("looked at clips"))
+    return tmp_path
+
+
+def test_a_command_teaches_a_model_without_data_goes_on_when_repeated_and_leaves_a_model_that_sees_alike(
+    data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["teach", "tiny/random", "--data-dir", str(data_dir)]
+    measured = TextMeasures.__call__
+    with monkeypatch.context() as killed:  # as if in the second epoch's validation, after both measures of the base
+        killed.setattr(TextMeasures, "__call__", lambda self, encoder: fails(self, encoder))
+        calls = 0
+
+        def fails(measures: TextMeasures, encoder: object) -> dict[str, float]:
+            nonlocal calls
+            calls += 1
+            if calls == 3:
+                raise OSError("killed")
+            return {**measured(measures, encoder), "text/kept": 1.0}  # type: ignore[arg-type]
+
+        assert main(command) == 1
+    assert "Tiny / random taught: 12 steps, about" in capsys.readouterr().out
+    monkeypatch.setattr(TextMeasures, "__call__", lambda self, encoder: {**measured(self, encoder), "text/kept": 1.0})
+    assert main(command) == 0
+    catalog = Catalog.of(Settings.read(data_dir))
+    folder, base = catalog.folder("Tiny / random taught"), data_dir / "models" / "tiny"
+    before, after = read_card(base), read_card(folder)
+    assert after.difference["model"] == "Tiny / random" and after.visual_fingerprint == before.visual_fingerprint
+    assert after.text_fingerprint == read_checkpoint(folder, verify=True).card.text_fingerprint
+    assert after.text_fingerprint != before.text_fingerprint
+    rows = read_metrics(data_dir / "runs" / "tiny-random-taught" / "metrics.jsonl")
+    assert [row["epoch"] for row in rows if "text/order" in row] == [1, 2]
+    assert main(command) == 1 and "is here already" in capsys.readouterr().err
+
+
+def test_no_model_is_left_whose_captions_have_changed(data_dir: Path) -> None:
+    run = RunFolder(data_dir / "runs" / "a")
+    write_tiny(run.checkpoint(1), "Tiny")
+    card = json.loads((run.checkpoint(1) / "nt2vr.json").read_text())
+    (run.checkpoint(1) / "nt2vr.json").write_text(json.dumps({**card, "metrics": {"validation/text/kept": 0.97}}))
+    assert teaching.add_model(run.path).startswith("No model was added")
+    assert Catalog.of(Settings.read(data_dir)).named("Tiny taught") is None
+
+
+def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> None:
+    own = [f"a {colour} {thing}" for colour in ("red", "blue", "green") for thing in ("car", "boat", "hat", "kite")]
+    (tmp_path / "captions.txt").write_text("\n".join(own))
+    small = replace(
+        TrainConfig(losses={"distill": {}}, num_clips=48, batch_size=8), data=str(tmp_path / "captions.txt")
+    )
+    alone, filled = (
+        ClipLoader(replace(small, add_world=adds), tmp_path, frozenset({"denied"})).load("train").captions("x")
+        for adds in (False, True)
+    )
+    assert set(alone) < set(own) and filled[: len(alone)] == alone and len(filled) == 48
+    world = world_captions("train", 48, small.seed)
+    assert set(filled[len(alone) :]) <= set(world) and len(set(world)) == len(world)
+    assert world == world_captions("train", 48, small.seed) != world_captions("validation", 48, small.seed)
+
+
+def test_a_model_here_is_taught_by_its_name(data_dir: Path) -> None:
+    catalog = Catalog.of(Settings.read(data_dir))
+    assert {"Tiny / random", "CLIP"} <= set(teaching.teachable(catalog))
+    config = teaching.teaching(catalog, "tiny/random")
+    assert (config.name, config.base_folder) == ("Tiny / random taught", data_dir / "models" / "tiny")
+    with pytest.raises(ConfigError, match="no such model"):
+        teaching.teaching(catalog, "no such model")

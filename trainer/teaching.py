@@ -1,0 +1,105 @@
+"""Teaching any CLIP "not" by sentences alone: its config, how long that takes here, and the model that is left."""
+
+import re
+import shutil
+import time
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+from nt2vr.errors import ConfigError, quoted
+from nt2vr.files import atomic_folder
+from nt2vr.models.card import read_card, write_card
+from nt2vr.models.catalog import Catalog, epochs_of
+from nt2vr.progress import duration_text
+from nt2vr.settings import Settings
+from nt2vr.world import NAME, WORLD
+from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.runs.run_folder import RunFolder
+
+PRESET = PRESETS / "teach-text.json"
+WARM, TIMED = 2, 10  # steps
+VALIDATION = 6  # steps that take as long as a validation
+
+
+def taught(name: str) -> str:
+    """Name the model that teaching a model leaves."""
+    return f"{name} taught"
+
+
+def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
+    """Return the config that teaches a model; a ConfigError refuses one without a text tower."""
+    if models.find(name).kind == "embeddings" or (card := models.card(name)).words:
+        raise ConfigError(f"{quoted(name)} has no text tower that could be taught. Choose another model.")
+    changes = {"name": taught(card.name), "base": str(models.folder(name).resolve()), "data": data}
+    return load_config(PRESET, changes)
+
+
+def teachable(models: Catalog) -> list[str]:
+    """List the models here that `teaching` takes, without runs and what they have become already."""
+    here = {name: models.card(name) for name, entry in models.entries().items() if entry.kind == "model"}
+    return [name for name, card in here.items() if not card.words and taught(card.name) not in here]
+
+
+def told_s(config: TrainConfig, seconds: float) -> str:
+    """Say how long a teaching takes."""
+    steps = config.epochs * config.steps_per_epoch
+    return (
+        f"{config.name}: {steps:,} steps, about {duration_text(seconds)} here, less if it stops early. Only the text "
+        "tower learns, so that every index stays."
+    )
+
+
+def estimate_s(config: TrainConfig) -> float:
+    """Estimate the seconds that a teaching takes here, by its first steps on sentences of the built-in world."""
+    from trainer.data.batches import epoch_batches  # noqa: PLC0415  imports torch, as the others do
+    from trainer.data.clips import caption_clips, world_captions  # noqa: PLC0415
+    from trainer.learner import Learner  # noqa: PLC0415
+    from trainer.loop import prepare  # noqa: PLC0415
+
+    started = time.monotonic()
+    captions = world_captions("train", (WARM + TIMED + 1) * config.batch_size, config.seed)
+    clips = caption_clips(NAME, captions)
+    preparing = (time.monotonic() - started) / len(clips) * (config.num_clips + config.validation_clips)
+    few = replace(config, data=WORLD, num_clips=len(clips), not_epochs=0)
+    learner = Learner(few)
+    prepare(learner, clips, lambda: False)
+    learner.start_epoch()
+    batches = epoch_batches(clips, few, 1, 0, learner.losses.needs)
+    for step in range(WARM + TIMED):
+        if step == WARM:
+            started = time.monotonic()
+        learner.step([next(batches)])
+    step_s = (time.monotonic() - started) / TIMED
+    return preparing + config.epochs * (config.steps_per_epoch + VALIDATION) * step_s
+
+
+def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:
+    """Return the folder of the run that teaches a model, and whether it is new; a finished one is left alone."""
+    stem = re.sub(r"[^a-z0-9]+", "-", config.name.lower()).strip("-")
+    for number in count(1):
+        run = RunFolder(runs / (stem if number == 1 else f"{stem}-{number}"))
+        if not run.config.exists():
+            return run.path, True
+        if not (status := run.status()) or status.state != "finished":
+            return run.path, False
+    raise AssertionError
+
+
+def add_model(run: Path) -> str:
+    """Add a finished run's best epoch to the models of its data folder, and say so, or why not."""
+    from trainer.validation import KEPT  # noqa: PLC0415  imports torch
+
+    models = Catalog.of(Settings.read(run.resolve().parents[1]))
+    found = epochs_of(run / "checkpoints")
+    epoch = found.get(" · best", found[""]).folders[0]
+    card = read_card(epoch)
+    if (kept := card.metrics.get("validation/text/kept", 1.0)) < KEPT:
+        return f"No model was added: captions have changed (text/kept {kept:.3f}, below {KEPT}). Learn more slowly."
+    own = taught(card.base)
+    names = (own if number == 1 else f"{own} {number}" for number in count(1))
+    name = next(each for each in names if models.named(each) is None)
+    with atomic_folder(models.home / re.sub(r"[^\w.-]+", "-", name)) as folder:
+        shutil.copytree(epoch, folder, dirs_exist_ok=True)
+        write_card(folder, replace(card, name=name))
+    return f"{name} is among the models."
