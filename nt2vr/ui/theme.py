@@ -13,6 +13,21 @@ HEAD = ("report-link", "storage", "search", "evaluate", "library", "uploads")
 PRIVATE: dict[str, Any] = {"api_visibility": "private"}  # options of events that show their progress
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 
+SURFACES = {  # colours of style.css, which follow the theme
+    "body_text_color": "var(--nt-ink)",
+    "border_color_primary": "var(--nt-line)",
+    "block_background_fill": "var(--nt-paper)",
+    "block_border_color": "var(--nt-line)",
+    "block_title_text_color": "var(--nt-soft)",
+    "block_label_background_fill": "var(--nt-paper)",
+    "input_background_fill": "var(--nt-paper)",
+    "input_border_color": "var(--nt-line)",
+    "button_secondary_background_fill": "var(--nt-paper)",
+    "button_secondary_background_fill_hover": "var(--nt-ground)",
+    "button_secondary_border_color": "var(--nt-line)",
+    "button_secondary_text_color": "var(--nt-ink)",
+}
+
 
 def build_theme() -> gr.themes.Base:
     """Return a theme with system fonts: the page must work offline."""
@@ -28,6 +43,15 @@ def build_theme() -> gr.themes.Base:
         button_primary_background_fill_hover="*primary_800",
         button_primary_background_fill_dark="*primary_600",
         button_primary_background_fill_hover_dark="*primary_700",
+        **{name + dark: value for name, value in SURFACES.items() for dark in ("", "_dark")},
+        block_radius="var(--nt-round)",
+        container_radius="var(--nt-round)",
+        input_radius="8px",
+        button_large_radius="var(--nt-round)",
+        button_medium_radius="var(--nt-round)",
+        button_small_radius="8px",
+        button_large_text_weight="600",
+        button_border_width="1px",
     )
 
 
@@ -54,6 +78,11 @@ def template(name: str, value: dict[str, Any], *shared: str, elem_id: str = "") 
         js_on_load="".join(script.read_text(encoding="utf-8") for script in scripts) or None,
         elem_id=elem_id or name,
     )
+
+
+def lead(title: str, text: str) -> gr.HTML:
+    """Head a form, in words of ours."""
+    return gr.HTML(f"<h3>{title}</h3><p>{text}</p>", elem_classes="nt-lead")
 
 
 def fold(label: str, elem_id: str) -> gr.Accordion:
