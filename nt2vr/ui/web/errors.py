@@ -5,7 +5,7 @@ import html
 import inspect
 import logging
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import gradio as gr
 from gradio.context import LocalContext
@@ -53,6 +53,23 @@ def warn(error: Nt2vrError) -> None:
 def problem(error: Nt2vrError) -> str:
     """Return an error as HTML for a place in the page, above what stays as it is."""
     return f'<p role="alert">{sentence(error)}</p>'
+
+
+def problem_place(elem_id: str) -> gr.HTML:
+    return gr.HTML(elem_id=elem_id, elem_classes="nt-problem")
+
+
+def told_at(place: gr.HTML, handler: Callable[P, dict[Any, Any]]) -> Callable[P, dict[Any, Any]]:
+    """Return a handler whose errors stand at a place of the page until it succeeds, and change nothing else there."""
+
+    @functools.wraps(handler)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> dict[Any, Any]:
+        try:
+            return {**handler(*args, **kwargs), place: ""}
+        except Nt2vrError as error:
+            return {place: problem(error)}
+
+    return wrapped
 
 
 def sentence(error: Nt2vrError) -> str:

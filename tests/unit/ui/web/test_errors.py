@@ -7,7 +7,7 @@ from gradio.helpers import special_args
 from starlette.requests import HTTPConnection
 
 from nt2vr.errors import GalleryError, QueryError
-from nt2vr.ui.web.errors import FAILED, tell_errors, user_errors, warn
+from nt2vr.ui.web.errors import FAILED, tell_errors, told_at, user_errors, warn
 from nt2vr.ui.web.permissions import IN_SCOPE, WITHHELD, Permissions, Visitor, told
 
 HERE = Permissions("a-token", {"paths": "everyone"})
@@ -23,6 +23,18 @@ def test_what_a_message_quotes_is_shown_and_never_run() -> None:
     with pytest.raises(gr.Error) as caught:
         fail()
     assert caught.value.message == "&lt;img src=x onerror=alert(1)&gt; &amp; 'a' is not a query."
+
+
+def test_an_error_stands_at_its_place_until_the_handler_succeeds() -> None:
+    place, other = gr.HTML(), gr.HTML()
+
+    def add(text: str) -> dict[gr.HTML, str]:
+        if not text:
+            raise QueryError("Nothing is <typed>.")
+        return {other: text}
+
+    assert told_at(place, add)("") == {place: '<p role="alert">Nothing is &lt;typed&gt;.</p>'}
+    assert told_at(place, add)("x") == {other: "x", place: ""}
 
 
 def test_every_handler_of_a_page_tells_its_errors_and_still_gets_what_gradio_adds() -> None:
