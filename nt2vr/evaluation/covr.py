@@ -1,7 +1,7 @@
 """Retrieval by a picture plus a text (covr): a reference, and a text that says what should be different.
 
-Measures R@k by kind of change for each composition, its controls (the picture alone, the text alone) and the ceiling
-(the full caption of the target). Violations, the share of the first five that show what was to be removed, are won by
+Measures R@k by kind of change for each composition, its controls (the picture alone, the text alone) and the
+full caption of the target. Violations, the share of the first five that show what was to be removed, are won by
 ignoring the picture: never read them without R@1. The built-in world has exact truth; in datasets a reference is
 embedded like a clip, all of its frames pooled.
 """
@@ -50,7 +50,7 @@ MAP_KS = (5, 10, 25, 50)
 SUBSET_KS = (1, 2, 3)
 CIRR_MEAN = "mean of R@5 and subset R@1"
 FIRST = 5  # clips checked for violations
-CEILING = "caption"
+FULL_CAPTION = "caption"
 TAKEN, TAKEN_OF_SUBSET = 50, 3  # predictions per query that CIRR's test server takes
 GIVEN = "as given"  # embeddings from elsewhere
 ROUNDS = 2  # of the search for the weights of `parts`
@@ -145,10 +145,10 @@ def embed_queries(
 
 
 def vectors_of(embedded: EmbeddedQueries, system: str, weights: Weights, fusion: "Fusion | None" = None) -> Vectors:
-    """Return the query vectors (Q, D) of a system: a composition, "fusion", GIVEN or CEILING."""
+    """Return the query vectors (Q, D) of a system: a composition, "fusion", GIVEN or FULL_CAPTION."""
     if system == GIVEN and embedded.given is not None:
         return embedded.given
-    return embedded.captions if system == CEILING else combine(system, embedded.combined, weights, fusion)
+    return embedded.captions if system == FULL_CAPTION else combine(system, embedded.combined, weights, fusion)
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,13 +247,13 @@ def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[
 
 
 def outcomes_of(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Outcome]:
-    """Measure every composition, its controls and the ceiling; the fusion if the model has one."""
+    """Measure every composition, its controls and the full caption; the fusion if the model has one."""
     return {system: measure(vectors, embedded) for system, vectors in _systems(embedded, encoder).items()}
 
 
 def _systems(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Vectors]:
     weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
-    names = [*COMBINATIONS, *(["fusion"] if fusion else []), *([CEILING] if embedded.captions.any() else [])]
+    names = [*COMBINATIONS, *(["fusion"] if fusion else []), *([FULL_CAPTION] if embedded.captions.any() else [])]
     if embedded.given is not None:
         names = [GIVEN]
     return {name: vectors_of(embedded, name, weights, fusion) for name in names}

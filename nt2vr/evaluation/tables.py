@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 from nt2vr.errors import counted
-from nt2vr.evaluation.covr import ALL, CEILING, CIRR_MEAN, FIRST, KS, SEEN, UNSEEN
+from nt2vr.evaluation.covr import ALL, CIRR_MEAN, FIRST, FULL_CAPTION, KS, SEEN, UNSEEN
 from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.measures import BOTH_WAYS, EMPTY, HONEST, OTHERS, PAPER, Column, Group
 from nt2vr.evaluation.report import Report
@@ -27,7 +27,7 @@ ROLES = {  # by strategy
     "picture": (BASE, "control: no text"),
     "text": (BASE, "control: no picture"),
     "fusion": ("", "trained"),
-    CEILING: (REFERENCE, "ceiling: the full caption"),
+    FULL_CAPTION: (REFERENCE, "for comparison: the full caption"),
 }
 
 

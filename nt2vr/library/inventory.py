@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import FiniteFloat
 
 from nt2vr.datasets.base import Split
-from nt2vr.errors import GalleryError, reason_of
+from nt2vr.errors import GalleryError, counted, reason_of
 from nt2vr.files import is_disk_full, parse_json
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import DAMAGED_DATABASE
@@ -100,12 +100,13 @@ class Changes:
     renamed: dict[str, str] = field(default_factory=dict)  # old id to new id
     removed: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()  # those of the new that have the same content as another, once they have been read
+    skipped: tuple[str, ...] = ()  # those of the new that cannot be used
 
     @property
     def by_kind(self) -> dict[str, tuple[str, ...]]:
         """The files by what became of them, in words to put after their number."""
         found = {
-            f"new{copies_text(len(self.copies))}": self.new,
+            f"new{shares_text(len(self.copies), len(self.skipped))}": self.new,
             "changed": self.changed,
             "renamed": tuple(f"{old} → {new}" for old, new in self.renamed.items()),
             "removed": self.removed,
@@ -116,9 +117,10 @@ class Changes:
         return bool(self.new or self.changed or self.renamed or self.removed)
 
 
-def copies_text(copies: int) -> str:
-    """Say how many of some files are copies, to put after their number; empty if none is."""
-    return f", {copies:,} of them {'a copy' if copies == 1 else 'copies'}" if copies else ""
+def shares_text(copies: int, skipped: int = 0) -> str:
+    """Say how many of some files are copies, and how many are skipped, to put after their number; empty if none."""
+    shares = (f"{skipped:,} skipped" if skipped else "", counted(copies, "copy", "copies") if copies else "")
+    return f" ({', '.join(filter(None, shares))})" if any(shares) else ""
 
 
 logger = logging.getLogger(__name__)

@@ -124,7 +124,8 @@ def _is_trash(name: str) -> bool:
 def _note(root: Path, name: str, count: int) -> LibraryFile:
     reason = f"A folder of the system's own, for thumbnails or deleted files: {counted(count, 'file')} left out."
     if name.startswith("*"):
-        reason = f"{counted(count, 'file')} in a format that is not read. Convert them to JPEG, PNG or MP4."
+        them = "it" if count == 1 else "them"
+        reason = f"{counted(count, 'file')} in a format that is not read. Convert {them} to JPEG, PNG or MP4."
     return LibraryFile(_printable(name), _printable(str(root / name)), reason=reason, kind=NOTE)
 
 

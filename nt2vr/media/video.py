@@ -38,6 +38,9 @@ from nt2vr.models.framing import CENTRES, ENDS, Framing
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
 JOINED = ("flv", "mpeg", "mpegts")  # formats with the time of a clock, which jumps where recordings are joined
 DATED_BY_DECODING = ("h264", "hevc")  # codecs whose frames AVI dates in the order in which they are decoded
+OTHER_SUFFIXES = frozenset(
+    ".csv .doc .docx .htm .html .json .md .nfo .pdf .srt .txt .vtt .xls .xlsx .xml .zip".split()
+)
 COVER = av.stream.Disposition.attached_pic  # of a song
 SEEK_S = 10.0  # gap before a wanted moment above which seeking beats decoding
 LATE_S = 0.5  # a first frame this long after the wanted moment means that the file's index is wrong
@@ -534,6 +537,8 @@ def _check(path: Path) -> None:
 def _unreadable(path: Path) -> MediaError:
     if path.suffix.lower() in PICTURE_SUFFIXES:
         return unreadable_picture(path)
+    if path.suffix.lower() in OTHER_SUFFIXES:
+        return MediaError(f"{path.name} is neither a video nor a picture. Leave it out.")
     return MediaError(f"{path.name} is not a readable video, or it is truncated. Export it as MP4 (H.264) or WebM.")
 
 

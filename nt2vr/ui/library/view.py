@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import counted
-from nt2vr.library.inventory import Changes, LibraryInfo, Skipped, Source, copies_text
+from nt2vr.library.inventory import Changes, LibraryInfo, Skipped, Source, shares_text
 from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text
@@ -17,6 +17,7 @@ from nt2vr.ui.web.permissions import without_paths
 
 KIND_NAMES = {"uploads": "uploaded files", "folder": "folder", "manifest": "manifest", "dataset": "dataset"}
 POSTERS = 24
+MOMENTS = 12  # of a film
 MOST_SKIPPED = 200  # rows of the table
 
 
@@ -54,7 +55,7 @@ def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths:
     tell = str if names_paths else partial(_within, source.within or source.path)
     facts = {
         "Made from": _origin(source, names_paths),
-        "Files": f"{info.num_files + info.num_copies:,}{copies_text(info.num_copies)}",
+        "Files": f"{info.num_files + info.num_copies:,}{shares_text(info.num_copies)}",
         "Clips": f"{info.num_clips:,}" + (f", in windows of {source.window_s:g} s" if source.window_s else ""),
         "Duration": clock(info.seconds),
         "Skipped": f"{info.num_skipped:,}",
@@ -83,14 +84,24 @@ def _origin(source: Source, names_paths: bool) -> str:
 def posters_view(
     info: LibraryInfo, videos: Sequence[Video], urls: Callable[[str, Video], Mapping[str, str]]
 ) -> dict[str, Any]:
-    """Show the posters of some clips, spread over the library."""
-    step = max(1, len(videos) // POSTERS)
-    shown = videos[::step][:POSTERS]
-    return {
-        "id": info.id,
-        "link": f"?gallery={info.id}",
-        "posters": [{"src": urls(info.id, video)["poster"], "text": video.video_id} for video in shown],
-    }
+    """Show the posters of some files, spread over the library; that of a film has its moments, too."""
+    films: dict[str, list[Video]] = {}
+    for video in videos:
+        films.setdefault(video.film or video.video_id, []).append(video)
+    posters = []
+    for name in list(films)[:: max(1, len(films) // POSTERS)][:POSTERS]:
+        moments = films[name][:: max(1, len(films[name]) // MOMENTS)][:MOMENTS]
+        of_moment = [urls(info.id, video)["poster"] for video in moments]
+        more = {"moments": " ".join(of_moment), "length": clock(films[name][-1].end or 0)} if moments[1:] else {}
+        posters.append({"src": of_moment[0], "text": name, **more})
+    return {"id": info.id, "link": f"?gallery={info.id}", "posters": posters}
+
+
+def removal_text(info: LibraryInfo) -> str:
+    """Ask before a library is removed."""
+    if info.source.kind == "uploads":
+        return "Remove this library, its index and its uploaded files?"
+    return "Remove this library and its index? Your own files stay where they are."
 
 
 def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> dict[str, Any]:

@@ -151,7 +151,7 @@ def test_a_copy_is_left_out_until_the_original_is_gone(room: Room) -> None:
     shutil.copy(room.films / "a.avi", room.films / "z.avi")
     updated = room.update()
     assert (updated.num_clips, updated.changes.copies) == (3, ("z.avi",))
-    assert updated.changes.by_kind == {"new, 1 of them a copy": ("a.avi", "b.avi", "z.avi", "sub/c.avi")}
+    assert updated.changes.by_kind == {"new (1 copy)": ("a.avi", "b.avi", "z.avi", "sub/c.avi")}
     assert room.skipped == {"z.avi": "It is a copy of a.avi."}
     assert (room.libraries.find("films").num_files, room.libraries.find("films").num_copies) == (3, 1)
     assert room.libraries.find("films").num_skipped == 0
