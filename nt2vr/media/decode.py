@@ -28,7 +28,7 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from nt2vr.errors import MediaError
 from nt2vr.media.picture import PICTURE_SUFFIXES, fit, read_picture
-from nt2vr.media.preview import write_preview
+from nt2vr.media.preview import write_moment, write_preview
 from nt2vr.media.video import Window, probe, sample_frames, sample_short_video, sample_windows
 from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain, limit_memory
@@ -137,6 +137,11 @@ class Decoder(AbstractContextManager["Decoder"]):
         """Schedule `write_preview` in a child."""
         asked = path, start, end, poster, preview
         return self._start(path, write_preview, *asked, timeout_s=2 * self._timeout_s, reads=True, root=root)
+
+    def moment(self, video: Path, start: float, end: float, moment: Path, root: Path | None = None) -> Decoding:
+        """Schedule `write_moment` in a child."""
+        asked = video, start, end, moment
+        return self._start(video, write_moment, *asked, timeout_s=4 * self._timeout_s, reads=True, root=root)
 
     def picture(self, path: Path, framing: Framing | None = None) -> NDArray[np.uint8]:
         """Read a picture as (H, W, 3) RGB, or `fit` to `framing`."""

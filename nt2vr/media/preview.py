@@ -1,4 +1,4 @@
-"""Poster and preview of a clip: a JPEG, and a short silent VP9 WebM. Every browser plays it."""
+"""Poster and preview of a clip, a JPEG and a short silent VP9 WebM, which every browser plays; or a clip cut out."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from nt2vr.errors import MediaError
 from nt2vr.files import atomic_write, is_disk_full
 from nt2vr.media.picture import write_jpeg
-from nt2vr.media.video import Screen
+from nt2vr.media.video import FORMATS, Screen
 
 LIMITS = (224, 640)  # pixels of the short and the long side
 FPS = 12
 MAX_SECONDS = 10.0
 DISK_FULL = "The disk is full. Free some space, and update the library again."  # and so is it for all others
+REORDERED_S = 1.0  # frames that are shown earlier come at most this much later
+MOMENT_LIMITS, MOMENT_FPS, MOMENT_S = (720, 1280), 25, 60.0  # of a moment that is encoded anew
+MOMENT_OPTIONS = {"crf": "30", "b": "0", "deadline": "realtime", "cpu-used": "8"}
 OPTIONS = {"crf": "40", "b": "0", "deadline": "realtime", "cpu-used": "8"}
 
 
@@ -39,11 +42,64 @@ def write_preview(path: Path, start: float, end: float | None, poster: Path, pre
         raise MediaError(f"No preview of {path.name} can be written ({os.strerror(error.errno or 0)}).") from error
 
 
-def _frames(path: Path, start: float, end: float | None) -> list[NDArray[np.uint8]]:
-    screen = Screen(path, limits=LIMITS)
-    last = min(start + MAX_SECONDS, screen.length() if end is None else end)
-    count = max(1, round((last - start) * FPS))
-    return [screen.at(start + number / FPS) for number in range(count)]
+def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
+    """Cut a clip out, with its sound, from the keyframe before `start` on; nothing is encoded anew where that works.
+
+    Where its packets cannot be copied (an AVI's may have no timestamps), it is encoded as a silent WebM.
+    """
+    try:
+        try:
+            _copy_packets(path, start, end, moment)
+        except (av.FFmpegError, ValueError):
+            frames = _frames(path, start, end, MOMENT_LIMITS, MOMENT_FPS, MOMENT_S)
+            write_webm(frames, moment, MOMENT_FPS, MOMENT_OPTIONS)
+    except OSError as error:
+        raise MediaError(f"No moment of {path.name} can be cut out ({os.strerror(error.errno or 0)}).") from error
+
+
+def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
+    options = {"format_whitelist": FORMATS, "protocol_whitelist": "file"}
+    with av.open(str(path), options=options) as source, av.open(str(moment), "w") as cut:
+        film = source.streams.best("video")
+        if film is None:
+            raise ValueError
+        streams = [film, *source.streams.audio[:1]]
+        copies = {each.index: cut.add_stream_from_template(each) for each in streams}
+        begins = (source.start_time or 0) / av.time_base
+        source.seek(int((start + begins) * av.time_base))
+        first_s, ended = None, False
+        for packet in source.demux(streams):
+            if packet.dts is None or packet.pts is None:
+                continue
+            at_s, is_film = float(packet.pts * packet.time_base), packet.stream is film
+            if first_s is None and is_film and packet.is_keyframe:
+                first_s = at_s
+            if first_s is None or at_s < first_s:
+                continue
+            if at_s >= end + begins:  # of frames, some that are shown earlier may still come
+                ended = ended or (is_film and packet.is_keyframe) or at_s > end + begins + REORDERED_S
+                if ended:
+                    break
+                continue
+            shift = int(first_s / packet.time_base)
+            packet.pts, packet.dts, packet.stream = packet.pts - shift, packet.dts - shift, copies[packet.stream.index]
+            cut.mux(packet)
+        if first_s is None:
+            raise ValueError
+
+
+def _frames(
+    path: Path,
+    start: float,
+    end: float | None,
+    limits: tuple[int, int] = LIMITS,
+    fps: int = FPS,
+    longest_s: float = MAX_SECONDS,
+) -> list[NDArray[np.uint8]]:
+    screen = Screen(path, limits=limits)
+    last = min(start + longest_s, screen.length() if end is None else end)
+    count = max(1, round((last - start) * fps))
+    return [screen.at(start + number / fps) for number in range(count)]
 
 
 def write_webm(

@@ -166,7 +166,7 @@ def serve(settings: Settings, mcp: bool = False) -> None:
     uploads = settings.data_dir / "uploads"
     prepare_uploads(uploads)
     with closing(Services(settings)) as services:
-        media = Media(services.galleries, services.libraries, services.decoder)
+        media = Media(services.galleries, services.libraries, services.decoder, permissions)
         page = build_page(services, media, permissions, mcp)
         _launch(page, services, media, permissions, mcp)
         gc.freeze()  # the page stays: searches for garbage need not look at it

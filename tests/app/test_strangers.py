@@ -18,7 +18,7 @@ from tests.paths import ROOT
 
 OWN_ROUTES = [  # mounted beside Gradio's
     *(("GET", path) for path in ("/clips/{x}", "/reports/{x}", "/media/{x}/{x}/{x}", "/media/{x}/{x}/poster.jpg")),
-    *(("GET", path) for path in ("/media/{x}/{x}/frame-1-of-8.jpg", "/media/{x}/{x}/frame-99-of-0.jpg")),
+    *(("GET", path) for path in ("/media/{x}/{x}/frame-1-of-8.jpg", "/media/{x}/{x}/moment")),
     *(("GET", f"/api/{name}") for name in ("galleries", "systems", "docs", "openapi.json", "search", "{x}")),
     *(("POST", f"/api/{name}") for name in ("search", "galleries", "{x}")),
 ]

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
+from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from anyio import CapacityLimiter, to_thread
+from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
@@ -24,11 +26,14 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import still
 from nt2vr.search.searcher import Searcher
+from nt2vr.ui.search.results import clock
+from nt2vr.ui.web.permissions import Permissions
 
 KINDS = {"poster.jpg": "image/jpeg", "preview.webm": "video/webm"}
 FRAME = re.compile(r"frame-([0-9]{1,2})-of-([0-9]{1,2})\.jpg")
 FRAME_SIDE = 224  # pixels
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}  # of files that are named by their content
+MOMENT = "moment"  # kind of a clip cut out of its film
 MAKING = 4  # posters and previews made at a time for those who look at clips before they are indexed
 
 
@@ -39,6 +44,7 @@ class Media:
     galleries: Galleries
     libraries: Libraries
     decoder: Decoder
+    permissions: Permissions
     _by_content: WeakKeyDictionary[Searcher, Mapping[str, Video]] = field(default_factory=WeakKeyDictionary)
     _lock: Lock = field(default_factory=Lock)
 
@@ -54,6 +60,13 @@ class Media:
 
         async def serve(request: Request) -> Response:
             asked = request.path_params
+            if asked["kind"] == MOMENT:
+                if not self.permissions.may("paths", request):  # unlike a preview, it is as large as the film
+                    raise HTTPException(403)
+                video = await to_thread.run_sync(self._clip, asked["library"], asked["content"])
+                file = await to_thread.run_sync(self._moment, asked["library"], video, limiter=limiter)
+                name = f"{video.path.stem} {clock(video.start).replace(':', '.')}{file.suffix}"
+                return FileResponse(file, filename=name, background=BackgroundTask(file.unlink, missing_ok=True))
             if frame := FRAME.fullmatch(asked["kind"]):
                 place = asked["library"], asked["content"], int(frame[1]), int(frame[2])
                 jpeg = await to_thread.run_sync(self._frame, *place, limiter=limiter)
@@ -79,6 +92,20 @@ class Media:
             return still(self.decoder, self._clip(library, content), number, count, FRAME_SIDE)
         except Nt2vrError as error:
             raise HTTPException(404, str(error)) from error
+
+    def _moment(self, library: str, video: Video) -> Path:
+        if video.end is None:
+            raise HTTPException(404)
+        folder = self.libraries.previews(self.galleries.key(library), self.decoder).folder
+        folder.mkdir(parents=True, exist_ok=True)
+        suffix = ".mp4" if video.path.suffix.lower() in (".mp4", ".m4v") else ".mkv"
+        file = folder / f".{uuid4().hex}{suffix}"  # hidden, and gone once it is sent
+        try:
+            self.decoder.moment(video.path, video.start, video.end, file, video.root).result()
+        except Nt2vrError as error:
+            file.unlink(missing_ok=True)
+            raise HTTPException(404, str(error)) from error
+        return file
 
     def _file(self, library: str, content: str, kind: str) -> Path:
         if kind not in KINDS:

@@ -51,6 +51,7 @@ def detail_view(
         "by": f"by {judged_by}" if judged_by else "",
         "file": (str(video.path) if names_paths else video.path.name) if video.content else "",
         "time": _time(video, film),
+        "moment": _moment(video, urls) if names_paths else "",
         "captions": list(video.captions),
         "film": dict(film),
         "reversible": any(one.num_frames > 1 for one in seen),
@@ -77,6 +78,12 @@ def backwards_view(view: Mapping[str, Any], seen: Sequence[Seen], scores: Sequen
         blind += [row["name"]] if text == "unchanged" else []
     told = f"{', '.join(blind)}: nothing changes, as frames are pooled without regard to their order, like a mean."
     return {**view, "pressed": "true", "seen": rows, "order": told if blind else "The order of frames counts."}
+
+
+def _moment(video: Video, urls: Mapping[str, str]) -> str:
+    """Return the link to a clip cut out of its film; empty for pictures and the built-in gallery."""
+    is_film = bool(video.content) and video.end is not None
+    return f"{urls['src'].rpartition('/')[0]}/moment" if is_film else ""
 
 
 def _time(video: Video, film: Mapping[str, Any]) -> str:
