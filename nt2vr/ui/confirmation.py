@@ -14,7 +14,7 @@ class Confirmation:
     def __init__(self, prefix: str, action: str, question: str, answer: str) -> None:
         self._id = f"{prefix}-confirm"
         with gr.Row(visible=False, elem_id=self._id, elem_classes="nt-confirm", equal_height=True) as self.row:
-            gr.Markdown(question)
+            self.question = gr.Markdown(question)
             self.yes = gr.Button(answer, variant="stop", size="sm", elem_id=f"{prefix}-{action}-now")
             self.no = gr.Button("Keep it", size="sm", elem_id=f"{prefix}-keep")
 

@@ -12,13 +12,15 @@ from nt2vr.library.inventory import WINDOW_S, LibraryInfo
 from nt2vr.ui.confirmation import Confirmation
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.library.view import changes_text, info_view, list_view, posters_view, skipped_view
-from nt2vr.ui.theme import PRIVATE, QUIET, script, template
+from nt2vr.ui.library.view import changes_text, info_view, list_view, posters_view, removal_text, skipped_view
+from nt2vr.ui.theme import PRIVATE, QUIET, lead, script, template
+from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.uploads import is_upload
 
 POLL_S = 1.0
+MOST_WATCHED = 1_000  # clips of a library whose list is read every second while it is indexed
 KINDS = (
     ("Upload files", "uploads"),
     ("Folder on this machine", "folder"),
@@ -40,6 +42,9 @@ class NewParts:
 
     def __init__(self, models: Sequence[str], default: str) -> None:
         with gr.Column(elem_id="library-form") as self.column:
+            lead(
+                "Search your own videos", "Drop them anywhere on this page, or name a folder, whose files stay there."
+            )
             self.kind = gr.Radio(list(KINDS), value="uploads", label="What it is made from", elem_id="library-kind")
             self.files = gr.File(
                 label="Videos and pictures",
@@ -52,6 +57,7 @@ class NewParts:
                 self.path = _textbox("library-path", 4, label="Folder", visible=False)
                 splits = ["all", "test", "validation", "train"]
                 self.split = _dropdown("library-split", 1, 120, splits, "all", label="Split", visible=False)
+            self.problem = problem_place("library-problem")
             with gr.Row(equal_height=True):
                 self.name = _textbox("library-name", 3, label="Name", placeholder="Holiday")
                 label = "Seconds per window (0: keep videos whole)"
@@ -75,8 +81,8 @@ class OpenParts:
         with gr.Column(visible=False, elem_id="library-open") as self.column:
             with gr.Row(elem_id="library-buttons"):
                 self.remove = gr.Button("Remove", elem_id="library-remove", size="sm", min_width=90)
-            question = "Remove this library, its index and its uploads?"
-            self.confirm = Confirmation("library", "remove", question, "Remove")
+            self.confirm = Confirmation("library", "remove", "", "Remove")
+            self.problem = problem_place("open-problem")
             self.info = template("library-info", {})
             self.search = template("library-posters", {"posters": []})
             with gr.Row(equal_height=True, elem_id="library-index"):
@@ -151,7 +157,19 @@ class LibraryTab:
         """Everything that depends on which library is open, and on the updates under way."""
         p, o = self._parts, self._parts.open
         panes, watched = [p.chosen, p.form.column, o.column], [p.seen, p.timer, p.libraries]
-        opened = [o.search, o.skipped, o.retry, o.name, o.more, o.model, o.drawings, o.info, o.update, o.cancel]
+        opened = [
+            o.confirm.question,
+            o.search,
+            o.skipped,
+            o.retry,
+            o.name,
+            o.more,
+            o.model,
+            o.drawings,
+            o.info,
+            o.update,
+            o.cancel,
+        ]
         return [*panes, *watched, *opened]
 
     def _wire_form(self, tab: gr.Tab) -> None:
@@ -163,24 +181,30 @@ class LibraryTab:
         of_kind = [form.files, form.path, form.split, form.window]
         form.kind.change(None, form.kind, of_kind, js=script("chooseKind", PATHS))
         p.timer.tick(self.on_poll, [p.chosen, p.seen], self._outputs, queue=False, trigger_mode="once", **QUIET)
-        added = [*self._outputs, form.files, form.name]
+        added = [*self._outputs, form.files, form.name, form.problem]
         for asked in (form.add.click, form.drawings.get):
-            asked(self.on_add, form.inputs, added, **PRIVATE)
+            asked(told_at(form.problem, self.on_add), form.inputs, added, **PRIVATE)
+        mended = (form.files.change, form.kind.change, form.path.input, form.name.input, form.window.input)
+        gr.on(mended, None, None, form.problem, js="() => ''")
         p.new.click(self.on_new, None, self._outputs, **QUIET)
         p.libraries.pick(self.on_pick, None, self._outputs, **QUIET)
 
     def _wire_open(self) -> None:
         p, o = self._parts, self._parts.open
         gr.on((o.model.change, p.chosen.change), self.on_model, [o.model, p.chosen], o.drawings, **QUIET)
-        o.drawings.get(self.on_get, p.chosen, self._outputs, **QUIET)
-        o.update.click(self.on_update, [p.chosen, o.model], self._outputs, **QUIET)
-        o.cancel.click(self.on_cancel, p.chosen, self._outputs, **QUIET)
-        o.check.click(self.on_check, p.chosen, o.info, **PRIVATE)
-        o.more.upload(self.on_more, [p.chosen, o.more, o.model], self._outputs, **PRIVATE)
-        o.rename.click(self.on_rename, [p.chosen, o.name], self._outputs, **QUIET)
+        for event, handler, inputs in (
+            (o.drawings.get, self.on_get, []),
+            (o.update.click, self.on_update, [o.model]),
+            (o.cancel.click, self.on_cancel, []),
+            (o.check.click, self.on_check, []),
+            (o.more.upload, self.on_more, [o.more, o.model]),
+            (o.rename.click, self.on_rename, [o.name]),
+            (o.confirm.yes.click, self.on_remove, []),
+            (o.retry.click, self.on_retry, [o.model]),
+        ):
+            event(told_at(o.problem, handler), [p.chosen, *inputs], [*self._outputs, o.problem], **QUIET)
+        p.chosen.change(None, None, o.problem, js="() => ''")
         o.confirm.asked_by(o.remove, p.chosen, (p.new.click, p.libraries.pick))
-        o.confirm.yes.click(self.on_remove, p.chosen, self._outputs, **PRIVATE)
-        o.retry.click(self.on_retry, [p.chosen, o.model], self._outputs, **QUIET)
 
     def on_open(self, chosen: str, request: gr.Request) -> Updates:
         """Show what was open before, otherwise the first library, or the form if there is none."""
@@ -203,6 +227,8 @@ class LibraryTab:
 
     def on_model(self, model: str | None, chosen: str = "", request: gr.Request | None = None) -> dict[str, Any]:
         """Say if a model knows only drawings, before it indexes the open library, or one that is to be added."""
+        if chosen and self._indexing.under_way(chosen):  # its clips are not counted yet
+            return {}
         clips = len(self._indexing.galleries.searcher(chosen).gallery.videos) if chosen else 0
         return {"drawings": drawings_view(self._indexing.models, [model or ""], clips, self._permissions, request)}
 
@@ -217,7 +243,7 @@ class LibraryTab:
             shown = self._show(chosen, request)
             if not self._knows_only_drawings(used):
                 shown[self._parts.open.model] = gr.Dropdown(self._models(), value=used)
-            return shown
+            return shown | {self._parts.open.drawings: self.on_model(used, chosen, request)}
         return self._progress(chosen, request)
 
     def on_new(self, request: gr.Request) -> Updates:
@@ -275,11 +301,11 @@ class LibraryTab:
             self._indexing.cancel(job.number)
         return self._show(chosen, request)
 
-    def on_check(self, chosen: str, request: gr.Request) -> dict[str, Any]:
+    def on_check(self, chosen: str, request: gr.Request) -> Updates:
         """Compare the open library's files with what is indexed."""
         self._permissions.check("import", request)
         info = self._libraries.find(chosen)
-        return self._info(info, request, changes_text(self._libraries.check(info.id)))
+        return {self._parts.open.info: self._info(info, request, changes_text(self._libraries.check(info.id)))}
 
     def on_more(self, chosen: str, files: list[str] | None, model: str, request: gr.Request) -> Updates:
         """Add uploaded files to the open library, and index them."""
@@ -327,6 +353,7 @@ class LibraryTab:
         folder = None if self._permissions.may("paths", visitor) else info.source.within or info.source.path
         videos = self._indexing.galleries.searcher(info.id).gallery.videos
         return shown | {
+            o.confirm.question: removal_text(info),
             o.search: posters_view(info, videos, self._media.urls),
             o.skipped: skipped_view(skipped, folder),
             o.retry: gr.Button(visible=any(not each.duplicate_of for each in skipped)),
@@ -340,7 +367,11 @@ class LibraryTab:
         info = next((info for info in infos if info.id == chosen), None)
         job = self._indexing.under_way(chosen) if chosen else None
         is_busy = any(each.is_under_way for each in jobs.values())
-        return {
+        found: Updates = {}
+        if job is not None and info is not None and info.num_clips < MOST_WATCHED:  # thumbnails as they come
+            videos = self._indexing.galleries.searcher(info.id).gallery.videos
+            found = {o.search: posters_view(info, videos, self._media.urls)}
+        return found | {
             p.seen: jobs,
             p.timer: gr.Timer(active=is_busy),
             p.libraries: list_view(infos, jobs, chosen),
