@@ -10,9 +10,21 @@ from typing import Any, get_args, get_type_hints
 
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import CARD, read_card
+from nt2vr.models.device import gflops_per_second, resolve_device
+from nt2vr.progress import duration_text
 from nt2vr.settings import ASSETS
 from trainer.config import CHOICES, PRESETS, TrainConfig, build_config
 from trainer.options import help_of
+
+BENCHMARKED = 70.0  # GFLOP per second of the two cores on which steps were timed
+FIRST = {  # presets to begin with -> title, what they do, and seconds per step on two cores and on a GPU
+    "teach-text": ("Teach my CLIP “not”", "Any CLIP learns negation from sentences alone. Its index stays.", 3.5, 0.2),
+    "clip-bnl": ("The paper's CLIP-bnl", "The loss of the paper, on the built-in world.", 0.7, 0.1),
+    "clip-neg": ("Strongest: CLIP-neg", "Learns on the built-in world what each sentence excludes.", 2.4, 0.3),
+}
+
+
+RESTS = "Times are estimates: steps timed on two cores, or on a GPU, and scaled by how fast this machine computes now."
 
 
 @dataclass(frozen=True)
@@ -24,7 +36,14 @@ class Field:
 
     @property
     def label(self) -> str:
-        return self.key.replace("num_", "number_of_").replace("_", " ").capitalize()
+        return _label(self.key)
+
+    @property
+    def info(self) -> str:
+        """The help's first clause, then as Markdown's strong text all of it, which style.css shows at use."""
+        text = in_words(self.help).replace("*", r"\*")
+        first = re.split("[.;,] ", text, maxsplit=1)[0]
+        return text if first == text else f"{first} **{text}**"
 
     @property
     def is_json(self) -> bool:
@@ -39,14 +58,37 @@ def config_fields() -> list[Field]:
 
 def in_words(sentence: str) -> str:
     """Write the keys of a config in a sentence as the form labels them: num_clips is “Number of clips”."""
-    labels = {field.key: field.label for field in config_fields() if "_" in field.key}
-    return re.sub(r"\b\w+_\w+\b", lambda key: f"“{labels[key[0]]}”" if key[0] in labels else key[0], sentence)
+    keys = TrainConfig.__dataclass_fields__
+    return re.sub(r"\b\w+_\w+\b", lambda key: f"“{_label(key[0])}”" if key[0] in keys else key[0], sentence)
+
+
+def _label(key: str) -> str:
+    return key.replace("num_", "number_of_").replace("_", " ").capitalize()
 
 
 def presets() -> dict[str, dict[str, Any]]:
-    """Return the shipped configs by model name, as form values; some leave values for the user to fill in."""
-    configs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(PRESETS.glob("*.json"))]
-    return {config["name"]: asdict(TrainConfig()) | config for config in configs}
+    """Return the shipped configs by model name, as form values: `FIRST`, then those that need no data of one's own."""
+    configs = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(PRESETS.glob("*.json"))}
+    rest = sorted(configs.keys() - FIRST.keys(), key=lambda stem: ("path/to" in configs[stem].get("data", ""), stem))
+    order = [*(stem for stem in FIRST if stem in configs), *rest]
+    return {configs[stem]["name"]: asdict(TrainConfig()) | configs[stem] for stem in order}
+
+
+def presets_view(chosen: str, device: str = "") -> dict[str, Any]:
+    """Show the presets to begin with, one of them perhaps chosen; `device` if their times are to be estimated.
+
+    The time rests on the seconds per step of docs/benchmarks.md: on a GPU as they are, on a CPU scaled by its speed.
+    """
+    known, cards = presets(), []
+    for (name, config), (title, about, on_cpu_s, on_gpu_s) in zip(known.items(), FIRST.values(), strict=False):
+        steps = config["epochs"] * config["passes"] * (config["num_clips"] // config["batch_size"])
+        card = {"name": name, "title": title, "about": about, "chosen": name == chosen, "time": f"{steps:,} steps"}
+        if device:
+            is_cpu = resolve_device(device) == "cpu"
+            step_s = on_cpu_s * BENCHMARKED / gflops_per_second(device) if is_cpu else on_gpu_s
+            card["time"] = f"about {duration_text(steps * step_s)} here"
+        cards.append(card)
+    return {"presets": cards, "chosen": chosen, "rests": RESTS if device else ""}
 
 
 def bases(folders: Iterable[Path]) -> dict[str, str]:

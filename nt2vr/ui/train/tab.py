@@ -3,19 +3,30 @@
 import json
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from itertools import cycle
 from typing import Any
 
 import gradio as gr
 
-from nt2vr.errors import AccessError, Nt2vrError
+from nt2vr.errors import Nt2vrError
 from nt2vr.media.store import bytes_in
 from nt2vr.registry import pick
 from nt2vr.settings import ASSETS, Settings
 from nt2vr.ui.confirmation import Confirmation
-from nt2vr.ui.theme import PRIVATE, QUIET, template
-from nt2vr.ui.train.form import Field, bases, config_fields, in_words, losses_view, presets, read_form
+from nt2vr.ui.theme import PRIVATE, QUIET, lead, template
+from nt2vr.ui.train.form import FIRST as FIRST_PRESETS
+from nt2vr.ui.train.form import (
+    Field,
+    bases,
+    config_fields,
+    in_words,
+    losses_view,
+    presets,
+    presets_view,
+    read_form,
+)
 from nt2vr.ui.train.view import Curve, comparable, curves, run_view, runs_view, trash_text
-from nt2vr.ui.web.errors import problem
+from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
@@ -27,6 +38,7 @@ DEFAULT_PRESET = "CLIP-neg"
 MAX_CURVES = 12
 MAX_BESIDE = 4  # runs in the charts of another: more lines are hard to tell apart
 # always visible, in this order; the rest is under “All other settings”
+COLOURS = ("#6d64e8", "#a39a8c", "#c2760c", "#1c9a86", "#c43d6b", "#4a90d9")  # of lines, on light and dark ground
 FIRST = ("name", "base", "data", "train", "epochs", "batch_size", "learning_rate", "num_clips")
 
 
@@ -62,27 +74,34 @@ class TrainTab:
         ]
         everything = [chosen, form.column, parts.column, listed.trash, listed.trash_size, parts.beside, *watched]
         filled, polled = [*form.values, form.losses], [chosen, self._seen, parts.beside]
+        preset = [form.presets, form.preset, *filled]
         base = form.values[[field.key for field in self._fields].index("base")]
         tab.select(self.on_visit, None, [form.start, listed.empty, note], **QUIET)
         tab.select(self._show, chosen, everything, **QUIET).success(
-            self.on_opened, [form.preset, form.losses], [base, form.losses, timer], **QUIET
+            self.on_opened, [form.presets, form.losses], [base, form.presets, form.losses, timer], **QUIET
         )
         timer.tick(self.on_poll, polled, watched, queue=False, trigger_mode="once", **QUIET)
-        form.preset.input(self.on_preset, form.preset, filled, **QUIET)
-        form.start.click(self.on_start, filled, [*everything, form.problem], show_progress_on=form.start, **PRIVATE)
+        form.preset.input(self.on_preset, form.preset, preset, **QUIET)
+        form.presets.pick(self.on_pick_preset, None, preset, **QUIET)
+        shown = [*everything, form.problem]
+        form.start.click(told_at(form.problem, self.on_start), filled, shown, show_progress_on=form.start, **PRIVATE)
         listed.new.click(self.on_new, None, everything, **QUIET)
         listed.runs.pick(self.on_pick, None, everything, **QUIET)
         listed.empty.click(self.on_empty_trash, chosen, everything, **QUIET)
-        parts.stop.click(self.on_stop, chosen, everything, **QUIET)
-        parts.resume.click(self.on_resume, chosen, everything, show_progress_on=parts.resume, **PRIVATE)
+        for button, handler in ((parts.stop, self.on_stop), (parts.resume, self.on_resume)):
+            button.click(told_at(parts.problem, handler), chosen, [*everything, parts.problem], **QUIET)
+        chosen.change(None, None, parts.problem, js="() => ''")
         parts.beside.input(self.on_poll, polled, watched, trigger_mode="always_last", **QUIET)
         parts.confirm.asked_by(parts.delete, chosen, (listed.new.click, listed.runs.pick))
-        parts.confirm.yes.click(self.on_delete, chosen, everything, **QUIET)
+        deleted = told_at(parts.problem, self.on_delete)
+        parts.confirm.yes.click(deleted, chosen, [*everything, parts.problem], **QUIET)
 
-    def on_opened(self, preset: str, losses: Mapping[str, Any], request: gr.Request) -> tuple[Any, ...]:
-        """Refresh the list of base models, poll, and on first opening load the losses, which import torch."""
-        table = gr.skip() if losses.get("losses") else losses_view(self._presets[preset]["losses"])
-        return gr.Dropdown(choices=self._bases(request)), table, gr.Timer(active=True)
+    def on_opened(self, cards: Mapping[str, Any], losses: Mapping[str, Any], request: gr.Request) -> tuple[Any, ...]:
+        """Refresh the list of base models, poll, and on first opening load losses and times, which import torch."""
+        name = cards["chosen"]
+        table = gr.skip() if losses.get("losses") else losses_view(self._presets[name]["losses"])
+        times = presets_view(name, self._settings.device)
+        return gr.Dropdown(choices=self._bases(request)), times, table, gr.Timer(active=True)
 
     def on_poll(self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request) -> Any:
         """Refresh the list and the open run, with the curves of others, if anything has changed."""
@@ -95,7 +114,15 @@ class TrainTab:
         preset = pick("preset", name, self._presets)
         values = [preset[field.key] for field in self._fields]
         filled = [json.dumps(value) if isinstance(value, Mapping) else value for value in values]
-        return [*filled, losses_view(preset["losses"])]
+        menu = gr.Dropdown(value=name if name in self._presets_of_menu else None)
+        return [presets_view(name, self._settings.device), menu, *filled, losses_view(preset["losses"])]
+
+    def on_pick_preset(self, event: gr.EventData) -> list[Any]:
+        return self.on_preset(event_value(event, "id", str))
+
+    @property
+    def _presets_of_menu(self) -> list[str]:
+        return list(self._presets)[len(FIRST_PRESETS) :]
 
     def on_visit(self, request: gr.Request) -> list[Any]:
         actions = ("train", "delete")
@@ -106,14 +133,12 @@ class TrainTab:
         ]
 
     def on_start(self, request: gr.Request, *filled: Any) -> Updates:
-        """Start a run and open it; what is wrong with the form stays above it until the next try."""
+        """Start a run and open it; an error names fields as the form labels them."""
         try:
             run_id = self._manager.start(self._config(filled, request))
-        except AccessError:
-            raise
         except Nt2vrError as error:
-            return {self._form.problem: problem(type(error)(in_words(str(error))))}
-        return {**self._show(run_id, request), self._form.problem: ""}
+            raise type(error)(in_words(str(error))) from error
+        return self._show(run_id, request)
 
     def _config(self, filled: Sequence[Any], visitor: Visitor) -> TrainConfig:
         """Read the form, as far as this visitor may train by it."""
@@ -175,7 +200,7 @@ class TrainTab:
         parts = self._parts
         listed = {self._seen: self._stamp(runs, run, others), self._listed.runs: runs_view(runs, run)}
         if run is None:
-            return {**listed, parts.run: {}, parts.log: "", **dict.fromkeys(parts.curves, gr.LinePlot(visible=False))}
+            return {**listed, parts.run: {}, parts.log: {}, **dict.fromkeys(parts.curves, gr.LinePlot(visible=False))}
         may_train, may_delete = (self._permissions.may(action, visitor) for action in ("train", "delete"))
         rows = {each.run_id: self._manager.metrics(each.run_id) for each in (run, *others)}
         can_stop = run.is_under_way and (run.status.state != "stopping" or run.may_end_at_once)
@@ -184,7 +209,7 @@ class TrainTab:
             **listed,
             parts.run: run_view(run, self._permissions.teller(visitor)),
             **dict(zip(parts.curves, _plots(curves(run, rows.pop(run.run_id), rows)), strict=True)),
-            parts.log: self._manager.log_tail(run.run_id) if may_train else "",  # it names files of this machine
+            parts.log: {"text": self._manager.log_tail(run.run_id) if may_train else ""},  # it names files
             parts.stop: gr.Button(stop, interactive=may_train and can_stop),
             parts.resume: gr.Button(interactive=may_train and run.can_resume),
             parts.delete: gr.Button(interactive=may_delete and not run.is_under_way),
@@ -213,6 +238,7 @@ def _plots(some: Sequence[Curve]) -> list[gr.LinePlot]:
             curve.x,
             "value",
             color="line",
+            color_map=dict(zip(dict.fromkeys(curve.points["line"]), cycle(COLOURS))),
             title=curve.title,
             caption=curve.note,
             x_lim=[0, curve.end],
@@ -251,19 +277,16 @@ class FormParts:
             return [_input(field, presets[DEFAULT_PRESET][field.key], bases) for field in some]
 
         with gr.Column(visible=False, elem_id="train-form") as self.column:
+            lead("Teach a model", "Choose what to begin with. Everything can be changed below.")
+            self.presets = template("train-presets", presets_view(DEFAULT_PRESET), "pick")
             with gr.Row(equal_height=True):
-                self.preset = gr.Dropdown(
-                    list(presets),
-                    value=DEFAULT_PRESET,
-                    label="Preset",
-                    info="fills in the form below",
-                    elem_id="train-preset",
-                    scale=4,
-                )
+                more = list(presets)[len(FIRST_PRESETS) :]
+                label = "More presets"
+                self.preset = gr.Dropdown(more, value=None, label=label, elem_id="train-preset", scale=4)
                 self.start = gr.Button(
                     "Start training", variant="primary", elem_id="train-start", scale=1, min_width=200
                 )
-            self.problem = gr.HTML(elem_id="train-problem")
+            self.problem = problem_place("train-problem")
             with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
                 self.values = inputs(fields[:num_first])  # the inputs of the fields, in their order
             self.losses = template("train-losses", {"losses": []})
@@ -273,7 +296,7 @@ class FormParts:
 
 
 def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.components.Component:
-    common: dict[str, Any] = {"label": field.label, "info": field.help, "elem_id": f"train-{field.key}"}
+    common: dict[str, Any] = {"label": field.label, "info": field.info, "elem_id": f"train-{field.key}"}
     common["min_width"] = 220
     if field.key == "base":
         return gr.Dropdown(list(bases), value=value, allow_custom_value=True, **common)
@@ -298,6 +321,7 @@ class RunParts:
             self.confirm = Confirmation(
                 "train", "delete", "Move this run, with all its checkpoints, to the trash?", "Move to trash"
             )
+            self.problem = problem_place("run-problem")
             self.run = template("train-run", {})
             self.beside = gr.Dropdown(
                 [],
@@ -309,5 +333,5 @@ class RunParts:
                 elem_id="train-beside",
             )
             with gr.Row(elem_id="train-curves"):
-                self.curves = [gr.LinePlot(visible=False, height=250, min_width=240) for _ in range(MAX_CURVES)]
-            self.log = gr.Textbox(label="Log", lines=8, max_lines=8, interactive=False, elem_id="train-log")
+                self.curves = [gr.LinePlot(visible=False, height=290, min_width=240) for _ in range(MAX_CURVES)]
+            self.log = template("train-log", {})

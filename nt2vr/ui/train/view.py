@@ -16,6 +16,7 @@ Points = list[tuple[float, float]]
 Rows = Sequence[Mapping[str, float]]
 MAX_POINTS = 300  # per line; more would not be visible
 VALIDATION = (  # metric, title, explanation
+    ("composed/hard_pairs", "Hard pairs", "“A and not B” ranks A without B above A with B, in %"),
     ("original/MIR", "Original MIR", "how well captions find their clips"),
     ("composed/MIR", "Composed MIR", "“A and not B” finds clips with A and without B"),
     ("negated/delta_MIR", "Negated ΔMIR", "how much MIR falls when a caption is negated"),

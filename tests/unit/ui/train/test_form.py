@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.ui.train.form import bases, config_fields, in_words, loss_fields, losses_view, presets, read_form
+from nt2vr.ui.train.form import (
+    bases,
+    config_fields,
+    in_words,
+    loss_fields,
+    losses_view,
+    presets,
+    presets_view,
+    read_form,
+)
 from tests.tiny import write_tiny
 from trainer.config import PRESETS, TrainConfig, load_config, resolved
 from trainer.losses import LOSSES, build_losses
@@ -96,6 +105,20 @@ def test_models_to_start_from_are_named_as_configs_name_them_those_of_runs_with_
     assert found["CLIP4Clip"] == presets()["CLIP-neg"]["base"]
     assert found["Tiny · tiny-1, epoch 0"] == str(tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003")
     assert not any("broken" in name for name in found)
+
+
+def test_presets_to_begin_with_come_first_and_those_that_need_data_of_ones_own_last() -> None:
+    names = [card["name"] for card in presets_view("CLIP-bnl")["presets"]]
+    assert len(names) == 3 and names[1:] == ["CLIP-bnl", "CLIP-neg"] and list(presets())[:3] == names
+    needs = ["path/to" in config["data"] for config in list(presets().values())[3:]]
+    assert needs == sorted(needs) and any(needs)
+
+
+def test_a_help_begins_with_its_first_clause_and_names_fields_as_the_form_does() -> None:
+    info = {field.key: field.info for field in config_fields()}
+    assert info["epochs"] == "number of epochs **number of epochs; validation and a checkpoint follow each**"
+    assert info["learning_rate"].endswith("reached after “Warmup steps”**")
+    assert info["name"] == "display name of the model"
 
 
 def test_a_refusal_names_fields_as_the_form_does() -> None:

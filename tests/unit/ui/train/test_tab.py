@@ -24,9 +24,14 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
     page: gr.Blocks
     with gr.Blocks() as page, gr.Tab("Train") as opened:
         tab.build(opened)
-    base, *_ = tab.on_opened("CLIP-neg", {"losses": [{}]}, None)  # type: ignore[arg-type]  # None is a stranger
+    base, times, *_ = tab.on_opened({"chosen": "CLIP-neg"}, {"losses": [{}]}, None)  # type: ignore[arg-type]  # None is a stranger
     for told in (json.dumps(page.get_config_file(), default=str), str(base.choices)):
         assert (str(tmp_path) in told) is (rule == "everyone") and "assets/models/clip" in told
+    assert [(card["chosen"], card["time"][:6]) for card in times["presets"]] == [
+        (False, "about "),
+        (False, "about "),
+        (True, "about "),
+    ]
 
 
 @pytest.mark.parametrize(
