@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from xdist.scheduler import LoadScopeScheduling
 
 import nt2vr
+from nt2vr.evaluation.jobs import READY_MARK
 from nt2vr.media.decode import Decoder
 from nt2vr.settings import prepare_environment
 from tests.paths import ROOT
@@ -139,7 +140,8 @@ def run_app(
     """
     port = port or free_port()
     data, path = folder / "data", folder / "app.log"
-    data.mkdir(exist_ok=True)
+    (data / "evaluation" / "reports").mkdir(parents=True, exist_ok=True)
+    (data / "evaluation" / "reports" / READY_MARK).touch()  # its report would be opened instead of the form
     for shared in (cache, cache.with_name("embeddings")) if cache is not None else ():
         if not (data / shared.name).exists():
             shared.mkdir(exist_ok=True)

@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -24,7 +24,8 @@ LOCK_S = 10.0  # that a note waits for others to be written
 FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV, REVIEW)  # to download
 LOADED = 4  # reports cached in memory: 20 MB each for 10,000 queries
 MAX_REPORTS, MAX_BYTES = LIMITS["reports"].count, LIMITS["reports"].num_bytes
-MAX_TAG, MAX_NOTE = 40, 2_000  # characters
+MAX_TAG, MAX_NOTE, MAX_NAME = 40, 2_000, 80  # characters
+NAME = "name.txt"  # by a person; stays when an evaluation is repeated
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,25 @@ class Archive:
             self._listed.pop(report_id, None)
             warn_once(f"{path}: {reason_of(error)}")
             return Entry(report_id, report_id, (), "", problem=reason_of(error).replace(str(path), path.name))
-        return self._listed[report_id][1]
+        entry = self._listed[report_id][1]
+        return replace(entry, name=self._name(path.parent) or entry.name)
+
+    def _name(self, folder: Path) -> str:
+        try:
+            return (folder / NAME).read_text(encoding="utf-8")[:MAX_NAME]
+        except (OSError, ValueError):
+            return ""
+
+    def rename(self, report_id: str, name: str) -> None:
+        """Give a report another name; its id, and so its links, stay. An empty one gives it back its first."""
+        path, name = self._known(report_id) / NAME, name.strip()
+        if len(name) > MAX_NAME or not name.isprintable():
+            raise ConfigError(f"A report's name has at most {MAX_NAME} printable characters. Choose a shorter one.")
+        try:
+            with atomic_write(path) as partial:
+                partial.write_text(name, encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"The name cannot be saved ({error.strerror}). Free some space.") from error
 
     def check_room(self) -> None:
         """Refuse a report beyond MAX_REPORTS or MAX_BYTES, on behalf of somebody who may delete none."""

@@ -9,6 +9,7 @@ from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.covr import CovrData, benchmark_for, covr_report, write_submission
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
+from nt2vr.evaluation.ready import unpack
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.sources import FRAMES, GALLERY, Data, load_benchmark
 from nt2vr.library.libraries import Libraries
@@ -20,6 +21,7 @@ from nt2vr.progress import Job, Progress, Runner, silent
 from nt2vr.search.systems import System
 from nt2vr.world import WORLD
 
+READY_MARK = ".ready"  # in the folder of reports
 MAX_SYSTEMS = 32  # of one evaluation, without controls: each takes memory, time and space in the report
 
 
@@ -78,12 +80,31 @@ class Evaluations:
 
         return self._runner.run(work, data.name, [system.name for system in chosen])
 
+    def add_ready(self) -> None:
+        """Add the report that comes with the app where there is none, once: who deletes it does not get it again."""
+        mark = self.archive.folder / READY_MARK
+        if mark.exists() or self.archive.entries() or (self.job is not None and self.job.is_under_way):
+            return
+
+        def work(progress: Progress) -> str:
+            progress(0, 0, "drawing its queries")
+            self.archive.folder.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+            benchmark = self._benchmark(Data(GALLERY), FRAMES, progress)
+            return self.archive.add(unpack(benchmark))
+
+        self._runner.run(work, "The report that comes with the app")
+
     def evaluate(self, data: Data, systems: Sequence[System], progress: Progress) -> Report:
         """Evaluate systems in this thread, and return the report without archiving it.
 
         Built-in benchmarks are cached: the world's 10,000 queries take 5 s.
         """
         reads = frozenset(self._models.card(system.model).features for system in systems)
+        benchmark = self._benchmark(data, reads, progress)
+        return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress)
+
+    def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress) -> Benchmark:
         benchmark = self._built.get(data) if reads == FRAMES else None
         if benchmark is None:
             progress(0, 0, "reading the data")
@@ -91,7 +112,7 @@ class Evaluations:
             benchmark = load_benchmark(data, *places, reads)
         if data.name in (WORLD, GALLERY):
             self._built[data] = benchmark
-        return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress)
+        return benchmark
 
     def evaluate_covr(self, data: CovrData, encoder: Encoder, progress: Progress) -> Report:
         """Evaluate pictures plus texts in this thread, and return the report without archiving it."""

@@ -13,7 +13,8 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.ui.confirmation import Confirmation
 from nt2vr.ui.evaluate.report_link import FILTERS, HARD_PAIRS, ORDERS
 from nt2vr.ui.evaluate.report_view import X, Y
-from nt2vr.ui.theme import fold, script, template
+from nt2vr.ui.theme import fold, lead, script, template
+from nt2vr.ui.web.errors import problem_place
 from nt2vr.world import WORLD
 
 POLL_S = 1.0
@@ -56,6 +57,7 @@ class FormParts:
 
     def __init__(self, systems: list[str], models: list[str], choices: list[tuple[str, str]]) -> None:
         with gr.Column(elem_id="evaluate-form") as self.column:
+            lead("Measure models", "Each answers the same queries, whose right clips are known.")
             with gr.Row(equal_height=True):
                 self.data = gr.Dropdown(
                     choices,
@@ -101,6 +103,7 @@ class FormParts:
             with gr.Row():
                 self.start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
                 self.cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)
+            self.problem = problem_place("evaluate-problem")
             self.note = gr.Markdown(visible=False, elem_id="evaluate-note")
             self.job = template("evaluate-job", {})
 
@@ -131,11 +134,31 @@ class ReportParts:
     def __init__(self) -> None:
         with gr.Column(visible=False, elem_id="evaluate-watch") as self.column:
             with gr.Row(elem_id="evaluate-buttons"):
+                self.rename = gr.Button("Rename", elem_id="evaluate-rename", size="sm", min_width=90)
                 self.delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
             self.confirm = Confirmation("evaluate", "delete", "Delete this report permanently?", "Delete")
+            with gr.Row(visible=False, elem_id="evaluate-naming", elem_classes="nt-confirm nt-naming") as self.naming:
+                self.name = gr.Textbox(
+                    placeholder="Name of this report",
+                    container=False,
+                    show_label=False,
+                    label="Name of this report",
+                    max_lines=1,
+                    elem_id="evaluate-name",
+                )
+                self.save_name = gr.Button("Save", size="sm", elem_id="evaluate-save-name")
+            self.problem = problem_place("report-problem")
             self.report = template("evaluate-report", {})
             self.chart = gr.ScatterPlot(
-                x=X, y=Y, color="system", height=300, show_label=False, visible=False, elem_id="evaluate-chart"
+                x=X,
+                y=Y,
+                x_lim=[None, 1],
+                y_lim=[None, 100],
+                color="system",
+                height=300,
+                show_label=False,
+                visible=False,
+                elem_id="evaluate-chart",
             )
             self.filters = Filters()
             label = "Breakdown: where the two systems differ by more than noise"

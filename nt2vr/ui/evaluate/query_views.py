@@ -99,7 +99,7 @@ def resolved(link: ReportLink, report: Report) -> ReportLink:
     """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report.
 
     It is the first system with the one that is best at hard pairs, controls aside; of pictures plus texts, the best
-    way without training with the fusion or the ceiling.
+    way without training with the fusion or the full caption.
     """
     names, kinds = [result.system for result in report.results], [kind for _, kind in kinds_of(report)]
     first, second, metrics = names[0], names[-1], report.metrics

@@ -13,6 +13,7 @@ from nt2vr.evaluation.measures import GROUPS, Column
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.tables import REFERENCE, REMOVALS, Line, Table, interval_of, size_of, tables_of
 from nt2vr.progress import Job
+from nt2vr.ui.evaluate.report_link import ReportLink
 from nt2vr.ui.job_view import job_view
 
 WORD = "evaluating"
@@ -57,7 +58,7 @@ def day_text(created: str) -> str:
     return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
 
 
-def report_view(report: Report, report_id: str, files: Sequence[str]) -> dict[str, Any]:
+def report_view(report: Report, report_id: str, files: Sequence[str], name: str = "") -> dict[str, Any]:
     """Show a report: its data, tables and downloads, with the meaning of each measure once."""
     tables = tables_of(report)
     columns = {column.key: column for table in tables for column in table.columns}
@@ -67,24 +68,25 @@ def report_view(report: Report, report_id: str, files: Sequence[str]) -> dict[st
         meanings = dict.fromkeys(COVR_MEANINGS if f"{REMOVALS}/R@1" in columns else COVR_MEANINGS[:1])
     return {
         "id": report_id,
-        "name": report.name,
+        "name": name or report.name,
         "created": day_text(report.created),
         "about": size_of(report),
         "remarks": list(report.source.get("remarks", ())),
         "margins": "" if report.is_covr else MARGINS,
         "meanings": [*meanings, *report.notes],
-        "tables": [_table_view(report, table) for table in tables],
+        "tables": [_table_view(report, report_id, table) for table in tables],
         "files": [{"href": f"reports/{report_id}/{file}", "name": file} for file in files],
     }
 
 
-def _table_view(report: Report, table: Table) -> dict[str, Any]:
+def _table_view(report: Report, report_id: str, table: Table) -> dict[str, Any]:
     """Lay a table out with the best value of each column marked.
 
     References do not compete; nor, with a picture plus a text, do controls, which win violations by ignoring one.
     """
     competing = [line for line in table.lines if not line.role or (line.role != REFERENCE and not report.is_covr)]
     best = {column.key: _best(competing, column) for column in table.columns}
+    kinds = {query.kind for query in report.queries}
     return {
         "groups": [{"text": group.head, "span": len(group.columns)} for group in table.groups],
         "heads": [{"text": column.head} for column in table.columns],
@@ -95,6 +97,7 @@ def _table_view(report: Report, table: Table) -> dict[str, Any]:
                 "note": line.label,
                 "cells": [
                     _cell(report, line, column, best[column.key] if line in competing else "")
+                    | {"href": _queries_of(report_id, line, column.key.partition("/")[0], kinds)}
                     for column in table.columns
                 ],
             }
@@ -102,6 +105,12 @@ def _table_view(report: Report, table: Table) -> dict[str, Any]:
         ],
         "wraps": report.is_covr,
     }
+
+
+def _queries_of(report_id: str, line: Line, kind: str, kinds: set[str]) -> str:
+    """Return the link to the queries behind a figure; of a reference, or of what no list shows alone, none."""
+    has_list = kind in kinds and line.role != REFERENCE
+    return ReportLink(report_id, second=line.name, kind=kind).address if has_list else ""
 
 
 def _best(lines: Sequence[Line], column: Column) -> str:

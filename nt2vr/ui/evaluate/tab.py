@@ -39,6 +39,7 @@ from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.results import Marked
 from nt2vr.ui.theme import QUIET, script
+from nt2vr.ui.web.errors import told_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.requests import start_covr_evaluation, start_evaluation
@@ -74,12 +75,23 @@ class EvaluateTab:
         shown = (
             opened,
             p.timer.tick(self.on_poll, [p.chosen, p.seen], outputs, queue=False, trigger_mode="once", **QUIET),
-            form.start.click(self.on_start, started, outputs, **QUIET),
+            form.start.click(told_at(form.problem, self.on_start), started, [*outputs, form.problem], **QUIET),
             form.cancel.click(self.on_cancel, p.chosen, outputs, **QUIET),
             p.new.click(self.on_new, None, outputs, **QUIET),
             p.reports.pick(self.on_pick, None, outputs, **QUIET),
             report.confirm.yes.click(self.on_delete, p.chosen, outputs, **QUIET),
         )
+        report.rename.click(None, None, report.naming, js=script("show", True))
+        left = (report.save_name.click, p.chosen.change, report.name.submit)
+        gr.on(left, None, None, report.naming, js=script("show", False))
+        gr.on(
+            (report.save_name.click, report.name.submit),
+            told_at(report.problem, self.on_rename),
+            [p.chosen, report.name],
+            [p.reports, report.report, report.problem],
+            **QUIET,
+        )
+        gr.on((p.chosen.change, form.data.change), None, None, [form.problem, report.problem], js="() => ['', '']")
         for event in shown:
             event.success(None, inputs=report.queries, js="nt2vr.followReport")
         opened.success(self.on_visit, None, visited, **QUIET).success(None, js="nt2vr.showPlace")
@@ -91,7 +103,7 @@ class EvaluateTab:
         for changed in filters.inputs:
             changed.input(None, [address, *filters.inputs], address, js=filtered)
         address.change(self.on_address, address, [*moving, filters.cue], trigger_mode="always_last", **QUIET)
-        for each in (report.queries, report.review):
+        for each in (report.report, report.queries, report.review):
             each.show(None, None, address, js="nt2vr.here")
         noted = report.review.note(  # a tag, then a note: none may be dropped while the other is being saved
             self.on_note, None, [report.report, filters.tag], trigger_mode="multiple", **QUIET
@@ -143,6 +155,7 @@ class EvaluateTab:
 
     def on_select(self, address: str, chosen: str | None, request: gr.Request) -> Updates:
         """Show the place that the address names, otherwise the one that was shown last."""
+        self._evaluations.add_ready()
         asked = ReportLink.read(address) if "=" in address else None
         return self._show(asked or (None if chosen is None else ReportLink.read(chosen)), request)
 
@@ -182,6 +195,13 @@ class EvaluateTab:
     def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Open a report of the list, or the evaluation under way (which may have a report by now)."""
         return self._show(ReportLink(event_value(event, "id", str) or self._last_report()), request)
+
+    def on_rename(self, chosen: str | None, name: str, request: gr.Request) -> Updates:
+        self._permissions.check("review", request)
+        report_id, tell = _report_of(chosen), self._permissions.teller(request)
+        self._archive.rename(report_id, name)
+        listed = reports_view(self._archive.entries(), report_id, self._evaluations.job, tell)
+        return {self._parts.reports: listed, self._parts.report.report: self._report_view(report_id)}
 
     def on_delete(self, chosen: str | None, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)
@@ -282,7 +302,8 @@ class EvaluateTab:
         }
 
     def _report_view(self, report_id: str) -> dict[str, Any]:
-        return report_view(self._archive.load(report_id), report_id, self._archive.files(report_id))
+        name = next(entry.name for entry in self._archive.entries() if entry.report_id == report_id)
+        return report_view(self._archive.load(report_id), report_id, self._archive.files(report_id), name)
 
     def on_breakdown(self, shown: dict[str, Any], listed: dict[str, Any], key: str) -> list[Any]:
         """Break the chosen metric down by negation word, or another one if the two systems have not both."""

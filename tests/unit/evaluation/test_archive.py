@@ -51,6 +51,19 @@ def test_downloads_are_written_with_one_column_of_ranks_per_system(archive: Arch
     }
 
 
+def test_a_report_keeps_the_name_that_it_was_given_until_that_is_taken_away(archive: Archive) -> None:
+    report_id = archive.add(report_of(System("words")))
+    first = archive.entries()[0].name
+    archive.rename(report_id, " Mine ")
+    archive.add(report_of(System("words")))  # repeated
+    (entry,) = archive.entries()
+    assert (entry.report_id, entry.name) == (report_id, "Mine")
+    with pytest.raises(ConfigError, match="at most 80"):
+        archive.rename(report_id, "x" * 81)
+    archive.rename(report_id, "")
+    assert archive.entries()[0].name == first
+
+
 def test_repeating_an_evaluation_replaces_its_report_only(archive: Archive) -> None:
     first = archive.add(report_of(System("words")))
     assert archive.add(report_of(System("words"))) == first

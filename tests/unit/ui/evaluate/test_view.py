@@ -49,11 +49,12 @@ def test_controls_and_systems_have_different_roles(report: Report) -> None:
 
 def test_the_table_has_the_reports_values_and_marks_the_best_of_each_column(report: Report) -> None:
     view = report_view(report, "id", ())
-    assert cells(view, 0, FIRST)["Composed R@1"] == {"text": "0.0", "best": False}
-    assert cells(view, 0, SECOND)["Composed R@1"] == {"text": "100.0", "best": True}
+    behind = f"?report=id&second={FIRST}&order=improved&kind=composed"
+    assert cells(view, 0, FIRST)["Composed R@1"] == {"text": "0.0", "best": False, "href": behind}
+    assert cells(view, 0, SECOND)["Composed R@1"]["text"] == "100.0" and cells(view, 0, SECOND)["Composed R@1"]["best"]
     assert cells(view, 0, FIRST)["Original MIR"]["best"] is False  # all systems the same: no contest
     assert cells(view, 0, SECOND)["Original MIR"]["text"] == "–"
-    assert cells(view, 0, "oracle")["Original MIR"] == {"text": "0.875", "best": False}
+    assert cells(view, 0, "oracle")["Original MIR"] == {"text": "0.875", "best": False, "href": ""}
     violations = {name: cells(view, 1, name)["not B violations@10"] for name in (FIRST, SECOND)}
     assert [each["text"] for each in violations.values()] == ["50.0", "50.0"]  # of four videos all are among ten
 
