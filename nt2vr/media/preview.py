@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import MediaError
 from nt2vr.files import atomic_write, is_disk_full
 from nt2vr.media.picture import write_jpeg
-from nt2vr.media.video import FORMATS, Screen
+from nt2vr.media.video import DATED_BY_DECODING, FORMATS, Screen
 
 LIMITS = (224, 640)  # pixels of the short and the long side
 FPS = 12
@@ -45,7 +45,7 @@ def write_preview(path: Path, start: float, end: float | None, poster: Path, pre
 def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
     """Cut a clip out, with its sound, from the keyframe before `start` on; nothing is encoded anew where that works.
 
-    Where its packets cannot be copied (an AVI's may have no timestamps), it is encoded as a silent WebM.
+    Where its packets cannot be copied (an AVI's may have wrong times), it is encoded as a silent WebM.
     """
     try:
         try:
@@ -61,7 +61,7 @@ def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
     options = {"format_whitelist": FORMATS, "protocol_whitelist": "file"}
     with av.open(str(path), options=options) as source, av.open(str(moment), "w") as cut:
         film = source.streams.best("video")
-        if film is None:
+        if film is None or (source.format.name == "avi" and film.codec_context.name in DATED_BY_DECODING):
             raise ValueError
         streams = [film, *source.streams.audio[:1]]
         copies = {each.index: cut.add_stream_from_template(each) for each in streams}
