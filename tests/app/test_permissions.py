@@ -41,6 +41,8 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("library-remove-now", "click"): ("delete runs, reports and libraries", "none"),
     ("evaluate-start", "click"): ("name files of this machine", "/etc"),
     ("evaluate-delete-now", "click"): ("delete runs, reports and libraries", "none"),
+    ("evaluate-save-name", "click"): ("write notes on reports", "none"),
+    ("evaluate-name", "submit"): ("write notes on reports", "none"),
     ("review", "note"): ("write notes on reports", None),
     ("train-start", "click"): ("train models", None),
     ("train-stop", "click"): ("train models", "none"),
@@ -68,7 +70,7 @@ OPEN_TARGETS = (
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
     *("evaluate-report", "evaluate-measure", "review"),
-    *("train-preset", "train-new", "train-runs", "train-delete", "train-keep", "train-beside"),
+    *("train-preset", "train-presets", "train-new", "train-runs", "train-delete", "train-keep", "train-beside"),
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
     *("on_load", "on_visit", "on_search", "on_open", "on_opened", "on_poll", "on_indexing", "on_tick", "lambda"),
