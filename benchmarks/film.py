@@ -18,7 +18,7 @@ from benchmarks.harness import arguments, running_app
 from nt2vr.errors import ConfigError
 
 PICTURE = Path(__file__).parents[1] / "docs" / "not.gif"
-WITH, WITHOUT = "a street without cars", "a street with cars"
+WITH, WITHOUT = "a person without a dog", "a person with a dog"
 SIZE = ViewportSize(width=1280, height=620)
 WIDTH = 800  # pixels of the picture
 COLOURS = 96

@@ -1,8 +1,8 @@
 """Make the recorded training that the page replays, assets/recording.json: `python -m benchmarks.recording`.
 
 Trains the preset `stage` in an empty data folder, or takes a finished run (`--run FOLDER`); asks its base and each of
-its epochs the page's examples in the built-in gallery, and stores the first eight clips of each. To be run again
-whenever the gallery, CLIP or the preset changes.
+its epochs the page's first query and its examples in the built-in gallery, and stores the first eight clips of each.
+To be run again whenever the gallery, CLIP, the preset or one of these queries changes.
 """
 
 from collections.abc import Iterator
@@ -20,12 +20,14 @@ from nt2vr.search.epochs import Found, Recording
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import ASSETS, prepare_environment
 from nt2vr.ui.search.examples import EXAMPLES
+from nt2vr.ui.search.state import DEFAULT_QUERY
 from trainer.config import PRESETS, load_config
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder
 
 PRESET = "stage"
 K = 8
+QUERIES = (DEFAULT_QUERY, *EXAMPLES)
 MEASURE = "composed/hard_pairs"
 
 
@@ -49,14 +51,14 @@ def recorded(run: RunFolder) -> Recording:
     base, start_s = cards[0].base, run.config.stat().st_mtime
     names = [base, *(f"{run.path.name} · epoch {epoch}" for epoch in epochs)]
     with app_searcher(run.path.parent) as searcher:
-        found = [[_found(searcher, text, name) for text in EXAMPLES] for name in names]  # each model is loaded once
+        found = [[_found(searcher, text, name) for text in QUERIES] for name in names]  # each model is loaded once
     return Recording(
         base,
         PRESET,
         cards[-1].created[:10],
         [0, *(round(datetime.fromisoformat(card.created).timestamp() - start_s) for card in cards)],
         [round(value, 1) for value in (before, *(measured[epoch] for epoch in epochs))],
-        dict(zip(EXAMPLES, map(list, zip(*found, strict=True)), strict=True)),
+        dict(zip(QUERIES, map(list, zip(*found, strict=True)), strict=True)),
     )
 
 

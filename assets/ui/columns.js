@@ -40,15 +40,27 @@ let players = [];
 const seat = () => {
   const free = players.filter((player) => !player.isConnected);
   players = [...element.querySelectorAll(".nt-player")].map((place) => {
-    const { src, poster } = place.dataset;
-    if (place.firstChild?.getAttribute("src") === src) return place.firstChild;
+    const { src, poster, boxes } = place.dataset;
+    const isHere = place.firstChild?.getAttribute("src") === src;
     const kept = free.findIndex((player) => player.getAttribute("src") === src);
-    const player = kept < 0 ? Object.assign(document.createElement("video"), WITH, { poster, src }) : free.splice(kept, 1)[0];
-    place.replaceChildren(player);
-    if (!isStill.matches) player.play().catch(() => {}); // left at once, or forbidden
+    const player = isHere ? place.firstChild : kept < 0 ? Object.assign(document.createElement("video"), WITH, { poster, src }) : free.splice(kept, 1)[0];
+    if (!isHere) place.replaceChildren(player);
+    nt2vr.showBoxes(player, boxes);
+    if (!isHere && !isStill.matches) player.play().catch(() => {}); // left at once, or forbidden
     return player;
   });
 };
+// A clip that is pointed at is marked in every column, which else tell its rank there.
+const light = (clip) => {
+  for (const column of element.querySelectorAll("[data-column]")) {
+    const rank = clip && !column.contains(clip) && JSON.parse(clip.dataset.ranks || "{}")[column.dataset.column];
+    column.querySelector(".nt-there").textContent = rank ? `that clip: #${rank}` : "";
+    for (const tile of column.querySelectorAll(".nt-clip")) tile.classList.toggle("nt-lit", Boolean(rank) && tile.dataset.id === clip.dataset.id);
+  }
+};
+for (const type of ["mouseover", "focusin"]) element.addEventListener(type, ({ target }) => light(target.closest(".nt-clip")));
+element.addEventListener("mouseleave", () => light());
+watch("value", () => light());
 // A column that shows the first one's clips is a line above the others, until it is asked for; what learns never is, nor is any
 // on narrow pages, where columns scroll sideways.
 const unfolded = new Set();
@@ -101,6 +113,10 @@ element.addEventListener("keydown", (event) => {
 });
 
 watch("value", () => document.dispatchEvent(new Event("nt-answered")));
+// Gradio names the buttons that remove a system by their numbers.
+watch("value", () => document.querySelectorAll("#systems .token-remove").forEach((button) => {
+  button.title = `Remove ${button.previousElementSibling.textContent.trim()}`;
+}));
 
 // With reduced motion, clips play only while hovered.
 const hover = (does) => ({ target }) => { if (isStill.matches && target.tagName === "VIDEO") does(target); };

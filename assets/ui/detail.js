@@ -41,6 +41,15 @@ element.addEventListener("loadedmetadata", (event) => {
   const { at } = event.target.dataset;
   if (at) event.target.currentTime = at * event.target.duration;
 }, true);
+// The clip itself is its only control: those of browsers would cover what it shows.
+element.addEventListener("click", ({ target }) => {
+  if (!target.matches(".nt-large video")) return;
+  if (target.paused) target.play().catch(() => {}); else target.pause();
+});
+watch("value", () => {
+  const video = element.querySelector(".nt-large video");
+  if (video) nt2vr.showBoxes(video, video.dataset.boxes);
+});
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 watch("value", () => {
   const dialog = element.querySelector("dialog");

@@ -1,6 +1,6 @@
 // Columns of models that learn hold a frame per epoch; a slider and a button go through them.
 const REST_MS = 400; // until the server, too, takes the epoch that the slider stays at
-const PLAY_MS = 20000; // from the first epoch to the last
+const [PLAY_MS, RECORDED_MS, LAST_MS] = [20000, 10000, 2500]; // from the first epoch to the last; a recorded run plays again then
 const LEAST_MS = 500; // until epochs that the server is still searching are asked for
 let resting; // timer of the slider
 let playing; // timer of the next frame
@@ -34,7 +34,9 @@ const play = (id, to = 0) => {
   if (!run) return;
   if (!to) fetchClips(run);
   moved = { id, to };
-  if (to < run.last) playing = setTimeout(() => play(id, to + 1), PLAY_MS / run.frames.length);
+  const repeats = run.recorded && !isStill.matches;
+  if (to < run.last) playing = setTimeout(() => play(id, to + 1), (run.recorded ? RECORDED_MS : PLAY_MS) / run.frames.length);
+  else if (repeats) playing = setTimeout(() => play(id), LAST_MS);
   else rest(id, to);
   turn(id, to);
 };

@@ -11,7 +11,7 @@ const fly = (column, before) => {
     const was = before.get(clip.dataset.id);
     const frames = was
       ? { transform: [`translate(${was.left - clip.offsetLeft}px, ${was.top - clip.offsetTop}px)`, "none"] }
-      : { opacity: [0, 1] };
+      : { opacity: [0.3, 1] };
     if (!was || was.left !== clip.offsetLeft || was.top !== clip.offsetTop) {
       clip.animate(frames, { duration: MOVE_MS, easing: "ease-in-out" });
     }

@@ -114,15 +114,22 @@ class Searcher:
         self.status = "starting"
         self.is_ready = False
 
-    def system_names(self, also: Sequence[str] = ()) -> list[str]:
+    def system_names(self, also: Sequence[str] = (), folds: bool = False) -> list[str]:
         """List every model with every strategy, but single epochs of a run only plain, to keep the list short.
 
         Names from a link or a report, such as "CLIP anchored λ 1.9", are appended if they are of known models.
+
+        Args:
+            folds: whether a run is one name, unless `also` has one of its.
         """
         offered = list[str]()
         for model, entry in self.models.entries().items():
+            run = model.partition(" · ")[0] if entry.kind in ("run", "epoch") else ""
+            is_folded = folds and run and not any(name.startswith(run) for name in also[:MAX_SYSTEMS])
+            if is_folded and entry.kind == "epoch":
+                continue
             offered.append(model)
-            if entry.kind not in ("epoch", "embeddings"):
+            if entry.kind not in ("epoch", "embeddings") and not is_folded:
                 offered += [
                     System(model, name, strength).name
                     for name, strategy in STRATEGIES.items()

@@ -263,6 +263,36 @@ def scene_of(video: Video) -> Scene | None:
         return None
 
 
+class Sight(NamedTuple):
+    """What is to be seen of a scene: a figure, by its number, or a thing that it has; when, as fractions."""
+
+    figure: int
+    thing: str = ""
+    colour: str = ""
+    start: float = 0.0
+    end: float = 1.0
+
+
+def unwanted_in(query: Query, scene: Scene) -> tuple[Sight, ...]:
+    """List what a scene shows of the unwanted parts; its backdrop is left out."""
+    claims = [part.claim for part in read_query(query).unwanted if part.claim and part.shown_in(scene)]
+    whos = [who for claim in claims for who in claim.whos]
+    found = []
+    for number, figure in enumerate(scene.figures):
+        had = [
+            Sight(number, name, deed.colour if name == deed.object else "", deed.start, deed.end)
+            for deed in figure.deeds
+            for name in (deed.object, deed.kind.shows)
+            if isinstance(name, str) and name
+        ]
+        for who in whos:
+            if who.fits(figure, scene.figures):
+                acts = [deed for deed in figure.doings if any(act.fits(deed, scene.figures) for act in who.acts)]
+                found += [Sight(number, start=deed.start, end=deed.end) for deed in acts] or [Sight(number)]
+            found += [sight for sight in had if who.fits(Figure(sight.thing, sight.colour), scene.figures)]
+    return tuple(dict.fromkeys(found))
+
+
 def judge_video(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
     """Judge a video of the built-in world, optionally next to a reference from it; None for any other video."""
     scene, before = scene_of(video), scene_of(reference) if reference else None

@@ -32,7 +32,7 @@ def test_a_talk_by_keyboard(page: Page) -> None:
     keys.press("2")
     expect(page.locator(".nt-column:visible")).to_have_count(3)
     keys.press("ArrowRight")
-    expect(page.locator(".nt-sum")).to_have_text(["2 of 8 right, 6 show it", "8 of 8 right, 0 show it"])
+    expect(page.locator(".nt-sum")).to_have_text(["0 of 8 right, 8 show it", "8 of 8 right, 0 show it"])
     assert sentence.evaluate("each => parseFloat(getComputedStyle(each).fontSize)") >= 48
     expect(page.locator(".nt-scope")).to_have_css("text-decoration-line", "line-through")
     page.wait_for_function(f"{CLIP_BOTTOM} <= innerHeight && {CLIP_BOTTOM} > innerHeight - 80")

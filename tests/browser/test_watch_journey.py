@@ -1,6 +1,7 @@
 """What a person sees of a run that learns; the test holds the trainer's lock and copies checkpoints."""
 
 import os
+import re
 import shutil
 
 import pytest
@@ -92,16 +93,14 @@ def test_watch_a_run_learn_and_go_back_through_its_epochs(page: Page, running_ap
 @pytest.mark.slow
 def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_is_recorded(page: Page) -> None:
     follow(page, "?systems=CLIP-bnl&k=4&q=a+dog")
-    page.get_by_role("button", name="replay a training").click()
+    page.get_by_role("button", name="replay “a person without a dog”").click()
     column = page.locator("[data-run]")
-    expect(page.locator("#query textarea")).to_have_value("a dog but no cat")
-    expect(column.locator("h3")).to_have_text("CLIP, learning· epoch 1")  # it plays
+    expect(page.locator("#query textarea")).to_have_value("a person without a dog")
+    expect(column.locator("h3")).to_have_text(re.compile(r"CLIP, learning· epoch \d"))  # it plays
     expect(column).to_contain_text("recorded 2")
     assert "replay=1" in page.url
-    column.get_by_role("button", name="stop").click()
-    slider = page.get_by_role("slider", name="epoch")
-    slider.press("End")
-    expect(column.locator(".nt-counts")).to_contain_text("8 of 8 show “cat” → ")
+    page.get_by_role("slider", name="epoch").press("End")
+    expect(column.locator(".nt-counts")).to_contain_text("8 of 8 show “a dog” → ")
     expect(column.locator(".nt-clip")).to_have_count(8)
     submit(page, "a cat, no dog")  # has not been recorded
     expect(column).to_have_count(0)

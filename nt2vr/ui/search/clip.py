@@ -22,9 +22,10 @@ from nt2vr.search.references import Reference
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.why import Part, Why, Word, explain, scored_backwards
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.results import MARKS, clock, short_name, times_text
+from nt2vr.ui.search.results import MARKS, boxes_text, clock, short_name, times_text
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
+from nt2vr.world.evidence import evidence
 
 ALIKE = 2e-4  # difference of two scores that is due to rounding
 SLACK_S = 0.5  # that a preview may be shorter than its clip before its frames are shown at wrong places
@@ -76,7 +77,7 @@ def backwards_view(view: Mapping[str, Any], seen: Sequence[Seen], scores: Sequen
         text = "unknown" if change is None else f"{score:.3f} ({change:+.3f})" if abs(change) > ALIKE else "unchanged"
         rows.append({**row, "backwards": text})
         blind += [row["name"]] if text == "unchanged" else []
-    told = f"{', '.join(blind)}: nothing changes, as frames are pooled without regard to their order, like a mean."
+    told = f"{', '.join(blind)}: nothing changes, because frames are pooled without regard to their order."
     return {**view, "pressed": "true", "seen": rows, "order": told if blind else "The order of frames counts."}
 
 
@@ -395,4 +396,6 @@ class ClipPanel:
         verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)
         film = film_view(answer, video, searcher.gallery.videos)
         tells = self.permissions.may("paths", request) and not self.permissions.space_owner
-        return detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells)
+        boxes = boxes_text(evidence(answer.query, video) if verdict == "violation" and not answer.judged_by else ())
+        view = detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells)
+        return {**view, "boxes": boxes}

@@ -25,6 +25,7 @@ from nt2vr.search.searcher import DEFAULT_K
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS
 from nt2vr.search.systems import System
 from nt2vr.ui.search.state import SearchState, write_parts
+from nt2vr.world.evidence import Boxes, evidence
 from nt2vr.world.offers import FEW, Offers
 from nt2vr.world.scenes import Scene
 from nt2vr.world.verdicts import missing, read_query, unknown_words
@@ -38,7 +39,7 @@ BY_CAPTIONS = (
 )
 NO_GOOD_MATCH = "No good match: the best score is below what matching clips usually get."
 ABOUT = {  # what the built-in models were taught
-    "CLIP": "captions alone",
+    "CLIP": "captions only",
     "CLIP-bnl": "the paper's loss",
     "CLIP-con": "CoN-CLIP's loss",
     "CLIP-neg": "taught negation",
@@ -102,6 +103,7 @@ def columns_view(
     verdicts = {hit.verdict for ranking in answer.rankings for hit in ranking.hits}
     judged, complete = bool(verdicts - {None}), None not in verdicts
     badges = [_badge(ranking, answer, complete) if judged else {} for ranking in answer.rankings]
+    lines = [_told(each, answer, video_of, other if answer.denied else None) for each in answer.rankings]
 
     def clip(hit: Hit, ranking: Ranking) -> dict[str, Any]:
         video, verdict = video_of(hit.video_id), hit.verdict or ""
@@ -117,6 +119,16 @@ def columns_view(
             "mark": MARKS.get(verdict, ""),
             "mark_meaning": MARK_MEANINGS.get(verdict, "") + (f"; shows {listed(*lacks)}" if lacks else ""),
             "lacks": lacks[0] if lacks and verdict == "violation" else "",
+            "boxes": boxes_text(
+                evidence(answer.query, video) if verdict == "violation" and not answer.judged_by else ()
+            ),
+            "ranks": json.dumps(
+                {
+                    short_name(each.system.name): each.ranks[hit.video_id]
+                    for each in answer.rankings
+                    if hit.video_id in each.ranks
+                }
+            ),
             "judged": hit.video_id in marked.video_ids,
             **_movement(hit, answer.rankings[0], ranking),
             "spoken": ", ".join([f"Rank {hit.rank}", *([SPOKEN[verdict]] if verdict else []), *lacks]),
@@ -135,16 +147,22 @@ def columns_view(
                 "twin": twin,
                 "badge": badge,
                 "line": _line(ranking, answer, complete) if judged else {},
+                "told": told,
                 "stayed": f"{_stayed(ranking, other)} of {len(ranking.hits)} clips stayed"
                 if other and ranking.hits
                 else "",
                 "note": " ".join(notes(ranking, answer, judged)),
                 "hits": [clip(hit, ranking) for hit in ranking.hits],
             }
-            for ranking, badge, twin in zip(answer.rankings, badges, _twins(answer.rankings), strict=True)
+            for ranking, badge, twin, told in zip(answer.rankings, badges, _twins(answer.rankings), lines, strict=True)
         ],
         "said": " ".join(map(_spoken, answer.rankings, badges)),
     }
+
+
+def boxes_text(found: Sequence[Boxes]) -> str:
+    """Write boxes for the browser; empty if there are none."""
+    return json.dumps(found, separators=(",", ":")) if found else ""
 
 
 def _twins(rankings: Sequence[Ranking]) -> list[str]:
@@ -153,7 +171,9 @@ def _twins(rankings: Sequence[Ranking]) -> list[str]:
     alike = [0, *(len(first & each) for each in others)]
     found = [count >= DEFAULT_K - 1 for count in alike]
     name = short_name(rankings[0].system.name)
-    told = [f"{count} of {DEFAULT_K} clips as {name}" * folds for count, folds in zip(alike, found, strict=True)]
+    told = [
+        f"shares {count} of {DEFAULT_K} clips with {name}" * folds for count, folds in zip(alike, found, strict=True)
+    ]
     return told if found.count(False) > 1 else [""] * len(rankings)
 
 
@@ -175,35 +195,41 @@ def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
     Only violations are known where a word of the query is unknown: verdicts are not `complete`.
     """
     total, right, violations = len(ranking.hits), ranking.counts["right"], ranking.counts["violation"]
+    negated = bool(answer.query.unwanted or answer.query.others)
     if not total:
         return {}
-    kind = "bad" if violations else "neutral"
+    kind = _kind(total - violations, total) if violations else "neutral"
     if not complete and not answer.judged_by:
-        if not violations and not read_query(answer.query).is_known:
+        if not negated or (not violations and not read_query(answer.query).is_known):
             return {}
         return {"kind": kind, "text": f"{violations} of {total} violate", "brief": f"{violations} violate", "more": ""}
     if not answer.judged_by:
-        kind = "good" if right * 2 >= total else "bad"
-    negated = bool(answer.query.unwanted or answer.query.others)
+        kind = _kind(right, total)
     return {
         "kind": kind,
         "text": f"{right} of {total} right{f' by {answer.judged_by}' if answer.judged_by else ''}",
         "brief": f"{right}/{total}",
         "more": f"{violations} violate" if negated else "",
-        "worse": negated and violations > 0,
+        "worse": kind if negated and violations else "",
     }
 
 
+def _kind(right: int, total: int) -> str:
+    """Grade a share of clips by a colour: green from three quarters, red below half."""
+    return "good" if 4 * right >= 3 * total else "fair" if 2 * right >= total else "bad"
+
+
 def _line(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, str]:
-    """Sum a column up for the stage, with the same numbers for every system; green only above half."""
+    """Sum a column up for the stage, with the same numbers for every system."""
     right, violations, total = ranking.counts["right"], ranking.counts["violation"], len(ranking.hits)
     if not total:
         return {"kind": "bad", "text": "nothing left to search for"}
     if not (complete or violations):
         return {}
-    show = f"{violations} show it" if complete else f"{violations} of {total} show it"
+    number = f"{violations}" if complete else f"{violations} of {total}"
+    show = f"{number} {'shows' if violations == 1 else 'show'} it"
     texts = [f"{right} of {total} right"] * complete + [show] * bool(answer.query.unwanted)
-    return {"kind": "good" if complete and right * 2 > total else "bad", "text": ", ".join(texts)}
+    return {"kind": _kind(right if complete else total - violations, total), "text": ", ".join(texts)}
 
 
 def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
@@ -233,11 +259,11 @@ def _stayed(ranking: Ranking, other: Answer) -> int:
 
 def _flipped(ranking: Ranking, other: Answer) -> dict[str, str]:
     """Say what taking the negation away changed; that nothing did is what a model gets wrong."""
-    name, total, stayed = short_name(ranking.system.name), len(ranking.hits), _stayed(ranking, other)
+    total, stayed = len(ranking.hits), _stayed(ranking, other)
     if stayed == total:
-        return {"kind": "bad", "text": f"{name} gives the same {counted(total, 'clip')}."}
+        return {"kind": "bad", "text": f"gives the same {counted(total, 'clip')}."}
     changed = f"all {total}" if not stayed else f"{total - stayed} of {total}"
-    return {"kind": "good" if 2 * stayed < total else "bad", "text": f"{name} changes {changed}."}
+    return {"kind": _kind(total - stayed, total), "text": f"changes {changed}."}
 
 
 def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
@@ -299,8 +325,8 @@ def understood_view(
     state: SearchState,
     parsed: Query,
     picture: str = "",
-    video_of: Callable[[str], Video] | None = None,
-    other: Answer | None = None,
+    is_world: bool = False,
+    lines: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
     """Show how a query was understood, and in words what came of it.
 
@@ -309,8 +335,8 @@ def understood_view(
         state: of the search, for the address.
         parsed: the query before the person corrected it.
         picture: remark about the reference picture.
-        video_of: returns a clip of the built-in world; None in other galleries.
-        other: the answer with the negation, if `answer` is that without.
+        is_world: whether the clips are those of the built-in world.
+        lines: what came of it, see `headline`.
     """
     query = answer.denied or answer.query
     is_corrected = part_texts(query) != part_texts(parsed)
@@ -323,8 +349,8 @@ def understood_view(
         "flipped": bool(state.flip),
         "said": said,
         "cued": any("cue" in each for each in said),
-        "told": told(answer, video_of, other if answer.denied else None),
-        **(unknown_view(query) if video_of else {}),
+        "told": list(lines),
+        **(unknown_view(query) if is_world else {}),
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
         "link": state.link,
     }
@@ -366,56 +392,51 @@ def _with_word(text: str, word: str, other: str) -> str:
     )
 
 
-def told(
-    answer: Answer, video_of: Callable[[str], Video] | None = None, other: Answer | None = None
-) -> list[dict[str, str]]:
-    """Say what the first and the last system made of a query, each with a `kind`: "good" or "bad".
+def headline(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Say what the first and the last column made of a query, each with a `kind`; none of what is learning."""
+    found = [each for each in columns if "run" not in each]
+    ends = (*found[:1], *found[1:][-1:])
+    return [{**each["told"], "text": f"{each['system']} {each['told']['text']}"} for each in ends if each["told"]]
 
-    It is by verdicts, or by what changed since the `other` answer, with the negation.
+
+def _told(ranking: Ranking, answer: Answer, video_of: Callable[[str], Video], other: Answer | None) -> dict[str, str]:
+    """Say what a system made of a query, by verdicts, or by what changed since the `other` answer, with the negation.
+
+    Nothing where these say nothing.
     """
-    rankings = (*answer.rankings[:1], *answer.rankings[1:][-1:])
+    if not ranking.hits:
+        return {}
     if other:
-        return [_flipped(ranking, other) for ranking in rankings if ranking.hits]
-    if not answer.has_verdicts:
-        return []
-    return [found for ranking in rankings if ranking.hits and (found := _told_of(ranking, answer, video_of))]
-
-
-def _told_of(ranking: Ranking, answer: Answer, video_of: Callable[[str], Video] | None) -> dict[str, str]:
+        return _flipped(ranking, other)
     unwanted, by = answer.query.unwanted, f" by {answer.judged_by}" if answer.judged_by else ""
-    name, total = short_name(ranking.system.name), len(ranking.hits)
+    total = len(ranking.hits)
     right, violations, misses = (ranking.counts[verdict] for verdict in ("right", "violation", "miss"))
     is_complete = right + misses + violations == total
-    lost = _lost(ranking, answer.query, video_of) if by or is_complete else ""
+    lost, kind = _lost(ranking, answer.query, video_of) if by or is_complete else "", _kind(right, total)
+    if not answer.has_verdicts or (not unwanted and not by and not is_complete):
+        return {}
     if not unwanted:
-        if not by and not is_complete:
-            return {}
-        return {
-            "kind": "good" if 2 * right >= total else "bad",
-            "text": f"{name} is right in {right} of {total}{by}{lost}.",
-        }
+        return {"kind": kind, "text": f"is right in {right} of {total}{by}{f'; {lost}' * bool(lost)}."}
     if violations:
         shows = "shows it" if len(unwanted) == 1 else "shows some of it"
-        return {"kind": "bad", "text": f"{name} {shows} anyway, in {violations} of {total}{by}{lost}."}
+        text = f"{shows} anyway, in {violations} of {total}{by}{f'; {lost}' * bool(lost)}."
+        return {"kind": "bad" if 2 * violations > total else "fair", "text": text}
     if not by and not (right and is_complete and read_query(answer.query).is_known):
-        return {"kind": "bad", "text": f"{name}: {lost.removeprefix('; ')}."} if lost else {}
-    return {"kind": "good", "text": f"{name} leaves it out{by}{lost}."}
+        return {"kind": "bad", "text": f"misses what is wanted: {lost}."} if lost else {}
+    return {"kind": kind, "text": f"leaves it out{by}{f', but {lost}' * bool(lost)}."}
 
 
-def _lost(ranking: Ranking, query: Query, video_of: Callable[[str], Video] | None) -> str:
-    """Count the clips that lack what is wanted, and name what most of them lack: "; 7 of 8 show no pizza"."""
+def _lost(ranking: Ranking, query: Query, video_of: Callable[[str], Video]) -> str:
+    """Count the clips that lack what is wanted, and name what most of them lack: "7 of 8 show no pizza"."""
     total, misses = len(ranking.hits), ranking.counts["miss"]
-    if video_of:
-        judged = [hit for hit in ranking.hits if hit.verdict in ("miss", "violation")]
-        lacks = [missing(query, video_of(hit.video_id)) for hit in judged]
-        misses += sum(bool(each) for each, hit in zip(lacks, judged, strict=True) if hit.verdict == "violation")
-        most = Counter(chain.from_iterable(lacks)).most_common(1)
-        if most:
-            (what, count), *_ = most
-            one, many = ("is", "are") if what.startswith("not ") else ("shows", "show")
-            number = f"{misses} of {total} miss the rest: {count}" if count < misses else f"{count} of {total}"
-            return f"; {number} {one if count == 1 else many} {what}"
-    return f"; {misses} of {total} miss the rest" if misses else ""
+    judged = [hit for hit in ranking.hits if hit.verdict in ("miss", "violation")]
+    lacks = [missing(query, video_of(hit.video_id)) for hit in judged]
+    misses += sum(bool(each) for each, hit in zip(lacks, judged, strict=True) if hit.verdict == "violation")
+    for what, count in Counter(chain.from_iterable(lacks)).most_common(1):
+        one, many = ("is", "are") if what.startswith("not ") else ("shows", "show")
+        number = f"{misses} of {total} miss the rest: {count}" if count < misses else f"{count} of {total}"
+        return f"{number} {one if count == 1 else many} {what}"
+    return f"{misses} of {total} miss the rest" if misses else ""
 
 
 def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]:
@@ -490,8 +511,8 @@ def offers_view(answer: Answer, videos: tuple[Video, ...]) -> dict[str, Any]:
         return {}
     if not (near := offers.near(query)) and (found is None or any(word.near for word in unknown_words(answer.query))):
         return {}
-    few = "no clip fits for sure" if found is None else "one clip fits" if found else "no clip fits"
-    return {"offers": near, "few": f"{few}; try" if near else few}
+    few = "No clip clearly fits." if found is None else "Only one clip fits." if found else "No clip fits."
+    return {"offers": near, "few": f"{few} Try" if near else few}
 
 
 @lru_cache(maxsize=4)

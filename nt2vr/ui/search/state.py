@@ -15,7 +15,7 @@ from nt2vr.search.strategies import STRENGTHS
 # options of events that search: as many run at a time as searches do
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
-DEFAULT_QUERY = "a street without cars"
+DEFAULT_QUERY = "a person without a dog"
 K_CHOICES = (4, 6, 8, 12, 16, 24)  # with four columns of 24 about a hundred clips: more playing at once tires a laptop
 MAX_COLUMNS = 4
 WORDS = {strategy: strength.word for strategy, strength in STRENGTHS.items()}
@@ -114,7 +114,7 @@ class SearchState:
         shown = known[:MAX_COLUMNS] or [name for name in default if name in names]
         reasons = (
             ([name for name in self.systems if name not in names], "there is no such system here."),
-            (known[MAX_COLUMNS:], f"at most {MAX_COLUMNS} systems fit side by side."),
+            (known[MAX_COLUMNS:], f"at most {MAX_COLUMNS} columns fit side by side."),
         )
         said = (
             f"{', '.join(map(quoted, left[:MAX_COLUMNS]))}{' and others' * (len(left) > MAX_COLUMNS)} "

@@ -33,6 +33,7 @@ from nt2vr.ui.search.results import (
     Marked,
     columns_view,
     downloads,
+    headline,
     offers_view,
     part_texts,
     parts_view,
@@ -113,7 +114,7 @@ class Controls:
                 scale=0,
                 **bare,
             )
-            example = "What clips should show, and what not: a man playing the guitar and not singing"
+            example = "Describe what clips should show, and what not: a man playing the guitar and not singing"
             self.query = gr.Textbox(
                 start.q,
                 label="Query",
@@ -134,7 +135,7 @@ class Controls:
             self.examples = template("examples", examples_view(galleries.built_in))
             self.picture_examples = lay_out_picture_examples(galleries.built_in, media)
             self.systems = gr.Dropdown(
-                system_choices(galleries.built_in.system_names()),
+                system_choices(galleries.built_in.system_names(folds=True)),
                 value=list(start.systems),
                 multiselect=True,
                 max_choices=MAX_COLUMNS,
@@ -291,7 +292,7 @@ class SearchTab:
         r.detail.backwards(panel.on_backwards, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
         c.systems.focus(  # new models and libraries appear without a restart
-            lambda chosen: gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen))),
+            lambda chosen: gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen, folds=True))),
             c.systems,
             c.systems,
             queue=False,
@@ -330,7 +331,7 @@ class SearchTab:
         searcher = self.galleries.searcher(gallery)
         query = own_examples(searcher.gallery)[0] if gallery and "q" not in link else DEFAULT_QUERY
         state = SearchState.of_link({**link, "gallery": gallery}, query)
-        names = self.galleries.built_in.system_names(state.systems)
+        names = self.galleries.built_in.system_names(state.systems, folds=True)
         state, dropped = state.shown_of(names, self.galleries.default_systems(gallery))
         if dropped:
             warn(ConfigError(dropped))
@@ -359,20 +360,25 @@ class SearchTab:
             state = replace(state, replay="")
         answer, panel, lacking = self._search(state, query)
         was_flipped = previous is not None and previous.denied == query
-        flips = bool(state.flip or (query.unwanted and was_flipped))
+        flips = bool(state.flip or (query.unwanted and was_flipped and not state.replay))
         other = self._search(state.turned, query)[0] if flips else None
         state, marked = self._marked(state)
         videos = () if state.references or searcher.is_library else searcher.gallery.videos
-        video_of, said = searcher.video if videos else None, remark(searcher, answer, state.references)
-        understood = understood_view(answer, state, parsed, said, video_of, other)
+        said = remark(searcher, answer, state.references)
+        columns = self._columns(answer, panel, state, marked, other)
+        understood = understood_view(answer, state, parsed, said, bool(videos), headline(columns["columns"]))
         r, job = self.results, self.indexing.under_way(state.gallery) if state.gallery else None
         drawings = self.indexing.drawings(state.gallery, state.systems, self.permissions, visitor, again=not lacking)
         found = {
             r.answer: answer,
             r.parts: parts_view(answer, parsed),
             r.menu: downloads(answer),
-            r.understood: {**understood, **offers_view(answer, videos), **self._watch.offers(visitor, state.gallery)},
-            r.columns: self._columns(answer, panel, state, marked, other),
+            r.understood: {
+                **understood,
+                **offers_view(answer, videos),
+                **self._watch.offers(visitor, state.q, state.gallery),
+            },
+            r.columns: columns,
             **self._watch.awake(),
             r.index: index_view(answer, lacking, job, self.permissions.refusal(visitor, "import"), drawings=drawings),
             r.indexing: gr.Timer(active=job is not None),

@@ -74,7 +74,7 @@ def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: i
         "first": f"{first} of {len(told[0].hits)} show “{' or '.join(answer.query.unwanted)}”",
         "gap": len(later) > LATEST,
         "later": later[-LATEST:],
-        "kind": "good" if counts[-1] < first else "",
+        "kind": "good" if counts[-1] < first and 4 * told[-1].counts["right"] >= 3 * len(told[-1].hits) else "",
         "words": _lost(told[-1], answer.query, epoch < newest),
     }
 
@@ -125,9 +125,9 @@ class Learner:
             if told and each.get("kind") == "bad":  # it is still learning: no verdict yet
                 each["kind"] = "neutral"
         system = self.rankings[epoch].system
-        how = f"· {how_text(system, epoch)}"
+        how = f"· {found}" if (found := how_text(system, epoch)) else ""
         return {"epoch": epoch, "how": how, "badge": badge, "line": line, "story": told} | {
-            name: frame[name] for name in ("note", "hits")
+            name: frame[name] for name in ("note", "told", "hits")
         }
 
 
@@ -262,10 +262,14 @@ class Watch:
         self.panel.join(self.on_join, [systems, self._watched], updated, **QUIET)
         self.timer.tick(self.on_tick, looked, [*updated, systems, ask], queue=False, trigger_mode="once", **QUIET)
 
-    def offers(self, request: gr.Request, gallery: str) -> dict[str, bool]:
-        """Say whether to offer this visitor a training, and a recorded one, which is of the built-in gallery."""
-        replays = self.recording is not None and not gallery
-        return {"trains": self.permissions.may("train", request), "replays": replays}
+    def offers(self, request: gr.Request, text: str, gallery: str) -> dict[str, Any]:
+        """Say whether to offer this visitor a training, and a recorded one; if it is of another query, of which."""
+        other = self._replayed(text) if self.recording and not gallery else ""
+        return {
+            "trains": self.permissions.may("train", request),
+            "replays": bool(other),
+            "replay_of": "" if other == text else other,
+        }
 
     def columns(
         self,
@@ -291,9 +295,12 @@ class Watch:
         """Return the link of the recorded run for the query on display, or for the first that was recorded."""
         if self.recording is None:
             raise ConfigError("There is no recorded training of this gallery.")
-        text, queries = event_value(event, "query", str), self.recording.queries
-        query = text if text in queries else next(iter(queries))
+        query = self._replayed(event_value(event, "query", str))
         return {"q": query, "systems": self.recording.base, "k": "8", "replay": "1"}
+
+    def _replayed(self, text: str) -> str:
+        queries = self.recording.queries if self.recording else {text: ()}
+        return text if text in queries else next(iter(queries))
 
     def replays(self, text: str, gallery: str) -> bool:
         """Whether there is a recording of a sentence in a gallery."""

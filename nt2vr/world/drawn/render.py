@@ -4,6 +4,7 @@ Scenery has no or soft outlines and lies in haze, so that it is not taken for th
 """
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
 
@@ -117,7 +118,9 @@ def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
     drawn = np.empty((frames, size, size, 3), np.uint8)
     for index in range(frames):
         canvas = Canvas(ground, scene.night)
-        _paint_step(canvas, everybody, int((index + 0.5) * STEPS / frames))
+        step = int((index + 0.5) * STEPS / frames)
+        for each, led, leash in roles(everybody, step):
+            paint(canvas, each.who, each.stand, step, led, leash)
         drawn[index] = cv2.resize(canvas.pixels, (size, size), interpolation=cv2.INTER_AREA)
     return drawn
 
@@ -132,14 +135,15 @@ def _leads(kind: DeedKind) -> bool:
     return kind.targets and MOTIONS.get(kind.motion, ("", None))[0] == "lane"
 
 
-def _paint_step(canvas: Canvas, everybody: list[Placed], step: int) -> None:
+def roles(everybody: list[Placed], step: int) -> Iterator[tuple[Placed, Deed | None, Point | None]]:
+    """Yield everybody with the deed of somebody whom they go along with, and where a leash ends that they hold."""
     doing = {each.who.number: active(each.who.figure, step).get("main") for each in everybody}
     led: dict[int, Deed] = {d.object: d for d in doing.values() if d and isinstance(d.object, int) and _leads(d.kind)}
     for each in everybody:
         deed, leash = doing[each.who.number], None
         if deed and deed.kind.hand == "leash" and isinstance(deed.object, int):
             leash = _neck(everybody, deed.object, step, deed)
-        paint(canvas, each.who, each.stand, step, led.get(each.who.number), leash)
+        yield each, led.get(each.who.number), leash
 
 
 def _neck(everybody: list[Placed], number: int, step: int, led: Deed) -> Point:

@@ -21,10 +21,10 @@ from nt2vr.ui.search.results import (
     columns_view,
     corrected,
     downloads,
+    headline,
     offers_view,
     parts_view,
     sliders_view,
-    told,
     understood_view,
     with_corrections,
 )
@@ -54,6 +54,10 @@ def understood(answer: Answer, parsed: Query | None = None, **state: Any) -> dic
     return understood_view(answer, SearchState(**state), parsed or answer.query)
 
 
+def told(answer: Answer, other: Answer | None = None) -> list[dict[str, str]]:
+    return headline(columns_view(answer, lambda name: Video(name, Path(name)), no_urls, other=other)["columns"])
+
+
 def no_urls(video: Video) -> dict[str, str]:
     return {"src": "", "poster": ""}
 
@@ -69,11 +73,11 @@ def test_movement_is_counted_against_the_first_column_as_far_as_it_is_shown() ->
 def test_with_the_negation_taken_away_it_is_told_who_noticed() -> None:
     before = Answer(NEGATED, (ranking("CLIP", "abcd"), ranking("CLIP-neg", "abcd"), ranking("CLIP-bnl", "abcd")))
     now = Answer(NEGATED.affirmed, (ranking("CLIP", "dcba"), ranking("CLIP-neg", "xyab")), denied=NEGATED)
-    assert told(now, None, before) == [
+    assert told(now, before) == [
         {"kind": "bad", "text": "CLIP gives the same 4 clips."},
-        {"kind": "bad", "text": "CLIP-neg changes 2 of 4."},
+        {"kind": "fair", "text": "CLIP-neg changes 2 of 4."},
     ]
-    (_, last) = told(replace(now, rankings=(now.rankings[0], ranking("CLIP-bnl", "wxyz"))), None, before)
+    (_, last) = told(replace(now, rankings=(now.rankings[0], ranking("CLIP-bnl", "wxyz"))), before)
     assert last == {"kind": "good", "text": "CLIP-bnl changes all 4."}
 
 
@@ -81,8 +85,8 @@ def test_a_column_with_the_first_one_s_clips_folds_while_two_others_are_left() -
     first, same, near, far = (ranking("CLIP", ids) for ids in ("abcdefgh", "hgfedcba", "abcdefgx", "abcdefxy"))
     assert [each["twin"] for each in columns(first, same, near, far)] == [
         "",
-        "8 of 8 clips as CLIP",
-        "7 of 8 clips as CLIP",
+        "shares 8 of 8 clips with CLIP",
+        "shares 7 of 8 clips with CLIP",
         "",
     ]
     assert [each["twin"] for each in columns(first, same)] == ["", ""]
@@ -93,7 +97,7 @@ def test_a_column_with_the_first_one_s_clips_folds_while_two_others_are_left() -
     ("verdicts", "kind", "text", "more"),
     [
         (("violation", "right", "miss", "violation"), "bad", "1 of 4 right", "2 violate"),
-        (("right", "miss", "right", "violation"), "good", "2 of 4 right", "1 violate"),
+        (("right", "miss", "right", "violation"), "fair", "2 of 4 right", "1 violate"),
         (("miss", "miss", "miss", "miss"), "bad", "0 of 4 right", "0 violate"),
     ],
 )
@@ -249,8 +253,8 @@ def test_where_hardly_any_clip_fits_that_is_said_and_others_are_offered() -> Non
     def offered(wanted: tuple[str, ...], unwanted: tuple[str, ...] = ()) -> dict[str, Any]:
         return offers_view(Answer(Query("", wanted, unwanted), (ranking("CLIP", "a", ("miss",)),)), videos)
 
-    assert offered(("a queen",), ("a crown",)) == {"offers": [], "few": "no clip fits"}
-    assert offered(("a queen in the desert",)) == {"offers": ["a princess"], "few": "no clip fits; try"}
-    assert offered(("a queen dabbing",)) == {"offers": ["a princess"], "few": "no clip fits for sure; try"}
-    assert offered(("a zebra",)) == {"offers": [], "few": "one clip fits"}
+    assert offered(("a queen",), ("a crown",)) == {"offers": [], "few": "No clip fits."}
+    assert offered(("a queen in the desert",)) == {"offers": ["a princess"], "few": "No clip fits. Try"}
+    assert offered(("a queen dabbing",)) == {"offers": ["a princess"], "few": "No clip clearly fits. Try"}
+    assert offered(("a zebra",)) == {"offers": [], "few": "Only one clip fits."}
     assert offered(("a queen",)) == offered(("an ocelot",)) == {}

@@ -148,7 +148,7 @@ def test_a_second_visitor_sees_the_run_and_may_watch_but_not_stop_it() -> None:
     for act in (page.watch.on_start, lambda *_: page.watch.on_stop(["CLIP"], watched, NOBODY)):
         with pytest.raises(AccessError, match="Nobody may train models here"):
             act(["CLIP"], NOBODY)
-    assert page.trained.started == [] and not page.watch.offers(NOBODY, "")["trains"]
+    assert page.trained.started == [] and not page.watch.offers(NOBODY, TEXT, "")["trains"]
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_what_cannot_be_trained_is_refused_in_a_sentence(systems: list[str], ref
 def test_a_recorded_run_opens_with_the_query_on_display_or_the_first_that_was_recorded() -> None:
     recording = Recording("CLIP", "stage", "", [0], [20], {TEXT: [[("a", 0.5)]], "not dancing": [[("a", 0.5)]]})
     watch = replace(Page().watch, recording=recording)
-    assert watch.offers(NOBODY, "")["replays"]
+    assert [watch.offers(NOBODY, text, "")["replay_of"] for text in (TEXT, "a bird")] == ["", TEXT]
     queries = [watch.replay_link(gr.EventData(None, {"query": text}))["q"] for text in ("not dancing", "a bird")]
     assert queries == ["not dancing", TEXT]
     assert watch.replays(TEXT, "") and not watch.replays("a bird", "") and not watch.replays(TEXT, "library")

@@ -1,0 +1,38 @@
+// Boxes over a clip of the built-in world, around what the query excludes: for each of the clip's steps they are where it is.
+{
+  const shown = new WeakMap(); // video to its boxes and their elements
+  const draw = (video) => {
+    const { boxes, marks } = shown.get(video) ?? { marks: [] };
+    marks.forEach((mark, i) => {
+      const step = Math.min(boxes[i].length - 1, Math.floor((video.currentTime / video.duration) * boxes[i].length)) || 0;
+      const [left, top, width, height] = boxes[i][step];
+      mark.hidden = left === undefined;
+      Object.assign(mark.style, { left: `${left}%`, top: `${top}%`, width: `${width}%`, height: `${height}%` });
+    });
+  };
+  const follow = (video) => {
+    const next = () => { draw(video); video.requestVideoFrameCallback(next); };
+    if (video.requestVideoFrameCallback) video.requestVideoFrameCallback(next);
+    else video.addEventListener("timeupdate", () => draw(video));
+  };
+  const areaOf = (boxes, step) => boxes.reduce((sum, each) => sum + (each[step].length ? each[step][2] * each[step][3] : 0), 0);
+  // The clip starts with the first step that shows nearly as much of it as any.
+  const start = (video, boxes) => {
+    const areas = boxes[0].map((_, step) => areaOf(boxes, step));
+    const first = areas.findIndex((area) => area > 0.8 * Math.max(...areas));
+    if (first > 0) video.currentTime = ((first + 0.1) / areas.length) * video.duration;
+  };
+  nt2vr.showBoxes = (video, text) => {
+    const before = shown.get(video);
+    if (before?.text === text && before.marks.every((mark) => mark.isConnected)) return;
+    before?.marks.forEach((mark) => mark.remove());
+    const boxes = text ? JSON.parse(text) : [];
+    const marks = boxes.map(() => Object.assign(document.createElement("i"), { className: "nt-box", hidden: true }));
+    video.after(...marks);
+    shown.set(video, { text, boxes, marks });
+    if (!before) follow(video);
+    if (!boxes.length) return;
+    if (!before && video.readyState < 1) video.addEventListener("loadedmetadata", () => { start(video, boxes); draw(video); }, { once: true });
+    else draw(video);
+  };
+}
