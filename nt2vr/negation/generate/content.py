@@ -11,11 +11,17 @@ from typing import NamedTuple
 
 from nt2vr.negation.generate.actions import Action, Subject, also_called, is_plural_noun
 from nt2vr.negation.parse.phrases import Phrase, Phrases
-from nt2vr.negation.parse.wordlists import groups_in, listed, words
+from nt2vr.negation.parse.wordlists import lines_of, listed, words
 
 _ARTICLES = words("a an the")
 _PARTS = frozenset({"NOUN", "ADJ", "POS", "ADP", "DET", "VBG", "VBN"})
 _MOST_WORDS = 5
+
+
+@cache
+def groups_in(file: str) -> tuple[frozenset[str], ...]:
+    """Read groups of words, one a line."""
+    return tuple(map(words, lines_of(f"wordings/{file}")))
 
 
 class Thing(NamedTuple):

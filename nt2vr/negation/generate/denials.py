@@ -18,13 +18,13 @@ from nt2vr.negation.generate.actions import Action, Subject, actions, also_calle
 from nt2vr.negation.generate.composer import fill_template
 from nt2vr.negation.generate.content import Thing, Usage, agrees, things
 from nt2vr.negation.generate.negator import affirm, denials
-from nt2vr.negation.generate.wordings import TRAINED, UNSEEN, Wordings, ask, bare, draw_idiom, word
+from nt2vr.negation.generate.wordings import TRAINED, UNSEEN, Wordings, ask, bare, draw_idiom, word, wordings_in
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import Span, split_query
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
-from nt2vr.negation.parse.wordlists import listed, wordings_in
+from nt2vr.negation.parse.wordlists import listed
 
 DenialKind = Literal["negated", "composed", "without", "not", "fragment", "typed", "idiom"]
 

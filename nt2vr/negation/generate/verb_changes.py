@@ -17,13 +17,13 @@ from typing import Literal, NamedTuple
 
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.actions import Chunk, chunks_of, is_bare_noun, is_complete, named, needs_object
-from nt2vr.negation.generate.content import related
+from nt2vr.negation.generate.content import groups_in, related
 from nt2vr.negation.generate.query_sets import objects_of, write_lines
 from nt2vr.negation.parse.inflect import Form, inflect, is_noun, verb_of
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
-from nt2vr.negation.parse.wordlists import groups_in, listed, words
+from nt2vr.negation.parse.wordlists import listed, words
 
 Rule = Literal["rules", "antonym", "random"]
 MOST = 10  # changed captions per caption

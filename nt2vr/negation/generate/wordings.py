@@ -6,20 +6,29 @@ model that reads "not" as a reversal pushes them away from the videos they descr
 others only for measuring, in the same families. Modifications are typed next to a reference.
 """
 
+import json
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from functools import cache
+from typing import Any, Literal, NamedTuple, get_args
 
 from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.content import Thing
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.negation.parse.wordlists import wordings_in
+from nt2vr.negation.parse.wordlists import text_of
 
 _SLIP_SHARE = 0.15
 _LOWER_SHARE = 0.3
 _SAYS_LITTLE = re.compile(r"\b(?:an?|the|is|are|his|her|its|their|some|and) (?=.)")
+
+
+@cache
+def wordings_in(file: str) -> dict[str, Any]:
+    """Read wordings by use, mostly with a family each."""
+    found: dict[str, Any] = json.loads(text_of(f"wordings/{file}"))
+    return found
 
 
 def word(wanted: str, unwanted: str, other: str, is_deed: bool, rng: random.Random) -> tuple[str, bool]:

@@ -6,22 +6,18 @@ in `assets/language/idioms.txt`: per line words that begin some, and after a col
 complete idioms; "can't" is tokenized as "ca n't".
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wanted import CueKind, Negation
-from nt2vr.negation.parse.wordlists import Runs, lines_of, listed, renamed
+from nt2vr.negation.parse.wordlists import Runs, lines_of, listed, spellings
 
 
 class Form(NamedTuple):
-    """One form of negation: an example with its wanted and unwanted parts, and the form's cues.
-
-    Parts and cues of the table are separated by commas. In its first rows the cue precedes what it denies, then it
-    follows that, and in the last ones it is part of a word.
-    """
+    """One form of negation: an example with its wanted and unwanted parts, and the form's cues."""
 
     name: str
     kind: CueKind
@@ -31,26 +27,16 @@ class Form(NamedTuple):
     cues: tuple[str, ...]
 
 
-# Words that name what is not there. Not here: those whose ending denies nothing to be seen (stainless, wireless), and
-# looks that captions name as such (shirtless, sleeveless, leafless, an unoccupied bench).
-LESS: Mapping[str, str] = renamed(
-    "beard=beardless branches=branchless car=carless children=childless clouds=cloudless coat=coatless "
-    "collar=collarless door=doorless driver=driverless hat=hatless helmet=helmetless jacket=jacketless mask=maskless "
-    "moon=moonless people=peopleless rider=riderless shoes=shoeless roof=roofless snow=snowless socks=sockless "
-    "trees=treeless wheels=wheelless windows=windowless"
-)
+LESS: Mapping[str, str] = spellings("less")
 
 
 @cache
 def forms() -> tuple[Form, ...]:
     """Read the table."""
     head, *rows = (line.split("\t") for line in lines_of("language/forms.tsv"))
-    return tuple(_form(dict(zip(head, row, strict=True))) for row in rows)
-
-
-def _form(row: dict[str, Any]) -> Form:
-    lists = {name: tuple(filter(None, row[name].split(", "))) for name in ("unwanted", "cues")}
-    return Form(**row | lists)
+    found: list[dict[str, Any]] = [dict(zip(head, row, strict=True)) for row in rows]
+    lists = [{name: tuple(filter(None, row[name].split(", "))) for name in ("unwanted", "cues")} for row in found]
+    return tuple(Form(**row | some) for row, some in zip(found, lists, strict=True))
 
 
 @cache
@@ -70,38 +56,12 @@ def denied_by_nobody() -> Mapping[str, str]:
     return {cue: "anything" if "thing" in cue else "people" for cue in of_nobody}
 
 
-_MIN_NAME = 2  # capitalised words after the cue
-
-
 @cache
 def no_negation() -> Runs:
     """Return the idioms."""
     lines = (line.rpartition(": ") for line in lines_of("language/idioms.txt"))
     pairs = ((start, end) for starts, _, ends in lines for start in starts.split(", ") for end in ends.split(", "))
     return Runs(f"{start} {end}".strip() for start, end in pairs)
-
-
-def length_of_name(phrases: Phrases, i: int) -> int:
-    """Return the number of words of a capitalised title from the cue at word i on: "No Way Home"; 0 if none."""
-    texts = [token.text for token in phrases.tokens]
-    start = i - 1 if phrases.word(i) == "n't" else i
-    if not texts[start][0].isupper() or (texts[start].isupper() and len(texts[start]) > 1):
-        return 0
-    is_capital = [text[0].isupper() for text in texts]
-    end = i + 1
-    while end < len(texts) and (is_capital[end] or (texts[end] in listed("title_words") and end + 1 < len(texts))):
-        end += 1
-    while end > i + 1 and not is_capital[end - 1]:
-        end -= 1
-    capitalised, before = sum(is_capital[i + 1 : end]), texts[:start]
-    if phrases.tag(start - 1) not in {"", "PUNCT"} and _has_lower(before):  # in a sentence
-        return end - i if capitalised else 0
-    least = _MIN_NAME + (phrases.word(i) in {"no", "without"})
-    return end - i if capitalised >= least and _has_lower(before + texts[end:]) else 0
-
-
-def _has_lower(texts: Sequence[str]) -> bool:
-    return any(text[0].islower() for text in texts)
 
 
 class Cues:
@@ -120,18 +80,12 @@ class Cues:
                 continue
             end = i + self.phrases.longest(cue_runs(), i)
             kind = cues()[" ".join(self.phrases.words[i:end])] if end > i else None
-            if kind is None or (idiom := self._idiom(kind, i, end)):
-                i += self.phrases.longest(no_negation(), i) or 1 if kind is None else idiom
-            elif self._is_cue(i, end):
+            idiom = self.phrases.longest(no_negation(), i) or (self._goes_on(end) if kind == "not" else 0)
+            if kind is None or idiom or not self._is_cue(i, end):
+                i += idiom or 1
+            else:
                 yield kind, i, end
                 i = end
-            else:
-                i += 1
-
-    def _idiom(self, kind: CueKind, i: int, end: int) -> int:
-        """Return the number of words that deny nothing with the cue in words `i` to `end`; 0 if it is one."""
-        idiom = self.phrases.longest(no_negation(), i)
-        return idiom or length_of_name(self.phrases, i) or self._goes_on(kind, end)
 
     def _is_cue(self, i: int, end: int) -> bool:
         """Return whether words `i` to `end` deny by their place: "-", "skip" do so before some words only."""
@@ -149,11 +103,9 @@ class Cues:
                 return phrases.tag(end) != "NUM"  # minus 40 degrees
         return True
 
-    def _goes_on(self, kind: CueKind, i: int) -> int:
+    def _goes_on(self, i: int) -> int:
         """Return the words that make a denial before word i an affirmation: "never | stops barking"; 0 elsewhere."""
         phrases = self.phrases
-        if kind != "not":
-            return 0
         hits = phrases.lemma(i) == "miss" or phrases.tag(i + 1) not in {"", "PUNCT", "ADP"}
         if phrases.lemma(i) in listed("shunning") and phrases.tag(i) != "VBN" and hits:
             return 2  # doesn't | hate broccoli
@@ -163,7 +115,3 @@ class Cues:
         ends = phrases.lemma(verb) in listed("ending_verbs")
         goes_on = phrases.tag(verb + 1) in {"VBG", "TO"} or phrases.word(verb + 1) == "to"
         return verb + 2 - i if ends and goes_on else 0
-
-    def start_clause(self, i: int) -> bool:
-        """Return whether a clause starts at word i."""
-        return self.phrases.tag(i - 1) in {"", "PUNCT", "CONJ"} or self.phrases.word(i - 1) == "please"

@@ -26,10 +26,7 @@ class Editing:
         self.phrases, self.num_words = phrases, len(phrases.tokens)
 
     def edits(self) -> Iterator[Negation]:
-        """Yield what is replaced or removed, and words that only say "edit this", from left to right.
-
-        Removals are of kind "order" and without items: what they remove is found as for other orders.
-        """
+        """Yield what is replaced, words that only say "edit this", and removals, which are orders without items."""
         i = 0
         while i < self.num_words:
             edit = self._edit(i)
@@ -39,7 +36,8 @@ class Editing:
 
     def _edit(self, i: int) -> Negation | None:
         phrases = self.phrases
-        if self._starts_clause(i) and (edit := self._exchange(i) or self._removal(i) or self._addition(i)):
+        starts = phrases.starts_clause(i) or phrases.longest(listed_runs("reference"), 0) == i
+        if starts and (edit := self._exchange(i) or self._removal(i) or self._addition(i)):
             return edit
         if i == 0:
             return None
@@ -94,7 +92,3 @@ class Editing:
 
     def _words(self, start: int, end: int) -> Negation:
         return Negation("edit", start, end, (), start, end, link=_LINK)
-
-    def _starts_clause(self, i: int) -> bool:
-        before = self.phrases.tag(i - 1) in {"", "PUNCT", "CONJ"} or self.phrases.word(i - 1) == "please"
-        return before or self.phrases.longest(listed_runs("reference"), 0) == i

@@ -64,6 +64,9 @@ class Phrases:
             i -= 1
         return i
 
+    def starts_clause(self, i: int) -> bool:
+        return self.tag(i - 1) in {"", "PUNCT", "CONJ"} or self.word(i - 1) == "please"
+
     def is_prefix(self, i: int) -> bool:
         """Return whether mark i is attached to the next word but not to the previous one, as in "beach -man"."""
         after = self.tokens[i + 1] if i + 1 < len(self.tokens) else None
@@ -89,7 +92,6 @@ class Phrases:
         return self.word(phrase.head) in listed("actors") or self.lemma(phrase.head) in listed("actors")
 
     def any_phrase(self, i: int) -> Phrase | None:
-        """Return the phrase of any kind that starts at word i."""
         return self.verb_phrase(i) or self.place_phrase(i) or self.noun_phrase(i) or self.quality(i)
 
     def noun_phrase(self, i: int) -> Phrase | None:
@@ -128,10 +130,8 @@ class Phrases:
 
     def is_setting(self, place: Phrase) -> bool:
         """Return whether a place is where everything happens: "in a park", "on the beach", but not "on a phone"."""
-        if place.object is None:
-            return False
-        noun = self.noun_phrase(place.object)
-        if noun is None or (self.tag(noun.head) == "ADJ" or self.word(place.object) in listed("colours")):
+        noun = self.noun_phrase(place.object or place.start)
+        if noun is None or self.tag(noun.head) == "ADJ" or self.word(noun.start) in listed("colours"):
             return False  # a person | in green
         return self.word(place.start) in listed("settings") or (
             self.word(place.start) == "on" and self.lemma(noun.head) in listed("grounds")
@@ -148,14 +148,12 @@ class Phrases:
     def _main_verb(self, i: int) -> int | None:
         verb = i
         while (self.is_auxiliary(verb) and verb - i < 4) or (
-            self.tag(verb) in {"ADV", "TO"} and self._verb_ahead(verb)
+            self.tag(verb) in {"ADV", "TO"} and self.tag(self.after(verb, {"ADV", "TO"})) in VERB_TAGS
         ):
             verb += 1
         return verb if self.tag(verb) in VERB_TAGS and not self.is_auxiliary(verb) else None
 
     def _modifies_noun(self, i: int, *, first: bool) -> bool:
-        if self._numbers_name(i + 1) and self.tag(i) == "ADJ":
-            return True
         if self.tag(i) == "POS" or (self.tag(i) == "ADJ" and self.tag(i + 1) == "NOUN"):  # a computer online game
             return True
         return (first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
@@ -180,9 +178,6 @@ class Phrases:
         """Return whether word i joins two adjectives: "black | and white"."""
         is_joint = self.tag(i) == "CONJ" and self.word(i) != "but"  # not red but | blue
         return is_joint and self.tag(i - 1) == self.tag(i + 1) == "ADJ"
-
-    def _verb_ahead(self, i: int) -> bool:
-        return self.tag(self.after(i, {"ADV", "TO"})) in VERB_TAGS
 
     # Words that only say that something is in the picture, or not
 
@@ -257,7 +252,7 @@ def _read_verb_phrase(phrases: Phrases, verb: int, start: int) -> Phrase:
     objects_left, may_describe = 2 if lemma in listed("two_objects") else 1, True
     needs_place, takes_verb = lemma in listed("placed"), lemma in listed("takes_verb")
     while not (inner := _inner_verb_phrase(phrases, verb, end, takes_verb)):
-        if _is_adverb(phrases, end):
+        if phrases.tag(end) == "ADV" and phrases.word(end) not in NEW_START:
             end += 1
         elif place := phrases.place_phrase(end):
             if core is None and not needs_place and phrases.is_setting(place):
@@ -274,10 +269,6 @@ def _read_verb_phrase(phrases: Phrases, verb: int, start: int) -> Phrase:
         else:
             return Phrase("verb", start, end, core or end, verb, first_object)
     return Phrase("verb", start, inner.end, core or inner.core, verb, first_object)
-
-
-def _is_adverb(phrases: Phrases, i: int) -> bool:
-    return phrases.tag(i) == "ADV" and phrases.word(i) not in NEW_START
 
 
 def _inner_verb_phrase(phrases: Phrases, verb: int, i: int, takes_verb: bool) -> Phrase | None:

@@ -21,6 +21,7 @@ MAX_QUERY_CHARS = 1000
 MAX_PART_CHARS = 2 * MAX_QUERY_CHARS
 MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS  # of all parts: a list's items repeat their shared verb
 MAX_UNWANTED = 200  # parts, each of which is encoded and judged; words of a list in the longest sentence
+NOT_BOTH = "“But not both” excludes nothing: clips that show both are found, too."
 
 _PRONOUNS = words("it them")
 
@@ -48,8 +49,8 @@ class Query:
 
     @property
     def notice(self) -> str:
-        """One sentence for the person if the text is hardly English; otherwise empty."""
-        return notice_of(self.text)
+        """One sentence for the person on text that is hardly English, or excludes nothing; otherwise empty."""
+        return notice_of(self.text) or (NOT_BOTH if "but not both" in self.text.lower() else "")
 
     @property
     def affirmed(self) -> "Query":
@@ -72,7 +73,7 @@ def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
     check_text(text, MAX_QUERY_CHARS)
     if not text.strip():
         return Query(text)
-    typed = read_typed(text)
+    typed = read_typed(text, editing)
     query = split_query(typed.text, Phrases(tagger.tag(typed.text)), editing, typed=True)
     cues, scopes = (tuple(_tight(text, typed.span(span)) for span in spans) for spans in (query.cues, query.scopes))
     return replace(query, text=text, cues=cues, scopes=scopes)
@@ -109,7 +110,7 @@ def split_query(text: str, phrases: Phrases, editing: bool = False, typed: bool 
     negations = finder.negations()
     if not negations:
         return Query(text, (" ".join(text.split()),))
-    stretches = finder.wanted(negations)
+    stretches = finder.wanted.stretches(negations)
     if {phrases.tag(i) for start, end, _ in stretches for i in range(start, end)} == {"PRON"}:
         stretches = []  # "he" alone names nothing to be seen
     wanted = sentence.joined(stretches)
@@ -144,11 +145,21 @@ class _QueryText:
     def unwanted(self, items: Sequence[tuple[Phrase, Negation]], stretches: Sequence[Stretch]) -> tuple[str, ...]:
         """Return the items as searchable phrases; of verbs, say what "it" or "them" is: "playing the violin"."""
         texts = [self._unwanted(item, negation) for item, negation in items]
-        if _PRONOUNS.isdisjoint(self.phrases.words) or not (named := self._named_once(stretches)):
+        gaps = [negation for _, negation in items if self._leaves_gap(negation)]
+        if (_PRONOUNS.isdisjoint(self.phrases.words) and not gaps) or not (named := self._named_once(stretches)):
             return tuple(texts)
+        texts = [f"{text} it" if n in gaps else text for text, (_, n) in zip(texts, items, strict=True)]
         pronoun = r"\bthem\b" if named.endswith("s") else r"\bit\b"
         said = [re.sub(pronoun, lambda _: f"the {named}", text) for text in texts]
         return tuple(s if item.kind == "verb" else text for s, text, (item, _) in zip(said, texts, items, strict=True))
+
+    def _leaves_gap(self, negation: Negation) -> bool:
+        """Return whether a verb lacks the object that stands before it: "a pizza that nobody | is eating"."""
+        verb = negation.items[0]
+        follows = (
+            self.phrases.word(negation.cue - 1) in {"that", "which"} and self.phrases.tag(negation.cue - 2) == "NOUN"
+        )
+        return negation.kind == "nobody" and follows and verb.kind == "verb" and verb.end == verb.head + 1
 
     def _named_once(self, stretches: Sequence[Stretch]) -> str:
         """Return the noun that "it" or "them" outside must mean: of the only thing, people aside, in the stretches."""
@@ -172,14 +183,14 @@ class _QueryText:
         if negation.thing and item is first:  # wearing no | hat
             return f"{before} {negation.thing} {self.piece(max(start, negation.after_cue), item.core)}".strip()
         asks = item.kind == "verb" and self._speaks(negation.cue - 1)
-        while start + 1 < item.core and (phrases.word(start) in {"any", "to"} or (asks and self._asks(start))):
+        skipped = {"any", "to", "me"} if asks else {"any", "to"}
+        while start + 1 < item.core and (
+            phrases.word(start) in skipped or (asks and phrases.lemma(start) in listed("requests"))
+        ):
             start += 1
         if item is not first and item.kind == "noun" and first.object is not None:
             before = self.piece(first.start, first.object)  # playing the guitar or | the piano
         return f"{before} {self.piece(start, item.core)}".strip()
-
-    def _asks(self, i: int) -> bool:
-        return self.phrases.lemma(i) in listed("requests") or self.phrases.word(i) == "me"
 
     def _speaks(self, i: int) -> bool:
         """Return whether the sentence speaks for the person typing at word i: "I don't …", "please don't …"."""

@@ -29,17 +29,17 @@ class Step(NamedTuple):
     pattern: re.Pattern[str]  # what is replaced; its repeats are bounded: strangers type the text
     new: str | Callable[[re.Match[str]], str | None]  # by what; None leaves the match as it is
 
-    def edits(self, match: re.Match[str]) -> Iterator[tuple[int, int, str]]:
-        """Yield what becomes of characters of a match: start, end and the new text; a group stays where it was."""
+    def edits(self, match: re.Match[str]) -> Iterator[tuple[int, int, str, Span]]:
+        """Yield start, end and new text of what changes, and what the text stands for: if no word, the first one."""
         new = self.new if isinstance(self.new, str) else self.new(match)
         if new is None:
             return
         pieces = re.split(r"\\(\d)", new) if isinstance(self.new, str) else [new]
-        start = match.start()
+        start, word = match.start(), Span(match.start(), match.start() + len(match[0].partition(" ")[0]))
         for piece, group in zip_longest(pieces[::2], map(int, pieces[1::2]), fillvalue=0):
             end = match.start(group) if group else match.end()
             if piece != match.string[start:end]:
-                yield start, end, str(piece)
+                yield start, end, str(piece), Span(start, end) if match.string[start:end].strip() else word
             start = match.end(int(group))
 
 
@@ -70,20 +70,20 @@ class Typed:
     def _replaced(self, step: Step) -> "Typed":
         edits = [edit for match in step.pattern.finditer(self.text) for edit in step.edits(match)]
         text, starts, ends, at, last = list[str](), list[int](), list[int](), 0, len(self.text) - 1
-        for start, end, new in edits:
+        for start, end, new, source in edits:
             text += [self.text[at:start], new]
-            starts += [*self.starts[at:start], *[self.starts[min(start, last)]] * len(new)]
-            ends += [*self.ends[at:start], *[self.ends[min(max(start, end - 1), last)]] * len(new)]
+            starts += [*self.starts[at:start], *[self.starts[min(source.start, last)]] * len(new)]
+            ends += [*self.ends[at:start], *[self.ends[min(max(source.start, source.end - 1), last)]] * len(new)]
             at = end
         if not edits:
             return self
         return Typed("".join([*text, self.text[at:]]), [*starts, *self.starts[at:]], [*ends, *self.ends[at:]])
 
 
-def read_typed(text: str) -> Typed:
+def read_typed(text: str, editing: bool = False) -> Typed:
     """Return the text to take apart: `text` itself in most cases, and wherever nothing else would be left."""
     typed = Typed.of(text).rewritten((*_steps("operators"), *_steps("spelling")))
-    said = typed.rewritten((*_steps("fillers"), *_steps("requests")))
+    said = typed.rewritten((*_steps("fillers"), *_steps("requests"), *(() if editing else _steps("slogans"))))
     return said if said.text.strip(" .,;:!?") else typed
 
 

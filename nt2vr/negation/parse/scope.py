@@ -4,193 +4,37 @@ Rules, applied to tagged words and phrases (`phrases`):
 
 1. A cue ("not", "without", "instead of" …) negates the phrase after it: a verb with its objects, a noun, a place or a
    quality. Cues with nothing after them are ignored, and so are those in idioms ("not only").
-2. Lists share a cue: "not wine or beer", "not eating and drinking". A verb with objects of its own after "and" is
-   wanted again: "not running around and playing a guitar" (nT2VR, Table 6).
+2. Lists share a cue: "not wine or beer". A verb with objects of its own after "and" is wanted again: "not running
+   around and playing a guitar" (nT2VR, Table 6).
 3. A place at the end of a negated phrase stays wanted if the query otherwise wants only a subject: "a man is not
-   dancing on the beach" wants a man on the beach. If the query wants more (nT2VR's composed queries: A and not B), or
-   the verb requires its place (sit on a stool), the place is unwanted too.
+   dancing on the beach". If it wants more (A and not B), or the verb requires its place, the place is unwanted too.
 4. Modifiers of a negated noun belong to it if it names actors in general, otherwise to the rest of the sentence: "a
-   beach without people swimming", but "a woman without a hat dancing", "a horse without a rider jumping".
-5. A cue that only says "not in the picture" denies the thing before it (`nt2vr.negation.parse.absence`).
-
+   beach without people swimming", but "a woman without a hat dancing".
+5. A cue that only says "not in the picture" denies the thing before it: "a cat is not visible".
 6. An exception from a denial is wanted, and the denial is taken back.
 7. What is denied after a comma or a conjunction reaches to the next one: "a river, no boats passing under a bridge". A
    deed after "and not" is of both: "a man and not a woman playing".
-
-"Only" excludes nothing: what else may be there is an open set ("only dogs" wants dogs).
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from nt2vr.negation.parse.absence import Absence
-from nt2vr.negation.parse.cues import Cues, cues, denied_by_nobody
+from nt2vr.negation.parse.cues import LESS, Cues, cues, denied_by_nobody
 from nt2vr.negation.parse.editing import Editing
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
-from nt2vr.negation.parse.wanted import CueKind, Negation, Stretch, WantedFinder
+from nt2vr.negation.parse.wanted import CueKind, Negation, WantedFinder
 from nt2vr.negation.parse.wordlists import listed, words
 
-
-class Lists:
-    """Finds the further items of a negated list in one sentence."""
-
-    def __init__(self, phrases: Phrases) -> None:
-        self.phrases = phrases
-
-    def items(self, first: Phrase, kind: CueKind, wanted_before: bool) -> list[Phrase]:
-        """Return the list items that share the cue of `first`, the first one."""
-        items, pending, j = [first], list[Phrase](), first.end
-        while following := self._following(first, kind, j):
-            item, conjunction = following
-            pending.append(item)
-            j = item.end
-            if conjunction:
-                items, pending = items + pending, []
-        closes = self.phrases.tag(j) in {"", "PUNCT", "CONJ", "ADP"}  # not: without snow, farmers | plough
-        short = closes and all(item.end - item.start == 1 for item in pending)
-        # no dogs, cats, birds; neither dogs, cats nor; but: no dogs, | cats
-        cue = self.phrases.word(first.start - 1)
-        orders = cue != "no" and cue in listed("denying_things") and first.end == first.start + 1  # avoid rain, snow
-        is_run = wanted_before or len(pending) > 1 or orders or self.phrases.word(j) == "nor"
-        return items + pending if first.kind == "noun" and is_run and short else items
-
-    def _following(self, first: Phrase, kind: CueKind, i: int) -> tuple[Phrase, str] | None:
-        k = i + (self.phrases.word(i) == ",")
-        conjunction = self.phrases.word(k) if self.phrases.word(k) in {"and", "or"} else ""
-        k += bool(conjunction)
-        item = self._item(first, k) if k > i and self.phrases.word(k) != "no" else None
-        return (item, conjunction) if item and self._shares(first, item, conjunction, kind) else None
-
-    def _item(self, first: Phrase, i: int) -> Phrase | None:
-        phrases = self.phrases
-        finders = {"verb": phrases.verb_phrase, "noun": phrases.noun_phrase, "place": phrases.place_phrase}
-        item = finders.get(first.kind, phrases.quality)(i)
-        if item is None and (first.object is not None or first.end == first.start + 1):
-            item = phrases.noun_phrase(i)  # playing the guitar or | the piano; without icing or | sprinkles
-        return item
-
-    def _shares(self, first: Phrase, item: Phrase, conjunction: str, kind: CueKind) -> bool:
-        phrases, tag = self.phrases, self.phrases.tag(item.start)
-        if item.kind == "verb":
-            bare = first.end - first.start == 1 == item.end - item.start
-            return phrases.tag(first.head) == phrases.tag(item.head) and (conjunction != "and" or bare)
-        acts = phrases.tag(item.end) in FINITE_TAGS and (tag == "DET" or phrases.is_actor(item))
-        if acts or tag == "PRON" or phrases.word(item.end) in {"with", "without", "who"}:
-            return False  # a new clause; without horns and | a bull with horns
-        if conjunction != "and" or tag != "DET":
-            return True
-        if phrases.word(item.start) == "the" != phrases.word(first.start):
-            return False  # without a hat and | the dog
-        return kind != "no" and phrases.is_actor(item) == (first.kind == "noun" and phrases.is_actor(first))
-
-
 Status = Literal["unwanted", "wanted", "none"]
-
-_MAX_NOUN = 5  # words between "all" and "but"
-
-
-class Exceptions:
-    """Reads the exceptions of one sentence."""
-
-    def __init__(self, phrases: Phrases) -> None:
-        self.phrases = phrases
-
-    def status(self, cue: int, after_cue: int, found: Sequence[Negation]) -> Status:
-        """Return whether the thing after the cue is unwanted, wanted, or the cue is no exception at all."""
-        phrases = self.phrases
-        if phrases.tag(after_cue) in {"", "PUNCT"} or phrases.word(after_cue) in listed("denials"):
-            return "none"
-        clause = self._clause_start(cue)
-        denied = self._denial(cue, clause, found) is not None
-        if listed("universal").intersection(phrases.words[cue:after_cue]):  # anything but
-            return "wanted" if denied else "unwanted"
-        if clause == cue:
-            return self._status_in_front(cue, after_cue)
-        universal = next((i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in listed("universal")), cue)
-        if phrases.word(cue) in listed("weak") and after_cue == cue + 1:
-            excepted = self._names_only(universal + 1, cue) or (denied and self._is_excepted(cue, found))
-            if not excepted:
-                return "none"
-        is_kind = universal < cue and phrases.word(universal) not in listed("entities")
-        denied = denied or bool(listed("bare").intersection(phrases.words[clause:cue]))
-        return "wanted" if denied and not is_kind else "unwanted"
-
-    def _status_in_front(self, cue: int, after_cue: int) -> Status:
-        phrases = self.phrases
-        first = phrases.noun_phrase(after_cue)
-        besides = phrases.word(cue) == "besides" and first is not None and phrases.word(first.end) == ","
-        if phrases.word(cue) in listed("weak") and not besides:
-            return "none"
-        denying = listed("denials", "hardly_any", "bare").intersection(phrases.words[after_cue:])
-        return "wanted" if denying else "unwanted"
-
-    def wanted(self, cue: int, after_cue: int, found: list[Negation]) -> list[Negation]:
-        """Return the negations without the denial from which the exception is made: "no pets except | a dog"."""
-        phrases = self.phrases
-        denial = self._denial(cue, self._clause_start(cue), found)
-        if denial is None:
-            link = " with " if phrases.word(cue - 1) == "with" else ", "
-            # an empty room except for a chair
-            rest = ("anything",) if cue else ()
-            return [*found, Negation("except", cue, after_cue, (), cue, after_cue, link=link, others=rest)]
-        item, last = denial.items[0], denial.items[-1]
-        taken = replace(denial, items=(), verb=None, others=self._named(denial, cue))
-        link = " with " if denial.kind == "without" or phrases.word(denial.cue - 1) == "with" else " "
-        if item.kind == "verb":  # doesn't | wear | anything except | a hat
-            start = item.object if item.object is not None and item.object < cue else cue
-            taken = replace(taken, end=max(item.start, denial.after_cue), link=link)
-            return [*found[:-1], taken, Negation("except", cue, after_cue, (), start, after_cue, link=" ")]
-        taken = replace(taken, end=max(min(last.core, cue), denial.after_cue), link="")
-        return [*found[:-1], taken, Negation("except", cue, after_cue, (), cue, after_cue, link=link)]
-
-    def _named(self, denial: Negation, end: int) -> tuple[str, ...]:
-        words = [" ".join(self.phrases.words[max(i.start, denial.after_cue) : min(i.core, end)]) for i in denial.items]
-        return tuple(filter(None, (denial.thing, *words)))
-
-    def _denial(self, cue: int, clause: int, found: Sequence[Negation]) -> Negation | None:
-        last = found[-1] if found else None
-        if last is None or last.cue < clause or last.kind not in {"no", "not", "without", "nobody"}:
-            return None
-        return last if last.items and last.after_cue <= cue else None
-
-    def _is_excepted(self, cue: int, found: Sequence[Negation]) -> bool:
-        """Return whether "but" after a denial makes an exception: "no one on it but", and not "no dog but"."""
-        last, phrases = found[-1], self.phrases
-        if phrases.word(cue) != "but":
-            return phrases.word(cue) == "besides"
-        if last.kind == "nobody" and last.after_cue == cue:
-            return True
-        follows = phrases.noun_phrase(cue + 1) or phrases.quality(cue + 1)
-        kinds = listed("entities", "kinds").intersection(phrases.words[last.after_cue : cue])
-        ends = follows is not None and phrases.tag(follows.end) in {"", "PUNCT", "ADP"}
-        return ends and phrases.word(cue - 1) != "," and (bool(kinds) or last.kind == "nobody")
-
-    def _names_only(self, start: int, end: int) -> bool:
-        """Return whether words `start` to `end` are at most a noun phrase: "every animal | but"."""
-        inner = range(start, end)
-        return (
-            start <= end
-            and len(inner) <= _MAX_NOUN
-            and not any(
-                self.phrases.tag(i) in VERB_TAGS - {"VBG", "VBN"} or self.phrases.tag(i) == "PUNCT" for i in inner
-            )
-        )
-
-    def _clause_start(self, cue: int) -> int:
-        """Return the first word of the clause; a comma right before the exception is inside."""
-        i = cue - (self.phrases.word(cue - 1) == ",")
-        while i > 0 and self.phrases.tag(i - 1) != "PUNCT":
-            i -= 1
-        return cue if i == cue - 1 and self.phrases.word(i) == "," else i
 
 
 _WATCHING, _US = words("see watch hear want need like"), words("me us")  # don't want to see, don't show me
 
 
-class DeniedAfter:
-    """Finds the first phrase that a cue denies, in one sentence."""
+class Denials:
+    """Finds what the cues of one sentence deny: after them, before them (absence), and all but an exception."""
 
     def __init__(self, phrases: Phrases) -> None:
         self.phrases = phrases
@@ -203,9 +47,9 @@ class DeniedAfter:
         i = self._skip_helpers(kind, after_cue)
         if kind == "nobody":
             does = phrases.verb_phrase(i) and self.phrases.after_tail(after_cue) == after_cue
-            is_there = phrases.word(cue) == "none" and phrases.place_phrase(i)
-            cue_alone = Phrase("noun", cue, after_cue, after_cue, cue)
-            return phrases.any_phrase(self._after_sign(i)) if does or is_there else cue_alone
+            is_there = phrases.word(cue) == "none" and (i > after_cue or phrases.place_phrase(i))  # none of them | men
+            found = phrases.any_phrase(self._after_sign(i)) if does or is_there else None
+            return found or Phrase("noun", cue, after_cue, after_cue, cue)
         i = self._after_sign(i)
         i += kind == "not" and phrases.word(i) in listed("shown") and phrases.tag(i + 1) == "VBG"  # not shown | eating
         found = (phrases.noun_phrase(i) if kind in {"no", "order"} else None) or phrases.any_phrase(i)
@@ -247,9 +91,8 @@ class DeniedAfter:
     def _without_predicate(self, noun: Phrase) -> Phrase:
         """Cut off a "present" or "visible" that was taken for the noun: "no person | present"."""
         last = noun.end - 1
-        if noun.start < last and self.phrases.after_predicate(last) > last:
-            return replace(noun, end=last, core=last, head=last - 1)
-        return noun
+        cut = noun.start < last and self.phrases.after_predicate(last) > last
+        return replace(noun, end=last, core=last, head=last - 1) if cut else noun
 
     def _skip_helpers(self, kind: CueKind, i: int) -> int:
         phrases = self.phrases
@@ -323,6 +166,241 @@ class DeniedAfter:
         )
         return max(self.phrases.after_tail(i), i + ends_on)
 
+    def items(self, first: Phrase, kind: CueKind, wanted_before: bool) -> list[Phrase]:
+        """Return the list items that share the cue of `first`, the first one."""
+        items, pending, j = [first], list[Phrase](), first.end
+        while following := self._following(first, kind, j):
+            item, conjunction = following
+            pending.append(item)
+            j = item.end
+            if conjunction:
+                items, pending = items + pending, []
+        closes = self.phrases.tag(j) in {"", "PUNCT", "CONJ", "ADP"}  # not: without snow, farmers | plough
+        short = closes and all(item.end - item.start == 1 for item in pending)
+        # no dogs, cats, birds; neither dogs, cats nor; but: no dogs, | cats
+        cue = self.phrases.word(first.start - 1)
+        orders = cue != "no" and cue in listed("denying_things") and first.end == first.start + 1  # avoid rain, snow
+        is_run = wanted_before or len(pending) > 1 or orders or self.phrases.word(j) == "nor"
+        return items + pending if first.kind == "noun" and is_run and short else items
+
+    def _following(self, first: Phrase, kind: CueKind, i: int) -> tuple[Phrase, str] | None:
+        k = i + (self.phrases.word(i) == ",")
+        conjunction = self.phrases.word(k) if self.phrases.word(k) in {"and", "or"} else ""
+        k += bool(conjunction)
+        item = self._item(first, k) if k > i and self.phrases.word(k) != "no" else None
+        return (item, conjunction) if item and self._shares(first, item, conjunction, kind) else None
+
+    def _item(self, first: Phrase, i: int) -> Phrase | None:
+        phrases = self.phrases
+        finders = {"verb": phrases.verb_phrase, "noun": phrases.noun_phrase, "place": phrases.place_phrase}
+        item = finders.get(first.kind, phrases.quality)(i)
+        if item is None and (first.object is not None or first.end == first.start + 1):
+            item = phrases.noun_phrase(i)  # playing the guitar or | the piano; without icing or | sprinkles
+        return item
+
+    def _shares(self, first: Phrase, item: Phrase, conjunction: str, kind: CueKind) -> bool:
+        phrases, tag = self.phrases, self.phrases.tag(item.start)
+        if item.kind == "verb":
+            bare = first.end - first.start == 1 == item.end - item.start
+            return phrases.tag(first.head) == phrases.tag(item.head) and (conjunction != "and" or bare)
+        acts = phrases.tag(item.end) in FINITE_TAGS and (tag == "DET" or phrases.is_actor(item))
+        if acts or tag == "PRON" or phrases.word(item.end) in {"with", "without", "who"}:
+            return False  # a new clause; without horns and | a bull with horns
+        if conjunction != "and" or tag != "DET":
+            return True
+        return kind != "no" and phrases.is_actor(item) == (first.kind == "noun" and phrases.is_actor(first))
+
+    def find(self, kind: CueKind, cue: int, after_cue: int, first: int) -> Negation | None:
+        """Return a negation whose cue comes after what it denies, or names it; `first`: the words before are taken."""
+        match kind:
+            case "less":
+                item = Phrase("noun", cue, after_cue, after_cue, cue)
+                return Negation(kind, cue, after_cue, (item,), cue, after_cue, thing=LESS[self.phrases.word(cue)])
+            case "free":
+                return self._free(cue, first)
+            case "absent":
+                return self._absent(cue, after_cue, first)
+            case "double":
+                said = self.phrases.words[max(0, cue - 1) : after_cue]
+                link = " " if {"with", "without"}.isdisjoint(said) else " with "
+                return Negation(kind, cue, after_cue, (), cue, after_cue, link=link)
+            case "not":
+                return self._not_present(cue, after_cue, first)
+        return None
+
+    def _not_present(self, cue: int, after_cue: int, first: int) -> Negation | None:
+        """Return "a cat is not visible", "while a truck is not", "with his face not visible"."""
+        end = self.phrases.after_predicate(after_cue)
+        is_elliptic = self.phrases.tag(after_cue) in {"", "PUNCT"} and self.phrases.lemma(cue - 1) == "be"
+        if end == after_cue and not is_elliptic:
+            return None
+        part = self._with_missing(cue, end, first) if self._before_helpers(cue, first) == cue else None
+        return part or self._denied("not", cue, after_cue, self._subject(cue, first), end)
+
+    def _denied(self, kind: CueKind, cue: int, after_cue: int, subject: Phrase | None, end: int) -> Negation | None:
+        if subject is None:
+            return None
+        return Negation(kind, cue, after_cue, (subject,), min(subject.start, cue), max(subject.end, end))
+
+    def _free(self, cue: int, first: int) -> Negation | None:
+        phrases, start, end = self.phrases, cue, cue + 1
+        while start > first and (
+            phrases.tag(start - 1) in {"NOUN", "OTHER", "NUM"} or phrases.word(start - 1).endswith("ing")
+        ):
+            start -= 1
+        if start == cue:
+            return None
+        item, excluded = Phrase("noun", start, cue, cue, cue - 1), start
+        if phrases.word(end) in listed("frames"):  # in a | car-free scene
+            end += 1
+            excluded = max(first, phrases.before(start, {"DET", "ADP"}))
+        return Negation("free", cue, cue + 1, (item,), excluded, end)
+
+    def _absent(self, cue: int, after_cue: int, first: int) -> Negation | None:
+        """Return "a chair is absent", "absent is a chair" or "is missing a chair"."""
+        phrases, word, after = self.phrases, self.phrases.word(cue), self.phrases.after_frame(after_cue)
+        if phrases.tag(cue - 1) == "DET":
+            return None  # a missing slice
+        linked = self._before_helpers(cue, first) < cue
+        start, i = max(first, phrases.before(cue, {"ADV"})), after
+        while phrases.is_auxiliary(i) or phrases.word(i) in {":", "of"}:
+            i += 1
+        lost = phrases.noun_phrase(after)  # a man missing | a tooth
+        loses = lost is not None and phrases.word(lost.head) in listed("may_be_lost")
+        lacks = word == "missing" and (linked or loses)
+        inverted = i > after or lacks or phrases.tag(start - 1) in {"", "PUNCT", "CONJ"}
+        if inverted and (item := phrases.noun_phrase(i)):
+            return Negation("absent", cue, after_cue, (item,), start, self.phrases.after_tail(item.end))
+        if linked:
+            applies = word != "removed"  # the deed: a tree is removed
+        elif left := self._with_missing(cue, after_cue, first):
+            return left
+        else:
+            applies = word == "absent" or self._is_remark(cue, after_cue, first)
+        subject = self._subject(cue, first) if applies else None
+        return self._denied("absent", cue, after_cue, subject, self._after_absent(after_cue))
+
+    def _is_remark(self, cue: int, after_cue: int, first: int) -> bool:
+        """Return whether "a boy runs, hat missing" says so; not "dog missing, please help"."""
+        word = self.phrases.word(cue)
+        if word == "missing" and self.phrases.word(after_cue) == "from":
+            return True
+        may_follow = word in listed("afterthoughts") or self._clause_start(cue, first) > 0
+        return may_follow and self._is_afterthought(cue, after_cue, first)
+
+    def _with_missing(self, cue: int, after_cue: int, first: int) -> Negation | None:
+        """Return "with the drummer missing", "has a string missing"."""
+        phrases = self.phrases
+        i = max(first, phrases.before(cue, {"DET", "NOUN", "ADJ", "NUM", "POS"}))
+        noun = phrases.noun_phrase(i)
+        is_thing = noun is not None and noun.end == cue and phrases.lemma(noun.head) not in listed("parts_of_wholes")
+        has_part = phrases.word(cue) == "missing" and phrases.noun_phrase(after_cue) is not None
+        if phrases.word(i - 1) not in {"with", "has", "have", "had"} or noun is None or not is_thing or has_part:
+            return None
+        return Negation("absent", cue, after_cue, (noun,), i - 1, self._after_absent(after_cue))
+
+    def _is_afterthought(self, cue: int, after_cue: int, first: int) -> bool:
+        """Return whether the thing has a clause of its own: "all instruments, | drums excluded"."""
+        phrases = self.phrases
+        start = self._clause_start(cue, first)
+        is_noun = (noun := phrases.noun_phrase(start)) is not None and noun.end == cue
+        is_noun |= cue == start + 1 and phrases.tag(start) in {"VB", "VBP", "VBG"}  # crochet excluded
+        return is_noun and phrases.tag(start - 1) in {"", "PUNCT", "CONJ"} and phrases.tag(after_cue) in {"", "PUNCT"}
+
+    def _after_absent(self, i: int) -> int:
+        return max(self.phrases.after_predicate(i), self.phrases.after_frame(i))
+
+    def _subject(self, predicate: int, first: int) -> Phrase | None:
+        """Return the thing before the predicate that starts at word `predicate`; words before `first` are taken."""
+        end = self._before_helpers(predicate, first)
+        start = self._clause_start(end, first)
+        start = max(self.phrases.after_frame(start), start)
+        is_pronoun = end == start + 1 and self.phrases.tag(start) == "PRON"
+        if start >= end or is_pronoun or self.phrases.says_nothing(start, end):
+            return None
+        return Phrase("noun", start, end, end, end - 1)
+
+    def _before_helpers(self, i: int, first: int) -> int:
+        phrases = self.phrases
+        while i > first and (phrases.is_auxiliary(i - 1) or phrases.tag(i - 1) in {"ADV", "TO"}):
+            i -= 1
+        return i
+
+    def _clause_start(self, end: int, first: int) -> int:
+        i = end
+        while i > first and not self._ends_clause(i - 1, end):
+            i -= 1
+        return i
+
+    def _ends_clause(self, i: int, end: int) -> bool:
+        phrases = self.phrases
+        if phrases.tag(i) == "PUNCT" or phrases.word(i) in listed("clause_words"):
+            return True
+        return phrases.tag(i) in FINITE_TAGS and not (phrases.tag(i - 1) == "DET" or i + 1 == end)
+
+    def status(self, cue: int, after_cue: int, found: Sequence[Negation]) -> Status:
+        """Return whether the thing after the cue is unwanted, wanted, or the cue is no exception at all."""
+        phrases = self.phrases
+        if phrases.tag(after_cue) in {"", "PUNCT"} or phrases.word(after_cue) in listed("denials"):
+            return "none"
+        clause = self._exception_start(cue)
+        denied = self._denial(cue, clause, found) is not None
+        weak = phrases.word(cue) in listed("weak") and after_cue == cue + 1
+        if clause == cue:
+            first = phrases.noun_phrase(after_cue)
+            besides = phrases.word(cue) == "besides" and first is not None and phrases.word(first.end) == ","
+            denying = listed("denials", "hardly_any", "bare").intersection(phrases.words[after_cue:])
+            return "none" if weak and not besides else "wanted" if denying else "unwanted"
+        universal = next((i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in listed("universal")), cue)
+        acts = any(phrases.tag(i) in {"PUNCT", "MD", "VB", *FINITE_TAGS} for i in range(universal + 1, cue))
+        if weak and (universal == cue or acts) and not (denied and self._is_excepted(cue, found)):
+            return "none"  # "every animal | but" excepts; not: all sing | but
+        is_kind = universal < cue and phrases.word(universal) not in listed("entities")
+        denied = denied or bool(listed("bare").intersection(phrases.words[clause:cue]))
+        return "wanted" if denied and not is_kind else "unwanted"
+
+    def excepted(self, cue: int, after_cue: int, found: list[Negation]) -> list[Negation]:
+        """Return the negations without the denial from which the exception is made: "no pets except | a dog"."""
+        phrases = self.phrases
+        denial = self._denial(cue, self._exception_start(cue), found)
+        if denial is None:
+            link = " with " if phrases.word(cue - 1) == "with" else ", "
+            # an empty room except for a chair
+            rest = ("anything",) if cue else ()
+            return [*found, Negation("except", cue, after_cue, (), cue, after_cue, link=link, others=rest)]
+        item, last = denial.items[0], denial.items[-1]
+        named = [" ".join(phrases.words[max(i.start, denial.after_cue) : min(i.core, cue)]) for i in denial.items]
+        taken = replace(denial, items=(), verb=None, others=tuple(filter(None, (denial.thing, *named))))
+        link = " with " if denial.kind == "without" or phrases.word(denial.cue - 1) == "with" else " "
+        if item.kind == "verb":  # doesn't | wear | anything except | a hat
+            start = item.object if item.object is not None and item.object < cue else cue
+            taken = replace(taken, end=max(item.start, denial.after_cue), link=link)
+            return [*found[:-1], taken, Negation("except", cue, after_cue, (), start, after_cue, link=" ")]
+        taken = replace(taken, end=max(min(last.core, cue), denial.after_cue), link="")
+        return [*found[:-1], taken, Negation("except", cue, after_cue, (), cue, after_cue, link=link)]
+
+    def _denial(self, cue: int, clause: int, found: Sequence[Negation]) -> Negation | None:
+        last = found[-1] if found else None
+        if last is None or last.kind not in {"no", "not", "without", "nobody"} or not last.items:
+            return None
+        return last if clause <= last.cue and last.after_cue <= cue else None
+
+    def _is_excepted(self, cue: int, found: Sequence[Negation]) -> bool:
+        """Return whether "but" after a denial makes an exception: "no one on it but", and not "no dog but"."""
+        last, phrases = found[-1], self.phrases
+        follows = phrases.noun_phrase(cue + 1) or phrases.quality(cue + 1)
+        kinds = listed("entities", "kinds").intersection(phrases.words[last.after_cue : cue])
+        ends = follows is not None and phrases.tag(follows.end) in {"", "PUNCT", "ADP"}
+        excepts = ends and phrases.word(cue - 1) != "," and (bool(kinds) or last.kind == "nobody")
+        return excepts or (last.kind == "nobody" and last.after_cue == cue)
+
+    def _exception_start(self, cue: int) -> int:
+        """Return the first word of the clause; a comma right before the exception is inside."""
+        i = cue - (self.phrases.word(cue - 1) == ",")
+        while self.phrases.tag(i - 1) not in {"", "PUNCT"}:
+            i -= 1
+        return cue if self.phrases.word(i) == "," else i
+
 
 _FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
 _ABSENCES = words("absence lack shortage")
@@ -332,24 +410,12 @@ class ScopeFinder:
     """Finds the negations in one tagged sentence, and the wanted stretches around them."""
 
     def __init__(self, phrases: Phrases, editing: bool = False, typed: bool = False) -> None:
-        """Prepare to search the sentence behind `phrases`.
-
-        Args:
-            editing: read words of editing, too.
-            typed: by a person, not made of a caption: then a cue denies something, however the words are tagged.
-        """
+        """Prepare to search a sentence, for words of `editing`, too; in a `typed` one every cue denies something."""
         self.phrases, self.num_words, self._typed = phrases, len(phrases.tokens), typed
         self._edits = {edit.start: edit for edit in Editing(phrases).edits()} if editing else {}
         self._cues = Cues(phrases, self._edits)
-        self._before = Absence(phrases)
-        self._after = DeniedAfter(phrases)
-        self._lists = Lists(phrases)
-        self._exceptions = Exceptions(phrases)
-        self._wanted = WantedFinder(phrases)
-
-    def wanted(self, negations: Sequence[Negation]) -> list[Stretch]:
-        """Return the stretches outside the negations."""
-        return self._wanted.stretches(negations)
+        self._denials = Denials(phrases)
+        self.wanted = WantedFinder(phrases)
 
     def negations(self) -> list[Negation]:
         """Return all negations from left to right."""
@@ -357,28 +423,28 @@ class ScopeFinder:
         for kind, cue, after_cue in self._cues.found():
             found = self._with(found, kind, cue, after_cue)
         found = [self._without_setting(negation, found) for negation in found]
-        return [self._wanted.without_rest(negation, found) for negation in found]
+        return [self.wanted.without_rest(negation, found) for negation in found]
 
     def _with(self, found: list[Negation], kind: CueKind, cue: int, after_cue: int) -> list[Negation]:
         first = found[-1].end if found else 0
         if kind == "edit":
             return [*found, self._edits[cue]] if cue >= first else found
         if kind == "except" and (not found or cue >= found[-1].after_cue):
-            status = self._exceptions.status(cue, after_cue, found)
+            status = self._denials.status(cue, after_cue, found)
             if status != "unwanted":
-                return self._exceptions.wanted(cue, after_cue, found) if status == "wanted" else found
+                return self._denials.excepted(cue, after_cue, found) if status == "wanted" else found
             kind = "not"
-        if cue < first or (kind == "order" and not self._cues.start_clause(cue)):
+        if cue < first or (kind == "order" and not self.phrases.starts_clause(cue)):
             return found
-        if backward := self._before.find(kind, cue, after_cue, first):
+        if backward := self._denials.find(kind, cue, after_cue, first):
             return [*found, backward]
         if kind not in _FORWARD:
             return found
-        before = self._wanted.words(found, cue)
+        before = self.wanted.words(found, cue)
         negation = self._nothing_else(kind, cue, after_cue) or self._negation(kind, cue, after_cue, bool(before))
         if negation is None:
             return found
-        return [*found, self._to_clause_end(negation, self._wanted.acts(before)) if negation.items else negation]
+        return [*found, self._to_clause_end(negation, self.wanted.acts(before)) if negation.items else negation]
 
     def _negation(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Negation | None:
         phrases = self.phrases
@@ -387,47 +453,43 @@ class ScopeFinder:
             return None
         alone = kind == "minus" or (kind == "nobody" and first.kind != "verb")
         if first.kind == "noun" and kind != "minus":
-            first = self._after.with_modifiers(first, kind, wanted_before)
+            first = self._denials.with_modifiers(first, kind, wanted_before)
             noun = phrases.noun_phrase(first.start)
             alone = alone or (noun is not None and first.end > noun.end)
         described = kind == "not" and phrases.tag(cue - 1) == "PUNCT" and phrases.tag(cue - 2) == "ADJ"
-        items = [first] if alone or described else self._lists.items(first, kind, wanted_before)
+        items = [first] if alone or described else self._denials.items(first, kind, wanted_before)
         items = [part for item in items for part in self._each(item)] if self._typed else items
         thing = denied_by_nobody()[" ".join(phrases.words[cue:after_cue])] if first.start < after_cue else ""
-        start, end = self._start(cue), self._after.after_filler(items[-1].end)
+        start, end = self._start(cue), self._denials.after_filler(items[-1].end)
         holds = self._holds(kind, cue, after_cue, first)
         return Negation(kind, cue, after_cue, tuple(items), start - holds, end, start - 1 if holds else None, thing)
 
     def _each(self, item: Phrase) -> list[Phrase]:
         """Split a list that lacks its commas: "no | taxis | buses"."""
-        phrases = self.phrases
-        many = [
-            i for i in range(item.start, item.core) if phrases.tag(i) == "NOUN" and phrases.lemma(i) != phrases.word(i)
-        ]
-        many = [i for i in many if phrases.word(i).endswith("s") and phrases.word(i) not in listed("plural_first")]
-        cuts = [i + 1 for i in many if i + 1 in many]
-        if item.kind != "noun" or not cuts:
-            return [item]
-        starts, ends = [item.start, *cuts], [*cuts, item.core]
+        nouns = [i for i in range(item.start, item.core) if self.phrases.tag(i) == "NOUN"]
+        said = {i: self.phrases.word(i) for i in nouns if self.phrases.word(i) not in listed("plural_first")}
+        many = [i for i, word in said.items() if word.endswith("s") and self.phrases.lemma(i) != word]
+        starts = [item.start, *(i + 1 for i in many if i + 1 in many and item.kind == "noun")]
+        ends = [*starts[1:], item.core]
         parts = [replace(item, start=i, end=j, core=j, head=j - 1) for i, j in zip(starts, ends, strict=True)]
-        return [*parts[:-1], replace(parts[-1], end=item.end, core=item.core)]
+        return [*parts[:-1], replace(item, start=starts[-1])]
 
     def _first(self, kind: CueKind, cue: int, after_cue: int) -> Phrase | None:
         phrases, quality = self.phrases, self.phrases.quality(after_cue)
         if kind == "not" and quality and self._describes(cue, quality):
             return quality  # a not very crowded | beach
-        first = self._after.first(kind, cue, after_cue)
+        first = self._denials.first(kind, cue, after_cue)
         odd = first is not None and first.kind != "noun" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}
         if first is None or (odd and kind == "without"):
             return self._to_mark(kind, after_cue) if self._typed else None
-        return self._after.shown(first, cue)
+        return self._denials.shown(first, cue)
 
     def _to_mark(self, kind: CueKind, i: int) -> Phrase | None:
         """Return the words to the next mark, as no phrase fits: "w/out uniform"."""
         phrases, end = self.phrases, i
         while phrases.tag(end) not in {"", "PUNCT", "CONJ", "WH"} or phrases.joins_adjectives(end):
             end += 1
-        said = any(phrases.tag(j) in {"NOUN", "ADJ", "OTHER", *VERB_TAGS} for j in range(i, end))
+        said = any(phrases.tag(j) in {"NOUN", "ADJ", "ADP", "OTHER", *VERB_TAGS} for j in range(i, end))
         return Phrase("noun", i, end, end, end - 1) if said and kind in {"not", "no", "without", "order"} else None
 
     def _holds(self, kind: CueKind, cue: int, after_cue: int, first: Phrase) -> bool:
@@ -451,20 +513,17 @@ class ScopeFinder:
         end = noun.end if (noun := phrases.noun_phrase(i)) else i + 1
         rest = "anything" if kind != "nobody" or phrases.word(cue) == "nothing" else "people"
         others = (" ".join(phrases.words[i + 1 : end]) or rest,)
-        return Negation(kind, cue, after_cue, (), self._start(cue), self._after.after_filler(end), others=others)
+        return Negation(kind, cue, after_cue, (), self._start(cue), self._denials.after_filler(end), others=others)
 
     def _describes(self, cue: int, quality: Phrase) -> bool:
         """Return whether a denied quality is one of a noun's: "a not crowded beach", "an old but not rusty car"."""
         phrases = self.phrases
-        if phrases.word(quality.end) in listed("frames"):
+        if phrases.tag(cue - 1) == "DET" or phrases.word(quality.end) in listed("frames"):
             return True  # not blurry | footage
-        before = cue - 1 - (phrases.word(cue - 1) in {"yet", "and", ","})
-        noun_follows = phrases.tag(quality.end) == "NOUN"
-        follows = noun_follows and (before < cue - 1 or phrases.word(cue) == "but")
-        first = before
-        while follows and phrases.tag(first) in {"ADJ", "ADV"}:
-            first -= 1
-        return phrases.tag(cue - 1) == "DET" or (first < before and phrases.tag(first) in {"DET", ""})
+        end = cue - (phrases.word(cue - 1) in {"yet", "and", ","})
+        start = phrases.before(end, {"ADJ", "ADV"})
+        joins = phrases.tag(quality.end) == "NOUN" and (end < cue or phrases.word(cue) == "but")
+        return joins and start < end and phrases.tag(start - 1) in {"DET", ""}
 
     def _start(self, cue: int) -> int:
         """Return the first word of "in the complete absence of"; elsewhere the cue."""
@@ -512,11 +571,11 @@ class ScopeFinder:
             return negation
         if self._typed and (self.phrases.lemma(last.head) in listed("dwelling") or self._says_what_kind(negation.cue)):
             return negation.ending(last.end, last.end)
-        wanted, is_noun = self._wanted.words(found), last.kind == "noun"
+        wanted, is_noun = self.wanted.words(found), last.kind == "noun"
         denies_all = negation.kind in {"no", "nobody"} or self.phrases.word(negation.cue) == "nor"
         is_first = min(wanted, default=negation.end) >= negation.end
         stays = is_noun and denies_all and is_first and self.phrases.word(last.core + 1) == "the"
-        wants_more = (is_noun and wanted) or self._wanted.acts(wanted) or self._wanted.placed(wanted)
+        wants_more = (is_noun and wanted) or self.wanted.acts(wanted) or self.wanted.placed(wanted)
         if stays or not (
             wants_more or (negation.kind == "order" and self._typed and not self._edits)
         ):  # there is no bread on | the table, only fruit

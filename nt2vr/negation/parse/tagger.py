@@ -17,7 +17,7 @@ from typing import Any
 from HanTa.HanoverTagger import HanoverTagger
 
 from nt2vr.negation.parse.tokens import HELPERS, VERB_TAGS, Lemma, Token, as_tagged, word_spans
-from nt2vr.negation.parse.wordlists import listed, renamed
+from nt2vr.negation.parse.wordlists import listed, renamed, spellings
 
 _LIKELY_NATS = 1.0  # margin for nouns in -s that HanTa's lexicon finds about as likely verbs: runs, swims, plays
 _UNKNOWN_NATS = -20.0  # below this HanTa guesses from the ending
@@ -41,7 +41,7 @@ class _Spot:
         self.words, self.tags, self.i = words, tags, i
         self.word, self.tag, self.after = words[i], tags[i], tags[i + 1] if i + 1 < len(tags) else ""
         self.word_before, self.before = (words[i - 1], tags[i - 1]) if i else ("", "")
-        self.word_before_that, self.before_that = (words[i - 2], tags[i - 2]) if i > 1 else ("", "")
+        self.before_that = tags[i - 2] if i > 1 else ""
 
     def follows_do_not(self) -> bool:
         """Return whether "do not" comes before, perhaps with adverbs: "doesn't really | like"."""
@@ -49,10 +49,6 @@ class _Spot:
         while i and self.tags[i - 1] == "ADV":
             i -= 1
         return i > 1 and self.tags[i - 1] == "NEG" and HELPERS.get(self.words[i - 2]) == "do"
-
-    def follows_nobody(self) -> bool:
-        is_no_one = (self.word_before_that, self.word_before) == ("no", "one")
-        return is_no_one or self.word_before in {"nobody", "noone", "nothing"}
 
     def follows_subject(self) -> bool:
         is_noun = self.before == "NOUN" and self.before_that in {"DET", "ADJ", "NUM"}
@@ -65,32 +61,23 @@ class _Spot:
 
     def ends_denied_noun(self) -> bool:
         """Return whether the word ends a compound after a cue, where a verb would not agree or not fit."""
-        if self.i < 2 or self.before != "NOUN" or self.tag == "MD":
-            return False
         words, tags, cue = self.words, self.tags, self.i - 2
+        if cue < 0 or self.before != "NOUN" or self.tag == "MD":
+            return False
         while cue > max(0, self.i - 5) and (tags[cue] in {"NOUN", "ADJ", "NUM"} or words[cue] in _ARTICLES):
             cue -= 1
-        before_things = words[cue] in listed("denying_things") or words[cue] == "of"
-        before_things = before_things or words[self.i - 2] == "any"  # don't want any cringe dances
-        if (
-            (cue == self.i - 2 or words[self.i - 2] == "any")
-            and before_things
-            and words[cue] != "no"
-            and not _is_plural(self.word_before)
-        ):
+        is_many = _is_plural(self.word_before)
+        if words[self.i - 2] in (listed("denying_things") - {"no"}) | {"any", "of"} and not is_many:
             return self.after in _ENDS | {"NOUN"}  # exclude swing sets
         if not _denies(words, tags, cue):
             return False
-        if words[cue] != "no" and self.after == "NOUN":
-            return True  # without chain saw noises
-        if self.tag == "VBZ" or _is_plural(self.word_before):  # no bus stops are visible; but: no dog barks
+        if self.tag == "VBZ" or is_many:  # no bus stops are visible; but: no dog barks
             return self.after in VERB_TAGS or tuple(words[self.i + 1 : self.i + 3]) in _IN_SIGHT
         return self.after in _ENDS | VERB_TAGS | {"ADP", "ADV"}
 
-    def ends_denied_list(self) -> bool:
-        """Return whether a word after "or" is the last of denied things: "without icing or | sprinkles"."""
-        cues = (listed("denying_things") - {"no"}).intersection(self.words[: self.i])
-        return self.word_before == "or" and self.after in {"", "PUNCT"} and bool(cues)
+    def ends_denied_list(self) -> bool:  # without icing or | sprinkles
+        cues = listed("denying_things") - {"no"}
+        return self.word_before == "or" and self.after in {"", "PUNCT"} and not cues.isdisjoint(self.words[: self.i])
 
 
 def _is_plural(noun: str) -> bool:
@@ -105,11 +92,7 @@ def _denies(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
 
 
 class Repairs:
-    """Corrects the tags of a sentence where taggers, trained on newspapers, misread captions and queries.
-
-    Args:
-        chances: returns the readings of a word: C5 tags with their log-probabilities.
-    """
+    """Corrects tags where taggers, trained on newspapers, misread; `chances` are log-probabilities of C5 tags."""
 
     def __init__(self, chances: Callable[[str], Mapping[str, float]]) -> None:
         self._log_probabilities = chances
@@ -139,8 +122,6 @@ class Repairs:
                 return "WH" if spot.before in {"NOUN", "PRON"} else "DET"
             case "run" | "come" if spot.tag == "VBN" and spot.before not in VERB_TAGS | {""}:
                 return "VBP"
-            case "like" if spot.tag in {"ADP", "ADJ"} and spot.follows_do_not():
-                return "VB"
             case "one" if spot.word_before == "no":
                 return "PRON"
             case "does":
@@ -150,15 +131,13 @@ class Repairs:
     @staticmethod
     def _is_noun(spot: _Spot, chances: Mapping[str, float]) -> bool:
         one, many = "NN1" in chances, "NN2" in chances
+        if many and spot.ends_denied_list():
+            return True
         denied = spot.word_before in listed("denying_things")  # without a can, sans subtitles
         if (one or many) and (denied or spot.word_before in {"a", "an", "any"} or spot.ends_denied_noun()):
             return True
-        if many and spot.ends_denied_list():
-            return True
         if spot.tag == "VBZ":  # making leaves from clay, but: not singing plays the
             return denied or (many and (spot.is_object() or chances.keys().isdisjoint(_THIRD_PERSON)))
-        if spot.word_before == "any" and spot.tag in {"VB", "VBP"}:
-            return True
         return spot.tag in {"VB", "VBP"} and one and chances.keys().isdisjoint(_BASE)  # not wine
 
     @staticmethod
@@ -169,7 +148,8 @@ class Repairs:
             return ""  # a fight; exclude fights
         if spot.word.endswith("ing"):
             return "VBG" if _is_progressive(spot, chances, noun) else ""
-        if spot.word.endswith("s") and spot.follows_nobody():
+        is_nobody = spot.word_before in {"nobody", "noone", "nothing"} or spot.words[: spot.i][-2:] == ["no", "one"]
+        if spot.word.endswith("s") and is_nobody:
             return "VBZ"  # nobody strums
         never = spot.word_before == "never" and spot.after == "ADP" and not chances.keys().isdisjoint(_BASE)
         if never or (spot.before == "NEG" and (spot.follows_do_not() or spot.before_that == "MD")):
@@ -188,11 +168,10 @@ class Repairs:
             return None
         for spot in (_Spot(words, tags, i) for i in range(1, len(words)) if tags[i] == "NOUN"):
             actor = lemmas[spot.i - 1]()
-            if actor in listed("actors", "roles") and spot.after in {"DET", "PRON", "ADP", "ADV", ""}:
-                if spot.word.endswith("ing"):
-                    return (spot.i, "VBG") if spot.word not in _THINGS_IN_ING else None
-                if form := self._form_after_actor(spot, spot.word_before != actor or spot.word_before in _PLURALS):
-                    return spot.i, form
+            acts = actor in listed("actors", "roles") and spot.after in {"DET", "PRON", "ADP", "ADV", ""}
+            plural = spot.word_before != actor or spot.word_before in _PLURALS
+            if acts and (form := self._form_after_actor(spot, plural)):
+                return spot.i, form
         return None
 
     def _form_after_actor(self, spot: _Spot, plural: bool) -> str:
@@ -231,11 +210,7 @@ _C5 = {f"V{verb}{form}": tag for verb in "BDHV" for form, tag in _C5_FORMS.items
     "NOUN=NN,NP ADP=PR PUNCT=PU"
 )  # by full tag, otherwise by its first two letters
 _PENN_TO_C5 = {tag: f"VV{form}" for form, tag in _C5_FORMS.items()} | {"NN": "NN1", "NNS": "NN2"}
-_BY_WORD = renamed(
-    "NEG=not,n't,nt,never CONJ=and,or,nor,but,while,whilst DET=a,an,the,no,any,every,several ADP=without,w/o,with "
-    "WH=who,which,where PRON=i,nobody,none,nothing,anything,anyone,everything ADV=please,really,nowhere "
-    "ADJ=-free"
-)
+_BY_WORD = spellings("tags")
 _CLITICS = {"s": "'s", "re": "'re", "m": "'m", "ll": "'ll", "ve": "'ve"}  # datasets drop apostrophes: "it s", "we re"
 
 
@@ -281,7 +256,6 @@ class Tagger:
         lemmas: list[Lemma] = [partial(self._lemmas, word, tag) for word, tag in zip(words, c5, strict=True)]
         for i, word in enumerate(words):
             tag = self._repairs.tag(words, tags, i)
-            tag = "NOUN" if tag in VERB_TAGS and _is_name(text, spans, i) else tag
             if tag != tags[i]:
                 tags[i], lemmas[i] = tag, partial(self._lemma, word, tag)
         if (verb := self._repairs.missing_verb(words, tags, lemmas)) is not None:
@@ -314,12 +288,6 @@ def load_tagger() -> Tagger:
 def _is_long_compound(word: str) -> bool:
     """Return whether HanTa would take long, in cubic time, for a word whose last part says enough."""
     return len(word) > _MAX_COMPOUND_CHARS and "-" in word[:-1] and word[-1] != "-"
-
-
-def _is_name(text: str, spans: Sequence[tuple[int, int]], i: int) -> bool:
-    """Return whether only word i is capitalised: "an absent Boeing", but not "A Dog Barking"."""
-    before = text[slice(*spans[i - 1])] if i else ""
-    return (before[:1].islower() or before in {"No", "Without"}) and text[slice(*spans[i])].istitle()
 
 
 def _tag_of(word: str, tag: str) -> str:

@@ -59,11 +59,7 @@ def contraction(word: str) -> str | None:
 
 VERB_TAGS = frozenset({"VB", "VBZ", "VBP", "VBD", "VBG", "VBN", "MD"})
 FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
-HELPERS = {
-    **dict.fromkeys(("am", "is", "are", "was", "were", "be", "been", "being", "ai", "'re", "'m"), "be"),
-    **dict.fromkeys(("do", "does", "did", "done", "doing"), "do"),
-    **dict.fromkeys(("have", "has", "had", "having"), "have"),
-}
+HELPERS = spellings("helpers")
 
 _MAX_CLITICS = 3  # would|n't|'ve
 _MAX_WORD_CHARS = 30  # HanTa takes cubic time in the length of a word; no English word here is longer

@@ -14,18 +14,13 @@ CueKind = Literal[
 """What a cue denies:
 
 not: the verb, noun, place or quality after it; the thing before it, if the words after it only mean "in the picture".
-no, without: the thing after it; for "without" also what somebody does.
-order: the thing after it, at the start of a clause only.
+no, without, order: the thing after it; for "without" also what somebody does; for "order" at the start of a clause.
 nobody: people, or what nobody does.
-except: the thing after it, unless it is an exception from a denial: then nothing is denied, and the thing is wanted.
-minus: the next word, to which it is attached.
+except: the thing after it; if that is an exception from a denial, then nothing is denied, and it is wanted.
 absent: the thing before it, or after it if the order is inverted.
-free: the noun to which it is attached.
-less: the thing that its word names, in LESS.
-double: nothing, since two negations affirm.
-edit: what is replaced or removed, or nothing: see `nt2vr.negation.parse.editing`.
+minus, free, less: the next word, the noun to which it is attached, the thing that its word names.
+double: nothing, since two negations affirm. edit: what is replaced or removed (`nt2vr.negation.parse.editing`).
 """
-
 
 _SUBJECTS, _PERSONS = words("i we you it there"), words("he she they")
 _FORWARD = words("not no without order nobody")  # kinds of cues
@@ -71,7 +66,6 @@ class WantedFinder:
         return any(self.phrases.tag(i) in VERB_TAGS and not self.phrases.is_auxiliary(i) for i in words)
 
     def words(self, negations: Sequence[Negation], end: int | None = None) -> list[int]:
-        """Return the words of `stretches`."""
         return [i for stretch in self.stretches(negations, end) for i in range(stretch.start, stretch.end)]
 
     def stretches(self, negations: Sequence[Negation], end: int | None = None) -> list[Stretch]:
@@ -170,8 +164,6 @@ class WantedFinder:
                 return True  # a runner he | isn't sweating
             case "ADP" if phrases.tag(i + 1) == "WH":  # a depot | in which no
                 return True
-            case "ADV" if before == "DET":  # a decidedly | not modern kitchen
-                return True
         helps = phrases.word(i) in HELPING_WORDS and phrases.lemma(i) in {"have", "be"}
         return helps or phrases.word(i) in listed("dangling") or phrases.is_auxiliary(i)
 
@@ -179,11 +171,8 @@ class WantedFinder:
         """Text before a stretch: its "and", "while", "as" or a comma if a new noun starts it, otherwise a space."""
         if self.phrases.tag(start) not in {"DET", "NOUN", "ADJ", "NUM", "PRON"}:
             return " "
-        dropped = {self.phrases.tag(i) for i in range(first, start)}
-        if "PRON" in dropped:  # a man | and he | dances
-            return " "
         is_clause = self.phrases.tag(start) in {"DET", "NUM", "PRON"}  # while | a dog runs; but not: while | painting
         for joint in ("and", "while", "as") if is_clause else ("and",):
             if joint in self.phrases.words[first:start]:
                 return f" {joint} "
-        return ", " if "PUNCT" in dropped else " "
+        return ", " if any(self.phrases.tag(i) == "PUNCT" for i in range(first, start)) else " "

@@ -1,6 +1,5 @@
 """Word lists: those in the files of `assets/language`, and those written in modules."""
 
-import json
 import tomllib
 from collections.abc import Iterable
 from functools import cache
@@ -60,16 +59,3 @@ class Runs(frozenset[str]):
 def listed_runs(name: str) -> Runs:
     """Return a list of `assets/language/words.toml` whose entries are of several words, separated by commas."""
     return Runs(" ".join(_table()["runs"][name].split()).split(", "))
-
-
-@cache
-def groups_in(file: str) -> tuple[frozenset[str], ...]:
-    """Read groups of words, one a line."""
-    return tuple(map(words, lines_of(f"wordings/{file}")))
-
-
-@cache
-def wordings_in(file: str) -> dict[str, Any]:
-    """Read wordings by use, mostly with a family each."""
-    found: dict[str, Any] = json.loads(text_of(f"wordings/{file}"))
-    return found

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind
-from nt2vr.negation.parse.wordlists import wordings_in
+from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, wordings_in
 from nt2vr.world.claims import Claim
 from nt2vr.world.edits import (
     COPIES,

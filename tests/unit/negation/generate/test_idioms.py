@@ -6,8 +6,7 @@ import pytest
 
 from nt2vr.evaluation.benchmark import cue_of
 from nt2vr.negation.generate.denials import CaptionDenials
-from nt2vr.negation.generate.wordings import TRAINED, UNSEEN, Wordings
-from nt2vr.negation.parse.wordlists import wordings_in
+from nt2vr.negation.generate.wordings import TRAINED, UNSEEN, Wordings, wordings_in
 
 CAPTIONS = ("a man is playing the guitar and singing a song with a dog", "two girls are riding bikes on a beach")
 
