@@ -55,7 +55,7 @@ _FILLERS = frozenset(
     "yet already still ever again anymore really very".split()
 )
 _IDIOMS = ("in sight", "in view", "in frame", "in shot", "kind of", "sort of", "type of")
-_PICTURES = ("photo of", "picture of", "image of", "pictures of", "photos of", "images of")
+_PICTURES = [f"{name}{end} of" for name in ("photo", "picture", "image", "video", "clip") for end in ("", "s")]
 
 
 class Meaning(NamedTuple):

@@ -124,7 +124,7 @@ class _Reader:
             self._moody = kind == "verb" and all(deeds()[verb].layer == "mood" for verb in meaning.names)
             self._after = self._after if kind == "adjective" else words[0]
         if kind != "adjective":
-            self._place = words[-1] if kind == "filler" else ""
+            self._place = words[-1] if kind == "filler" and len(words) == 1 else ""
         return makes_sense
 
     def _ends_before(self, kind: str, word: str) -> bool:

@@ -16,7 +16,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.search.answers import Verdict
 from nt2vr.world.claims import Act, Claim, Who, seen_in
-from nt2vr.world.lexicon import tokens_of, unsure_words
+from nt2vr.world.lexicon import TOGETHER, tokens_of, unsure_words
 from nt2vr.world.reader import NOTHING, UNKNOWN, may_do, read_asked, words_in
 from nt2vr.world.scenes import Figure, Scene, main_deeds
 from nt2vr.world.things import ACTING, Names, deeds, places, plural_of, things, those
@@ -24,8 +24,12 @@ from nt2vr.world.wording import meanings, persons
 
 MAX_QUERIES = 64
 # cues that deny a deed of the subject, unlike "no dancing" and "nobody dances"
-_OF_SUBJECT = re.compile(r"\b(?:not|never|neither|nor|without|rather|instead)\b|n['\u2019]?t\b", re.IGNORECASE)
-_WORN = re.compile(r"\bwithout\b|\bwith no\b|\bw/?o\b", re.IGNORECASE)
+_OF_SUBJECT = re.compile(
+    r"\b(?:not|never|neither|nor|without|rather|instead|yet to|refus\w+|fail\w*)\b|n['\u2019]?t\b", re.IGNORECASE
+)
+# with a coat but no | hat
+_WORN = re.compile(r"(?:\bwithout|\b(?:with|wearing|have|has)\b[^,.;]{1,40}\bno|\bwith not|\bw/?o)$", re.IGNORECASE)
+_ON_IT = re.compile(r"(?: (?:is|are|sitting))? (?:in|on|inside|under) (?:it|them)\b", re.IGNORECASE)  # nobody | on it
 _NOBODY = re.compile(r"\b(?:nobody|no one|noone|anyone|anybody)\b", re.IGNORECASE)
 _WHERE_TO = re.compile(r" (?:away|around|up and down|along the ground|a kick)$")  # rolling a ball away
 _EVERYBODY = re.compile(r"\b(?:no|nobody|none|noone|anyone|anybody)\b", re.IGNORECASE)
@@ -98,7 +102,7 @@ def read_query(query: Query) -> Asked:
     """
     wanted = [_read(part) for part in query.wanted]
     unwanted = [_denied(query, number, wanted) for number in range(len(query.unwanted))]
-    others = [Denied(_others(kind, wanted)) for kind in query.others]
+    others = [Denied(claim) for kind in query.others for claim in _others(kind, query, wanted)]
     return Asked(tuple(map(Denied, wanted)), (*unwanted, *others))
 
 
@@ -124,7 +128,7 @@ def _people() -> dict[Names, Names]:
     return {frozenset((name,)): meanings()[name] for name in ("man", "woman", "boy", "girl")}
 
 
-# Deeds that people mean as well: who reads on a chair is sitting, and a car that drives past drives
+# Deeds that people mean as well: who reads on a chair is sitting, who eats stands, and a car that drives past drives
 _MEANT = {
     "sit": "read write use fish sit_on game ride sled drive row bathe yoga",
     "walk": "carry push pull follow walk_pet",
@@ -135,24 +139,30 @@ _MEANT = {
     "fly": "fly_past take_off",
     "drive": "drive_past",
 }
+_OFF_BALANCE = frozenset({"fall", "spin"})
 
 
 def _as_meant(act: Act) -> Act:
     if act.verbs == {"hold"} and act.objects:  # who plays a guitar holds it
         held = (verb for verb, deed in deeds().items() if act.objects & deed.objects and deed.layer == "main")
         return replace(act, verbs=frozenset(held))
-    also = (name.replace("_", " ") for verb in act.verbs for name in _MEANT.get(verb, "").split())
-    return replace(act, verbs=act.verbs.union(also))
+    also = {name.replace("_", " ") for verb in act.verbs for name in _MEANT.get(verb, "").split()}
+    if "stand" in act.verbs:
+        also |= {verb for verb, deed in deeds().items() if deed.posture == "stand" and verb not in _OFF_BALANCE}
+    return replace(act, verbs=act.verbs | also)
 
 
 def _denied(query: Query, number: int, wanted: Sequence[Claim | None]) -> Denied:
     part = query.unwanted[number]
     if part.startswith("other "):  # a dog, no people or other animals
-        return Denied(_others(part, wanted))
+        return Denied(_others(part, query, wanted)[0])
     claim = _read(part) or _quality_of(query.wanted, part)
     if claim == NOTHING:
         return Denied(None)
-    (who, *others), cue = (claim.whos if claim else ()) or (Who(),), _cue_of(query, number)
+    is_thing = any(each and each.whos for each in wanted)
+    if claim and is_thing and _cannot_be_told(query, number, claim):
+        return Denied(replace(claim, vague=True))
+    (who, *others), (said, cue) = (claim.whos if claim else ()) or (Who(),), _cue_of(query, number)
     if others or claim is None or claim != Claim((who,), vague=claim.vague):
         return Denied(claim)
     is_deed = len(who.acts) == 1 and who == Who(acts=who.acts)
@@ -160,7 +170,11 @@ def _denied(query: Query, number: int, wanted: Sequence[Claim | None]) -> Denied
         return Denied(replace(claim, whos=(replace(who, names=persons()),)))
     if is_deed and _OF_SUBJECT.search(cue) and not _EVERYBODY.search(cue):
         act = who.acts[0]
-    elif who == Who(who.names, colour=who.colour, looks=who.looks) and _WORN.search(cue) and who.names <= _worn():
+    elif (
+        who == Who(who.names, colour=who.colour, looks=who.looks)
+        and (_WORN.search(said) or part.startswith("hav"))
+        and who.names <= _worn()
+    ):
         act = Act(objects=who.names, colour=who.colour, looks=who.looks)
     else:
         return Denied(claim)
@@ -170,9 +184,18 @@ def _denied(query: Query, number: int, wanted: Sequence[Claim | None]) -> Denied
     subjects = [who for who in acting if may_do(who.names or persons(), act)]
     if not act.verbs:
         subjects = [who for who in subjects if who.names <= persons()]
+        claim = replace(claim, vague=bool(acting and not subjects))  # a dog without a hat: it may be somebody else's
     elif acting and not subjects:
         return Denied(NOTHING)  # babies never cry
     return Denied(claim, tuple(subjects), act)
+
+
+def _cannot_be_told(query: Query, number: int, claim: Claim) -> bool:
+    """Return whether "no guests" are some of those who are wanted, or nobody is "on it"."""
+    somebody = any(word.meaning.names & persons() for part in query.wanted for word in words_in(part))
+    groups = any(who.names >= meanings()["adult"] and who.least == 2 and who.most == TOGETHER for who in claim.whos)
+    ends = [scope.end for scope in query.scopes[number : number + 1]]
+    return (somebody and groups) or any(_ON_IT.match(query.text, end) for end in ends)
 
 
 @cache
@@ -185,28 +208,35 @@ def _worn() -> Names:
     return frozenset(those(("worn",)))
 
 
-def _cue_of(query: Query, number: int) -> str:
-    """Return the cue before an unwanted part, or the first one; empty if the parts were corrected."""
+def _cue_of(query: Query, number: int) -> tuple[str, str]:
+    """Return the query to the cue before an unwanted part, or to the first one, and that cue; empty if corrected."""
     if not query.cues or number >= len(query.scopes):
-        return ""
+        return "", ""
     start = query.scopes[number].start
     cue = max((cue for cue in query.cues if cue.end <= start), default=query.cues[0])
-    return query.text[max(cue.start - len("with "), 0) : cue.end]
+    return query.text[: cue.end], query.text[slice(*cue)]
 
 
-def _others(kind: str, wanted: Sequence[Claim | None]) -> Claim | None:
-    """Claim something of a kind that what is wanted does not name; None if that cannot be told."""
+def _others(kind: str, query: Query, wanted: Sequence[Claim | None]) -> list[Claim | None]:
+    """Claim what is of a kind but is not wanted, and a second one of what is wanted once: "a man and nobody else"."""
     claim = _read(kind)
     if claim is None or len(claim.whos) != 1 or None in wanted or NOTHING in wanted:
-        return None
-    left = claim.whos[0].names
-    for who in (who for each in wanted if each for who in each.whos):
-        left = left.difference(who.names, *(act.objects | act.targets for act in who.acts))
-    return replace(claim, whos=(replace(claim.whos[0], names=left),)) if left else None
+        return [None]
+    names, whos = claim.whos[0].names, [who for each in wanted if each for who in each.whos]
+    named = [who.names & names for who in whos]
+    named += [(act.objects | act.targets) & names for who in whos for act in who.acts]
+    left, taken = names.difference(*named), frozenset[str]().union(*named)
+    said = chain.from_iterable(map(words_in, query.wanted))
+    is_many = any(word.meaning.plural and word.meaning.names & names for word in said)
+    second = Who(taken, least=sum(map(bool, named)) + 1, total=True)
+    whole = [Who(left)] if is_many or not taken else [Who(left), second]
+    return [replace(claim, whos=(who,)) for who in whole] if left else [None]
 
 
 def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
     """Read "red" as "red car"; None if it fits none, or several, of the wanted things."""
+    if all(word.meaning.kind == "filler" for word in words_in(quality)):
+        return None  # a clown that isn't | funny
     found = (word for part in wanted for word in words_in(part))
     nouns = dict.fromkeys(" ".join(word.text) for word in found if word.meaning.kind == "noun")
     read = [(_read(f"{quality} {noun}"), _read(f"{noun} {quality}")) for noun in nouns]

@@ -282,6 +282,7 @@ def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
 
 WORD = re.compile(r"\w+")
 LETTERS = re.compile(r"[^\W\d_]*$")
+HELPER = re.compile(r"(?:\b(?:do|does|did|can|could|will|would|should|must|may|might) )?$", re.IGNORECASE)
 BETWEEN = re.compile(r"(?: [\w']+){0,5} ")  # words of a cue and of what it denies
 DEED = re.compile(r"\w+ing \w|(?:on|in|at|with|from|under|behind) ", re.IGNORECASE)  # a deed or a place
 DETERMINER = re.compile(r"^(?:an?|the|my|his|her|its|their|our|your) ", re.IGNORECASE)
@@ -490,7 +491,7 @@ def _cue_text(text: str, cue: Span) -> str:
     is_typed = words in _typed_cues() or words.endswith((" yet to", "n't", " not"))
     if not is_typed or not words[0].isalpha():
         return "no"
-    before = LETTERS.search(text, 0, cue.start)
+    before = (HELPER if words == "not" else LETTERS).search(text, 0, cue.start)  # does | not sink
     return text[before.start() if before else cue.start : cue.end]
 
 

@@ -54,6 +54,9 @@ def test_on_and_in_are_read_where_the_scene_knows(text: str, expected: str | Non
         ("a girl who isn't smiling", "miss"),
         ("a quokka that isn't smiling", "miss"),
         ("a man who isn't sitting", "violation"),  # on a horse
+        ("a sofa with nobody on it", None),  # he is beside it
+        ("a man that isn't funny", None),
+        ("a man and nobody else", "violation"),
     ],
 )
 def test_a_denied_deed_is_that_of_its_subject(text: str, expected: str | None) -> None:
