@@ -37,7 +37,7 @@ class _Traced(Canvas):
         left, top, right, bottom = ink(svg)
         corners = np.array([(x, y) for x in (left, right) for y in (top, bottom)]) - UNITS / 2
         turn = cv2.getRotationMatrix2D((0, 0), -angle, scale)[:, :2]
-        self.found.append((svg, (corners * (-1 if flip else 1, 1)) @ turn.T + middle))
+        self.found.append((svg, ((corners * (-1 if flip else 1, 1)) @ turn.T + middle).tolist()))
 
     def shadow(self, x: float, y: float, width: float) -> None:
         pass
