@@ -20,6 +20,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, counted, printable
 from nt2vr.files import check_writable, expanded
+from nt2vr.models.framing import ClipOptions
 from nt2vr.progress import progress_bar, tracked
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ Index = Annotated[
         "NT2VR_INDEX, or exact up to 200,000 clips, then faiss"
     ),
 ]
+Clips = Annotated[ClipOptions, Parameter(name="*")]
+CLIPS = ClipOptions()
 Private = Annotated[bool, Parameter(negative="--no-private", help="create it as private")]
 
 
@@ -425,6 +428,7 @@ def _index(services: "Services", name: str, embedding: Embedding, prepare: Calla
             previews=not embedding.no_previews,
             milvus=services.milvus,
             encode=encode,
+            announce=partial(_say, to=sys.stderr),
         )
     _say(*_changes(updated.changes))
     _say(f"{updated.num_embedded:,} of {updated.num_clips:,} clips are indexed by {model}.")
@@ -695,11 +699,34 @@ def _models_here(catalog: "Catalog") -> Iterable[dict[str, Any]]:
 
 
 @models.command(name="get")
-def get_model(name: str, /, *, machine: Machine = THIS) -> None:
-    """Download a model of open_clip's, named as listed: "ViT-B-32/openai"."""
+def get_model(name: str, /, *, clips: Clips = CLIPS, machine: Machine = THIS) -> None:
+    """Download a model: "ViT-B-32/openai" of open_clip's, or by its repository st:OWNER/NAME or hf:OWNER/NAME.
+
+    st: is a model of sentence-transformers that takes pictures or videos, hf: a video CLIP of transformers.
+    """
     catalog = machine.catalog()
     with progress_bar() as progress:
-        name = catalog.download(name, progress, announce=_say)
+        name = catalog.download(name, progress, _say, clips)
+    _say(f"{name} is in {catalog.home}.")
+
+
+@models.command(name="add")
+def add_model(folder: Path, /, *, name: str = "", clips: Clips = CLIPS, machine: Machine = THIS) -> None:
+    """Add a copy of a folder of sentence-transformers or transformers that takes pictures or videos.
+
+    Args:
+        name: name of the model; default: st: or hf: and the folder's
+    """
+    from nt2vr.models.clip_folder import PREFIXES, add, loader_of
+    from nt2vr.models.foreign import checked_name
+    from nt2vr.search.systems import check_model_name
+
+    catalog, folder = machine.catalog(), expanded(folder)
+    loader = loader_of(folder)
+    prefix = next(each for each, known in PREFIXES.items() if known == loader)
+    check_model_name(name := checked_name(name or f"{prefix}:{folder.name}", catalog))
+    with progress_bar() as progress:
+        add(folder, catalog.home, name, progress, clips)
     _say(f"{name} is in {catalog.home}.")
 
 

@@ -77,7 +77,8 @@ class TrainConfig:
     name: str = option("CLIP", "display name of the model")
     base: str = option(
         "",
-        "checkpoint folder to start from, such as ~/.cache/nt2vr/models/ViT-B-32--openai; empty for random weights",
+        "checkpoint folder of a model of open_clip's to start from, such as ~/.cache/nt2vr/models/ViT-B-32--openai; "
+        "empty for random weights",
     )
     train: Towers = option(
         "all",
@@ -502,7 +503,11 @@ def resolved(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
         verb_changes=config.verb_changes if config.verb_changes in get_args(Rule) else _absolute(config.verb_changes),
     )
     if config.base_folder:
-        read_card(config.base_folder)
+        card = read_card(config.base_folder)
+        if card.clip:
+            raise ConfigError(
+                f"{card.name} takes whole clips. Only open_clip's models are trained: choose one of those."
+            )
     if config.data != WORLD:
         _check_data(config)
     return config

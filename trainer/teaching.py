@@ -38,7 +38,7 @@ def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
 def teachable(models: Catalog) -> list[str]:
     """List the models here that `teaching` takes, without runs and what they have become already."""
     here = {name: models.card(name) for name, entry in models.entries().items() if entry.kind == "model"}
-    return [name for name, card in here.items() if not card.words and taught(card.name) not in here]
+    return [name for name, card in here.items() if not card.words and not card.clip and taught(card.name) not in here]
 
 
 def told_s(config: TrainConfig, seconds: float) -> str:

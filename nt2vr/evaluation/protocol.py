@@ -244,6 +244,7 @@ def system_spec(system: System, card: Card) -> dict[str, Any]:
         "pooling": None if card.pooling == Card.pooling else card.pooling_key,
         "words": dict(card.words),
         "features": card.features,
+        "clip": card.clip_key,
         "positions": None if card.positions == Card.positions else card.positions,
         "anchor": card.exclusion.get("anchor") if system.strategy == "anchored" else None,
         "tau": tau_of(card) if system.strategy == "rectified" else None,

@@ -57,10 +57,13 @@ class Worker:
             encoder = self._encoder
         failed: dict[str, str] = {}
         decoded = decode_files(clips, encoder.num_frames, encoder.card.framing, self._decoder, failed)
-        read = [frames for _, frames in decoded]
+        read = list(decoded)
         with self._one_at_a_time:
             none = np.empty((0, encoder.num_frames, encoder.embed_dim), np.float32)
-            return embeddings_of(read, encoder) if read else none, failed
+            if not read:
+                return none, failed
+            clips, frames = zip(*read, strict=True)
+            return embeddings_of(clips, frames, encoder, self._decoder), failed
 
     def _loaded(self) -> Encoder:
         encoder = self._load()

@@ -1,7 +1,7 @@
 """Update of a library: scan, probe, embed, then posters and previews."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,6 +47,7 @@ def update_library(
     previews: bool = True,
     milvus: Milvus | None = None,
     encode: Encode | None = None,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> Updated:
     """Bring a library's inventory, embeddings, posters and previews up to date with its files.
 
@@ -56,7 +57,7 @@ def update_library(
     Args:
         encoder: embeds the clips; None only scans and makes previews.
         milvus: indexes the embeddings.
-        encode: as for `embed_gallery`.
+        encode: as for `embed_gallery`, like `announce`.
         progress: gets files or clips done, their number, and the step with the current file: "reading files: a.mp4".
 
     Raises:
@@ -68,7 +69,7 @@ def update_library(
         gallery = libraries.gallery(source.id)
         embedded, notice = 0, ""
         if encoder is not None and gallery.videos:
-            view = embed_gallery(gallery, encoder, decoder, cache, progress, False, milvus, encode)
+            view = embed_gallery(gallery, encoder, decoder, cache, progress, False, milvus, encode, announce)
             embedded, notice = len(view.gallery.videos), view.notice
             if any(reason.endswith(CLOSED) for _, reason in view.skipped):
                 raise InterruptedError

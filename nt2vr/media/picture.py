@@ -59,15 +59,14 @@ def is_picture(path: Path) -> bool:
 
 
 def fit(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
-    """Make a picture (H, W, 3) RGB the encoder's square (S, S, 3), bit for bit as open_clip does.
+    """Make a picture (H, W, 3) RGB the encoder's input, a square bit for bit as open_clip does.
 
     A picture of that size is returned itself.
     """
-    size = framing.size
-    if picture.shape[:2] == (size, size):
+    if picture.shape[:2] == framing.shape:
         return picture
     if framing.resize_mode == SQUASH:
-        return _resized(picture, size, size, framing)
+        return _resized(picture, *framing.shape, framing)
     if framing.resize_mode == LONGEST:
         return _padded(picture, framing)
     height, width = picture.shape[:2]
@@ -75,9 +74,9 @@ def fit(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
     if max(height, width) > longest:
         picture = _centre(picture, min(height, longest), min(width, longest))
         height, width = picture.shape[:2]
-    short = min(height, width)
-    resized = _resized(picture, int(size * height / short), int(size * width / short), framing)
-    return np.ascontiguousarray(_centre(resized, size, size))
+    _, side, short = max((side / own, side, own) for side, own in zip(framing.shape, (height, width), strict=True))
+    resized = _resized(picture, int(side * height / short), int(side * width / short), framing)
+    return np.ascontiguousarray(_centre(resized, *framing.shape))
 
 
 def shrunk_size(height: int, width: int, limits: Limits) -> tuple[int, int]:
@@ -102,14 +101,13 @@ def _resized(picture: NDArray[np.uint8], height: int, width: int, framing: Frami
 
 
 def _padded(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
-    """Resize the long side to the square's, and pad the short one evenly."""
-    size = framing.size
-    ratio = max(picture.shape[:2]) / size
+    """Resize to fit into the input, and pad the other side evenly."""
+    ratio = max(own / side for own, side in zip(picture.shape, framing.shape, strict=False))
     height, width = (max(1, round(side / ratio)) for side in picture.shape[:2])
-    square: NDArray[np.uint8] = np.full((size, size, 3), framing.fill_color, np.uint8)
-    top, left = (size - height) // 2, (size - width) // 2
-    square[top : top + height, left : left + width] = _resized(picture, height, width, framing)
-    return square
+    padded: NDArray[np.uint8] = np.full((*framing.shape, 3), framing.fill_color, np.uint8)
+    top, left = (framing.shape[0] - height) // 2, (framing.shape[1] - width) // 2
+    padded[top : top + height, left : left + width] = _resized(picture, height, width, framing)
+    return padded
 
 
 def _centre(picture: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:

@@ -422,7 +422,7 @@ class Cache(AbstractContextManager["Cache"]):
     def frames(self, num_frames: int, framing: Framing, required: bool = False) -> Frames:
         """Open the store of frames sampled and fitted in one way; for the last argument see `Frames`."""
         name = re.sub(r"[^a-z0-9]+", "-", f"{SAMPLING} {num_frames} {framing.key}")
-        return Frames(self._frames / name, (num_frames, framing.size, framing.size, 3), required)
+        return Frames(self._frames / name, (num_frames, *framing.shape, 3), required)
 
     def content_hash(self, path: Path) -> str:
         """Hash the bytes of a file; the hash is cached until the file's size or modification time changes."""

@@ -1,5 +1,6 @@
 """The model card, nt2vr.json: the metadata of a checkpoint."""
 
+import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -43,6 +44,8 @@ class Card:
         pooling: name in `POOLINGS`: how frame embeddings become a video's embedding.
         head: about the file HEAD of a pooling that learns: "fingerprint", and "heads" of attention.
         words: about the file WORDS of a text side that reads words: "fingerprint", and what its "vectors" are.
+        clip: of a model that takes whole clips: its "loader", "revision", "instruction", "dimensions", "fps",
+            "least" number of frames, and "framing": a `Framing`'s "width" and "resize_mode".
         features: name of the features that videos are read as, see `nt2vr.datasets.features`; empty for frames.
         losses: loss name to weight and hyperparameters.
         metrics: measured values, such as "validation/original/MIR" to 0.7.
@@ -71,6 +74,7 @@ class Card:
     pooling: Annotated[str, Field(pattern=f"^({'|'.join(POOLINGS)})$")] = MEAN
     head: Mapping[str, Any] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
+    clip: Mapping[str, Any] = field(default_factory=dict)
     features: str = ""
     positions: Annotated[str, Field(pattern="^(centres|ends)$")] = CENTRES
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -102,7 +106,8 @@ class Card:
     @property
     def framing(self) -> Framing:
         """How videos become the encoder's input."""
-        return Framing(self.image_size, self.resize_mode, self.interpolation, self.fill_color, self.positions)
+        own = Framing(self.image_size, self.resize_mode, self.interpolation, self.fill_color, self.positions)
+        return replace(own, **self.clip.get("framing", {}))
 
     def framed(self, framing: Framing) -> "Card":
         """Return the card with another framing of pictures."""
@@ -115,13 +120,20 @@ class Card:
         positions = self.positions if self.positions != CENTRES else ""
         raw = "" if self.normalises_frames else "raw"
         known = (self.visual_fingerprint, self.visual_settings, self.precision, positions, raw, self.features)
-        return " ".join(filter(None, known))
+        return " ".join(filter(None, (*known, self.clip_key)))
+
+    @property
+    def clip_key(self) -> str:
+        """Key of the settings of a model that takes clips; empty for others."""
+        return json.dumps([self.clip, self.image_size], sort_keys=True) if self.clip else ""
 
     @property
     def text_key(self) -> str:
         """Key of text embeddings: everything that they depend on."""
         words = str(self.words.get("fingerprint", ""))
-        return " ".join(filter(None, (self.text_fingerprint, self.text_settings, self.precision, words)))
+        return " ".join(
+            filter(None, (self.text_fingerprint, self.text_settings, self.precision, words, self.clip_key))
+        )
 
     def check_frames(self) -> None:
         """Raise a ConfigError if the model reads features of videos, which no frame can give it."""

@@ -18,8 +18,12 @@ from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import parse_json
 from nt2vr.models.card import CARD, DRAWINGS, FUSION, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.clip_encoder import MODEL, ClipModel
+from nt2vr.models.clip_folder import download as download_clip_model
+from nt2vr.models.clip_folder import is_clip_model
 from nt2vr.models.download import Announce, fetch, pretrained
-from nt2vr.models.encoder import Encoder, check_encoder
+from nt2vr.models.encoder import Encoder, check_encoder, takes_clips
+from nt2vr.models.framing import ClipOptions
 from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
 from nt2vr.progress import Progress, silent
 from nt2vr.registry import pick
@@ -101,7 +105,8 @@ class Catalog:
         """Add a model from outside, for this catalog alone, and return its name; one that is here already is found."""
         if any(model is entry.make() for entry in self._outside.values() if entry.make):
             return model.name
-        encoder = check_encoder(model)
+        inner = getattr(model, "encoder", model)
+        encoder = check_encoder(inner if takes_clips(inner) else model)
         if encoder.name in self.entries() and encoder.name not in self._outside:
             if _towers(self.card(encoder.name)) == _towers(encoder.card):
                 return encoder.name
@@ -139,10 +144,14 @@ class Catalog:
         return bool(seen)
 
     def real_models(self) -> list[str]:
-        """List the models here that can index a library and know more than drawings; those of runs last."""
+        """List the models here that can index a library and know more than drawings.
+
+        Those of runs are last, and before them those that take clips, which are slow.
+        """
         entries = self.entries()
         own = [name for name, each in entries.items() if each.kind in ("model", "run") and self._card(each.folders[0])]
-        return [name for name in own if not self.knows_only_drawings(name, entries)]
+        real = [name for name in own if not self.knows_only_drawings(name, entries)]
+        return sorted(real, key=lambda name: (entries[name].kind == "run", bool(self.card(name, entries).clip)))
 
     def folder(self, name: str) -> Path:
         """Return the checkpoint folder of a model; a ConfigError refuses one from outside, which has none."""
@@ -154,6 +163,8 @@ class Catalog:
         """Load a checkpoint folder and verify its fingerprints, or that of the visual tower alone."""
         if (folder / EMBEDDINGS).is_file():
             return PrecomputedEncoder(folder)
+        if (folder / MODEL).is_dir():
+            return ClipModel(folder, self.device)
         return read_checkpoint(folder, self.device, verify)
 
     def load(self, name: str) -> Encoder:
@@ -175,13 +186,25 @@ class Catalog:
                 self._cards[folder] = modified, None
         return self._cards[folder][1]
 
-    def download(self, name: str, progress: Progress = silent, announce: Announce = lambda _: None) -> str:
-        """Download one of open_clip's pre-trained models, "ViT-B-32/openai"; return its name in the catalog.
+    def download(
+        self,
+        name: str,
+        progress: Progress = silent,
+        announce: Announce = lambda _: None,
+        options: ClipOptions | None = None,
+    ) -> str:
+        """Download a pre-trained model, open_clip's "ViT-B-32/openai" or "st:OWNER/NAME"; return its name here.
 
         Args:
             progress: gets the number of bytes.
             announce: gets a sentence on the space that the model takes, before anything is transferred.
+            options: of a model that takes clips.
         """
+        if is_clip_model(name):
+            with self._downloading:
+                if name not in self.entries():
+                    download_clip_model(name, self.home, progress, announce, options or ClipOptions())
+            return name
         architecture, tag = pretrained(name)
         full_name = f"{architecture} / {tag}"
         with self._downloading:

@@ -1,7 +1,7 @@
 """The encoder Protocol, the interface of models for search, evaluation and training."""
 
-from collections.abc import Sequence
-from typing import Any, Protocol, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,57 @@ class Encoder(Protocol):
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
         """List the words of a text that never occurred in training."""
+
+
+class ClipEncoder(Encoder, Protocol):
+    """An encoder that takes whole clips, each as one embedding: `encode_frames` refuses, and `pool` does nothing.
+
+    Attributes:
+        batch: clips that are best encoded at once.
+        num_bytes: of its weights in memory.
+    """
+
+    batch: int
+    num_bytes: int
+
+    def encode_clips(
+        self, frames: NDArray[np.uint8], seconds: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:
+        """Embed (N, F, H, W, 3) frames, at these (N, F) seconds of their clips, if known: (N, D), L2-normalised."""
+
+    def composed(self, picture: NDArray[np.uint8], text: str) -> NDArray[np.float32] | None:
+        """Embed a picture (H, W, 3) and a text as one query: (D,), L2-normalised; None if it does not."""
+
+
+def takes_clips(encoder: Encoder) -> TypeGuard[ClipEncoder]:
+    """Whether an encoder takes whole clips."""
+    return hasattr(encoder, "encode_clips")
+
+
+def encode_videos(
+    encoder: Encoder, clips: Sequence[NDArray[np.uint8]], seconds: NDArray[np.float32] | None = None
+) -> NDArray[np.float32]:
+    """Encode the (F, H, W, 3) frames of N clips, for `pool`: (N, F, D), or (N, 1, D) by what takes whole clips."""
+    if takes_clips(encoder):
+        return encoder.encode_clips(np.stack(clips), seconds)[:, None]
+    return encoder.encode_frames(np.concatenate(clips)).reshape(len(clips), encoder.num_frames, -1)
+
+
+CACHED_TEXTS = 1024  # texts: 2 MB at 512 dimensions
+
+
+def encode_unknown(
+    cached: dict[str, NDArray[np.float32]],
+    texts: Sequence[str],
+    encode: Callable[[list[str]], NDArray[np.float32]],
+    batch: int = 64,
+) -> tuple[NDArray[np.float32], dict[str, NDArray[np.float32]]]:
+    """Return the embeddings of texts (N, D), of which unknown ones are encoded, and the latest CACHED_TEXTS."""
+    new = [text for text in dict.fromkeys(texts) if text not in cached]
+    parts = [encode(new[start : start + batch]) for start in range(0, len(new), batch)]
+    known = {**cached, **dict(zip(new, (row for part in parts for row in part), strict=True))}
+    rows = np.array([known[text] for text in texts], np.float32)
+    return rows, dict(list(known.items())[-CACHED_TEXTS:])
 
 
 METHODS = ("encode_text", "encode_frames", "pool", "unseen_words")

@@ -4,12 +4,13 @@ Read from open_clip's configuration alone, without torch. The pixels themselves 
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from typing import Any
 
-from nt2vr.errors import CheckpointError, quoted
+from nt2vr.errors import CheckpointError, ConfigError, quoted
 
 SHORTEST, LONGEST, SQUASH = RESIZE_MODES = ("shortest", "longest", "squash")
 BICUBIC, BILINEAR = "bicubic", "bilinear"
@@ -29,12 +30,13 @@ MEAN, STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.2757
 class Framing:
     """Frame positions, and resizing and cropping as in open_clip's preprocessing at inference."""
 
-    size: int  # side of the square in pixels
+    size: int  # height in pixels, and width unless it is given
     resize_mode: str = SHORTEST  # "shortest" crops the centre, "longest" pads, "squash" ignores the aspect ratio
     interpolation: str = BICUBIC
     fill_color: int = 0  # grey level of the padding
     # "centres" of equal segments of a video, or evenly spaced with both "ends", as in nT2VR's code
     positions: str = CENTRES
+    width: int = 0  # 0 of a square
 
     def __post_init__(self) -> None:
         if type(self.size) is not int or self.size < 1:
@@ -65,7 +67,43 @@ class Framing:
             return self.size
         padding = f" {self.fill_color}" if self.resize_mode == LONGEST else ""
         places = f" {self.positions}" if self.positions != CENTRES else ""
-        return f"{self.size} {self.resize_mode} {self.interpolation}{padding}{places}"
+        wide = f"x{self.width}" if self.width else ""
+        return f"{self.size}{wide} {self.resize_mode} {self.interpolation}{padding}{places}"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width."""
+        return self.size, self.width or self.size
+
+
+@dataclass(frozen=True)
+class ClipOptions:
+    """How a model takes whole clips, where that differs from what its files say; 0 and "" leave it to them."""
+
+    frames: int = 0
+    "most frames per clip"
+    fps: float = 0.0
+    "frames per second, of which a short clip has fewer"
+    size: str = ""
+    "width and height of frames in pixels, such as 448x256"
+    instruction: str = ""
+    "instruction for queries, instead of the model's own"
+    dimensions: int = 0
+    "length of embeddings, of models whose embeddings may be cut"
+
+    def __post_init__(self) -> None:
+        limits = {"frames": 64, "fps": 60, "dimensions": 1 << 16}
+        usable = {name: 0 <= getattr(self, name) <= most for name, most in limits.items()}
+        usable["size"] = not self.size or all(16 <= side <= 1024 for side in self.shape or (0,))
+        for name in (name for name, is_usable in usable.items() if not is_usable):
+            most = limits.get(name, "1024x1024")
+            raise ConfigError(f"--{name} is {quoted(getattr(self, name))}, which cannot be used: at most {most}.")
+
+    @property
+    def shape(self) -> tuple[int, int] | None:
+        """Height and width; None if the size is not given, or none."""
+        found = re.fullmatch(r"(\d{1,4})x(\d{1,4})", self.size)
+        return (int(found[2]), int(found[1])) if found else None
 
 
 def frame_positions(length: int, count: int, positions: str = CENTRES) -> list[int]:
@@ -79,7 +117,7 @@ def visual_settings(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, A
     """Hash the settings that change a frame's embedding: activation, normalisation, framing."""
     given = {key: value for key, value in preprocess_cfg.items() if value is not None}
     framing = asdict(Framing.of(given, model_cfg["vision_cfg"].get("image_size", DEFAULT_SIZE)))
-    del framing["positions"]  # of frames in a video
+    del framing["positions"], framing["width"]  # of frames in a video, and of other models
     normalisation = [given.get("mean", MEAN), given.get("std", STD)]
     return _hashed(model_cfg["vision_cfg"], bool(model_cfg.get("quick_gelu")), normalisation, framing)
 

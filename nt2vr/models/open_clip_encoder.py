@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nt2vr.models.card import MEAN, QUERY_SCORED, UNIT_PROJECTED, Card
 from nt2vr.models.device import autocast, precision_of
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, encode_unknown
 from nt2vr.models.framing import Framing
 from nt2vr.negation.parse.tokens import EMOJI
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 32  # of a text that cross-attention sees
 BATCH_SIZE = 64  # texts or frames in one forward pass: larger is no faster on a CPU and takes more memory
-CACHED_TEXTS = 1024  # texts: 2 MB at 512 dimensions
 WORD = re.compile(rf"\w+(?:['\u2019]\w+)*|{EMOJI}")  # with its apostrophes
 
 
@@ -118,12 +117,8 @@ class OpenClipEncoder:
             self.frame_dim = self.pooling.width
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        cached = self.cached_texts
-        new = [text for text in dict.fromkeys(texts) if text not in cached]
-        parts = [self._encode_text(new[i : i + BATCH_SIZE]) for i in range(0, len(new), BATCH_SIZE)]
-        known = {**cached, **dict(zip(new, (row for part in parts for row in part), strict=True))}
-        self.cached_texts = dict(list(known.items())[-CACHED_TEXTS:])
-        return np.array([known[text] for text in texts], np.float32).reshape(len(texts), self.embed_dim)
+        rows, self.cached_texts = encode_unknown(self.cached_texts, texts, self._encode_text, BATCH_SIZE)
+        return rows.reshape(len(texts), self.embed_dim)
 
     def _encode_text(self, texts: list[str]) -> NDArray[np.float32]:
         import torch  # noqa: PLC0415  the page is up before torch is

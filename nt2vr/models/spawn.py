@@ -20,6 +20,7 @@ from nt2vr.progress import Progress
 # torch's RuntimeError, the same cut off because its text found no memory either, and mmap's
 OUT_OF_MEMORY = re.compile(r"can't allocate memory|\[enforce fail a\Z|Cannot allocate memory")
 
+EXIT_S = 2.0
 _starting = Lock()  # the main module is replaced for the moment in which a child is described to itself
 
 
@@ -59,6 +60,7 @@ def run_limited(
         while receiver.poll(max(0.0, deadline_s - time.monotonic())):
             kind, content = receiver.recv()
             if kind == "result":
+                child.join(EXIT_S)  # a child that is killed leaves its semaphores, of which Python complains
                 return content
             if kind == "error":
                 raise content

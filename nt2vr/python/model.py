@@ -11,7 +11,7 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import expanded
 from nt2vr.media.decode import Decoder, ahead
 from nt2vr.models.device import as_tensor
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, encode_videos
 
 Form = Literal["numpy", "torch"]
 AHEAD = 16  # files that are decoded while one is encoded
@@ -53,7 +53,7 @@ class Model:
         rows = [np.empty((0, self.embed_dim), np.float32)]
         with Decoder() as decoder:
             decoding = (decoder.frames(expanded(file), self.num_frames, self.card.framing) for file in listed)
-            rows += [self.pool(self.encoder.encode_frames(each.result())[None]) for each in ahead(decoding, AHEAD)]
+            rows += [self.pool(encode_videos(self.encoder, [each.result()])) for each in ahead(decoding, AHEAD)]
         found = np.concatenate(rows)
         return _converted(found[0] if one else found, convert_to)
 

@@ -307,7 +307,7 @@ def _see(ranking: Ranking, video_id: str) -> Seen:
     if embedded is None or vector is None or row is None:
         return Seen(ranking.system, None, None, ())
     frames = scores_of(embedded.frame_embeddings(row), vector, ranking.exclusion)  # (F,)
-    best = np.argsort(-frames, kind="stable")[:NUM_BEST_FRAMES]
+    best = np.argsort(-frames, kind="stable")[: NUM_BEST_FRAMES if len(frames) > 1 else 0]
     moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
     score = float(scores_of(embedded.clips(ranking.exclusion, [row])[0], vector, ranking.exclusion))
     return Seen(ranking.system, ranking.ranks.get(video_id), round(score, 4), moments, len(frames))

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import CheckpointError, ConfigError, NotIndexedError, counted, reason_of
+from nt2vr.errors import CheckpointError, ConfigError, MediaError, NotIndexedError, counted, reason_of
 from nt2vr.files import atomic_write, hash_file, is_disk_full, parse_json, write_json
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video, load_gallery
@@ -26,7 +26,7 @@ from nt2vr.media.store import CHUNK, LIMITS, SAMPLING, Cache, Rows, digest, evic
 from nt2vr.media.video import sample_frames
 from nt2vr.media.video_files import decode_files, hash_files, missing_of
 from nt2vr.models.card import Card
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, encode_videos, takes_clips
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.negation.parse.cues import forms
 from nt2vr.progress import Progress, duration_text, silent, tracked
@@ -84,6 +84,7 @@ def embed_gallery(
     in_memory: bool = True,
     milvus: Milvus | None = None,
     encode: Encode | None = None,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> EmbeddedGallery:
     """Embed the clips that have no stored embeddings, and open all; each batch is stored as soon as it is embedded.
 
@@ -92,6 +93,7 @@ def embed_gallery(
         in_memory: whether to go on without storing embeddings if their folder cannot be written to.
         milvus: indexes a library.
         encode: decodes and embeds the clips elsewhere; None does it here.
+        announce: gets what a model that takes clips will cost, before it embeds any.
 
     Raises:
         CheckpointError: if embeddings are not finite.
@@ -111,6 +113,8 @@ def embed_gallery(
         progress(done + len(failed) + len(skipped), len(gallery.videos), doing)
 
     report()
+    if missing and takes_clips(encoder):
+        announce(f"{encoder.name} has {cost_text(encoder, len(missing))}. Stopped, it goes on from there next time.")
     encode = encode or partial(_encode, bool(gallery.key), rows, encoder, decoder, cache)
     shipped = shipped_embeddings(card)
     known = [clip for clip in missing if clip.key in shipped]
@@ -141,7 +145,7 @@ def _rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> Rows[np.float32]:
     folder = tower_folder(gallery, encoder.card, cache)
     mark_used(folder)
     width = getattr(encoder, "frame_dim", encoder.embed_dim)  # of frames; not every `Encoder` tells it apart
-    return Rows(folder, np.float32, (encoder.num_frames, width))
+    return Rows(folder, np.float32, (1 if takes_clips(encoder) else encoder.num_frames, width))
 
 
 def _encode(
@@ -159,7 +163,7 @@ def _encode(
     Args:
         by_file: whether a batch has clips of one file only, as in libraries, so that a kill loses no more than that.
     """
-    size = max(1, BATCH_FRAMES // encoder.num_frames)
+    size = encoder.batch if takes_clips(encoder) else max(1, BATCH_FRAMES // encoder.num_frames)
     with cache.frames(encoder.num_frames, encoder.card.framing) as store:
         decoded = decode_files(missing, encoder.num_frames, encoder.card.framing, decoder, failed, store)
         for _, some in groupby(decoded, lambda item: item[0].path) if by_file else [(None, decoded)]:
@@ -170,12 +174,27 @@ def _encode(
                 if (known >= 0).all():
                     yield clips, rows.rows()[known]
                 else:
-                    yield clips, embeddings_of([frames for _, frames in batch], encoder)
+                    yield clips, embeddings_of(clips, [frames for _, frames in batch], encoder, decoder)
 
 
-def embeddings_of(clips: Sequence[NDArray[np.uint8]], encoder: Encoder) -> Embeddings:
-    """Encode the (F, S, S, 3) frames of B clips: (B, F, D)."""
-    return encoder.encode_frames(np.concatenate(clips)).reshape(len(clips), encoder.num_frames, -1)
+def embeddings_of(
+    clips: Sequence[Video], frames: Sequence[NDArray[np.uint8]], encoder: Encoder, decoder: Decoder
+) -> Embeddings:
+    """Encode the (F, H, W, 3) frames of B clips: (B, F, D); what takes whole clips is told when each frame was."""
+    if not takes_clips(encoder):
+        return encode_videos(encoder, frames)
+    lengths = [_length_s(clip, decoder) for clip in clips]
+    middles = (np.arange(encoder.num_frames) + 0.5) / encoder.num_frames
+    return encode_videos(encoder, frames, np.outer(lengths, middles).astype(np.float32))
+
+
+def _length_s(clip: Video, decoder: Decoder) -> float:
+    if clip.end is not None:
+        return clip.end - clip.start
+    try:
+        return float(decoder.probe(clip.path, clip.root).result().seconds)
+    except MediaError:  # of what has just been decoded: it is gone
+        return 0.0
 
 
 def _add(rows: Rows[np.float32], keys: Sequence[str], values: Embeddings) -> OSError | None:
@@ -209,20 +228,27 @@ def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvu
     if not num_clips:
         raise NotIndexedError(f"{gallery.name} has no clips yet. Update it in the Library tab.", encoder.name)
     if not opened.gallery.videos:
-        takes = f"about {duration_text(num_clips * seconds_per_clip(encoder))}"
-        work = f"{counted(num_clips, 'clip')}, {takes} of computing on this machine"
-        text = f"{gallery.name} is not indexed by {encoder.name} yet: {work}."
+        text = f"{gallery.name} is not indexed by {encoder.name} yet: {cost_text(encoder, num_clips)}."
         raise NotIndexedError(text, encoder.name, tower=encoder.card.video_key)
     return opened
+
+
+def cost_text(encoder: Encoder, num_clips: int) -> str:
+    """Say what it takes to embed so many clips, and of a model that takes clips what one takes."""
+    each = seconds_per_clip(encoder)
+    text = f"{counted(num_clips, 'clip')}, about {duration_text(num_clips * each)} of computing on this machine"
+    if not takes_clips(encoder):
+        return text
+    memory = f"{max(1, encoder.num_bytes / 1e6):,.0f} MB of memory for its weights"
+    return f"{text} ({each:.2g} s for one, as measured now, and {memory})"
 
 
 def seconds_per_clip(encoder: Encoder) -> float:
     """Measure once per visual tower how long encoding a clip's frames takes, the largest part of indexing."""
     if (key := encoder.card.video_key) not in _seconds_per_clip:
-        side = encoder.image_size
-        frames = np.zeros((encoder.num_frames, side, side, 3), np.uint8)
+        frames = np.zeros((encoder.num_frames, *encoder.card.framing.shape, 3), np.uint8)
         began = time.perf_counter()
-        encoder.encode_frames(frames)
+        encode_videos(encoder, [frames])
         _seconds_per_clip[key] = time.perf_counter() - began
     return _seconds_per_clip[key]
 
@@ -425,7 +451,7 @@ def main() -> None:
     encoder = read_checkpoint(ASSETS / "models" / "clip")
     paths = [video.path for video in load_gallery(BUILT_IN).videos]
     frames = [sample_frames(path, encoder.num_frames, encoder.card.framing) for path in paths]
-    embeddings = np.stack([embeddings_of([each], encoder)[0] for each in frames]).astype(np.float16)
+    embeddings = np.stack([encode_videos(encoder, [each])[0] for each in frames]).astype(np.float16)
     with atomic_write(SHIPPED) as partial_file, partial_file.open("wb") as file:
         contents = np.array([hash_file(path) for path in paths])
         np.savez(file, tower=_tower(encoder.card), contents=contents, embeddings=embeddings)

@@ -13,7 +13,8 @@ import numpy as np
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.media.picture import fit
 from nt2vr.models.device import on_gpu
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, takes_clips
+from nt2vr.models.framing import frame_positions
 from nt2vr.models.open_clip_encoder import WORD
 from nt2vr.negation.parse.inflect import forms_of
 from nt2vr.negation.parse.query import Query
@@ -145,9 +146,7 @@ def _embed(
     texts = texts_of(query)
     known = dict(zip(texts, encoder.encode_text(texts), strict=True)) if texts else {}
     parts = parts_of(encoder, query, known)
-    shown = [
-        clips[each.video_id] if each.video_id else encoder.pool(_encode_frames(encoder, each)) for each in references
-    ]
+    shown = [clips[each.video_id] if each.video_id else _pooled(encoder, each) for each in references]
     picture, away = merge_references(shown, references)
     if picture is None:
         return replace(parts, away=away)
@@ -163,10 +162,19 @@ def _embed(
         ]
         covr = replace(covr, tokens=tokens.reshape(-1, encoder.embed_dim), frames=np.concatenate(seen))
     share = max(each.weight for each in wanted)
+
+    def joined(text: str, embedding: Vector | None) -> Vector:
+        """Let a model that composes one picture and a text itself do so; others get the mean."""
+        if takes_clips(encoder) and text.strip() and len(wanted) == 1 and len(wanted[0].frames) == 1:
+            own = encoder.composed(fit(wanted[0].frames[0], encoder.card.framing), text)
+            if own is not None:
+                return own
+        return _mix(embedding, picture, share)
+
     return replace(
         parts,
-        sentence=_mix(parts.sentence, picture, share),
-        wanted=_mix(parts.wanted, picture, share),
+        sentence=joined(query.text, parts.sentence),
+        wanted=joined(" ".join(query.wanted), parts.wanted),
         combined=partial(combine, query=covr, weights=Weights.of(encoder.card.composition), fusion=fusion_of(encoder)),
         away=away,
     )
@@ -174,6 +182,15 @@ def _embed(
 
 @on_gpu
 def _embed_picture(encoder: Encoder, reference: Reference) -> Vector:
+    return _pooled(encoder, reference)
+
+
+def _pooled(encoder: Encoder, reference: Reference) -> Vector:
+    if takes_clips(encoder):
+        count, shown = encoder.num_frames, len(reference.frames)
+        frames = [fit(reference.frames[place], encoder.card.framing) for place in frame_positions(shown, count)]
+        seconds = np.zeros((1, count), np.float32) if shown == 1 else None  # a picture; of a video, nobody knows them
+        return np.asarray(encoder.encode_clips(np.stack(frames)[None], seconds)[0])
     return encoder.pool(_encode_frames(encoder, reference))
 
 

@@ -22,6 +22,7 @@ WHOLE_QUERIES = "This system knows whole queries only, so words and parts cannot
 NOT_BY_TEXT = (
     "Words and parts are not taken apart: the search also used a picture, or the model has been replaced since."
 )
+NO_FRAMES = "This model takes whole clips, so it has no scores of single frames."
 NOT_SEARCHED = "This system has no score for this clip."
 
 
@@ -87,7 +88,8 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     clip = gallery.clips(ranking.exclusion, [row])[0]
     frames = scores_of(gallery.frame_embeddings(row), vector, ranking.exclusion)
     score = float(scores_of(clip, vector, ranking.exclusion))
-    why = Why(ranking.system, score, tuple(frames.tolist()) if len(frames) > 1 else ())
+    told = NO_FRAMES if encoder.card.clip else ""
+    why = Why(ranking.system, score, tuple(frames.tolist()) if len(frames) > 1 else (), notice=told)
     if encoder.card.queries:
         return replace(why, notice=WHOLE_QUERIES)
     if encoder.embed_dim != len(vector):

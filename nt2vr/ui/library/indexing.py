@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.errors import NotIndexedError, counted, listed
+from nt2vr.errors import NotIndexedError, Nt2vrError, counted, listed
 from nt2vr.library.galleries import systems_of
 from nt2vr.library.update import IndexJob, Updated, update_library
 from nt2vr.models.card import Card
@@ -18,6 +18,7 @@ from nt2vr.models.device import gflops_per_second
 from nt2vr.models.download import BANDWIDTH, OFFERED, RECOMMENDED
 from nt2vr.progress import Progress, Runner, duration_text
 from nt2vr.search.answers import Answer
+from nt2vr.search.embed_clips import cost_text
 from nt2vr.search.systems import System
 from nt2vr.services import Services
 from nt2vr.ui.job_view import job_view
@@ -93,6 +94,20 @@ class Indexing:
         jobs = self._runner.jobs
         ended = {job.key: job for job in jobs if not job.is_under_way}
         return ended | {job.key: job for job in reversed(jobs) if job.is_under_way}
+
+    def cost(self, model: str, num_clips: int) -> str:
+        """Say what indexing by a model that takes clips costs, measured on one; nothing of others.
+
+        Args:
+            num_clips: of the library; 0 if that is not known yet.
+        """
+        if model not in self.models.names() or not self.models.card(model).clip:
+            return ""
+        try:
+            each = "" if num_clips else "Each "
+            return f"{each}{cost_text(self.galleries.encoder(model), num_clips or PER_CLIPS)}."
+        except Nt2vrError as error:
+            return str(error)
 
     @property
     def models(self) -> Catalog:

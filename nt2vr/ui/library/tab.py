@@ -222,14 +222,19 @@ class LibraryTab:
             gr.Button(interactive=may),
             gr.Markdown(refusal, visible=bool(refusal)),
             *(gr.Dropdown(names, value=name) for name in better),
-            self.on_model(better[0], "", request),
+            self._warning(better[0], 0, request),
         ]
 
     def on_model(self, model: str | None, chosen: str = "", request: gr.Request | None = None) -> dict[str, Any]:
-        """Say if a model knows only drawings, before it indexes the open library, or one that is to be added."""
+        """Say if a model knows only drawings, or is slow, before it indexes the open library, or one to be added."""
         if chosen and self._indexing.under_way(chosen):  # its clips are not counted yet
             return {}
         clips = len(self._indexing.galleries.searcher(chosen).gallery.videos) if chosen else 0
+        if self._permissions.may("import", request) and (cost := self._indexing.cost(model or "", clips)):
+            return {"drawings": {"text": cost}}
+        return self._warning(model, clips, request)
+
+    def _warning(self, model: str | None, clips: int, request: Visitor) -> dict[str, Any]:
         return {"drawings": drawings_view(self._indexing.models, [model or ""], clips, self._permissions, request)}
 
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
 from nt2vr.files import atomic_write
+from nt2vr.media.picture import fit
 from nt2vr.media.store import LIMITS, Limit, evict, mark_used, read_cached
 from nt2vr.models.card import Card
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, encode_videos
 from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain
 from nt2vr.progress import Progress, silent, tracked
@@ -57,15 +58,17 @@ class ClipFile:
     @property
     def shape(self) -> tuple[int, ...]:
         """(N, F, S, S, 3)."""
-        return len(self), self.num_frames, self.framing.size, self.framing.size, 3
+        return len(self), self.num_frames, *self.framing.shape, 3
 
     def __len__(self) -> int:
         return len(self.scenes)
 
     def __getitem__(self, index: Any) -> NDArray[np.uint8]:
         if isinstance(index, int) and not self.path.is_file():
-            return render(self.scenes[index], self.framing.size, self.num_frames)
-        read: NDArray[np.uint8] = self.frames()[index]
+            index, frames = 0, draw_clips([self.scenes[index]], self.num_frames, self.framing)
+        else:
+            frames = self.frames()
+        read: NDArray[np.uint8] = frames[index]
         return read
 
     def frames(self, progress: Progress = silent) -> NDArray[np.uint8]:
@@ -133,8 +136,9 @@ class ClipFile:
 
 
 def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray[np.uint8]:
-    """Draw clips: (N, F, S, S, 3)."""
-    return np.stack([render(scene, framing.size, num_frames) for scene in scenes])
+    """Draw clips: (N, F, H, W, 3)."""
+    drawn = [render(scene, max(framing.shape), num_frames) for scene in scenes]
+    return np.stack([[fit(frame, framing) for frame in clip] for clip in drawn]) if framing.width else np.stack(drawn)
 
 
 def _make_room(folder: Path, num_bytes: float) -> None:
@@ -151,8 +155,7 @@ def embed_frames(encoder: Encoder, clips: Iterable[NDArray[np.uint8]], pools: bo
     """
     left, embeddings = iter(clips), list[NDArray[np.float32]]()
     while chunk := list(islice(left, CHUNK)):
-        frames = np.stack(chunk)
-        of_clips = encoder.encode_frames(frames.reshape(-1, *frames.shape[2:])).reshape(*frames.shape[:2], -1)
+        of_clips = encode_videos(encoder, chunk)
         embeddings.append(encoder.pool(of_clips) if pools else of_clips)
     return np.concatenate(embeddings) if embeddings else np.zeros((0, encoder.embed_dim), np.float32)
 

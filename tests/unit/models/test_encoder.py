@@ -19,7 +19,8 @@ from nt2vr.media.picture import fit
 from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.device import TOLERANCE, resolve_device
-from nt2vr.models.open_clip_encoder import CACHED_TEXTS, OpenClipEncoder, normalise_frames, token_embeddings
+from nt2vr.models.encoder import CACHED_TEXTS
+from nt2vr.models.open_clip_encoder import OpenClipEncoder, normalise_frames, token_embeddings
 from tests.families import FAMILIES, write_family
 from tests.paths import ROOT
 from tests.tiny import tiny_model, write_tiny

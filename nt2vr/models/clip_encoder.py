@@ -1,0 +1,296 @@
+"""Models that take whole clips: any of sentence-transformers with pictures or videos, and video CLIPs of transformers.
+
+They need the extras `nt2vr[st]` and `nt2vr[transformers]`, which are imported when such a model is loaded.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
+from nt2vr.models.card import Card, read_card
+from nt2vr.models.device import precision_of, resolve_device
+from nt2vr.models.encoder import encode_unknown
+from nt2vr.models.framing import SQUASH, frame_positions
+
+MODEL = "model"  # folder of the files of a model that takes clips, in its checkpoint folder
+ST, TRANSFORMERS = "sentence-transformers", "transformers"
+EXTRAS = {ST: "st", TRANSFORMERS: "transformers"}
+DEFAULT_FRAMES, MOST_FRAMES = 8, 16  # of pictures; of a video model that takes any number
+WIDE = (256, 448)  # pixels, 16:9, for models that take frames of any size: 112 tokens of Qwen3-VL for two frames
+ON_GPU = 16  # clips in one forward pass; fewer where they do not fit. A CPU gains nothing by several
+Vectors = NDArray[np.float32]
+Frames = NDArray[np.uint8]
+
+
+class Clip(NamedTuple):
+    """Frames (F, H, W, 3) as the model is given them, and how many of them are a second."""
+
+    frames: Frames
+    fps: float
+    is_picture: bool = False
+
+
+class Backend(Protocol):
+    """A library's model. What it returns need not be normalised."""
+
+    model: Any
+
+    def defaults(self) -> dict[str, Any]:
+        """Return "frames", "least", "fps" and "size", height and width, and if fixed "resize_mode"."""
+
+    def texts(self, texts: Sequence[str]) -> Any:
+        """Embed queries: (N, D)."""
+
+    def clips(self, clips: Sequence[Clip]) -> Any:
+        """Embed clips: (N, D)."""
+
+    def composed(self, picture: Frames, text: str) -> Any:
+        """Embed a picture (H, W, 3) and a text as one query: (D,); None if the model does not support that."""
+
+
+class SentenceTransformers:
+    """A model of sentence-transformers; one without videos gets the mean of a clip's frames as pictures."""
+
+    def __init__(self, folder: Path, card: Card, device: str) -> None:
+        library = _imported("sentence_transformers", ST)
+        self._prompt = card.clip.get("instruction") or None
+        self.model = library.SentenceTransformer(
+            str(folder),
+            device=device,
+            local_files_only=True,
+            trust_remote_code=False,
+            truncate_dim=card.clip.get("dimensions") or None,
+            model_kwargs=_dtype(card),
+        )
+        self._padded: dict[str, Any] = {}
+        if self.model[0].modality_config.get("text", {}).get("method") == "get_text_features":
+            self._padded = {"text": _padding(self.model.config)}  # SigLIP's text tower has no mask
+        self._has_videos = self.model.supports("video")
+        if not self._has_videos and not self.model.supports("image"):
+            raise CheckpointError(f"{card.name} reads neither videos nor pictures. Choose a multimodal model.")
+
+    def defaults(self) -> dict[str, Any]:
+        processor = self.model.processor
+        reader = getattr(processor, "video_processor" if self._has_videos else "image_processor", processor)
+        if not self._has_videos:
+            return {"frames": DEFAULT_FRAMES, "least": DEFAULT_FRAMES, "fps": 0.0, **_size_of(reader)}
+        most = min(getattr(reader, "max_frames", None) or MOST_FRAMES, MOST_FRAMES)
+        least = min(getattr(reader, "min_frames", None) or 1, most)
+        return {"frames": most, "least": least, "fps": float(getattr(reader, "fps", None) or 0), **_size_of(reader)}
+
+    def texts(self, texts: Sequence[str]) -> Any:
+        options = {"prompt": self._prompt, "processing_kwargs": self._padded}
+        return self.model.encode_query(list(texts), show_progress_bar=False, **options)
+
+    def clips(self, clips: Sequence[Clip]) -> Any:
+        if not self._has_videos:
+            pictures = [_picture(frame) for clip in clips for frame in clip.frames]
+            found = normalised(self.model.encode_document(pictures, show_progress_bar=False))
+            ends = np.cumsum([len(clip.frames) for clip in clips])[:-1]
+            return np.stack([part.mean(axis=0) for part in np.split(found, ends)])
+        pictures_too = self.model.supports("image")
+        items = [_picture(clip.frames[0]) if clip.is_picture and pictures_too else _video(clip) for clip in clips]
+        kinds = [isinstance(item, dict) for item in items]  # one call takes one kind
+        found = np.empty((len(items), self.model.get_embedding_dimension()), np.float32)
+        for kind in set(kinds):
+            rows = [row for row, each in enumerate(kinds) if each is kind]
+            found[rows] = self.model.encode_document(
+                [items[row] for row in rows],
+                batch_size=len(rows),
+                processing_kwargs={"video": {"do_sample_frames": False}} if kind else {},
+                show_progress_bar=False,
+            )
+        return found
+
+    def composed(self, picture: Frames, text: str) -> Any:
+        if not self.model.supports(("image", "text")):
+            return None
+        asked = [{"image": _picture(picture), "text": text}]
+        return self.model.encode_query(asked, prompt=self._prompt, show_progress_bar=False)[0]
+
+
+class Transformers:
+    """A model of transformers with features of texts and videos, such as VideoPrism-LvT."""
+
+    def __init__(self, folder: Path, card: Card, device: str) -> None:
+        library = _imported("transformers", TRANSFORMERS)
+        self.model = library.AutoModel.from_pretrained(folder, local_files_only=True, **_dtype(card)).eval().to(device)
+        self._processor = library.AutoProcessor.from_pretrained(folder, local_files_only=True)
+        if not all(hasattr(self.model, f"get_{each}_features") for each in ("text", "video")):
+            kind = type(self.model).__name__
+            raise CheckpointError(f"{card.name} is a {kind}, which has no features of texts and videos to compare.")
+
+    def defaults(self) -> dict[str, Any]:
+        count = getattr(self.model.config.vision_config, "num_frames", DEFAULT_FRAMES)
+        return {"frames": count, "least": count, "fps": 0.0, **_size_of(self._processor.video_processor)}
+
+    def texts(self, texts: Sequence[str]) -> Any:
+        padding = _padding(self.model.config)
+        return self._features("text", self._processor(text=list(texts), return_tensors="pt", **padding))
+
+    def clips(self, clips: Sequence[Clip]) -> Any:
+        videos = [clip.frames.transpose(0, 3, 1, 2) for clip in clips]
+        return self._features("video", self._processor(videos=videos, do_sample_frames=False, return_tensors="pt"))
+
+    def _features(self, kind: str, inputs: Any) -> Any:
+        import torch  # noqa: PLC0415  the page is up before torch is
+
+        given = {name: each.to(self.model.device) for name, each in inputs.items()}
+        given = {name: each.to(self.model.dtype) if each.is_floating_point() else each for name, each in given.items()}
+        with torch.inference_mode():
+            found = getattr(self.model, f"get_{kind}_features")(**given).pooler_output
+            return found.float().cpu().numpy().reshape(len(found), -1)  # videos come as (N, 1, D)
+
+    def composed(self, picture: Frames, text: str) -> Any:
+        return None
+
+
+BACKENDS: dict[str, Callable[[Path, Card, str], Backend]] = {ST: SentenceTransformers, TRANSFORMERS: Transformers}
+
+
+class ClipModel:
+    """A model that takes whole clips, as an `Encoder` of texts with `encode_clips` instead of `encode_frames`.
+
+    Attributes:
+        batch: clips in one forward pass.
+        num_bytes: of its weights in memory.
+        cached_texts: as of `OpenClipEncoder`.
+    """
+
+    def __init__(self, folder: Path, device: str = "cpu", card: Card | None = None) -> None:
+        """Load the files in the folder's MODEL; `card` is the folder's own, unless given."""
+        card, self._device = card or read_card(folder), resolve_device(device)
+        self.card = replace(card, precision=precision_of(self._device))
+        try:
+            self.backend = BACKENDS[card.clip["loader"]](folder / MODEL, self.card, self._device)
+        except Nt2vrError:
+            raise
+        except Exception as error:  # of any kind: libraries, configurations and weights
+            raise CheckpointError(f"{card.name} cannot be loaded ({reason_of(error)}). Add it again.") from error
+        self.name, self.num_frames, self.image_size = card.name, card.frames, card.image_size
+        self.visual_fingerprint, self.text_fingerprint = card.visual_fingerprint, card.text_fingerprint
+        self.cached_texts: dict[str, Vectors] = {}
+        self.batch = 1 if self._device == "cpu" else ON_GPU
+        self.embed_dim = int(card.clip.get("dimensions") or 0) or self.encode_text(["a dog"]).shape[1]
+        self.num_bytes = sum(each.numel() * each.element_size() for each in self.backend.model.parameters())
+
+    def encode_text(self, texts: Sequence[str]) -> Vectors:
+        rows, self.cached_texts = encode_unknown(
+            self.cached_texts, texts, lambda new: normalised(self.backend.texts(new))
+        )
+        return rows
+
+    def encode_clips(self, frames: Frames, seconds: Vectors | None = None) -> Vectors:
+        """Embed clips (N, F, H, W, 3), framed by the card: (N, D), L2-normalised.
+
+        Args:
+            seconds: (N, F) where each frame is in its clip, in the middles of equal parts; None if that is unknown. At
+                a model's fps a short clip has fewer frames, and one without any length, a picture, is given as such.
+        """
+        clips = [
+            self._clip(each, None if seconds is None else seconds[row, 0] + seconds[row, -1])
+            for row, each in enumerate(frames)
+        ]
+        return normalised(self._encoded(clips)) if clips else np.zeros((0, self.embed_dim), np.float32)
+
+    def _clip(self, frames: Frames, length_s: float | None) -> Clip:
+        fps = float(self.card.clip.get("fps", 0))
+        if not length_s:
+            return Clip(frames, fps or 1.0, is_picture=length_s is not None)
+        count = len(frames)
+        if fps:
+            count = min(count, max(math.ceil(length_s * fps), self.card.clip["least"]))
+        return Clip(frames[frame_positions(len(frames), count)], count / length_s)
+
+    def _encoded(self, clips: Sequence[Clip]) -> Any:
+        import torch  # noqa: PLC0415  the page is up before torch is
+
+        try:
+            if len(clips) <= self.batch:
+                return self.backend.clips(clips)
+        except torch.OutOfMemoryError as error:
+            if len(clips) == 1:
+                raise ConfigError(
+                    f"A clip does not fit into the memory of {self._device} with {self.name}. Choose fewer frames, or "
+                    "--device cpu."
+                ) from error
+            self.batch = len(clips) // 2
+        half = len(clips) // 2
+        return np.concatenate([self._encoded(clips[:half]), self._encoded(clips[half:])])
+
+    def composed(self, picture: Frames, text: str) -> Vectors | None:
+        """Embed a picture (H, W, 3) and a text as the model itself composes them: (D,); None if it does not."""
+        found = self.backend.composed(picture, text)
+        return None if found is None else normalised(found[None])[0]
+
+    def encode_frames(self, frames: Frames) -> Vectors:
+        """Refuse with a ConfigError, as the model takes whole clips."""
+        raise ConfigError(f"{self.name} takes whole clips, and has no embeddings of single frames.")
+
+    def pool(self, frame_embeddings: Vectors) -> Vectors:
+        return frame_embeddings[..., 0, :]
+
+    def unseen_words(self, text: str) -> tuple[str, ...]:
+        """List nothing: these models were trained on the web."""
+        return ()
+
+    def move_to(self, device: str) -> None:
+        """Move the model to another device, in place; nothing else may be using it."""
+        self.backend.model.to(device)
+        self._device = device
+
+
+def normalised(rows: Any) -> Vectors:
+    """Return rows of length 1 in float32; those of zeros stay."""
+    rows = np.asarray(rows, np.float32)
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12), np.float32)
+
+
+def _imported(module: str, loader: str) -> Any:
+    try:
+        library, logging = import_module(module), import_module("transformers.utils.logging")
+    except ImportError:
+        raise ConfigError(f"Such a model needs its package: pip install 'nt2vr[{EXTRAS[loader]}]'.") from None
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    return library
+
+
+def _dtype(card: Card) -> dict[str, Any]:
+    import torch  # noqa: PLC0415  the page is up before torch is
+
+    return {"dtype": torch.bfloat16 if card.precision else torch.float32}
+
+
+def _padding(config: Any) -> dict[str, Any]:
+    """Pad as CLIPs of transformers are trained, to the longest text that they take."""
+    return {"padding": "max_length", "truncation": True, "max_length": config.text_config.max_position_embeddings}
+
+
+def _size_of(reader: Any) -> dict[str, Any]:
+    """Return the height and width of a processor's input, with what makes it so; it may take any."""
+    size = getattr(reader, "size", None) or {}
+    height, width = (size.get(side) if hasattr(size, "get") else getattr(size, side) for side in ("height", "width"))
+    return {"size": (height, width), "resize_mode": SQUASH} if height and width else {"size": WIDE}
+
+
+def _picture(frame: Frames) -> Any:
+    from PIL import Image  # noqa: PLC0415  with the extra only
+
+    return Image.fromarray(frame)
+
+
+def _video(clip: Clip) -> dict[str, Any]:
+    count = len(clip.frames)
+    told = {"fps": clip.fps, "total_num_frames": count, "duration": count / clip.fps}
+    return {
+        "array": clip.frames.transpose(0, 3, 1, 2),
+        "video_metadata": {**told, "frames_indices": list(range(count))},
+    }
