@@ -47,7 +47,7 @@ def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str
             for info in libraries.infos()
             if info.has_captions
         ),
-        ("Classes: who, which deed and which place the built-in world's test scenes show", CLASSES + WORLD),
+        ("Classes: who is in a test scene of the built-in world, what they do, and where", CLASSES + WORLD),
         ("Picture plus text: edits of the built-in world's held-out scenes", f"{COVR}{WORLD}"),
     ]
 
@@ -93,8 +93,8 @@ class FormParts:
                 models,
                 value="CLIP",
                 label="Model",
-                info="Every way it combines a picture with a text is measured, with each of the two alone as "
-                "controls.",
+                info="Every way of combining a picture with a text is measured, and each of the two alone as a "
+                "control.",
                 visible=False,
                 elem_id="evaluate-model",
             )
@@ -115,7 +115,7 @@ class Filters:
         with gr.Row(elem_id="evaluate-filters", equal_height=True):  # style.css lays them out
             self.first = gr.Dropdown([], label="Compare", elem_id="evaluate-first")
             self.second = gr.Dropdown([], label="with", elem_id="evaluate-second")
-            self.order = gr.Dropdown(list(ORDERS), value=IMPROVED, label="Most first", elem_id="evaluate-order")
+            self.order = gr.Dropdown(list(ORDERS), value=IMPROVED, label="Sort by most", elem_id="evaluate-order")
             self.kind = gr.Dropdown([], label="Kind", elem_id="evaluate-kind")
             self.cue = gr.Dropdown([], label="Cue", elem_id="evaluate-cue")
             self.tag = gr.Dropdown([], label="Tag", elem_id="evaluate-tag")

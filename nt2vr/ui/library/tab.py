@@ -45,7 +45,9 @@ class NewParts:
             lead(
                 "Search your own videos", "Drop them anywhere on this page, or name a folder, whose files stay there."
             )
-            self.kind = gr.Radio(list(KINDS), value="uploads", label="What it is made from", elem_id="library-kind")
+            self.kind = gr.Radio(
+                list(KINDS), value="uploads", label="Where the videos come from", elem_id="library-kind"
+            )
             self.files = gr.File(
                 label="Videos and pictures",
                 file_count="multiple",
