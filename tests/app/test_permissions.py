@@ -48,6 +48,7 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("train-stop", "click"): ("train models", "none"),
     ("train-resume", "click"): ("train models", "none"),
     ("train-delete-now", "click"): ("delete runs, reports and libraries", "none"),
+    ("teach", "click"): ("train models", None),
     ("watch", "start"): ("train models", None),
     ("watch", "stop"): ("train models", None),
     ("train-empty-trash", "click"): ("delete runs, reports and libraries", "none"),
