@@ -27,8 +27,8 @@ def test_clip_returns_what_was_excluded_and_clip_neg_returns_what_was_meant(
 
 
 def test_readmes_first_query_has_the_violations_that_readme_counts(running_app: RunningApp) -> None:
-    assert "Six of CLIP's first eight clips show cars, and none of CLIP-neg's do" in README
-    assert [each.count("violation") for each in verdicts(running_app, FIRST_QUERY)] == [6, 0]
+    assert "Each of CLIP's first eight clips shows a dog, boxed in red, and none of CLIP-neg's does" in README
+    assert [each.count("violation") for each in verdicts(running_app, FIRST_QUERY)] == [8, 0]
 
 
 @pytest.mark.parametrize(("clip", "text"), PICTURE_EXAMPLES)

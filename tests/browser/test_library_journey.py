@@ -120,7 +120,7 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     choose(page, "gallery", "Built-in world")  # each gallery has a query of its own
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
     expect(page.locator("#head")).to_contain_text("built-in world")
-    expect(page.locator(".nt-said")).to_contain_text("cars")  # not as the library's query was understood
+    expect(page.locator(".nt-said")).to_contain_text("a dog")  # not as the library's query was understood
     expect(columns(page).first.locator(".nt-badge")).to_contain_text("0 of 8 right")
     choose(page, "gallery", "Mine")
     expect(page.locator("#query textarea")).to_have_value("the earth")
