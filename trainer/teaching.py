@@ -36,13 +36,13 @@ def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
 
 
 def teachable(models: Catalog) -> list[str]:
-    """List the models here that `teaching` takes, without runs and what they have become already."""
+    """List the models here that `teaching` takes and that were not taught so, without runs."""
     here = {name: models.card(name) for name, entry in models.entries().items() if entry.kind == "model"}
-    return [name for name, card in here.items() if not card.words and not card.clip and taught(card.name) not in here]
+    return [name for name, card in here.items() if not (card.words or card.clip) and card.objective != "distill"]
 
 
 def told_s(config: TrainConfig, seconds: float) -> str:
-    """Say how long a teaching takes."""
+    """Say what a teaching changes, and how long it takes."""
     steps = config.epochs * config.steps_per_epoch
     return (
         f"{config.name}: {steps:,} steps, about {duration_text(seconds)} here, less if it stops early. Only the text "

@@ -8,7 +8,7 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
-from nt2vr.models.card import read_card
+from nt2vr.models.card import read_card, write_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.settings import Settings
@@ -99,3 +99,14 @@ def test_a_model_here_is_taught_by_its_name(data_dir: Path) -> None:
     assert (config.name, config.base_folder) == ("Tiny / random taught", data_dir / "models" / "tiny")
     with pytest.raises(ConfigError, match="no such model"):
         teaching.teaching(catalog, "no such model")
+
+
+def test_a_second_model_of_a_name_gets_a_number(data_dir: Path) -> None:
+    run = RunFolder(data_dir / "runs" / "a")
+    write_tiny(run.checkpoint(1), "Tiny")
+    write_card(run.checkpoint(1), replace(read_card(run.checkpoint(1)), base="Tiny"))
+    assert [teaching.add_model(run.path).split(" is among")[0] for _ in range(3)] == [
+        "Tiny taught",
+        "Tiny taught 2",
+        "Tiny taught 3",
+    ]
