@@ -29,7 +29,8 @@ def taught(name: str) -> str:
 
 def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
     """Return the config that teaches a model; a ConfigError refuses one without a text tower."""
-    if models.find(name).kind == "embeddings" or (card := models.card(name)).words:
+    card = models.card(name)
+    if models.find(name).kind == "embeddings" or card.words or card.clip:
         raise ConfigError(f"{quoted(name)} has no text tower that could be taught. Choose another model.")
     changes = {"name": taught(card.name), "base": str(models.folder(name).resolve()), "data": data}
     return load_config(PRESET, changes)

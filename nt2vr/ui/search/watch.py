@@ -59,19 +59,21 @@ def key_of(*values: object) -> str:
 def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int) -> dict[str, Any]:
     """Tell how many of the first clips show the unwanted part, up to an epoch, and in words if it lost the wanted one.
 
-    Nothing without a negation and complete verdicts.
+    Nothing without a negation and complete verdicts, or such as captions give, which is said.
 
     Args:
         rankings: by epoch; 0 is the base.
         newest: the last epoch so far: what an earlier one misses is missed "for now".
     """
     told = [rankings[number] for number in sorted(rankings) if number <= epoch and rankings[number].hits]
-    if not (answer.query.unwanted and told) or any(sum(each.counts.values()) < len(each.hits) for each in told):
+    verdicts = [hit.verdict for each in told for hit in each.hits]
+    if not (answer.query.unwanted and any(verdicts) and (answer.judged_by or all(verdicts))):
         return {}
+    by = f" by {answer.judged_by}" if answer.judged_by else ""
     counts = [each.counts["violation"] for each in told]
     first, *later = [count for count, _ in groupby(counts)]
     return {
-        "first": f"{first} of {len(told[0].hits)} show “{' or '.join(answer.query.unwanted)}”",
+        "first": f"{first} of {len(told[0].hits)} show “{' or '.join(answer.query.unwanted)}”{by}",
         "gap": len(later) > LATEST,
         "later": later[-LATEST:],
         "kind": "good" if counts[-1] < first and 4 * told[-1].counts["right"] >= 3 * len(told[-1].hits) else "",

@@ -1,6 +1,7 @@
 """Columns of training runs: the epochs offered, their frames, and what they have changed so far."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,7 @@ from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
 from nt2vr.search.systems import System
 from nt2vr.ui.search.results import columns_view
-from nt2vr.ui.search.watch import RunColumns, replayed, with_epoch
+from nt2vr.ui.search.watch import RunColumns, replayed, story, with_epoch
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 
@@ -137,3 +138,17 @@ def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_judged_as_the_quer
     run = column["run"]
     assert run["plays"] and run["recorded"] == "2026-11-25" and "5 min" in run["note"]
     assert recording.rankings(Query("a cat"), lambda *_: None, lambda name: Video(name, Path(name))) == {}
+
+
+def test_what_captions_alone_know_is_counted_and_said() -> None:
+    verdicts: list[list[Verdict | None]] = [["violation", "violation", None], ["violation", None, "right"]]
+    rankings = {
+        epoch: Ranking(System("run"), tuple(Hit(f"{n}", n, 0.5, verdict) for n, verdict in enumerate(some, 1)))
+        for epoch, some in enumerate(verdicts)
+    }
+    answer = Answer(NEGATED, (rankings[0],), judged_by="captions")
+    told = story(rankings, 1, answer, 1)
+    assert (told["first"], told["later"]) == ("2 of 3 show “cat” by captions", [1])
+    assert story(rankings, 1, replace(answer, judged_by=""), 1) == {}  # where the truth is known, all of it must be
+    silent = {0: Ranking(System("run"), (Hit("a", 1, 0.5, None),))}
+    assert story(silent, 0, answer, 0) == {}
