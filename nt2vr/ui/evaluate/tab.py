@@ -302,7 +302,7 @@ class EvaluateTab:
         }
 
     def _report_view(self, report_id: str) -> dict[str, Any]:
-        name = next(entry.name for entry in self._archive.entries() if entry.report_id == report_id)
+        name = next((entry.name for entry in self._archive.entries() if entry.report_id == report_id), "")
         return report_view(self._archive.load(report_id), report_id, self._archive.files(report_id), name)
 
     def on_breakdown(self, shown: dict[str, Any], listed: dict[str, Any], key: str) -> list[Any]:
