@@ -140,8 +140,8 @@ def run_app(
     """
     port = port or free_port()
     data, path = folder / "data", folder / "app.log"
-    (data / "evaluation" / "reports").mkdir(parents=True, exist_ok=True)
-    (data / "evaluation" / "reports" / READY_MARK).touch()  # its report would be opened instead of the form
+    (data / "evaluation").mkdir(parents=True, exist_ok=True)
+    (data / "evaluation" / READY_MARK).touch()  # its report would be opened instead of the form
     for shared in (cache, cache.with_name("embeddings")) if cache is not None else ():
         if not (data / shared.name).exists():
             shared.mkdir(exist_ok=True)

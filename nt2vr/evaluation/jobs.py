@@ -21,7 +21,7 @@ from nt2vr.progress import Job, Progress, Runner, silent
 from nt2vr.search.systems import System
 from nt2vr.world import WORLD
 
-READY_MARK = ".ready"  # in the folder of reports
+READY_MARK = ".ready"  # beside the folder of reports
 MAX_SYSTEMS = 32  # of one evaluation, without controls: each takes memory, time and space in the report
 
 
@@ -82,13 +82,13 @@ class Evaluations:
 
     def add_ready(self) -> None:
         """Add the report that comes with the app where there is none, once: who deletes it does not get it again."""
-        mark = self.archive.folder / READY_MARK
+        mark = self._folder / READY_MARK
         if mark.exists() or self.archive.entries() or (self.job is not None and self.job.is_under_way):
             return
 
         def work(progress: Progress) -> str:
             progress(0, 0, "drawing its queries")
-            self.archive.folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(parents=True, exist_ok=True)
             mark.touch()
             benchmark = self._benchmark(Data(GALLERY), FRAMES, progress)
             return self.archive.add(unpack(benchmark))
