@@ -76,7 +76,7 @@ def encode_videos(
     """Encode the (F, H, W, 3) frames of N clips, for `pool`: (N, F, D), or (N, 1, D) by what takes whole clips."""
     if takes_clips(encoder):
         return encoder.encode_clips(np.stack(clips), seconds)[:, None]
-    return encoder.encode_frames(np.concatenate(clips)).reshape(len(clips), encoder.num_frames, -1)
+    return encoder.encode_frames(np.concatenate(clips)).reshape(len(clips), len(clips[0]), -1)
 
 
 CACHED_TEXTS = 1024  # texts: 2 MB at 512 dimensions
