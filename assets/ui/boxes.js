@@ -1,13 +1,18 @@
 // Boxes over a clip of the built-in world, around what the query excludes: for each of the clip's steps they are where it is.
 {
-  const shown = new WeakMap(); // video to its boxes and their elements
+  const shown = new WeakMap(); // video to its boxes, their picture, and the rectangles in it
+  const svg = (tag, values) => { // what moves in a picture is no shift of the page's layout
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    Object.entries(values).forEach(([name, value]) => made.setAttribute(name, value));
+    return made;
+  };
   const draw = (video) => {
     const { boxes, marks } = shown.get(video) ?? { marks: [] };
     marks.forEach((mark, i) => {
       const step = Math.min(boxes[i].length - 1, Math.floor((video.currentTime / video.duration) * boxes[i].length)) || 0;
       const [left, top, width, height] = boxes[i][step];
-      mark.hidden = left === undefined;
-      Object.assign(mark.style, { left: `${left}%`, top: `${top}%`, width: `${width}%`, height: `${height}%` });
+      mark.style.display = left === undefined ? "none" : "";
+      Object.entries({ x: left, y: top, width, height }).forEach(([name, value]) => mark.setAttribute(name, value ?? 0));
     });
   };
   const follow = (video) => {
@@ -24,12 +29,14 @@
   };
   nt2vr.showBoxes = (video, text) => {
     const before = shown.get(video);
-    if (before?.text === text && before.marks.every((mark) => mark.isConnected)) return;
-    before?.marks.forEach((mark) => mark.remove());
+    if (before?.text === text && (!text || before.picture.isConnected)) return;
+    before?.picture.remove();
     const boxes = text ? JSON.parse(text) : [];
-    const marks = boxes.map(() => Object.assign(document.createElement("i"), { className: "nt-box", hidden: true }));
-    video.after(...marks);
-    shown.set(video, { text, boxes, marks });
+    const marks = boxes.map(() => svg("rect", { rx: 2 }));
+    const picture = svg("svg", { class: "nt-box", viewBox: "0 0 100 100", "aria-hidden": "true" });
+    picture.append(...marks);
+    if (boxes.length) video.after(picture);
+    shown.set(video, { text, boxes, marks, picture });
     if (!before) follow(video);
     if (!boxes.length) return;
     if (!before && video.readyState < 1) video.addEventListener("loadedmetadata", () => { start(video, boxes); draw(video); }, { once: true });
