@@ -114,8 +114,13 @@ def _read(part: str) -> Claim | None:
     runs = {tokens[start:end] for start in range(len(tokens)) for end in range(start + 1, start + 5)}
     if claim is None or runs & unsure_words():
         return None
+    is_still = bool(_STILL.search(part))
     whos = tuple(
-        replace(who, names=_people().get(who.names, who.names), acts=tuple(map(_as_meant, who.acts)))
+        replace(
+            who,
+            names=_people().get(who.names, who.names),
+            acts=tuple(_as_meant(act, is_still) for act in who.acts),
+        )
         for who in claim.whos
     )
     able = all(may_do(who.names, act) for who in whos for act in who.acts if who.names)
@@ -139,16 +144,18 @@ _MEANT = {
     "fly": "fly_past take_off",
     "drive": "drive_past",
 }
-_OFF_BALANCE = frozenset({"fall", "spin"})
+# motions of who stays in place, and so stands while doing something else
+_IN_PLACE = frozenset({"none", "shake", "sway", "throw", "dribble", "kick", "catch", "float", "wave", "face"})
+_STILL = re.compile(r"\b(?:still|in place)\b")  # standing still
 
 
-def _as_meant(act: Act) -> Act:
+def _as_meant(act: Act, is_still: bool) -> Act:
     if act.verbs == {"hold"} and act.objects:  # who plays a guitar holds it
         held = (verb for verb, deed in deeds().items() if act.objects & deed.objects and deed.layer == "main")
         return replace(act, verbs=frozenset(held))
     also = {name.replace("_", " ") for verb in act.verbs for name in _MEANT.get(verb, "").split()}
-    if "stand" in act.verbs:
-        also |= {verb for verb, deed in deeds().items() if deed.posture == "stand" and verb not in _OFF_BALANCE}
+    if "stand" in act.verbs and not is_still:
+        also |= {verb for verb, deed in deeds().items() if deed.posture == "stand" and deed.motion in _IN_PLACE}
     return replace(act, verbs=act.verbs | also)
 
 

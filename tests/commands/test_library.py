@@ -28,7 +28,7 @@ def test_a_folder_is_added_checked_updated_and_removed(
 
     assert say("list") == "No libraries yet.\n"
     said = say("add", str(tmp_path / "films"), "--name", "My films", "--model", "Mine")
-    assert "2 new: a.avi, text.mp4\n1 of 1 clips are indexed by Mine.\n1 file is skipped" in said
+    assert "2 new (1 skipped): a.avi, text.mp4\n1 of 1 clips are indexed by Mine.\n1 file is skipped" in said
     assert say("check", "my films") == "Nothing changed.\n"
     shutil.move(tmp_path / "films" / "a.avi", tmp_path / "films" / "b.avi")
     assert say("check", "My films") == "1 renamed: a.avi → b.avi\n"

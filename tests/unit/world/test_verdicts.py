@@ -63,6 +63,18 @@ def test_a_denied_deed_is_that_of_its_subject(text: str, expected: str | None) -
     assert verdict(text) == expected
 
 
+@pytest.mark.parametrize(("text", "expected"), [("a man standing", "right"), ("a man standing still", "miss")])
+def test_who_eats_stands_and_does_not_stand_still(text: str, expected: str) -> None:
+    assert verdict(text, Scene("street", False, (Figure("man", deeds=(Deed("eat", "apple"),)),))) == expected
+
+
+def test_what_drives_past_does_not_stand() -> None:
+    scene = Scene(
+        "street", False, (Figure("van", deeds=(Deed("drive past"),)), Figure("man", deeds=(Deed("eat", "apple"),)))
+    )
+    assert verdict("a van that is standing", scene) != "right"
+
+
 @pytest.mark.parametrize(
     ("phrase", "is_vague"),
     [

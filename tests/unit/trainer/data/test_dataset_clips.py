@@ -117,6 +117,7 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
     encoder: Any = MagicMock(
         num_frames=2, embed_dim=1, frame_dim=1, card=Card("any", frames=2, image_size=config.framing.size)
     )
+    del encoder.encode_clips  # it takes single frames
     encoder.encode_frames = lambda frames: np.ones((len(frames), 1), np.float32)
     encoder.pool = lambda frames: frames[:, 0]
     videos = load_dataset(str(folder), "all").videos
