@@ -90,13 +90,13 @@ def delete_the_run(page: Page) -> None:
     page.locator("#train-delete").click()
     page.locator("#train-new").click()
     expect(page.locator("#train-form")).to_be_visible()  # or its answer may come after that to the next click
-    page.locator(".nt-run").click()
+    page.locator(".nt-runs .nt-run").click()
     expect(page.locator(".nt-watch")).to_be_visible()
     expect(page.locator("#train-confirm")).to_be_hidden()  # what was asked about another view is not asked here
     page.locator("#train-delete").click()
     page.locator("#train-delete-now").click()
     expect(page.locator("#train-form")).to_be_visible()
-    expect(page.locator(".nt-run")).to_have_count(0)
+    expect(page.locator(".nt-runs .nt-run")).to_have_count(0)
 
 
 def train_stop_and_resume(page: Page, url: str, runs: Path) -> None:
@@ -129,7 +129,7 @@ def find_it_again_stop_and_delete_it(page: Page, runs: Path) -> None:
     expect(watch.get_by_role("status")).to_have_text("training", timeout=WAIT_MS)
     page.locator("#train-new").click()
     expect(page.locator("#train-form")).to_be_visible()
-    page.locator(".nt-run").click()
+    page.locator(".nt-runs .nt-run").click()
     expect(watch).to_be_visible()
     page.locator("#train-stop").click()
     expect(page.locator("#train-delete")).to_be_enabled(timeout=WAIT_MS)

@@ -118,7 +118,7 @@ def test_the_installed_commands_work_from_an_empty_folder(empty: Path) -> None:
     assert run("--version").startswith("nT2VR ")
     assert "CLIP-neg" in run("search", "a dog and not a cat", "--systems", "CLIP, CLIP-neg", "--k", "2")
     assert json.loads(run("queries", "split", "a dog, no cat"))["unwanted"] == ["cat"]
-    assert "| CLIP drop |" in run("evaluate", "--data", "gallery", "--systems", "CLIP", "--out", "report")
+    assert "| CLIP drop (control) |" in run("evaluate", "--data", "gallery", "--systems", "CLIP", "--out", "report")
     assert json.loads((empty / "report" / "report.json").read_text())["versions"]["nt2vr"]
     (empty / "config.json").write_text(json.dumps(RUN))
     run("train", "run", "--config", "config.json")
