@@ -886,6 +886,6 @@ def publish(
         _say(*(f"{size:>12,}  {name}" for name, size in sizes.items()), total)
     elif folder:
         space.write_space(folder, files)
-        _say(f"{folder} has the Space, {total}. {SPACE_WRITTEN}")
+        _say(f"{folder} has the Space. {SPACE_WRITTEN}")
     else:
         _say(space.publish(repository, files, private))
