@@ -98,13 +98,12 @@ def teach(model: str, /, *, captions: Path | None = None, data_dir: Path | None 
     prepare_environment()
     settings = Settings.read(data_dir)
     models = Catalog.of(settings)
-    config = teaching(models, model, str(captions or WORLD))
+    config = resolved(teaching(models, model, str(captions or WORLD)), settings.data_dir)
     if models.named(config.name):
         raise ConfigError(f"{config.name} is here already. To teach it again, remove it: nt2vr models remove.")
     run, is_new = run_of(settings.data_dir / RUNS, config)
     if not is_new:
         return train(run, device=device)
-    config = resolved(config, settings.data_dir)
     _use(device)
     sys.stdout.write(f"{told_s(config, estimate_s(config))} Ctrl+C stops; the same command goes on.\n")
     sys.stdout.flush()

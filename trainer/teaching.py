@@ -1,6 +1,5 @@
 """Teaching any CLIP "not" by sentences alone: its config, how long that takes here, and the model that is left."""
 
-import re
 import shutil
 import time
 from dataclasses import replace
@@ -8,9 +7,10 @@ from itertools import count
 from pathlib import Path
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.files import atomic_folder
+from nt2vr.files import atomic_folder, slug
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.catalog import Catalog, epochs_of
+from nt2vr.models.foreign import new_folder
 from nt2vr.progress import duration_text
 from nt2vr.settings import Settings
 from nt2vr.world import NAME, WORLD
@@ -76,13 +76,17 @@ def estimate_s(config: TrainConfig) -> float:
 
 
 def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:
-    """Return the folder of the run that teaches a model, and whether it is new; a finished one is left alone."""
-    stem = re.sub(r"[^a-z0-9]+", "-", config.name.lower()).strip("-")
+    """Return the folder of the run that teaches a model, and whether it is new; a finished one is left alone.
+
+    A folder may be that of another model, since only ASCII letters and digits name it, or of other data.
+    """
+    stem = slug(config.name)
     for number in count(1):
         run = RunFolder(runs / (stem if number == 1 else f"{stem}-{number}"))
         if not run.config.exists():
             return run.path, True
-        if not (status := run.status()) or status.state != "finished":
+        own, status = load_config(run.config), run.status()
+        if (own.name, own.data) == (config.name, config.data) and not (status and status.state == "finished"):
             return run.path, False
     raise AssertionError
 
@@ -100,7 +104,7 @@ def add_model(run: Path) -> str:
     own = taught(card.base)
     names = (own if number == 1 else f"{own} {number}" for number in count(1))
     name = next(each for each in names if models.named(each) is None)
-    with atomic_folder(models.home / re.sub(r"[^\w.-]+", "-", name)) as folder:
+    with atomic_folder(new_folder(name, models)) as folder:
         shutil.copytree(epoch, folder, dirs_exist_ok=True)
         write_card(folder, replace(card, name=name))
     return f"{name} is among the models."

@@ -1,7 +1,6 @@
 """Archive of reports: lists, opens, annotates and deletes them. Repeating an evaluation replaces its report."""
 
 import json
-import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -16,7 +15,7 @@ from filelock import FileLock, Timeout
 from nt2vr.errors import ConfigError, quoted, reason_of, warn_once
 from nt2vr.evaluation.report import QUERIES, REPORT, UNREADABLE, Report, load_report, read_single_file
 from nt2vr.evaluation.tables import FORMS, write_tables
-from nt2vr.files import SafeCsv, atomic_write, parse_json, with_schema, without_schema, write_json
+from nt2vr.files import SafeCsv, atomic_write, parse_json, slug, with_schema, without_schema, write_json
 from nt2vr.media.store import LIMITS, bytes_in, evict
 
 QUERIES_CSV, REVIEW, LOCK = "queries.csv", "review.json", ".review.lock"
@@ -207,8 +206,7 @@ def id_of(report: Report) -> str:
     """Return the folder name of a report: equal for the same systems on the same benchmark."""
     content = [report.digest, *([result.system, dict(result.spec)] for result in report.results)]
     key = blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=6).hexdigest()
-    name = re.sub(r"[^a-z0-9]+", "-", report.name.lower()).strip("-")[:40]
-    return f"{name or 'report'}-{key}"
+    return f"{slug(report.name) or 'report'}-{key}"
 
 
 def read_remarks(folder: Path) -> dict[int, Remark]:

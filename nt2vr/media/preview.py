@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import MediaError
 from nt2vr.files import atomic_write, is_disk_full
 from nt2vr.media.picture import write_jpeg
-from nt2vr.media.video import DATED_BY_DECODING, FORMATS, Screen
+from nt2vr.media.video import Screen, is_dated_by_decoding, opened_film
 
 LIMITS = (224, 640)  # pixels of the short and the long side
 FPS = 12
@@ -20,8 +20,8 @@ MAX_SECONDS = 10.0
 DISK_FULL = "The disk is full. Free some space, and update the library again."  # and so is it for all others
 REORDERED_S = 1.0  # frames that are shown earlier come at most this much later
 MOMENT_LIMITS, MOMENT_FPS, MOMENT_S = (720, 1280), 25, 60.0  # of a moment that is encoded anew
-MOMENT_OPTIONS = {"crf": "30", "b": "0", "deadline": "realtime", "cpu-used": "8"}
 OPTIONS = {"crf": "40", "b": "0", "deadline": "realtime", "cpu-used": "8"}
+MOMENT_OPTIONS = OPTIONS | {"crf": "30"}
 
 
 def write_preview(path: Path, start: float, end: float | None, poster: Path, preview: Path) -> None:
@@ -58,10 +58,8 @@ def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
 
 
 def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
-    options = {"format_whitelist": FORMATS, "protocol_whitelist": "file"}
-    with av.open(str(path), options=options) as source, av.open(str(moment), "w") as cut:
-        film = source.streams.best("video")
-        if film is None or (source.format.name == "avi" and film.codec_context.name in DATED_BY_DECODING):
+    with opened_film(path) as (source, film), av.open(str(moment), "w") as cut:
+        if is_dated_by_decoding(source, film):
             raise ValueError
         streams = [film, *source.streams.audio[:1]]
         copies = {each.index: cut.add_stream_from_template(each) for each in streams}

@@ -8,7 +8,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, pairwise, repeat
@@ -325,7 +325,7 @@ class _Video:
         with self._opened() as (container, stream):
             clock = self._sought(container, stream, moment)
             last, lasts = -1 / self.rate, 1 / self.rate
-            by_decoding = container.format.name == "avi" and stream.codec_context.name in DATED_BY_DECODING
+            by_decoding = is_dated_by_decoding(container, stream)
             delay = None  # of the decoder, which starts with a key frame
             for frame in _decoded(container, stream):
                 date = frame.pts
@@ -411,6 +411,16 @@ class _Video:
             codec.options = {"max_pixels": str(MAX_PIXELS)}  # frames may grow within the file
             codec.thread_count = 1  # each child has a file of its own
             yield container, film
+
+
+def opened_film(path: Path) -> AbstractContextManager[tuple[Any, Any]]:
+    """Open a video, and the stream of it that has most frames."""
+    return _Video(path)._opened()
+
+
+def is_dated_by_decoding(container: Any, film: Any) -> bool:
+    """Whether a film's packets have the times at which they are decoded, not shown."""
+    return container.format.name == "avi" and film.codec_context.name in DATED_BY_DECODING
 
 
 def _films(container: Any, path: Path) -> list[Any]:

@@ -4,7 +4,6 @@ Talks to runs only through their folders, signals and locks; knows nothing about
 """
 
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -19,7 +18,7 @@ from pathlib import Path
 
 import trainer
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, RunError
-from nt2vr.files import check_free
+from nt2vr.files import check_free, slug
 from nt2vr.media.store import LIMITS, Limit, evict, used_s
 from nt2vr.models.card import WEIGHTS, read_card
 from nt2vr.models.difference import whole_folder
@@ -201,8 +200,7 @@ class RunManager:
         return pick("run", run_id, self._folders())
 
     def _new_folder(self, name: str) -> RunFolder:
-        words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "run"
-        base = f"{words}-{datetime.now():%Y%m%d-%H%M%S}"
+        base = f"{slug(name) or 'run'}-{datetime.now():%Y%m%d-%H%M%S}"
         for number in range(1, 1000):
             path = self.folder / (base if number == 1 else f"{base}-{number}")
             with suppress(FileExistsError):

@@ -15,7 +15,7 @@ from nt2vr.settings import Settings
 from tests.tiny import write_tiny
 from trainer import __main__ as command_line
 from trainer import teaching
-from trainer.config import TrainConfig
+from trainer.config import TrainConfig, save_config
 from trainer.data import clips as clips_module
 from trainer.data.clips import ClipLoader, world_captions
 from trainer.runs.run_folder import RunFolder, read_metrics
@@ -65,6 +65,17 @@ def test_a_command_teaches_a_model_without_data_goes_on_when_repeated_and_leaves
     rows = read_metrics(data_dir / "runs" / "tiny-random-taught" / "metrics.jsonl")
     assert [row["epoch"] for row in rows if "text/order" in row] == [1, 2]
     assert main(command) == 1 and "is here already" in capsys.readouterr().err
+
+
+def test_a_command_goes_on_only_with_a_run_of_its_model_and_data(data_dir: Path) -> None:
+    runs, config = data_dir / "runs", teaching.teaching(Catalog.of(Settings.read(data_dir)), "tiny/random")
+    cat, dog = replace(config, name="кот taught"), replace(config, name="пёс taught")
+    assert teaching.run_of(runs, cat) == (runs / "taught", True)
+    (runs / "taught").mkdir(parents=True)
+    save_config(cat, runs / "taught" / "config.json")
+    assert teaching.run_of(runs, cat) == (runs / "taught", False)
+    for other in (dog, replace(cat, data="/captions.txt")):
+        assert teaching.run_of(runs, other) == (runs / "taught-2", True)
 
 
 def test_no_model_is_left_whose_captions_have_changed(data_dir: Path) -> None:
