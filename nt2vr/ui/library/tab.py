@@ -8,11 +8,11 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.library.inventory import WINDOW_S, LibraryInfo
+from nt2vr.library.inventory import WINDOW_S
 from nt2vr.ui.confirmation import Confirmation
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.library.view import changes_text, info_view, list_view, posters_view, removal_text, skipped_view
+from nt2vr.ui.library.view import info_view, list_view, posters_view, removal_text, skipped_view
 from nt2vr.ui.theme import PRIVATE, QUIET, lead, script, template
 from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
@@ -91,7 +91,6 @@ class OpenParts:
                 self.model = _dropdown("library-model", 3, 200, models, default, label=INDEXED_BY)
                 self.update = _button("library-update", "Update index", 140)
                 self.cancel = _button("library-cancel", "Cancel", 100, interactive=False)
-                self.check = _button("library-check", "Check for changes", 185)
                 self.more = gr.UploadButton(
                     "Upload more files", file_count="multiple", elem_id="library-more", min_width=160, scale=1
                 )
@@ -198,7 +197,6 @@ class LibraryTab:
             (o.drawings.get, self.on_get, []),
             (o.update.click, self.on_update, [o.model]),
             (o.cancel.click, self.on_cancel, []),
-            (o.check.click, self.on_check, []),
             (o.more.upload, self.on_more, [o.more, o.model]),
             (o.rename.click, self.on_rename, [o.name]),
             (o.confirm.yes.click, self.on_remove, []),
@@ -308,12 +306,6 @@ class LibraryTab:
             self._indexing.cancel(job.number)
         return self._show(chosen, request)
 
-    def on_check(self, chosen: str, request: gr.Request) -> Updates:
-        """Compare the open library's files with what is indexed."""
-        self._permissions.check("import", request)
-        info = self._libraries.find(chosen)
-        return {self._parts.open.info: self._info(info, request, changes_text(self._libraries.check(info.id)))}
-
     def on_more(self, chosen: str, files: list[str] | None, model: str, request: gr.Request) -> Updates:
         """Add uploaded files to the open library, and index them."""
         self._permissions.check("import", request)
@@ -382,14 +374,10 @@ class LibraryTab:
             p.seen: jobs,
             p.timer: gr.Timer(active=is_busy),
             p.libraries: list_view(infos, jobs, chosen),
-            o.info: self._info(info, visitor) if info else {},
+            o.info: info_view(info, jobs.get(info.id), self._permissions.may("paths", visitor)) if info else {},
             o.update: gr.Button(interactive=job is None),
             o.cancel: gr.Button(interactive=job is not None and job.state != "stopping"),
         }
-
-    def _info(self, info: LibraryInfo, visitor: Visitor, remark: str = "") -> dict[str, Any]:
-        job = self._indexing.by_library.get(info.id)
-        return info_view(info, job, remark, self._permissions.may("paths", visitor))
 
     def _models(self) -> list[str]:
         entries = self._indexing.models.entries()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import counted
-from nt2vr.library.inventory import Changes, LibraryInfo, Skipped, Source, shares_text
+from nt2vr.library.inventory import LibraryInfo, Skipped, Source, shares_text
 from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text
@@ -47,11 +47,12 @@ def _state(info: LibraryInfo, job: IndexJob | None) -> dict[str, str]:
     return {"state": "finished", "word": "ready", "share": "100"}
 
 
-def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths: bool) -> dict[str, Any]:
+def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> dict[str, Any]:
     """Show a library; `names_paths` says whether the visitor may know where it lies on this machine."""
-    source = info.source
-    if job is not None and job.result is not None and job.result.changes:
-        remark = remark or changes_text(job.result.changes, "The last update")
+    source, remark = info.source, ""
+    if job is not None and job.result is not None:
+        changes = [f"{len(files):,} {words}" for words, files in job.result.changes.by_kind.items()]
+        remark = f"The last update: {', '.join(changes)}." if changes else ""
     tell = str if names_paths else partial(_within, source.within or source.path)
     facts = {
         "Made from": _origin(source, names_paths),
@@ -112,9 +113,3 @@ def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> dict
     counts = f"{len(skipped) - copies:,} skipped", counted(copies, "copy", "copies")
     shown = [text for text, count in zip(counts, (len(skipped) - copies, copies), strict=True) if count]
     return {"rows": rows, "count": ", ".join(shown), "more": f"and {more:,} more" if more else ""}
-
-
-def changes_text(changes: Changes, when: str = "Since the last update") -> str:
-    """Say what differs between a library and its files, or differed at an update."""
-    parts = [f"{len(files):,} {words}" for words, files in changes.by_kind.items()]
-    return f"{when}: {', '.join(parts)}." if parts else "Nothing has changed since the last update."

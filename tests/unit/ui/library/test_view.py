@@ -42,7 +42,7 @@ def test_the_list_tells_how_each_library_is() -> None:
 
 def test_only_those_who_may_name_paths_see_where_a_library_lies() -> None:
     for may, expected in ((True, "folder /home/me/films"), (False, "folder")):
-        facts = {fact["name"]: fact["value"] for fact in info_view(INFO, None, "", may)["facts"]}
+        facts = {fact["name"]: fact["value"] for fact in info_view(INFO, None, may)["facts"]}
         assert facts["Made from"] == expected
     assert (facts["Clips"], facts["Duration"]) == ("120, in windows of 10 s", "1:02:03")
 
@@ -57,7 +57,7 @@ def test_paths_are_shown_relative_to_the_library_unless_paths_may_be_named() -> 
     assert skipped_view(skipped)["rows"][0]["reason"] == skipped[0].reason
     source = Source("1", "Films", "folder", Path("/home/me/my films"))
     failed = replace(RUNNING, state="failed", error=GONE)
-    told = {may: info_view(LibraryInfo(source), failed, "", may)["job"]["error"] for may in (True, False)}
+    told = {may: info_view(LibraryInfo(source), failed, may)["job"]["error"] for may in (True, False)}
     assert told[True] == GONE
     assert told[False] == WITHHELD, "it names a folder of the machine's own"
 
