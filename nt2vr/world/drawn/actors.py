@@ -1,27 +1,11 @@
 """Actors: people, animals, vehicles and things, with what they hold, wear, ride and move."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
+from nt2vr.world.drawn import dolls
 from nt2vr.world.drawn.canvas import Canvas, Point, drawing, ink, recoloured
-from nt2vr.world.drawn.dolls import (
-    HEAD,
-    Grip,
-    Look,
-    Placement,
-    Pose,
-    body_of,
-    grip_of,
-    head_of,
-    head_size,
-    paint_doll,
-    poses,
-    reaching,
-    seat,
-    with_body,
-    with_mood,
-)
+from nt2vr.world.drawn.dolls import Grip, Look, Placement, Pose, grip_of, head_size, seat
 from nt2vr.world.drawn.motions import MOTIONS, STEPS, Spot, headings, spots
 from nt2vr.world.scenes import Deed, Figure
 from nt2vr.world.things import ENTER, LEAVE, DeedKind, Thing, things
@@ -51,8 +35,8 @@ LOOKING_RIGHT = frozenset(
 def picture(thing: Thing, colour: str = "") -> str:
     """Return the drawing of a thing in a colour."""
     svg = drawing(thing.picture)
-    if body := body_of(thing.name):
-        svg = with_body(svg, *body)
+    if body := dolls.body_of(thing.name):
+        svg = dolls.with_body(svg, *body)
     return recoloured(svg, {thing.tint: COLOURS[colour]}) if colour and thing.tint else svg
 
 
@@ -98,7 +82,7 @@ def flying(spot: Spot, track: str, longest: float) -> Point:
     return 24 + 40 * spot.x, longest / 2
 
 
-BALL = "1F534"
+BALL, DASH = "1F534", "1F4A8"
 LARGER, OUTWARD, LONG = 1.45, 1.2, 50  # things in hands, unless long, than in their grips: to be recognised
 
 
@@ -127,8 +111,10 @@ def paint_person(
     prop, svg = held(deed) if deed else (None, "")
     ridden = prop if deed and (deed.kind.hand == "under" or deed.kind.posture == "bathe") else None
     pose, posture = _pose(deed, ridden, beat, spot)
-    if pose.turn:
-        place = _turned(place, pose)
+    place = replace(place, turn=place.turn + pose.turn)
+    if pose.lift:  # it turns about its feet, not about its middle
+        x, y = place.x + place.facing * place.scale * 38, place.y - place.scale * pose.lift
+        place = replace(place, x=x, y=y, pivot=0)
     behind_trunk = in_hand = in_front = None
     if ridden:
         size, hides = size_of(ridden, seat(ridden.name).size)[0], seat(ridden.name).hides
@@ -136,35 +122,21 @@ def paint_person(
         ride = partial(place.paint, canvas, svg, foot, size, 0, ridden.name not in LOOKING_RIGHT)
         behind_trunk, in_front = (None, ride) if hides else (ride, None)
     elif deed and (hold := _grip_for(deed, prop, posture)):
-        pose = reaching(pose, hold, beat)
+        pose = dolls.reaching(pose, hold, beat)
         if svg:
             in_hand = partial(_paint_held, canvas, place, deed, hold, pose, beat, spot)
     layers = active(who.figure, step)
     if mood := layers.get("mood"):
-        look = replace(look, head=with_mood(look.head, look.skin, mood.kind.sign))
+        look = replace(look, head=dolls.with_mood(look.head, look.skin, mood.kind.sign))
     if leash and deed and deed.kind.hand == "leash":
         canvas.line([place.at(pose.hands[1]), leash], 1, "#7A4E2B", place.scale)
-    face = paint_doll(canvas, place, look, pose, child, behind_trunk, in_hand, in_front)
-    if posture == "juggle":
-        _paint_balls(canvas, place, step)
+    face = dolls.paint_doll(canvas, place, look, pose, child, behind_trunk, in_hand, in_front)
+    for ball in range(3 if posture == "juggle" else 0):
+        at = (2 * step + 3 * ball) % 9
+        centred(place, canvas, drawing(BALL), (6 * at - 24, 50 + 2.4 * at * (9 - at)), 12, 0, False)
     if worn := layers.get("worn"):
         _paint_worn(canvas, place, worn, pose, child)
     return face
-
-
-def _turned(place: Placement, pose: Pose) -> Placement:
-    """Return where a doll is that turns about its middle, or about its feet while it is lifted."""
-    turn = place.turn + pose.turn
-    if not pose.lift:
-        return replace(place, turn=turn)
-    x, y = place.facing * place.scale * 38, place.scale * pose.lift
-    return replace(place, x=place.x + x, y=place.y - y, turn=turn, pivot=0)
-
-
-def _paint_balls(canvas: Canvas, place: Placement, step: int) -> None:
-    for ball in range(3):
-        at = (2 * step + 3 * ball) % 9
-        centred(place, canvas, drawing(BALL), (6 * at - 24, 50 + 2.4 * at * (9 - at)), 12, 0, False)
 
 
 def _pose(deed: Deed | None, ridden: Thing | None, beat: int, spot: Spot) -> tuple[Pose, str]:
@@ -174,23 +146,16 @@ def _pose(deed: Deed | None, ridden: Thing | None, beat: int, spot: Spot) -> tup
         posture = seat(ridden.name).posture
     elif deed and deed.kind.verb in (ENTER, LEAVE):
         posture, beat = "march", round(spot.x * STEPS)  # the same at the same spot, coming and going
-    table = poses(posture)
+    table = dolls.poses(posture)
     pose = table[beat % len(table)]
-    if ridden:
-        sits = seat(ridden.name)
-        _, width, height = size_of(ridden, sits.size)
-        base = 0 if posture in ("balance", "scoot") else table[0].pelvis[1] - 4
-        pose = _shifted(pose, (sits.x * width, sits.y * height - base))
-    return pose, posture
-
-
-def _shifted(pose: Pose, by: Point) -> Pose:
-    def moved(points: Sequence[Point]) -> tuple[Point, Point]:
-        (a, b), (c, d) = points
-        return (a + by[0], b + by[1]), (c + by[0], d + by[1])
-
-    pelvis = pose.pelvis[0] + by[0], pose.pelvis[1] + by[1]
-    return replace(pose, pelvis=pelvis, feet=moved(pose.feet), hands=moved(pose.hands))
+    if not ridden:
+        return pose, posture
+    sits = seat(ridden.name)
+    _, width, height = size_of(ridden, sits.size)
+    base = 0 if posture in ("balance", "scoot") else table[0].pelvis[1] - 4
+    dx, dy = sits.x * width, sits.y * height - base
+    pelvis, *feet, hand, other = ((x + dx, y + dy) for x, y in (pose.pelvis, *pose.feet, *pose.hands))
+    return replace(pose, pelvis=pelvis, feet=(feet[0], feet[1]), hands=(hand, other)), posture
 
 
 def _grip_for(deed: Deed, thing: Thing | None, posture: str) -> Grip | None:
@@ -230,11 +195,9 @@ def _paint_held(canvas: Canvas, place: Placement, deed: Deed, hold: Grip, pose: 
 
 
 def _paint_worn(canvas: Canvas, place: Placement, deed: Deed, pose: Pose, child: bool) -> None:
-    """Paint a garment where it is worn."""
     thing = things()[str(deed.object)]
     svg = picture(thing, deed.colour)
-    x, y = head_of(pose)
-    size = head_size(child)
+    (x, y), size = dolls.head_of(pose), head_size(child)
     sites = {"on head": (31.0, 30.0), "on ears": (16.0, 36.0), "on face": (15.0, 23.0), "on neck": (-10.0, 24.0)}
     height, longest = sites.get(thing.held, (-12.0, 20.0))
     if thing.held == "on head":
@@ -242,10 +205,6 @@ def _paint_worn(canvas: Canvas, place: Placement, deed: Deed, pose: Pose, child:
         longest *= max(1.0, (bottom - top) / (right - left))
         height = 24 + 0.5 * (bottom - top) / max(right - left, bottom - top) * longest
     centred(place, canvas, svg, (x, y + height * size), longest * size, 0, False)
-
-
-DASH = "1F4A8"
-SIGN = 0.4  # of a picture
 
 
 @dataclass(frozen=True)
@@ -276,7 +235,7 @@ def extent(figure: Figure) -> tuple[float, float, float]:
         _, width, height = size_of(thing, SIZES[figure.size])
         return width / 2, width / 2 + ahead_of(figure), height
     behind, front = 16.0, 16.0 + ahead_of(figure)
-    height = ADULT + HEAD * (head_size("child" in thing.kinds) - 1)
+    height = ADULT + dolls.HEAD * (head_size("child" in thing.kinds) - 1)
     for deed in figure.deeds:
         if deed.kind.hand == "under" and isinstance(deed.object, str):
             sits = seat(deed.object)
@@ -290,19 +249,12 @@ def extent(figure: Figure) -> tuple[float, float, float]:
     return behind * thing.size, front * thing.size, height * thing.size
 
 
-@cache
-def _squashed(svg: str, factor: float) -> str:
-    bottom = ink(svg)[3]
-    return f'<g transform="translate(0 {bottom * (1 - factor)}) scale(1 {factor})">{svg}</g>'
-
-
 def _spot(deed: Deed | None, step: int) -> tuple[str, Spot, int]:
     """Return the track of a deed, the position on it and the heading at a step."""
     if deed is None or deed.kind.motion not in MOTIONS:
         return "", Spot(), 1
-    first, count = round(deed.start * STEPS), max(1, round((deed.end - deed.start) * STEPS))
-    motion = deed.kind.motion
-    return MOTIONS[motion][0], spots(motion, count)[step - first], headings(motion, count)[step - first]
+    at, count, motion = step - round(deed.start * STEPS), round((deed.end - deed.start) * STEPS), deed.kind.motion
+    return MOTIONS[motion][0], spots(motion, count)[at], headings(motion, count)[at]
 
 
 def placed(who: Individual, stand: Stand, step: int, led: Deed | None = None) -> tuple[Placement, Deed | None, Spot]:
@@ -311,24 +263,21 @@ def placed(who: Individual, stand: Stand, step: int, led: Deed | None = None) ->
     Args:
         led: deed of somebody who chases or leads it, and whom it goes along with.
     """
-    deed = active(who.figure, step).get("main")
+    deed, place = active(who.figure, step).get("main"), stand.place
     track, spot, heading = _spot(deed, step)
     if led and not track:
         track, spot, heading = _spot(led, step)
         deed = deed or Deed("walk", None, led.start, led.end)
-    place, size = stand.place, who.figure.kind.size
-    is_away = deed is not None and isinstance(deed.object, str) and track in ("air", "ground")
-    if not track or deed is None or is_away:
+    if not track or deed is None or (isinstance(deed.object, str) and track in ("air", "ground")):
         return place, deed, spot
     x, y, facing = _moved(track, spot, heading, who, stand)
-    turn, pivot = spot.turn, 36 if who.look else size * ADULT / 2
+    turn, pivot = spot.turn, 36 if who.look else who.figure.kind.size * ADULT / 2
     if track == "wheel" and deed.kind.posture == "stand":
         facing, turn = facing * (-1) ** step, 0
     if track == "sway" or (track == "topple" and who.look):
         pivot = 0
-    scale = place.scale
-    moved = replace(place, x=place.x + x * scale, y=place.y - y * scale, facing=facing, turn=turn, pivot=pivot)
-    return moved, deed, spot
+    x, y = place.x + x * place.scale, place.y - y * place.scale
+    return replace(place, x=x, y=y, facing=facing, turn=turn, pivot=pivot), deed, spot
 
 
 def _moved(track: str, spot: Spot, heading: int, who: Individual, stand: Stand) -> tuple[float, float, int]:
@@ -363,28 +312,28 @@ def paint(
     in_air = who.figure.kind.role == "sky" or (deed and (deed.kind.motion == "float" or deed.verb == "fly past"))
     if not in_air:
         canvas.shadow(place.x, stand.place.y, 2 * min(behind, front) * place.scale)
-    face = None
-    if who.look:
-        face = paint_person(canvas, who, place, step, deed, spot, leashed)
-    else:
+    face = paint_person(canvas, who, place, step, deed, spot, leashed) if who.look else None
+    if not who.look:
         _paint_thing(canvas, who, place, step, deed, spot)
-    if deed and deed.kind.sign and deed.kind.hand != "at face":
+    if deed:
         _paint_sign(canvas, who, place, step, deed.kind)
     return face
 
 
 def _paint_sign(canvas: Canvas, who: Individual, place: Placement, step: int, kind: DeedKind) -> None:
-    """Paint what tells a deed, over the head or behind."""
+    """Paint what tells a deed, if anything does, over the head or behind."""
+    if not kind.sign or kind.hand == "at face":
+        return
     behind, front, height = extent(who.figure)
-    bob = step % 2 * 3
+    bob, nearer = step % 2 * 3, min(behind, front)
+    at, size = (nearer + 9, height + 2 + bob), 0.4
     if kind.sign == DASH:
-        place.paint(canvas, drawing(kind.sign), (-behind - 6, 12), 0.3, flip=True)
+        at, size = (-behind - 6, 12), 0.3
     elif not who.look:
-        place.paint(canvas, drawing(kind.sign), (min(behind, front), height * 0.9 + bob), SIGN)
+        at = nearer, height * 0.9 + bob
     elif kind.posture == "lie":
-        place.paint(canvas, drawing(kind.sign), (-34, 40 + bob), 0.42)
-    else:
-        place.paint(canvas, drawing(kind.sign), (min(behind, front) + 9, height + 2 + bob), SIGN)
+        at, size = (-34, 40 + bob), 0.42
+    place.paint(canvas, drawing(kind.sign), at, size, flip=kind.sign == DASH)
 
 
 def _paint_thing(canvas: Canvas, who: Individual, place: Placement, step: int, deed: Deed | None, spot: Spot) -> None:
@@ -396,31 +345,26 @@ def _paint_thing(canvas: Canvas, who: Individual, place: Placement, step: int, d
     flip = thing.name not in LOOKING_RIGHT if turns else place.facing < 0
     x = (-1 if flip else 1) * (36 - (left + right) / 2) * scale + jitter
     place.paint(canvas, svg, (x, hop + (bottom - 36) * scale), scale, angle, flip)
-    if deed and thing.role == "animal" and held(deed)[1]:
-        _paint_carried(canvas, place, deed, spot, width, height)
-
-
-def _gait(svg: str, thing: Thing, deed: Deed | None, step: int, phase: int) -> tuple[str, float, float, float]:
-    """Return the drawing as a deed has it at a step, its angle, and how many units it is off upwards and sideways."""
-    posture, motion = (deed.kind.posture, deed.kind.motion) if deed else ("", "")
-    is_moving = posture in ("walk", "run") and thing.role == "animal"
-    angle = 0.0
-    if posture == "lie" and motion == "none":
-        svg = _squashed(svg, 0.7)
-    elif posture in ("sit", "jump"):
-        angle = -15
-    elif posture == "run" and is_moving:
-        angle = (-15, 0, 15, 0)[(step + phase) % 4]
-    return svg, angle, 2.5 * (step % 2) if is_moving else 0, 1.5 * (-1) ** step if motion == "shake" else 0
-
-
-def _paint_carried(canvas: Canvas, place: Placement, deed: Deed, spot: Spot, width: float, height: float) -> None:
-    """Paint what an animal has in its mouth, or before it."""
-    (prop, svg), longest = held(deed), 24.0
-    track = MOTIONS[deed.kind.motion][0] if deed.kind.motion in MOTIONS else ""
+    prop, svg = held(deed) if deed and thing.role == "animal" else (None, "")
+    if not (deed and svg):
+        return
+    longest = 24.0  # of what it has in its mouth, or before it
+    track = MOTIONS.get(deed.kind.motion, ("", ""))[0]
     if track in ("air", "ground"):
         x, y = flying(spot, track, longest)
         at = width / 2 - 16 + x, y * 0.7
     else:
         at = width / 2 + 9, 0.45 * height if deed.kind.hand == "at mouth" else longest / 2.4
     centred(place, canvas, svg, at, longest, 0, prop is None or prop.name not in LOOKING_RIGHT)
+
+
+def _gait(svg: str, thing: Thing, deed: Deed | None, step: int, phase: int) -> tuple[str, float, float, float]:
+    """Return the drawing as a deed has it at a step, its angle, and how many units it is off upwards and sideways."""
+    posture, motion = (deed.kind.posture, deed.kind.motion) if deed else ("", "")
+    is_moving = posture in ("walk", "run") and thing.role == "animal"
+    angle = -15.0 if posture in ("sit", "jump") else 0.0
+    if posture == "lie" and motion == "none":
+        svg = f'<g transform="translate(0 {ink(svg)[3] * (1 - 0.7)}) scale(1 0.7)">{svg}</g>'
+    elif posture == "run" and is_moving:
+        angle = (-15, 0, 15, 0)[(step + phase) % 4]
+    return svg, angle, 2.5 * (step % 2) if is_moving else 0, 1.5 * (-1) ** step if motion == "shake" else 0

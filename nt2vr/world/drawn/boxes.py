@@ -42,11 +42,10 @@ class _Traced(Canvas):
     def shadow(self, x: float, y: float, width: float) -> None:
         pass
 
-    def line(self, points: Sequence[Point], width: float, colour: str, scale: float) -> None:
+    def line(self, points: Sequence[Point], *_: object, **__: object) -> None:
         self.found.append(("", points))
 
-    def shape(self, points: Sequence[Point], colour: str, scale: float) -> None:
-        self.found.append(("", points))
+    shape = line
 
     def box(self, drawings: Sequence[str]) -> tuple[int, ...]:
         """Return left, top, width and height of all, or of some drawings, in percent of the frame."""

@@ -75,20 +75,14 @@ def stepped(scale: float) -> float:
     return SCALE_STEP ** math.floor(math.log(scale, SCALE_STEP))
 
 
-def sprite(svg: str, scale: float, canvas: int, angle: float = 0, flip: bool = False, night: bool = False) -> Sprite:
-    """Return a drawing at `scale` pixels per unit, mirrored if asked, then turned clockwise about its middle.
+@lru_cache(maxsize=4_500)  # 100 MB for clips of 112 pixels
+def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: bool) -> Sprite:
+    """Return a drawing at a step of scale, mirrored if asked, then turned clockwise about its middle.
 
     Args:
         canvas: width of the picture it is pasted into, which settles how finely it is rasterised at first.
     """
-    step = round(math.log(max(scale, 0.05), SCALE_STEP))
-    return _sprite(svg, step, canvas, round(angle / ANGLE_STEP) * ANGLE_STEP % 360, flip, night)
-
-
-@lru_cache(maxsize=4_500)  # 100 MB for clips of 112 pixels
-def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: bool) -> Sprite:
-    scale = SCALE_STEP**step
-    size = max(2, round(UNITS * scale))
+    size = max(2, round(UNITS * SCALE_STEP**step))
     image = _original(svg, round(UNITS * canvas / FINEST))
     smooth = cv2.INTER_LINEAR if 2 * size > len(image) else cv2.INTER_AREA  # the former is five times as fast
     image = np.asarray(cv2.resize(image, (size, size), interpolation=smooth), np.uint8)
@@ -139,7 +133,8 @@ class Canvas:
 
     def picture(self, svg: str, middle: Point, scale: float, angle: float = 0, flip: bool = False) -> None:
         """Paint a drawing around its middle, at `scale` pixels per unit, turned clockwise by degrees."""
-        self._paste(sprite(svg, scale, self.size, angle, flip, self.night), round(middle[0]), round(middle[1]))
+        step, angle = round(math.log(max(scale, 0.05), SCALE_STEP)), round(angle / ANGLE_STEP) * ANGLE_STEP % 360
+        self._paste(_sprite(svg, step, self.size, angle, flip, self.night), round(middle[0]), round(middle[1]))
 
     def _paste(self, picture: Sprite, x: int, y: int) -> None:
         top, left = y + picture.dy, x + picture.dx
@@ -154,9 +149,8 @@ class Canvas:
     def shadow(self, x: float, y: float, width: float) -> None:
         """Darken the ground below something `width` wide."""
         light = _shadow(max(6, round(width / 4) * 4))
-        self._paste(
-            Sprite(np.zeros_like(light), light, -light.shape[1] // 2, -light.shape[0] // 2), round(x), round(y)
-        )
+        dark = Sprite(np.zeros_like(light), light, -light.shape[1] // 2, -light.shape[0] // 2)
+        self._paste(dark, round(x), round(y))
 
     def line(self, points: Sequence[Point], width: float, colour: str, scale: float) -> None:
         """Paint a line with round ends, outlined unless thin; `width` is in units of `scale` pixels."""

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -49,21 +50,13 @@ def _split(svg: str) -> tuple[str, str]:
     return kept("head"), kept("garment")
 
 
-def _as_head(svg: str) -> str:
-    left, top, right, bottom = ink(svg)
-    size = 36 / (bottom - top)
-    x, y = 36 - (left + right) / 2 * size, CHIN + 1 - bottom * size
-    return f'<g transform="translate({x} {y}) scale({size})">{svg}</g>'
-
-
 def _main_colour(garment: str) -> str:
     """Return the colour that fills most of a garment."""
-    areas: dict[str, float] = {}
+    areas = defaultdict[str, float](float)
     for match in _ELEMENT.finditer(garment):
         if fill := re.search(r'fill="(#[0-9A-Fa-f]{6})"', match[0]):
             left, top, right, bottom = ink(match[0])
-            colour = fill[1].upper()
-            areas[colour] = areas.get(colour, 0) + (right - left) * (bottom - top)
+            areas[fill[1].upper()] += (right - left) * (bottom - top)
     return max(areas, key=areas.__getitem__, default=PLAIN_SHIRT)
 
 
@@ -82,12 +75,16 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
         svg = drawing("-".join([first + skin, *rest]))
     except StopIteration:
         svg, skin = drawing(picture), ""
-    head, garment = (_as_head(svg), "") if picture in FACES else _split(svg)
-    plain = (
-        _main_colour(garment).upper() == PLAIN_SHIRT.upper()
-        and len(set(re.findall(r'fill="(#[^"]*)"', garment)) - {"#000000", "#000"}) < 2
-    )
-    colour = shirt if plain and shirt else _main_colour(garment)
+    if picture in FACES:
+        left, top, right, bottom = ink(svg)
+        size = 36 / (bottom - top)
+        x, y = 36 - (left + right) / 2 * size, CHIN + 1 - bottom * size
+        head, garment = f'<g transform="translate({x} {y}) scale({size})">{svg}</g>', ""
+    else:
+        head, garment = _split(svg)
+    usual, fills = _main_colour(garment), set(re.findall(r'fill="(#[^"]*)"', garment)) - {"#000000", "#000"}
+    plain = usual == PLAIN_SHIRT and len(fills) < 2
+    colour = shirt if plain and shirt else usual
     worn = "" if plain else f'<g transform="translate({36 - 36 * SQUEEZE} -0.5) scale({SQUEEZE} 1)">{garment}</g>'
     trunk = (
         f'<defs><clipPath id="trunk"><path d="{TORSO}"/></clipPath></defs><path d="{TORSO}" fill="{colour}"/>'
@@ -99,15 +96,14 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
 @cache
 def with_mood(head: str, skin: str, face: str) -> str:
     """Return a head with the features of a smiley, a picture that is a yellow disc with a face."""
-    features = _ELEMENT.sub(lambda m: "" if _is_disc(m[0]) else m[0], drawing(face))
-    features = recoloured(features, {"#FCEA2B": skin})
+
+    def feature(match: re.Match[str]) -> str:
+        left, top, right, bottom = ink(match[0])
+        return "" if right - left > 40 and bottom - top > 40 else match[0]  # unlike the disc
+
+    features = recoloured(_ELEMENT.sub(feature, drawing(face)), {"#FCEA2B": skin})
     place = "translate(36 34) scale(0.74) translate(-36 -37)"
     return f'{head}<ellipse cx="36" cy="34.5" rx="11" ry="10.6" fill="{skin}"/><g transform="{place}">{features}</g>'
-
-
-def _is_disc(element: str) -> bool:
-    left, top, right, bottom = ink(element)
-    return right - left > 40 and bottom - top > 40
 
 
 @cache
@@ -120,10 +116,8 @@ def with_body(head: str, colour: str, legs: str, biped: bool) -> str:
     stood = "".join(f'<rect x="{x}" y="50" width="{width}" height="15" rx="2" fill="{legs}"/>' for x in where)
     tail = "M58 44L68 34L66 46Z" if biped else "M61 40Q69 38 67 28"
     body = f'<rect x="26" y="35" width="{36 if biped else 40}" height="21" rx="10" fill="{colour}"/>'
-    lines = (
-        f'<g stroke="#000" stroke-width="2"><path d="{tail}" fill="{colour if biped else "none"}"/>{stood}{body}</g>'
-    )
-    return f'{lines}<g transform="{at}">{head}</g>'
+    tail = f'<path d="{tail}" fill="{colour if biped else "none"}"/>'
+    return f'<g stroke="#000" stroke-width="2">{tail}{stood}{body}</g><g transform="{at}">{head}</g>'
 
 
 THIGH = 10.4  # and shin
@@ -265,12 +259,9 @@ def reaching(pose: Pose, hold: Grip, step: int) -> Pose:
     """Return a pose whose hands are at the thing they hold."""
     x, y = hold.at[step % len(hold.at)]
     rise = pose.pelvis[1] - 24 if not hold.stands else 0
-    hands = list(pose.hands)
-    for index, side in enumerate(("far", "near")):
-        if side in hold.hands:
-            dx, dy = hold.offsets[index]
-            hands[index] = (x + dx + pose.pelvis[0], y + dy + rise)
-    return replace(pose, hands=(hands[0], hands[1]))
+    at = [(x + dx + pose.pelvis[0], y + dy + rise) for dx, dy in hold.offsets]
+    far, near = (at[i] if side in hold.hands else pose.hands[i] for i, side in enumerate(("far", "near")))
+    return replace(pose, hands=(far, near))
 
 
 def head_of(pose: Pose) -> Point:

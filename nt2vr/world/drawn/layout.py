@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from nt2vr.world.drawn.actors import ADULT, COLOURS, SIZES, Individual, Stand, ahead_of, extent
 from nt2vr.world.drawn.canvas import stepped
 from nt2vr.world.drawn.dolls import HAIRS, HEAD, SKINS, Placement, head_size, look
-from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.scenes import Figure, Scene
 
 SIZE = 224  # layouts are in pixels of a frame this large
 MARGIN = 5.0
@@ -35,21 +35,15 @@ class Placed:
     covers: tuple[Box, ...]  # what it hides of others behind it
 
 
-def _individuals(scene: Scene, rng: random.Random) -> list[Individual]:
-    """Return everybody, each with a look of its own."""
-    found = []
-    for number, figure in enumerate(scene.figures):
-        thing = figure.kind
-        for _ in range(figure.count):
-            seen = None
-            draws = rng.choice(list(SKINS)), rng.choice(HAIRS), rng.choice(TROUSERS), rng.random() < 0.5
-            shirt = COLOURS[figure.colour or rng.choice(SHIRTS)]
-            if thing.role == "person":
-                skin, hair, trousers, skirt = draws
-                wears_skirt = skirt and bool({"woman", "girl"} & thing.is_a) and bool(thing.tint)
-                seen = look(thing.picture.removesuffix("-FE0F"), shirt, skin, hair, trousers, wears_skirt)
-            found.append(Individual(figure, number, seen, rng.randrange(4)))
-    return found
+def _individuals(scene: Scene, rng: random.Random) -> Iterator[Individual]:
+    """Yield everybody, each with a look of its own."""
+    for number, figure in ((n, each) for n, each in enumerate(scene.figures) for _ in range(each.count)):
+        skin, hair, trousers, skirt = rng.choice([*SKINS]), rng.choice(HAIRS), rng.choice(TROUSERS), rng.random() < 0.5
+        shirt, thing, seen = COLOURS[figure.colour or rng.choice(SHIRTS)], figure.kind, None
+        if thing.role == "person":
+            wears_skirt = skirt and bool({"woman", "girl"} & thing.is_a) and bool(thing.tint)
+            seen = look(thing.picture.removesuffix("-FE0F"), shirt, skin, hair, trousers, wears_skirt)
+        yield Individual(figure, number, seen, rng.randrange(4))
 
 
 def _flies(figure: Figure) -> bool:
@@ -61,12 +55,11 @@ def _sweeps(figure: Figure) -> bool:
 
 
 def _row_of(figure: Figure, alone: bool, involved: bool) -> str:
-    role = figure.kind.role
-    if role == "sky" or (_flies(figure) and not alone):
+    if figure.kind.role == "sky" or (_flies(figure) and not alone):
         return "sky"
-    if role == "vehicle" and not alone and _sweeps(figure):
+    if figure.kind.role == "vehicle" and not alone and _sweeps(figure):
         return "road"
-    return "back" if role == "building" or involved or not _is_small(figure) else "front"
+    return "back" if figure.kind.role == "building" or involved or not _is_small(figure) else "front"
 
 
 def _is_small(figure: Figure) -> bool:
@@ -96,12 +89,11 @@ def _in_line(numbers: Sequence[int], scene: Scene) -> tuple[list[int], dict[int,
 
 def lay_out(scene: Scene) -> list[Placed]:
     """Return everybody in the order of painting."""
-    everybody = _individuals(scene, random.Random(scene.seed))
+    everybody = [*_individuals(scene, random.Random(scene.seed))]
     best, least = [], 2.0
     for attempt in range(TRIES):
         found = _arranged(scene, everybody, SHRINK ** (attempt // 2), random.Random(scene.seed + attempt))
-        hidden = most_hidden(found)
-        if hidden < least:
+        if (hidden := most_hidden(found)) < least:
             best, least = found, hidden
         if hidden <= HIDDEN:
             break
@@ -129,7 +121,7 @@ def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: ran
             found += _row(who, faces, unit, ground[row], rng)
             below = min((ground["front"] * SIZE - each.box[3] for each in found if each.who.look), default=below)
         elif row == "sky":
-            found += _row(who, faces, min(unit, fit), 0.2, rng, highest=54)
+            found += _row(who, faces, min(unit, fit), 0.2, rng, high=54)
         else:
             scale = min(1.15 * unit, fit, (below if row == "front" else 74) / height)
             found += _row(who, faces, stepped(shrink * scale), ground[row], rng)
@@ -145,7 +137,7 @@ def _rows(scene: Scene, numbers: Sequence[int], rng: random.Random) -> dict[str,
     for number in numbers:
         rows[_row_of(figures[number], len(figures) == 1, number in involved)].append(number)
     ground = rng.sample(rows["back"] + rows["front"], len(rows["back"] + rows["front"]))
-    if not rows["back"] or _fit_in_one(scene, ground):
+    if not rows["back"] or _fit_in_one([figures[number] for number in ground]):
         rows["back"], rows["front"] = ground, []
     return rows
 
@@ -159,30 +151,24 @@ def _ground(rows: Mapping[str, Sequence[int]], scene: Scene) -> dict[str, float]
     return {"back": back, "front": front, "road": road}
 
 
-def _fit_in_one(scene: Scene, numbers: Sequence[int]) -> bool:
+def _fit_in_one(figures: Sequence[Figure]) -> bool:
     """Return whether figures stand side by side and are large all the same."""
-    figures = [scene.figures[number] for number in numbers]
-    spreads = [extent(figure) for figure in figures]
-    total = sum((behind + front) * each.count for (behind, front, _), each in zip(spreads, figures, strict=True))
-    return total * 0.42 * SIZE <= (SIZE - 2 * MARGIN) * max(height for _, _, height in spreads)
+    total = sum(sum(extent(figure)[:2]) * figure.count for figure in figures)
+    return total * 0.42 * SIZE <= (SIZE - 2 * MARGIN) * max(extent(figure)[2] for figure in figures)
 
 
 def _row(
-    who: list[Individual],
-    faces: dict[int, int],
-    scale: float,
-    ground: float,
-    rng: random.Random,
-    highest: float = SIZE,
+    who: list[Individual], faces: dict[int, int], scale: float, ground: float, rng: random.Random, high: int = 0
 ) -> list[Placed]:
-    """Place some side by side; `highest` limits the height of each in pixels."""
-    room, total = SIZE - 2 * MARGIN, _breadth(who) * scale
+    """Place some side by side; those in the sky are at most `high` pixels high."""
+    room, total, highest = SIZE - 2 * MARGIN, _breadth(who) * scale, high or SIZE
     squeeze, slack = min(1.0, room / total), max(0.0, room - total) / len(who)
     deeds = [deed for each in who for deed in each.figure.deeds]
     runs = len({each.number for each in who}) == 2 and any(deed.kind.motion in ("chase", "follow") for deed in deeds)
     share = slack * (len(who) if runs else 1) / 2  # pixels to each side
     edge, placed = MARGIN, []
-    if len(who) == 2 and any(map(_touches, deeds)):
+    touching = (deed for deed in deeds if deed.kind.motion == "approach" or deed.kind.hand == "ahead")
+    if len(who) == 2 and any(isinstance(deed.object, int) for deed in touching):
         edge, slack, share = MARGIN + slack, 0.0, 0.0
     for index, each in enumerate(who):
         behind, front, height = extent(each.figure)
@@ -192,17 +178,12 @@ def _row(
         x = min(max(x, MARGIN + left * scale), SIZE - MARGIN - right * scale)
         edge += (left + right) * scale * squeeze + slack
         y = SIZE * ground + (rng.uniform(-2, 2) if squeeze == 1 else (-7, 7)[index % 2])
-        if highest < SIZE:
+        if high:
             y += height * own / 2 + rng.uniform(-4, 4)
         elif _flies(each.figure):
             y = SIZE * 0.66
-        stand = _stand(each.figure, Placement(x, y, own, facing), share)
-        placed.append(Placed(each, stand, _box(each, stand), tuple(_covers(each, stand))))
+        placed.append(_placed(each, _stand(each.figure, Placement(x, y, own, facing), share)))
     return [replace(each, stand=_in_step(each, placed)) for each in placed]
-
-
-def _touches(deed: Deed) -> bool:
-    return isinstance(deed.object, int) and (deed.kind.motion == "approach" or deed.kind.hand == "ahead")
 
 
 def _stand(figure: Figure, place: Placement, share: float) -> Stand:
@@ -224,25 +205,20 @@ def _in_step(each: Placed, row: list[Placed]) -> Stand:
     return replace(each.stand, reach=min(o.reach for o in others), ahead=max(o.ahead for o in others))
 
 
-def _box(who: Individual, stand: Stand) -> Box:
-    place, (behind, front, height) = stand.place, extent(who.figure)
-    if who.look:
-        size = place.scale * who.figure.kind.size
-        head = head_size("child" in who.figure.kind.kinds)
-        bottom = place.y - height * place.scale + HEAD * head * size
-        return place.x - 12 * head * size, bottom - 26 * head * size, place.x + 12 * head * size, bottom
-    half = (behind + front - ahead_of(who.figure)) / 2 * place.scale
-    return place.x - half, place.y - height * place.scale, place.x + half, place.y
-
-
-def _covers(who: Individual, stand: Stand) -> Iterator[Box]:
-    place, (behind, front, height) = stand.place, extent(who.figure)
-    half = 0.85 * (behind + front - ahead_of(who.figure)) / 2 * place.scale
-    yield place.x - half, place.y - height * place.scale, place.x + half, place.y
-    if ahead := ahead_of(who.figure):
+def _placed(who: Individual, stand: Stand) -> Placed:
+    place, (behind, front, height), ahead = stand.place, extent(who.figure), ahead_of(who.figure)
+    x, width, top = place.x, behind + front - ahead, place.y - height * place.scale
+    half, most = width / 2 * place.scale, 0.85 * width / 2 * place.scale
+    box, covers = (x - half, top, x + half, place.y), [(x - most, top, x + most, place.y)]
+    if ahead:
         low, high = place.y - 15 * place.scale, place.y - 50 * place.scale
-        ends = place.x, place.x + place.facing * (front + ahead) / 2 * place.scale
-        yield min(ends), high, max(ends), low
+        left, right = sorted((x, x + place.facing * (front + ahead) / 2 * place.scale))
+        covers.append((left, high, right, low))
+    if who.look:
+        head, size = head_size("child" in who.figure.kind.kinds), place.scale * who.figure.kind.size
+        bottom = top + HEAD * head * size
+        box = x - 12 * head * size, bottom - 26 * head * size, x + 12 * head * size, bottom
+    return Placed(who, stand, box, tuple(covers))
 
 
 def most_hidden(found: Sequence[Placed]) -> float:
@@ -250,10 +226,8 @@ def most_hidden(found: Sequence[Placed]) -> float:
     most = 0.0
     for index, each in enumerate(found):
         left, top, right, bottom = each.box
-        area = (right - left) * (bottom - top)
         over = 0.0
-        for later in found[index + 1 :]:
-            for a, b, c, d in later.covers:
-                over += max(0.0, min(right, c) - max(left, a)) * max(0.0, min(bottom, d) - max(top, b))
-        most = max(most, over / area)
+        for a, b, c, d in (covered for later in found[index + 1 :] for covered in later.covers):
+            over += max(0.0, min(right, c) - max(left, a)) * max(0.0, min(bottom, d) - max(top, b))
+        most = max(most, over / ((right - left) * (bottom - top)))
     return most

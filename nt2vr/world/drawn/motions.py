@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 
 STEPS = 8  # of a clip; it is shown in STEPS frames or in a divisor of them
-Order = Callable[[int], list[int]]
-
 
 # number of steps -> position on the track at each
-_ORDERS: dict[str, Order] = {
+_ORDERS: dict[str, Callable[[int], list[int]]] = {
     "onward": lambda n: [*range(n)],
     "back": lambda n: [*range(n)[::-1]],
     "to and fro": lambda n: [*range(0, n, 2), *range(1, n, 2)[::-1]],

@@ -4,7 +4,7 @@ Scenery has no or soft outlines and lies in haze, so that it is not taken for th
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
@@ -16,7 +16,7 @@ from nt2vr.world.drawn.canvas import UNITS, Canvas, Image, Point, draw_svg, draw
 from nt2vr.world.drawn.layout import SIZE, Placed, lay_out
 from nt2vr.world.drawn.motions import MOTIONS, STEPS
 from nt2vr.world.scenes import Deed, Scene
-from nt2vr.world.things import DeedKind, read_toml
+from nt2vr.world.things import read_toml
 
 HORIZON = 134  # y of the ground's far edge
 VARIANTS = 4  # mirrored or not, shifted to the left or to the right
@@ -34,13 +34,12 @@ def _flat(code: str) -> str:
 
 
 def _piece(code: str, middle: float, foot: float, width: float) -> str:
-    left, _, right, bottom = ink(_flat(code))
-    scale = width / UNITS
+    (left, _, right, bottom), scale = ink(_flat(code)), width / UNITS
     x, y = middle - (left + right) / 2 * scale, foot - bottom * scale
     return f'<g transform="translate({x:.1f} {y:.1f}) scale({scale:.3f})">{_flat(code)}</g>'
 
 
-def _filter(name: str, factors: tuple[float, float, float], haze: tuple[float, float, float] = (0, 0, 0)) -> str:
+def _filter(name: str, factors: tuple[float, float, float], haze: Sequence[float] = (0, 0, 0)) -> str:
     rows = (
         " ".join(f"{factor if row == column else 0}" for column in range(4)) + f" {haze[row]}"
         for row, factor in enumerate(factors)
@@ -49,11 +48,6 @@ def _filter(name: str, factors: tuple[float, float, float], haze: tuple[float, f
         f'<filter id="{name}" color-interpolation-filters="sRGB" x="0" y="0" width="1" height="1" '
         f'filterUnits="objectBoundingBox"><feColorMatrix values="{" ".join(rows)} 0 0 0 1 0"/></filter>'
     )
-
-
-def _of(colour: str, share: float) -> tuple[float, float, float]:
-    red, green, blue = (share * int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    return red, green, blue
 
 
 def _gradient(name: str, colours: tuple[str, str]) -> str:
@@ -81,7 +75,8 @@ def backdrop_svg(place: str, night: bool, variant: int) -> str:
     sky = NIGHT_SKY if night and open_sky else tuple(given["sky"])
     factors = _INDOORS if indoor else _OUTDOORS
     haze = 0.0 if indoor else 0.18
-    hazed = _filter("haze", (1 - haze, 1 - haze, 1 - haze), _of(sky[1], haze))
+    of_sky = [haze * int(sky[1][i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    hazed = _filter("haze", (1 - haze, 1 - haze, 1 - haze), of_sky)
     dim = 'filter="url(#night)"' if night and not dark else ""
     far, near, shapes = given["far"], given.get("near", ""), read_toml("backdrops")["shapes"]
     if night:
@@ -105,6 +100,7 @@ def backdrop(place: str, night: bool, variant: int, size: int) -> Image:
 
 
 FINER = 2  # frames are painted larger, then reduced, which smooths lines
+ALONG = {motion for motion, (track, _) in MOTIONS.items() if track == "lane"}  # those to whom it is done go along
 
 
 def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
@@ -130,24 +126,15 @@ def _enlarged(stand: Stand, factor: float) -> Stand:
     return replace(stand, place=replace(place, x=place.x * factor, y=place.y * factor, scale=place.scale * factor))
 
 
-def _leads(kind: DeedKind) -> bool:
-    """Return whether the other figure goes along."""
-    return kind.targets and MOTIONS.get(kind.motion, ("", None))[0] == "lane"
-
-
 def roles(everybody: list[Placed], step: int) -> Iterator[tuple[Placed, Deed | None, Point | None]]:
     """Yield everybody with the deed of somebody whom they go along with, and where a leash ends that they hold."""
     doing = {each.who.number: active(each.who.figure, step).get("main") for each in everybody}
-    led: dict[int, Deed] = {d.object: d for d in doing.values() if d and isinstance(d.object, int) and _leads(d.kind)}
+    done = filter(None, doing.values())
+    led = {deed.object: deed for deed in done if isinstance(deed.object, int) and deed.kind.motion in ALONG}
     for each in everybody:
         deed, leash = doing[each.who.number], None
-        if deed and deed.kind.hand == "leash" and isinstance(deed.object, int):
-            leash = _neck(everybody, deed.object, step, deed)
+        if deed and deed.kind.hand == "leash":
+            pet = next(other for other in everybody if other.who.number == deed.object)
+            _, front, height = extent(pet.who.figure)
+            leash = placed(pet.who, pet.stand, step, deed)[0].at((0.55 * front, 0.6 * height))
         yield each, led.get(each.who.number), leash
-
-
-def _neck(everybody: list[Placed], number: int, step: int, led: Deed) -> Point:
-    """Return the pixel where a leash is tied."""
-    pet = next(each for each in everybody if each.who.number == number)
-    _, front, height = extent(pet.who.figure)
-    return placed(pet.who, pet.stand, step, led)[0].at((0.55 * front, 0.6 * height))
