@@ -33,6 +33,13 @@ def is_noun(word: str) -> bool:
 
 
 @lru_cache(_NUM_WORDS)
+def is_only_verb(word: str) -> bool:
+    """Return whether a word is the lemma of a verb, and neither noun nor adjective: "eat", but not "open"."""
+    lemmas = getAllLemmas(word)
+    return lemmas.get("VERB") == (word,) and lemmas.keys().isdisjoint({"NOUN", "ADJ"})
+
+
+@lru_cache(_NUM_WORDS)
 def forms_of(word: str) -> tuple[str, ...]:
     """List other forms of the same word, its lemma first: "dogs" gives "dog"; "ate" gives "eat", "eating", "eats".
 

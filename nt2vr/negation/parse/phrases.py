@@ -103,6 +103,8 @@ class Phrases:
         while (is_noun := self._is_noun(j)) or self._modifies_noun(j, first=head is None):
             head = j if is_noun else head
             j += 1
+        if head is None and self.word(first - 1).isdigit() and first > i:
+            return Phrase("noun", i, first, first, first - 1)  # not 12
         if head is None:
             quality = self.quality(first) if first > i else None  # the red, the other
             return quality and Phrase("noun", i, quality.end, quality.end, quality.head)
@@ -159,7 +161,9 @@ class Phrases:
         return (first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
 
     def _is_noun(self, i: int) -> bool:
-        return self.tag(i) in {"NOUN", "OTHER"} or self._numbers_name(i)
+        """Return whether word i is a noun, or the number of a name: "Boeing | 737"."""
+        numbers_name = self.tag(i) == "NUM" and i > 0 and not self.tokens[i - 1].text.islower()
+        return self.tag(i) in {"NOUN", "OTHER"} or numbers_name
 
     def _noun_ahead(self, i: int) -> bool:
         """Return whether word i modifies a later noun: "big", "red or blue", "dancing" in "a dancing bear"."""
@@ -169,10 +173,6 @@ class Phrases:
             if self.tag(i) == "NOUN":
                 return True
         return False
-
-    def _numbers_name(self, i: int) -> bool:
-        """Return whether word i is the number of a name: "Boeing | 737"."""
-        return self.tag(i) == "NUM" and i > 0 and not self.tokens[i - 1].text.islower()
 
     def joins_adjectives(self, i: int) -> bool:
         """Return whether word i joins two adjectives: "black | and white"."""

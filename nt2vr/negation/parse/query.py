@@ -114,6 +114,8 @@ def split_query(text: str, phrases: Phrases, editing: bool = False, typed: bool 
     if {phrases.tag(i) for start, end, _ in stretches for i in range(start, end)} == {"PRON"}:
         stretches = []  # "he" alone names nothing to be seen
     wanted = sentence.joined(stretches)
+    if typed and negations[0].items and (named := negations[0].items[0]).kind == "noun":  # not a red car, a blue one
+        wanted = re.sub(r"(\b(?:an?|the) \w+ )one\b", lambda m: f"{m[1]}{phrases.words[named.core - 1]}", wanted)
     items = [(item, negation) for negation in negations for item in negation.items]
     # no snakes, I'm scared of | them
     items = [each for each in items if not _PRONOUNS.issuperset(phrases.words[each[0].start : each[0].core])] or items

@@ -97,11 +97,6 @@ def _steps(name: str) -> tuple[Step, ...]:
     return tuple(Step(_compiled(pieces), _FUNCTIONS.get(new, new)) for new, *pieces in _table()[name])
 
 
-@cache
-def _part(name: str) -> re.Pattern[str]:
-    return _compiled(_table()["parts"][name])
-
-
 def _compiled(pieces: Iterable[str]) -> re.Pattern[str]:
     return re.compile(_filled(pieces), re.IGNORECASE)
 
@@ -123,7 +118,7 @@ def _cue(match: re.Match[str]) -> str | None:
 def _listed(match: re.Match[str]) -> str | None:
     """Return the conjunction for a mark in a denied list: "no cars/trucks", "no dogs & cats"."""
     before = match.string[max(0, match.start() - 80) : match.start()]
-    if not _part("CUE_BEFORE").search(before) or before.endswith((" and", " but", " as well")):
+    if not _compiled("{CUE_BEFORE}").search(before) or before.endswith((" and", " but", " as well")):
         return None
     return " or " if match[0] == "/" else " and "
 

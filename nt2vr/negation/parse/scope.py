@@ -222,7 +222,7 @@ class Denials:
                 return self._absent(cue, after_cue, first)
             case "double":
                 said = self.phrases.words[max(0, cue - 1) : after_cue]
-                link = " " if {"with", "without"}.isdisjoint(said) else " with "
+                link = " " if {"with", "without", "of"}.isdisjoint(said) else " with "
                 return Negation(kind, cue, after_cue, (), cue, after_cue, link=link)
             case "not":
                 return self._not_present(cue, after_cue, first)

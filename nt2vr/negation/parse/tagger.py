@@ -66,7 +66,8 @@ class _Spot:
             return False
         while cue > max(0, self.i - 5) and (tags[cue] in {"NOUN", "ADJ", "NUM"} or words[cue] in _ARTICLES):
             cue -= 1
-        is_many = _is_plural(self.word_before)
+        noun = self.word_before
+        is_many = noun in _PLURALS or (noun[-1] == "s" and noun[-2:] not in {"ss", "us", "is"})
         if words[self.i - 2] in (listed("denying_things") - {"no"}) | {"any", "of"} and not is_many:
             return self.after in _ENDS | {"NOUN"}  # exclude swing sets
         if not _denies(words, tags, cue):
@@ -78,10 +79,6 @@ class _Spot:
     def ends_denied_list(self) -> bool:  # without icing or | sprinkles
         cues = listed("denying_things") - {"no"}
         return self.word_before == "or" and self.after in {"", "PUNCT"} and not cues.isdisjoint(self.words[: self.i])
-
-
-def _is_plural(noun: str) -> bool:
-    return noun in _PLURALS or (noun[-1] == "s" and noun[-2:] not in {"ss", "us", "is"})
 
 
 def _denies(words: Sequence[str], tags: Sequence[str], i: int) -> bool:

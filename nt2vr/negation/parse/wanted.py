@@ -77,14 +77,12 @@ class WantedFinder:
             subject_only = bool(stretches) and not self.acts(range(stretches[-1].start, stretches[-1].end))
             starts = not stretches and not after_edit
             start, stop = self._trimmed(first, last, starts=starts, subject_only=subject_only)
-            if start < stop and not self._is_empty(start, stop, negations):
+            is_empty = self.phrases.says_nothing(start, stop) and not self._determines(stop, negations)
+            if start < stop and not is_empty:
                 stretches.append(Stretch(start, stop, link or self._link(first, start)))
             if negation:
                 first, link, after_edit = negation.end, negation.link, negation.kind == "edit"
         return stretches
-
-    def _is_empty(self, start: int, stop: int, negations: Sequence[Negation]) -> bool:
-        return self.phrases.says_nothing(start, stop) and not self._determines(stop, negations)
 
     def without_rest(self, negation: Negation, found: Sequence[Negation]) -> Negation:
         """Rule 7 of `scope`: extend a negation, one of `found`, to the next comma or conjunction."""

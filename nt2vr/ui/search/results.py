@@ -16,6 +16,7 @@ from nt2vr.errors import counted, listed
 from nt2vr.files import SafeCsv
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.cues import cues
+from nt2vr.negation.parse.inflect import inflect_phrase, is_only_verb
 from nt2vr.negation.parse.query import Query, Span
 from nt2vr.negation.parse.tokens import normalised
 from nt2vr.notebook import SPOKEN
@@ -459,6 +460,8 @@ def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]
             things = [*filter(None, [text[cue.end : scopes[0].end].strip()]), *things[1:]]
         elif typed != "no" and BETWEEN.fullmatch(between):  # don't | want to see | rain
             things[0] = f"{between.strip()} {things[0]}".strip()
+        if typed in {"no", "not"} and things and is_only_verb(things[0].partition(" ")[0]):  # cat not | eat
+            typed, things[0] = "not", inflect_phrase(things[0], "VBG")
         typed = "not" if typed == "no" and things and DEED.match(things[0]) else typed
         said = listed(*things, joint="or") if following != "nor" else ", ".join(things)
         joint = "" if following in {"", "nor"} else " and" if number + 1 == len(groups) else ","

@@ -175,6 +175,7 @@ def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
             "[no] ladder and [no] cats or dogs",
         ),
         (understand("beach -boats and no rain", load_tagger()), "[no] boats and [no] rain"),
+        (understand("boy no have hat, cat not eat", load_tagger()), "[no] hat and [not] eating"),
         (Query("a dog", ("a dog",)), ""),
         (Query("a dog, no cat", ("a",), ("cat", "dog"), NEGATED.cues), "[no] cat or dog"),  # corrected: no scopes
     ],
