@@ -4,12 +4,13 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from operator import attrgetter
 
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.world.claims import Act, Claim, Who, seen_in
+from nt2vr.world.claims import Act, Claim, Who, shown_in
 from nt2vr.world.drawn.motions import MOTIONS
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
-from nt2vr.world.things import ACTING, DeedKind, deeds, deeds_at, places, things
+from nt2vr.world.things import ACTING, deeds, deeds_at, places, things
 from nt2vr.world.wording import meanings
 
 
@@ -26,7 +27,7 @@ def altered(scene: Scene, change: str, rng: random.Random) -> Iterator[Scene]:
 
 
 def _verbs(scene: Scene) -> Iterator[Scene]:
-    done = _verbs_in(scene)
+    done = scene.verbs
     for figure, old in ((each, deed) for each in scene.figures for deed in _only(each)):
         for kind in deeds_at(scene.place, figure.thing):
             if not (old.object or kind.objects) and kind.layer == "main" and kind.verb not in done:
@@ -34,12 +35,10 @@ def _verbs(scene: Scene) -> Iterator[Scene]:
 
 
 def _motions(scene: Scene) -> Iterator[Scene]:
-    done = _verbs_in(scene)
     for figure in scene.figures:
         for old in _only(figure):
-            for verb in other_motions(old, figure.thing, scene.place):
-                if verb not in done:
-                    yield scene.swapped(figure, figure.redone(old, replace(old, verb=verb)))
+            verbs = (verb for verb in other_motions(old, figure.thing, scene.place) if verb not in scene.verbs)
+            yield from (scene.swapped(figure, figure.redone(old, replace(old, verb=verb))) for verb in verbs)
         if (figure.enters > 0) != (figure.leaves < 1):
             turned = tuple(replace(deed, start=1 - deed.end, end=1 - deed.start) for deed in figure.deeds)
             new = replace(figure, enters=1 - figure.leaves, leaves=1 - figure.enters, deeds=turned)
@@ -47,7 +46,7 @@ def _motions(scene: Scene) -> Iterator[Scene]:
 
 
 def _subjects(scene: Scene) -> Iterator[Scene]:
-    place, seen = places()[scene.place], _seen(scene)
+    place, seen = places()[scene.place], shown_in(scene)
     for figure in scene.actors:
         for name, thing in things().items():
             may = all(deed.kind.may(thing, place) for deed in figure.deeds)
@@ -92,33 +91,20 @@ _CHANGES: Mapping[str, Callable[[Scene], Iterator[Scene]]] = {
 }
 
 
-def _seen(scene: Scene) -> set[str]:
-    return {each.thing for each in seen_in(scene)}
-
-
 def _further(scene: Scene) -> list[str]:
     """Return things that may be at the place and are not seen."""
-    seen = _seen(scene)
+    seen = shown_in(scene)
     return [name for name in places()[scene.place].found if name not in seen and things()[name].role not in ACTING]
-
-
-def _verbs_in(scene: Scene) -> set[str]:
-    return {deed.verb for figure in scene.figures for deed in figure.doings}
 
 
 def other_motions(deed: Deed, thing: str, place: str) -> Iterator[str]:
     """Yield what else the thing could do there, with as much, whose frames differ in their order alone: to catch."""
-    for kind in deeds_at(place, thing):
+    looks, motion = attrgetter("posture", "hand", "sign", "shows"), deed.kind.motion
+    for kind in deeds_at(place, thing) if motion in MOTIONS else ():
         is_fit = deed.object in kind.objects if deed.object else not kind.objects
-        if is_fit and _share_frames(kind, deed.kind):
+        is_other = kind.motion != motion and MOTIONS.get(kind.motion, ("", ""))[0] == MOTIONS[motion][0]
+        if is_fit and is_other and looks(kind) == looks(deed.kind):
             yield kind.verb
-
-
-def _share_frames(one: DeedKind, other: DeedKind) -> bool:
-    looks = [(kind.posture, kind.hand, kind.sign, kind.shows) for kind in (one, other)]
-    if looks[0] != looks[1] or one.motion == other.motion:
-        return False
-    return one.motion in MOTIONS and other.motion in MOTIONS and MOTIONS[one.motion][0] == MOTIONS[other.motion][0]
 
 
 def _only(figure: Figure) -> list[Deed]:

@@ -15,12 +15,10 @@ from nt2vr.world.wording import (
     Phrase,
     Verb,
     conjugate,
-    doers_of,
     draw_deed,
-    draw_doer,
     draw_object,
     draw_phrase,
-    following,
+    name_doer,
     persons,
 )
 
@@ -30,6 +28,7 @@ FULL_DETAIL = 0.9  # of looks that captions of the complete scene mention
 DOER_SHARE, WITH_SHARE, PART_SHARE, ADJECTIVE_SHARE = 0.1, 0.1, 0.35, 0.6
 TOGETHER_SHARE, TWO_PEOPLE_SHARE, THERE_SHARE, FIRST_SHARE = 0.6, 0.4, 0.3, 0.15
 BEHIND = "with {} in the background"
+SECOND = {"is {ing}": "{ing}"}  # form of a second verb, if not that of the first: "is eating and then | singing"
 JOINTS = (" and ", ", and ", ", ")
 AT_ONCE = (" while ", " as ")
 IN_TURN = (", then ", ", and then ", " before ")
@@ -111,15 +110,16 @@ class _Writer:
         if mood:
             words, act = draw_deed(mood, self.scene.figures, self.rng)
             self.claim_act(who, act)
-            self.pieces += ["and", conjugate(words, following(form), phrase.plural)]
+            self.pieces += ["and", conjugate(words, SECOND.get(form, form), phrase.plural)]
 
     def subject(self, figure: Figure, main: list[Deed], mood: Deed | None) -> tuple[Phrase, list[Deed], Deed | None]:
         """Name a figure, and return the phrase and those of the deeds that it does not say."""
         rng = self.rng
         adjective = rng.choice(mood.kind.doers)[0] if mood and rng.random() < ADJECTIVE_SHARE else ""
         phrase = draw_phrase(figure, rng, FULL_DETAIL if self.full else DETAIL, adjective)
-        if len(main) == 1 and figure.kind.role == "person" and doers_of(main[0]) and rng.random() < DOER_SHARE:
-            phrase, main = draw_doer(figure, main[0], adjective, rng), []
+        doers = main[0].doers if len(main) == 1 and figure.kind.role == "person" else ()
+        if doers and rng.random() < DOER_SHARE:
+            phrase, main = name_doer(figure, main[0].verb, *rng.choice(doers), adjective), []
         self.whos.append(phrase.who)
         self.pieces.append(phrase.text)
         if mood and adjective:
@@ -169,8 +169,7 @@ class _Writer:
             case "after":
                 self.pieces += [second.text, "after", conjugate(first.phrase, "{ing}")]
             case joint:
-                second = replace(second, form=following(second.form))
-                start = len(self.pieces)
+                second, start = replace(second, form=SECOND.get(second.form, second.form)), len(self.pieces)
                 self.verbs += [(start, first, acts[0]), (start + 2, second, acts[1])]
                 self.pieces += [first.text, joint, second.text]
 
@@ -229,8 +228,7 @@ class _Writer:
         if not self.mains and self.rng.random() < THERE_SHARE:
             pieces[0] = f"there {'are' if self.whos[0].least > 1 else 'is'} {pieces[0]}"
         if where and self.rng.random() < FIRST_SHARE:
-            pieces = [*self.pieces, ""]
-            pieces[0] = f"{' '.join(where)}, {pieces[0]}"
+            pieces = [f"{' '.join(where)}, {self.pieces[0]}", *self.pieces[1:], ""]
         said = tuple(self.verbs), tuple(self.with_things), tuple(self.behind)
         return SceneCaption(joined(pieces), claim, tuple(pieces), *said)
 

@@ -139,12 +139,7 @@ class Claim:
     ) -> bool:
         """Return whether two acts of the chosen figures have this order."""
         first, second = (
-            [
-                deed
-                for number in chosen[who]
-                for deed in seen[number].doings
-                if self.whos[who].acts[act].fits(deed, figures)
-            ]
+            [deed for n in chosen[who] for deed in seen[n].doings if self.whos[who].acts[act].fits(deed, figures)]
             for who, act in (order.first, order.second)
         )
         return any(
@@ -174,13 +169,17 @@ def _backdrop(place: str) -> tuple[Figure, ...]:
 def seen_in(scene: Scene) -> tuple[Figure, ...]:
     """Return all that is seen: the figures, then what they hold, wear, ride and use, then the backdrop."""
     held = []
-    for figure in scene.figures:
-        for deed in figure.deeds:
-            if isinstance(deed.object, str):
-                held.append(Figure(deed.object, deed.colour, count=figure.count))
-            if deed.kind.shows:
-                held.append(Figure(deed.kind.shows, count=figure.count))
+    for figure, deed in ((each, deed) for each in scene.figures for deed in each.deeds):
+        if isinstance(deed.object, str):
+            held.append(Figure(deed.object, deed.colour, count=figure.count))
+        if deed.kind.shows:
+            held.append(Figure(deed.kind.shows, count=figure.count))
     return (*scene.figures, *held, *_backdrop(scene.place))
+
+
+def shown_in(scene: Scene) -> set[str]:
+    """Return the names of all that is seen."""
+    return {figure.thing for figure in seen_in(scene)}
 
 
 CACHED_CLAIMS = 4096  # 32 kB each for 32,000 scenes
@@ -207,9 +206,8 @@ class SceneTable:
     def __init__(self, scenes: Sequence[Scene]) -> None:
         """Index the scenes by what they show, by deeds and by place."""
         self._scenes = scenes
-        self._things = _Shown(things(), [{figure.thing for figure in seen_in(scene)} for scene in scenes])
-        done = [{deed.verb for figure in scene.figures for deed in figure.doings} for scene in scenes]
-        self._deeds = _Shown(deeds(), done)
+        self._things = _Shown(things(), [*map(shown_in, scenes)])
+        self._deeds = _Shown(deeds(), [scene.verbs for scene in scenes])
         self._places = _Shown(places(), [{scene.place} for scene in scenes])
         self.holding = lru_cache(CACHED_CLAIMS)(self._holding)
 
@@ -222,31 +220,22 @@ class SceneTable:
 
     def _holding(self, claim: Claim) -> SceneMask:
         """Mask of the scenes for which the claim holds: (N,), read-only."""
+        needed = [(self._places, claim.places), *((self._things, who.names) for who in claim.whos)]
+        for act in (act for who in claim.whos for act in who.acts):
+            needed += [(self._deeds, act.verbs), (self._things, act.objects), (self._things, act.targets)]
         holds = np.ones(len(self._scenes), bool)
-        if claim.places:
-            holds &= self._places.any_of(claim.places)
-        for who in claim.whos:
-            holds &= self._may_show(who)
+        for shown, names in needed:
+            if names:
+                holds &= shown.any_of(names)
         if not _is_plain(claim):
             for row in np.flatnonzero(holds).tolist():
                 holds[row] = claim.holds(self._scenes[row])
         holds.setflags(write=False)
         return holds
 
-    def _may_show(self, who: Who) -> SceneMask:
-        """Mask of the scenes with one of the things, of the verbs and of the objects of a description."""
-        masks = [self._things.any_of(names) for act in who.acts for names in (act.objects, act.targets) if names]
-        masks += [self._deeds.any_of(act.verbs) for act in who.acts if act.verbs]
-        masks += [self._things.any_of(who.names)] if who.names else []
-        return np.logical_and.reduce(masks) if masks else np.ones(len(self._scenes), bool)
-
 
 def _is_plain(claim: Claim) -> bool:
     """Return whether the index alone decides: at most a place, and one thing or one verb."""
     if claim.night is not None or len(claim.whos) > 1:
         return False
-    return all(
-        who in (Who(who.names), Who(acts=who.acts[:1]))
-        and all(not (act.objects or act.targets or act.colour or act.part) for act in who.acts)
-        for who in claim.whos
-    )
+    return all(who in (Who(who.names), *(Who(acts=(Act(act.verbs),)) for act in who.acts[:1])) for who in claim.whos)

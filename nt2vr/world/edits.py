@@ -5,6 +5,7 @@ usual one does.
 """
 
 import random
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, product
@@ -36,18 +37,13 @@ class Change:
     def applied(self, scene: Scene) -> Scene:
         """Return the scene with the change, and without the things that are not found at its place."""
         if self.place:
-            return _moved(scene, self.place)
+            night = scene.night and not places()[self.place].indoors
+            found = {*anywhere(), *props_at(self.place, night)}
+            strange = [figure for figure in scene.figures if not figure.acts and figure.thing not in found]
+            return _without(replace(scene, place=self.place, night=night), strange)
         if self.old and self.new:
             return scene.swapped(self.old, self.new)
         return replace(scene, figures=(*scene.figures, self.new)) if self.new else _without(scene, [self.old])
-
-    @property
-    def names(self) -> Names:
-        """Names of the vocabulary that a text about it mentions."""
-        figures = {figure.thing for figure in (self.old, self.new) if figure}
-        done = [deed for deed in (self.did, self.does) if deed]
-        objects = {name for deed in done if (name := self.before.object_of(deed))}
-        return frozenset(figures | objects | {deed.verb for deed in done} | set(filter(None, [self.place])))
 
     @property
     def shown(self) -> Claim | None:
@@ -83,29 +79,18 @@ def _act(deed: Deed, scene: Scene) -> Act:
     return Act(frozenset((deed.verb,)), **{slot: objects})  # type: ignore[arg-type]
 
 
-def _moved(scene: Scene, place: str) -> Scene:
-    """Return the scene at another place, without the things that are not found there."""
-    night = scene.night and not places()[place].indoors
-    found = {*anywhere(), *props_at(place, night)}
-    strange = [figure for figure in scene.figures if not figure.acts and figure.thing not in found]
-    return _without(replace(scene, place=place, night=night), strange)
-
-
 def _without(scene: Scene, gone: Sequence[Figure | None]) -> Scene:
     """Leave figures out. Who does something to one of them would do it to itself, which is never possible."""
     things_gone = {figure.thing for figure in gone if figure}
     left = [number for number, figure in enumerate(scene.figures) if figure.thing not in things_gone]
-    moved = {number: place for place, number in enumerate(left)}
-
-    def renumbered(number: int) -> Figure:
-        figure = scene.figures[number]
+    moved, figures = {number: place for place, number in enumerate(left)}, []
+    for number in left:
         done = (
             replace(deed, object=moved.get(deed.object, moved[number])) if isinstance(deed.object, int) else deed
-            for deed in figure.deeds
+            for deed in scene.figures[number].deeds
         )
-        return replace(figure, deeds=tuple(done))
-
-    return replace(scene, figures=tuple(map(renumbered, left)))
+        figures.append(replace(scene.figures[number], deeds=tuple(done)))
+    return replace(scene, figures=tuple(figures))
 
 
 def possible(scene: Scene) -> bool:
@@ -134,6 +119,7 @@ def _is_clear(change: Change, scene: Scene) -> bool:
 
 
 def _is_one(figure: Figure) -> bool:
+    """Return whether a text can call it "the dog"."""
     return figure.count == 1 and figure.kind.nouns[0].number == "one"
 
 
@@ -143,7 +129,6 @@ def _done(figure: Figure) -> list[Deed]:
 
 
 def _actors(scene: Scene) -> list[Figure]:
-    """Return the single actors, which a text can call "the dog"."""
     return [figure for figure in scene.actors if _is_one(figure)]
 
 
@@ -188,13 +173,9 @@ def _add_prop(scene: Scene, rng: random.Random) -> Iterator[Change]:
 def _add_accessory(scene: Scene, rng: random.Random) -> Iterator[Change]:
     wear = deeds()[WEAR]
     for old, worn in product(_actors(scene), sorted(wear.objects)):
-        if old.thing in wear.who and not _worn(old):
+        if old.thing in wear.who and all(deed.verb != WEAR for deed in old.deeds):
             does = Deed(WEAR, worn, old.enters, old.leaves, draw_colour(worn, rng))
             yield Change("add accessory", scene, old, replace(old, deeds=(*old.deeds, does)), does=does)
-
-
-def _worn(figure: Figure) -> list[Deed]:
-    return [deed for deed in figure.deeds if deed.verb == WEAR]
 
 
 def _remove_activity(scene: Scene, _rng: random.Random) -> Iterator[Change]:
@@ -203,7 +184,7 @@ def _remove_activity(scene: Scene, _rng: random.Random) -> Iterator[Change]:
 
 
 def _remove_accessory(scene: Scene, _rng: random.Random) -> Iterator[Change]:
-    for old, did in ((each, deed) for each in _actors(scene) for deed in _worn(each)):
+    for old, did in ((each, deed) for each in _actors(scene) for deed in each.deeds if deed.verb == WEAR):
         kept = tuple(deed for deed in old.deeds if deed != did)
         yield Change("remove accessory", scene, old, replace(old, deeds=kept), did)
 
@@ -245,6 +226,14 @@ def fields_of(scene: Scene, change: Change, rng: random.Random) -> dict[str, str
     return fields
 
 
+def _thing(change: Change) -> str:
+    """Return the thing or garment of a change; empty if it has none."""
+    worn, figure = change.does or change.did, change.new or change.old
+    if change.kind.endswith("accessory") and worn:
+        return str(worn.object)
+    return figure.thing if change.kind.endswith("prop") and figure else ""
+
+
 def _noun(thing: str, rng: random.Random) -> Noun:
     """Draw a word that names exactly what the usual one does, and is read so: "ice cube", as "ice" is a place."""
     while read_claim((noun := draw_noun(things()[thing], rng)).word) != Claim((Who(named(thing)),)):
@@ -257,13 +246,6 @@ def _deed(deed: Deed, scene: Scene, rng: random.Random) -> str:
     while (drawn := draw_deed(deed, scene.figures, rng, named=True))[1] != _act(deed, scene):
         pass
     return drawn[0]
-
-
-def _thing(change: Change) -> str:
-    """Return the thing or garment of a change; empty if it has none."""
-    worn = change.does if change.kind == "add accessory" else change.did if change.kind == "remove accessory" else None
-    figure = change.new or change.old
-    return str(worn.object) if worn else figure.thing if figure and change.kind.endswith("prop") else ""
 
 
 TWO = "two changes"
@@ -286,9 +268,8 @@ class Wish:
         return cls(scene.gist, tuple(filter(None, shown)), tuple(filter(None, gone)))
 
     def holds(self, scene: Scene) -> bool:
-        return (
-            scene.gist == self.gist and all(claim.holds(scene) for claim in self.shown) and not self.violated_by(scene)
-        )
+        shown = scene.gist == self.gist and all(claim.holds(scene) for claim in self.shown)
+        return shown and not self.violated_by(scene)
 
     def violated_by(self, scene: Scene) -> bool:
         """Return whether a scene still shows something to be taken away."""
@@ -305,11 +286,6 @@ class Edit:
     unseen: bool  # its wording is not of training
     scene: Scene  # the changed reference
     wish: Wish  # content of a right clip
-
-    @property
-    def names(self) -> Names:
-        """Names of the vocabulary that the text mentions."""
-        return frozenset[str]().union(*(change.names for change in self.changes))
 
 
 @dataclass(frozen=True)
@@ -333,13 +309,12 @@ def stream_families(
     for reference in stream_scenes(split, seed):
         kinds = (kind for kind in EDIT_KINDS if left.get(kind, 1) > 0)
         edits = (_edit(reference, kind, split, unseen_share, rng) for kind in kinds)
-        yield Family(reference, tuple(edit for edit in edits if edit is not None))
+        yield Family(reference, tuple(filter(None, edits)))
 
 
 def choose_families(split: SceneSplit, per_kind: int, seed: int) -> list[Family]:
     """Choose families with `per_kind` edits of every kind, half of them in unseen wordings."""
-    left = dict.fromkeys(EDIT_KINDS, per_kind)
-    families: list[Family] = []
+    left, families = dict.fromkeys(EDIT_KINDS, per_kind), list[Family]()
     stream = stream_families(split, seed, 0.5, left)
     while any(left.values()):
         family = next(stream)
@@ -381,12 +356,8 @@ def copies(scene: Scene, count: int) -> list[Scene]:
 
 def gallery_of(families: Sequence[Family], count: int = COPIES) -> list[Scene]:
     """Return the clips that are searched: `count` twins of each reference, and as many looks of each edit."""
-    return [
-        copy
-        for family in families
-        for scene in (family.reference, *(edit.scene for edit in family.edits))
-        for copy in copies(scene, count)
-    ]
+    scenes = (scene for family in families for scene in (family.reference, *(edit.scene for edit in family.edits)))
+    return [copy for scene in scenes for copy in copies(scene, count)]
 
 
 def changed(scene: Scene, changes: Iterable[Change]) -> Scene:
@@ -412,10 +383,9 @@ class WishTable:
     """`Wish.holds` for all scenes of a gallery at once."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
-        self._scenes = scenes
-        self._rows: dict[Hashable, list[int]] = {}
+        self._scenes, self._rows = scenes, defaultdict[Hashable, list[int]](list)
         for row, scene in enumerate(scenes):
-            self._rows.setdefault(scene.gist, []).append(row)
+            self._rows[scene.gist].append(row)
 
     def right(self, wish: Wish) -> list[int]:
         """Return the rows of the scenes that are right."""

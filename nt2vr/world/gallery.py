@@ -22,7 +22,7 @@ from PIL import Image
 
 from nt2vr.media.preview import write_webm
 from nt2vr.world.captions import captions
-from nt2vr.world.claims import seen_in
+from nt2vr.world.claims import shown_in
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import render
 from nt2vr.world.offers import stories
@@ -51,9 +51,9 @@ def choose_scenes() -> list[Scene]:
         """Add some new scenes, each the one of CANDIDATES that shows most of what is rare so far."""
         for _ in range(count):
             new = islice((scene for scene in found if scene.content not in chosen), CANDIDATES)
-            best = max(new, key=lambda scene: sum(shown[name] < CLIPS_PER_THING for name in _names_in(scene)))
+            best = max(new, key=lambda scene: sum(shown[name] < CLIPS_PER_THING for name in shown_in(scene)))
             chosen[best.content] = best
-            shown.update(_names_in(best))
+            shown.update(shown_in(best))
 
     for wanted, unwanted in stories():
         asked, denied = read_asked(wanted), read_asked(unwanted)
@@ -68,34 +68,22 @@ def choose_scenes() -> list[Scene]:
     return [*chosen.values()]
 
 
-def _names_in(scene: Scene) -> set[str]:
-    return {figure.thing for figure in seen_in(scene)}
-
-
 def build(folder: Path) -> Iterator[Path]:
     """Write clips and manifest, and yield each clip; content-based names make them cacheable by browsers."""
-    clips = folder / "clips"
+    clips, lines = folder / "clips", []
+    draft = clips / "draft.webm"
     shutil.rmtree(clips, ignore_errors=True)
     clips.mkdir(parents=True)
-    lines = []
     for scene in choose_scenes():
-        draft = clips / "draft.webm"
         frames = render(scene, SIZE, STEPS)
         write_webm(frames, draft, FPS, OPTIONS)
         video_id = hashlib.sha256(draft.read_bytes()).hexdigest()[:10]
         path = draft.rename(clips / f"{video_id}.webm")
         write_poster(frames, path)
-        lines.append(
-            {
-                "video_id": video_id,
-                "path": f"clips/{path.name}",
-                "captions": captions(scene, CAPTIONS_PER_CLIP),
-                "scene": scene.to_dict(),
-            }
-        )
+        clip = {"video_id": video_id, "path": f"clips/{path.name}", "captions": captions(scene, CAPTIONS_PER_CLIP)}
+        lines.append(json.dumps({**clip, "scene": scene.to_dict()}) + "\n")
         yield path
-    manifest = folder / "gallery.jsonl"
-    manifest.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (folder / "gallery.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
 def write_poster(frames: NDArray[np.uint8], clip: Path) -> None:

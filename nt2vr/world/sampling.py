@@ -31,7 +31,6 @@ from nt2vr.world.things import (
     Layer,
     Names,
     Place,
-    Thing,
     deeds,
     deeds_at,
     places,
@@ -157,8 +156,7 @@ def _busy(figure: Figure, number: int, cast: Sequence[str], place: str, rng: ran
         start, end = (0.25, 1.0) if course == "enter" else (0.0, 0.75)
         figure = replace(figure, enters=start, leaves=end)
     elif course == "quarter":
-        start = rng.randrange(4) / 4
-        end = start + 0.25
+        end = (start := rng.randrange(4) / 4) + 0.25
     elif course == "then" and (second := sample_deed("main", number, cast, place, rng, first.verb)):
         return replace(figure, deeds=(replace(first, end=0.5), replace(second, start=0.5)))
     return replace(figure, deeds=(replace(first, start=start, end=end),))
@@ -254,18 +252,13 @@ def draw_claim(rng: random.Random) -> Claim:
         target = showing(rng.choice(sorted(deed.objects))).whos if deed.targets else ()
         return Claim((*target, *_doing(deed.verb).whos))
     name = rng.choice(tuple(things()))
-    uses = _uses(name)
+    uses = [verb for verb, deed in deeds().items() if name in deed.objects and not deed.targets]
     return _doing(rng.choice(uses), name) if uses and rng.random() < USED_SHARE else showing(name)
 
 
 def _doing(verb: str, thing: str = "") -> Claim:
     act = Act(frozenset((verb,)), frozenset((thing,)) if thing else frozenset())
     return Claim((Who(acts=(act,)),))
-
-
-@cache
-def _uses(name: str) -> tuple[str, ...]:
-    return tuple(verb for verb, deed in deeds().items() if name in deed.objects and not deed.targets)
 
 
 def showing(name: str) -> Claim:
@@ -293,7 +286,7 @@ def staged(claims: Sequence[Claim], rng: random.Random) -> Scene | None:
 def _draw(claims: Sequence[Claim], rng: random.Random) -> Scene | None:
     place = _place(claims, rng)
     scene = sample_scene(rng, place)
-    figures, night = list(scene.figures), _night(claims, scene.night)
+    figures = list(scene.figures)
     whos = [(who, _in_turn(claim, number)) for claim in claims for number, who in enumerate(claim.whos)]
     for at, (who, acts) in enumerate(whos):
         figures[at:] = figures[at:] or [Figure("")]
@@ -301,7 +294,7 @@ def _draw(claims: Sequence[Claim], rng: random.Random) -> Scene | None:
         if figure is None:
             return None
         figures[at] = figure
-    return replace(scene, night=night, figures=tuple(figures))
+    return replace(scene, night=_night(claims, scene.night), figures=tuple(figures))
 
 
 def _place(claims: Sequence[Claim], rng: random.Random) -> Place:
@@ -318,9 +311,8 @@ def _place(claims: Sequence[Claim], rng: random.Random) -> Place:
 @cache
 def _found_at(names: Names) -> Names:
     """Return the places where one of some things is found; none if some may be anywhere, as persons may."""
-    found = {place.name: names & set(place.found) for place in places().values()}
     somewhere = frozenset[str]().union(*(place.found for place in places().values()))
-    return frozenset(name for name, some in found.items() if some and names <= somewhere)
+    return frozenset(p.name for p in places().values() if names <= somewhere and not names.isdisjoint(p.found))
 
 
 @cache
@@ -351,18 +343,14 @@ def _figure(
     who: Who, acts: Sequence[Act], number: int, figures: Sequence[Figure], place: Place, rng: random.Random
 ) -> Figure | None:
     """Draw a figure as a claim describes it; None if it cannot do that here."""
-    name = rng.choice(sorted(who.names or _able(acts)))
+    able = (deeds()[verb].who for act in acts for verb in act.verbs)
+    name = rng.choice(sorted(who.names or frozenset[str]().union(*able)))
     figure = draw_actor(0, (name,), place.name, rng) if things()[name].role in ACTING else Figure(name)
     figure = replace(figure, colour=who.colour or draw_colour(name, rng), size=who.size, count=who.least)
-    if not acts:
-        return figure
     done = [_deed(act, name, number, figures, place, rng) for act in acts]
-    return None if None in done else _in_turns(figure, [deed for deed in done if deed])
-
-
-def _able(acts: Sequence[Act]) -> Names:
-    """Return who does any of some acts."""
-    return frozenset[str]().union(*(deeds()[verb].who for act in acts for verb in act.verbs))
+    if not done:
+        return figure
+    return _in_turns(figure, [*filter(None, done)]) if all(done) else None
 
 
 def _in_turns(figure: Figure, done: Sequence[Deed]) -> Figure:
@@ -381,17 +369,15 @@ def _in_turns(figure: Figure, done: Sequence[Deed]) -> Figure:
 def _deed(
     act: Act, name: str, number: int, figures: Sequence[Figure], place: Place, rng: random.Random
 ) -> Deed | None:
-    able = _deeds_for(act, things()[name], place)
+    able = [kind for kind in _meant(act) if kind.may(things()[name], place)]
     if not able:
         return None
     kind = rng.choice(able)
-    others = [i for i, each in enumerate(figures) if i != number and each.thing in (act.targets or kind.objects)]
-    objects = act.objects & kind.objects if act.objects else kind.objects
+    targets, objects = act.targets or kind.objects, kind.objects & (act.objects or kind.objects)
+    others = [i for i, each in enumerate(figures) if each.thing in targets and i != number]
     return _with_object(kind, others, objects, rng, act.colour)
 
 
-def _deeds_for(act: Act, thing: Thing, place: Place) -> list[DeedKind]:
-    """Return what an act may mean that a thing may do at a place."""
-    is_worn = all(things()[each].role == "worn" for each in act.objects)
-    kinds = (deeds()[verb] for verb in sorted(act.verbs or {WEAR if is_worn else "hold"}))
-    return [kind for kind in kinds if kind.may(thing, place)]
+def _meant(act: Act) -> list[DeedKind]:
+    is_worn = {things()[each].role for each in act.objects} <= {"worn"}
+    return [deeds()[verb] for verb in sorted(act.verbs or {WEAR if is_worn else "hold"})]

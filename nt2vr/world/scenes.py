@@ -36,6 +36,11 @@ class Deed:
         """Its line of `deeds.tsv`."""
         return deeds()[self.verb]
 
+    @property
+    def doers(self) -> list[tuple[str, str]]:
+        """Words for who does it, and the object that they need: "drummer" and "drum"."""
+        return [(word, needed) for word, needed in self.kind.doers if needed in ("", self.object)]
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -123,6 +128,11 @@ class Scene:
         """The figures that act."""
         return [figure for figure in self.figures if figure.acts]
 
+    @property
+    def verbs(self) -> set[str]:
+        """All that is done."""
+        return {deed.verb for figure in self.figures for deed in figure.doings}
+
     def object_of(self, deed: Deed) -> str | None:
         """Return the name of what a deed is done to or with, another figure or not."""
         return self.figures[deed.object].thing if isinstance(deed.object, int) else deed.object
@@ -160,22 +170,11 @@ def main_deeds(figure: Figure) -> list[Deed]:
 def is_valid(scene: Scene) -> bool:
     """Return whether a clip can show a scene: all of its figures, each with deeds that it may do there."""
     names, counts = {figure.thing for figure in scene.figures}, [figure.count for figure in scene.figures]
-    return (
-        1 <= len(counts) <= MOST_FIGURES
-        and len(scene.actors) <= MOST_ACTORS
-        and sum(counts) <= MOST_INDIVIDUALS
-        and {1, 2, 3}.issuperset(counts)
-        and len(names) == len(counts)
-        and _is_time_of(names, scene)
-        and all(_is_able(figure, scene) for figure in scene.figures)
-    )
-
-
-def _is_time_of(names: set[str], scene: Scene) -> bool:
-    """Return whether things are seen at the time of day, and the place may have it."""
-    if scene.night:
-        return names.isdisjoint(BY_DAY) and not places()[scene.place].indoors
-    return names.isdisjoint(BY_NIGHT)
+    is_cast = 1 <= len(counts) == len(names) <= MOST_FIGURES and len(scene.actors) <= MOST_ACTORS
+    is_cast &= sum(counts) <= MOST_INDIVIDUALS and {1, 2, 3}.issuperset(counts)
+    is_time = names.isdisjoint(BY_DAY if scene.night else BY_NIGHT)
+    is_time &= not (scene.night and places()[scene.place].indoors)
+    return is_cast and is_time and all(_is_able(figure, scene) for figure in scene.figures)
 
 
 def _is_able(figure: Figure, scene: Scene) -> bool:

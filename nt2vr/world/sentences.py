@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from nt2vr.negation.generate.denials import Denial
 from nt2vr.negation.generate.wordings import draw_idiom, word
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.captions import SceneCaption, describe, joined
-from nt2vr.world.claims import Act, Claim, Order, SceneTable, Who, seen_in
+from nt2vr.world.claims import Act, Claim, Order, SceneTable, Who, seen_in, shown_in
 from nt2vr.world.lexicon import DAY, NIGHT
 from nt2vr.world.sampling import sample_scene
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
@@ -93,27 +94,6 @@ def deny(
     unwanted = " or ".join(each.doing if isinstance(each, Done) else each.with_article() for each in denied)
     text = form.format(A=wanted.text, **_fields(*denied))
     return SceneDenial(kind, text, wanted.text, unwanted, wanted.claim, tuple(map(claim_of, denied)))
-
-
-def deny_place(wanted: SceneCaption, place: str, rng: random.Random) -> SceneDenial:
-    """Build "A but not at the beach"."""
-    where = rng.choice(places()[place].phrases)
-    text = rng.choice(forms("place")).format(A=wanted.text, P=where)
-    return SceneDenial("place", text, wanted.text, where, wanted.claim, (Claim(places=frozenset((place,))),))
-
-
-def deny_time(wanted: SceneCaption, night: bool, rng: random.Random) -> SceneDenial:
-    """Build "A but not at night", or "not by day"; of an empty A, "not at night"."""
-    when = rng.choice(NIGHT if night else DAY)
-    text = rng.choice(forms("time" if wanted.text else "no time")).format(A=wanted.text, P=when)
-    return SceneDenial("place", text, wanted.text, when, wanted.claim, (Claim(night=night),))
-
-
-def deny_one_of(kind: Noun, one: Noun, rng: random.Random) -> SceneDenial:
-    """Build "any bird except a penguin"."""
-    wanted, unwanted = kind.with_article(), one.with_article()
-    text = rng.choice(forms("except")).format(k=kind.word, K=wanted, N=unwanted, ns=one.plural)
-    return SceneDenial("except", text, wanted, unwanted, claim_of(kind), (claim_of(one),))
 
 
 def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: random.Random) -> SceneDenial:
@@ -195,19 +175,18 @@ def idiom(caption: SceneCaption, figure: Figure, deed: Deed, scene: Scene, rng: 
     """Build a sentence that denies nothing: of a caption, of a figure with its deed, or of a figure."""
     phrase = draw_phrase(figure, rng)
     words, act = draw_deed(deed, scene.figures, rng)
-    doing = Claim((Who(phrase.who.names, (act,), least=phrase.who.least, most=phrase.who.most),))
+    doing = Who(phrase.who.names, (act,), least=phrase.who.least, most=phrase.who.most)
     subject = Subject(phrase.text, "", is_plural=phrase.plural, is_human=figure.kind.role == "person")
     named = NamedThing(phrase.text, phrase.text, phrase.plural, "", frozenset(), frozenset())
-    found = None
-    while found is None:
-        match rng.choice(("caption", "deed", "thing")):
-            case "caption":
-                found, claim = draw_idiom(caption.text, (), (), rng), caption.claim
-            case "deed":
-                found, claim = draw_idiom("", ((subject, words),), (), rng), doing
-            case _:
-                found, claim = draw_idiom("", (), (named,), rng), Claim((phrase.who,))
-    return SceneDenial("idiom", found.text, found.meaning, "", claim, ())
+    choices = (
+        (caption.text, (), (), caption.claim),
+        ("", ((subject, words),), (), Claim((doing,))),
+        ("", (), (named,), Claim((phrase.who,))),
+    )
+    while True:
+        text, done, things_named, claim = rng.choice(choices)
+        if found := draw_idiom(text, done, things_named, rng):
+            return SceneDenial("idiom", found.text, found.meaning, "", claim, ())
 
 
 DEED_SHARE = 0.6  # of "not B": B is a deed, otherwise a thing
@@ -308,7 +287,7 @@ class SceneDenials:
     def _except(self, row: int, rng: random.Random) -> SceneDenial:
         """Draw "any K but N" for a kind that the scene shows and a member that it does not."""
         scene = self._scenes[row]
-        shown = {figure.thing for figure in seen_in(scene)}
+        shown = shown_in(scene)
         of = [kind for name in sorted(shown) for kind in sorted(things()[name].kinds) if words_of_kind(kind)]
         rng.shuffle(of)
         for kind in of:
@@ -317,23 +296,29 @@ class SceneDenials:
             for name in members:
                 noun = things()[name].nouns[0]
                 if not meanings()[noun.word] & shown:
-                    return deny_one_of(words_of_kind(kind)[0], noun, rng)
+                    some = words_of_kind(kind)[0]
+                    wanted, unwanted = some.with_article(), noun.with_article()
+                    text = rng.choice(forms("except")).format(k=some.word, K=wanted, N=unwanted, ns=noun.plural)
+                    return SceneDenial("except", text, wanted, unwanted, claim_of(some), (claim_of(noun),))
         return self._without(row, rng)
 
     def _place(self, row: int, rng: random.Random) -> SceneDenial:
         """Draw "A but not there", or, outdoors, "A but not at night" of a figure, of the place or of nothing."""
         scene = self._scenes[row]
-        figure = rng.choice(scene.actors)
-        phrase = draw_phrase(figure, rng)
-        claim = Claim((phrase.who,))
-        where = places()[scene.place]
+        phrase = draw_phrase(rng.choice(scene.actors), rng)
+        said, where = SceneCaption(phrase.text, Claim((phrase.who,))), places()[scene.place]
         if not where.indoors and rng.random() < TIME_SHARE:
             the_place = SceneCaption(where.phrases[0].partition(" ")[2], Claim(places=frozenset((where.name,))))
-            said = rng.choice((SceneCaption(phrase.text, claim), the_place, SceneCaption("", Claim())))
-            return deny_time(said, not scene.night, rng)
-        near = [other.place for other in self._others(row, claim, rng) if other.place != scene.place]
-        place = near[0] if near else rng.choice([name for name in places() if name != scene.place])
-        return deny_place(SceneCaption(phrase.text, claim), place, rng)
+            said = rng.choice((said, the_place, SceneCaption("", Claim())))
+            slot, denied = "time" if said.text else "no time", Claim(night=not scene.night)
+            phrases: Sequence[str] = NIGHT if denied.night else DAY
+        else:
+            near = [other.place for other in self._others(row, said.claim, rng) if other.place != scene.place]
+            place = near[0] if near else rng.choice([name for name in places() if name != scene.place])
+            slot, denied, phrases = "place", Claim(places=frozenset((place,))), places()[place].phrases
+        unwanted = rng.choice(phrases)
+        text = rng.choice(forms(slot)).format(A=said.text, P=unwanted)
+        return SceneDenial("place", text, said.text, unwanted, said.claim, (denied,))
 
     def _absent(
         self, row: int, wanted: Claim, rng: random.Random, sort: type[Noun] | type[Done], count: int, role: str = ""
@@ -348,11 +333,9 @@ class SceneDenials:
             role = role if attempt < TRIES else ""  # a barrel does nothing but roll
             some: list[Noun | Done] = [*_named(other, rng)] if sort is Noun else [*_done(other, rng, role)]
             rng.shuffle(some)
-            for each in some:
-                known = set(map(claim_of, found))
-                if claim_of(each) not in known and not claim_of(each).holds(scene):
-                    found.append(each)
-                    break
+            known = [claim_of(each) for each in found]
+            new = (each for each in some if claim_of(each) not in known and not claim_of(each).holds(scene))
+            found += islice(new, 1)
         return found
 
     def _others(self, row: int, claim: Claim, rng: random.Random) -> Iterator[Scene]:

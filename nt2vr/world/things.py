@@ -74,6 +74,11 @@ class Thing:
         """Its own name and its kinds."""
         return self.kinds | {self.name}
 
+    @property
+    def pronoun(self) -> Literal["he", "she", "it"]:
+        """Of a single one."""
+        return "he" if self.is_a & {"man", "boy"} else "she" if self.is_a & {"woman", "girl"} else "it"
+
 
 def read_table(name: str) -> list[dict[str, str]]:
     """Read a table of the folder `assets/world`."""

@@ -16,7 +16,6 @@ BARE_PLURAL_SHARE = 0.25  # of mentions of several: "dogs" instead of "two dogs"
 NUMBERS = {2: "two", 3: "three"}
 SIZES = {"big": ("big", "large", "huge"), "small": ("small", "little", "tiny")}
 SHIRTS = ("in a {} shirt", "in {}", "wearing a {} shirt", "in a {} top", "dressed in {}")
-Pronoun = Literal["he", "she", "it", "they"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class Phrase:
     text: str
     who: Who
     plural: bool = False
-    pronoun: Pronoun = "it"
+    pronoun: Literal["he", "she", "it", "they"] = "it"
 
 
 @cache
@@ -65,7 +64,7 @@ def draw_phrase(figure: Figure, rng: random.Random, detail: float = 0.0, mood: s
     thing, several = figure.kind, figure.count > 1
     noun = draw_noun(thing, rng, several)
     who = Who(meanings()[noun.word])
-    adjectives, wearing = [mood] if mood else [], ""
+    adjectives, wearing = [*filter(None, [mood])], ""
     if figure.size and rng.random() < detail:
         adjectives.insert(0, rng.choice(SIZES[figure.size]))
         who = replace(who, size=figure.size)
@@ -76,27 +75,16 @@ def draw_phrase(figure: Figure, rng: random.Random, detail: float = 0.0, mood: s
         else:
             adjectives.append(figure.colour)
     if several:
-        return _several(figure, noun, adjectives, wearing, who, rng)
+        if rng.random() < BARE_PLURAL_SHARE:
+            who = replace(who, least=2)
+        else:
+            adjectives.insert(0, NUMBERS[figure.count])
+            who = replace(who, least=figure.count, most=figure.count)
+        wearing = f" in {figure.colour} shirts" if " a" in wearing else wearing
+        return Phrase(" ".join((*adjectives, noun.plural)) + wearing, who, True, "they")
     many = noun.number == "many"
-    pronoun: Pronoun = "they" if many else "he" if thing.is_a & _HE else "she" if thing.is_a & _SHE else "it"
-    return Phrase(noun.with_article(" ".join(adjectives)) + wearing, who, many, pronoun)
-
-
-def _several(
-    figure: Figure, noun: Noun, adjectives: Sequence[str], wearing: str, who: Who, rng: random.Random
-) -> Phrase:
-    """Name two or three, perhaps without their number."""
-    if rng.random() < BARE_PLURAL_SHARE:
-        words, who = [*adjectives, noun.plural], replace(who, least=2)
-    else:
-        words = [NUMBERS[figure.count], *adjectives, noun.plural]
-        who = replace(who, least=figure.count, most=figure.count)
-    if " a" in wearing:
-        wearing = f" in {figure.colour} shirts"
-    return Phrase(" ".join(words) + wearing, who, True, "they")
-
-
-_HE, _SHE = frozenset({"man", "boy"}), frozenset({"woman", "girl"})
+    text = noun.with_article(" ".join(adjectives)) + wearing
+    return Phrase(text, who, many, "they" if many else thing.pronoun)
 
 
 FORMS = ("is {ing}", "is {ing}", "{ing}", "{s}", "{s}")
@@ -136,11 +124,6 @@ def conjugate(phrase: str, form: str, plural: bool = False) -> str:
         return phrase if plural else inflect_phrase(phrase, "VBZ")
     doing = inflect_phrase(phrase, "VBG")
     return doing if form == "{ing}" else f"{'are' if plural else 'is'} {doing}"
-
-
-def following(form: str) -> str:
-    """Return the form of a second verb: "is eating and then | singing"."""
-    return "{ing}" if form == "is {ing}" else form
 
 
 def in_turn(who: str, first: str, second: str, joint: str) -> str:
@@ -188,18 +171,10 @@ def persons() -> frozenset[str]:
     return frozenset(those(("person",)))
 
 
-def doers_of(deed: Deed) -> list[tuple[str, str]]:
-    """Return words for who does a deed, and the object that they need: "drummer" and "drum"."""
-    return [(word, needed) for word, needed in deed.kind.doers if needed in ("", deed.object)]
-
-
-def draw_doer(figure: Figure, deed: Deed, adjective: str, rng: random.Random) -> Phrase:
-    """Name a person by what it does: "a drummer"."""
-    word, needed = rng.choice(doers_of(deed))
-    act = Act(frozenset((deed.verb,)), frozenset((needed,) if needed else ()))
-    noun = Noun(word, f"{word}s")
-    who = Who(persons(), (act,))
+def name_doer(figure: Figure, verb: str, word: str, needed: str, adjective: str) -> Phrase:
+    """Name a person by what it does and the object it needs for that: "a drummer", by the drum."""
+    who = Who(persons(), (Act(frozenset((verb,)), frozenset((needed,) if needed else ())),))
     if figure.count > 1:
-        text = f"{NUMBERS[figure.count]} {adjective} {noun.plural}"
+        text = f"{NUMBERS[figure.count]} {adjective} {word}s"
         return Phrase(text, replace(who, least=figure.count, most=figure.count), True, "they")
-    return Phrase(noun.with_article(adjective), who)
+    return Phrase(Noun(word, f"{word}s").with_article(adjective), who)
