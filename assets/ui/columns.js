@@ -93,6 +93,46 @@ watch("value", () => {
 });
 window.addEventListener("resize", () => place(false));
 
+// Until somebody has guessed, a story's columns are covered, and a click anywhere in one is the guess.
+let covered; // the answer
+watch("value", () => {
+  if (!document.body.classList.contains("nt-covered") || props.value.guess || !props.value.columns.length) return;
+  const cover = nt2vr.covered(props.value);
+  if (!cover) return document.body.classList.remove("nt-covered");
+  covered = props.value;
+  props.value = cover;
+});
+nt2vr.uncover = (guess, hands) => {
+  if (!covered) return;
+  document.body.classList.remove("nt-covered");
+  props.value = nt2vr.uncovered(covered, guess, hands);
+  covered = undefined;
+  requestAnimationFrame(() => {
+    place(true);
+    element.querySelector("[data-next]")?.focus();
+    if (isStill.matches) return;
+    for (const list of element.querySelectorAll(".nt-column ol")) [...list.children].forEach((tile, i) => {
+      tile.animate({ transform: ["scale(.8)", "none"], opacity: [0.2, 1] }, { duration: 300, delay: 80 * i, fill: "backwards", easing: "ease-out" });
+    });
+  });
+};
+const guess = (event) => {
+  const column = event.target.closest("[data-guess]");
+  if (!column || event.target.matches("input") || !["Enter", undefined].includes(event.key)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  nt2vr.uncover(Number(column.dataset.guess));
+};
+for (const type of ["click", "keydown"]) element.addEventListener(type, guess, true);
+element.addEventListener("keydown", ({ key, target }) => {
+  if (key !== "Enter" || !target.matches(".nt-hands")) return;
+  const boxes = [...element.querySelectorAll(".nt-hands")];
+  const empty = boxes.find(({ value }) => !value);
+  if (empty) return empty.focus();
+  const hands = boxes.map(({ value }) => Number(value));
+  nt2vr.uncover(hands[0] === hands[1] ? undefined : Number(hands[1] > hands[0]), hands);
+});
+
 // Arrow keys move to the nearest clip in their direction, in this column or another one.
 const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const middle = (clip) => {

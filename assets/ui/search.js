@@ -32,7 +32,7 @@
   };
   const show = (link) => {
     const [address, before] = [{ ...link }, paramsOf(location.search)];
-    for (const name of ["__theme", "stage", "stories"]) if (name in before) address[name] = before[name];
+    for (const name of ["__theme", "stage", "stories", "guess"]) if (name in before) address[name] = before[name];
     const isNew = history.state?.answered && textOf(address) !== location.search;
     if (!("report" in before)) history[isNew ? "pushState" : "replaceState"]({ answered: true }, "", textOf(address));
     const { like, unlike, weight, ...last } = { gallery: "", ...link };

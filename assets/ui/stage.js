@@ -25,6 +25,11 @@ const load = () => {
 const keep = () => nt2vr.store("stories", JSON.stringify(stories));
 const linkOf = ({ query, systems, k = 8, match }) =>
   `${new URLSearchParams({ q: query, systems: systems.join("|"), k, ...(match && { match }) })}`;
+// Two columns in any order, so that the place of one does not give it away.
+const shuffled = ({ query, systems, k }) => {
+  const ends = [systems[0], systems.at(-1)];
+  return { query, k, systems: Math.random() < 0.5 ? ends : ends.reverse() };
+};
 let stories = load();
 let place = -1;
 
@@ -38,6 +43,7 @@ const reveal = () => page.remove(...OFF, "nt-ends");
 const mark = (isStage) => {
   const address = new URLSearchParams(location.search);
   if (isStage) address.set("stage", "1"); else ["stage", "stories"].forEach((name) => address.delete(name));
+  if (page.contains("nt-guessing")) address.set("guess", "1"); else address.delete("guess");
   history.replaceState(history.state, "", `?${address}`);
 };
 const label = () => {
@@ -48,11 +54,31 @@ const show = (to) => {
   if (!stories[to]) return;
   place = to;
   reveal();
-  page.toggle("nt-one", revealsEach || page.contains("nt-one"));
+  const guesses = page.contains("nt-guessing");
+  page.toggle("nt-covered", guesses);
+  page.toggle("nt-one", !guesses && (revealsEach || page.contains("nt-one")));
   label();
-  nt2vr.matching = `${stories[place].match ?? ""}`;
-  nt2vr.open(linkOf(stories[place]));
+  nt2vr.matching = guesses ? "" : `${stories[place].match ?? ""}`;
+  nt2vr.open(linkOf(guesses ? shuffled(stories[place]) : stories[place]));
   trigger("ask", {});
+};
+// Who guesses passes over stories about captions, and begins again after the last one.
+const step = (by) => {
+  if (!page.contains("nt-guessing")) return show(place + by);
+  const all = [...stories.keys()].filter((i) => !stories[i].match);
+  if (by < 0) return show(all.findLast((i) => i < place));
+  const next = all.find((i) => i > place);
+  if (next === undefined) nt2vr.startGuessing();
+  show(next ?? all[0]);
+};
+const guessFirst = (isOn) => {
+  page.toggle("nt-guessing", isOn);
+  one("[data-do=guess]").ariaPressed = `${isOn}`;
+  mark(true);
+  if (!isOn) return nt2vr.uncover();
+  nt2vr.startGuessing();
+  place = Math.max(place, 0) - 1;
+  step(1);
 };
 // The story that the address shows, if it is one.
 const find = () => {
@@ -76,7 +102,14 @@ const enter = () => {
   document.activeElement?.blur();
   refit();
 };
-const leave = () => { page.remove(ON, "nt-one"); reveal(); mark(false); refit(); };
+const leave = () => {
+  page.remove(ON, "nt-one", "nt-guessing");
+  one("[data-do=guess]").ariaPressed = "false";
+  nt2vr.uncover();
+  reveal();
+  mark(false);
+  refit();
+};
 const toggle = (number) => {
   const between = [...document.querySelectorAll("#columns [data-column]")].slice(1, -1);
   if (page.contains("nt-ends")) between.forEach((column, i) => { if (!column.matches(".nt-learner")) page.add(OFF[i + 1]); });
@@ -211,8 +244,9 @@ const list = () => one(".nt-stories ol").replaceChildren(...stories.map((story, 
 const changed = () => { keep(); label(); list(); };
 const tell = (text) => { one(".nt-stories .nt-remark").textContent = text; };
 const acts = {
-  back: () => show(place - 1),
-  next: () => show(place + 1),
+  back: () => step(-1),
+  next: () => step(1),
+  guess: () => guessFirst(!page.contains("nt-guessing")),
   each: revealEach,
   notes: openNotes,
   stories: () => { tell(""); list(); one("dialog").showModal(); },
@@ -241,6 +275,11 @@ element.addEventListener("change", async ({ target }) => {
 document.addEventListener("click", ({ target }) => {
   if (target.closest("[data-stage]")) enter();
   if (target.closest("[data-stories]")) acts.stories();
+  if (target.closest("[data-next]")) acts.next();
+  if (!target.closest("[data-guess-first]")) return;
+  document.querySelector("#menu").hidePopover();
+  enter();
+  guessFirst(true);
 });
 
 const KEYS = {
@@ -250,6 +289,12 @@ const KEYS = {
   m: () => nt2vr.match((document.activeElement?.closest(".nt-clip") ?? document.querySelector(".nt-clip")).dataset.id),
   ...Object.fromEntries([1, 2, 3, 4].map((i) => [i, () => toggle(i)])),
 };
+// Before the guess, a key that would tell does not.
+const GUESS_KEYS = {
+  1: () => nt2vr.uncover(0), 2: () => nt2vr.uncover(1), h: () => document.querySelector(".nt-hands").focus(),
+  ...Object.fromEntries(["ArrowRight", "PageDown", " "].map((key) => [key, () => nt2vr.uncover()])),
+  ...Object.fromEntries(["0", "3", "4", "m"].map((key) => [key, () => {}])),
+};
 const onKey = (event) => {
   const isTyping = document.activeElement?.matches("input:not([type=checkbox], [type=radio]), textarea, select");
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
@@ -258,7 +303,7 @@ const onKey = (event) => {
   if (turns) dialog.querySelector(".nt-close").click(); // an enlarged clip makes way for the next story
   else if (dialog) return;
   if (event.key.toLowerCase() === "f" && document.querySelector("#columns")?.checkVisibility()) return isOn() ? leave() : enter();
-  const act = isOn() && KEYS[event.key];
+  const act = isOn() && ((page.contains("nt-covered") && GUESS_KEYS[event.key]) || KEYS[event.key]);
   if (!act) return;
   event.preventDefault();
   event.stopPropagation();
@@ -273,5 +318,10 @@ window.addEventListener("popstate", () => {
 });
 const address = new URLSearchParams(location.search);
 if (address.get("stage") === "1" && !address.has("q")) {
-  location.replace(`${location.search}&${linkOf(stories[0])}`);
-} else if (address.get("stage") === "1") enter();
+  location.replace(`${location.search}&${linkOf(address.has("guess") ? shuffled(stories[0]) : stories[0])}`);
+} else if (address.get("stage") === "1") {
+  page.toggle("nt-guessing", address.has("guess"));
+  page.toggle("nt-covered", address.has("guess"));
+  one("[data-do=guess]").ariaPressed = `${address.has("guess")}`;
+  enter();
+}

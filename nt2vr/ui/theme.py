@@ -9,7 +9,7 @@ from nt2vr.settings import ASSETS
 
 TEMPLATES = ASSETS / "ui"
 # scripts that the page loads once, in this order; report-link makes `nt2vr`, the others add to it
-HEAD = ("report-link", "storage", "search", "evaluate", "library", "uploads", "boxes")
+HEAD = ("report-link", "storage", "search", "evaluate", "library", "uploads", "boxes", "guess")
 PRIVATE: dict[str, Any] = {"api_visibility": "private"}  # options of events that show their progress
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 

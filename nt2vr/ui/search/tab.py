@@ -367,6 +367,7 @@ class SearchTab:
         said = remark(searcher, answer, state.references)
         columns = self._columns(answer, panel, state, marked, other)
         understood = understood_view(answer, state, parsed, said, bool(videos), headline(columns["columns"]))
+        columns["cue"] = next((each["cue"] for each in understood["said"] if "cue" in each), "")
         r, job = self.results, self.indexing.under_way(state.gallery) if state.gallery else None
         drawings = self.indexing.drawings(state.gallery, state.systems, self.permissions, visitor, again=not lacking)
         found = {
