@@ -9,11 +9,10 @@ import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.library.inventory import WINDOW_S
-from nt2vr.ui.confirmation import Confirmation
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import info_view, list_view, posters_view, removal_text, skipped_view
-from nt2vr.ui.theme import PRIVATE, QUIET, lead, script, template
+from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, script, template
 from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor

@@ -4,6 +4,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -28,7 +29,6 @@ FIRST = {  # presets to begin with -> title, what they do, and seconds per step 
     "clip-neg": ("Strongest: CLIP-neg", "Learns on the built-in world what each sentence excludes.", 2.4, 0.3),
 }
 
-
 RESTS = "Times are estimates: steps timed on two cores, or on a GPU, and scaled by how fast this machine computes now."
 
 
@@ -40,20 +40,11 @@ class Field:
     choices: tuple[str, ...] = ()  # allowed values; empty if they cannot be listed
 
     @property
-    def label(self) -> str:
-        return _label(self.key)
-
-    @property
     def info(self) -> str:
         """The help's first clause, then as Markdown's strong text all of it, which style.css shows at use."""
         text = in_words(self.help).replace("*", r"\*")
         first = re.split("[.;,] ", text, maxsplit=1)[0]
         return text if first == text else f"{first} **{text}**"
-
-    @property
-    def is_json(self) -> bool:
-        """True if the field holds a mapping, which is edited as JSON."""
-        return isinstance(self.default, Mapping)
 
 
 def config_fields() -> list[Field]:
@@ -64,10 +55,10 @@ def config_fields() -> list[Field]:
 def in_words(sentence: str) -> str:
     """Write the keys of a config in a sentence as the form labels them: num_clips is “Number of clips”."""
     keys = TrainConfig.__dataclass_fields__
-    return re.sub(r"\b\w+_\w+\b", lambda key: f"“{_label(key[0])}”" if key[0] in keys else key[0], sentence)
+    return re.sub(r"\b\w+_\w+\b", lambda key: f"“{label_of(key[0])}”" if key[0] in keys else key[0], sentence)
 
 
-def _label(key: str) -> str:
+def label_of(key: str) -> str:
     return key.replace("num_", "number_of_").replace("_", " ").capitalize()
 
 
@@ -79,12 +70,12 @@ def presets() -> dict[str, dict[str, Any]]:
     return {configs[stem]["name"]: asdict(TrainConfig()) | configs[stem] for stem in order}
 
 
-def presets_view(chosen: str, device: str = "") -> dict[str, Any]:
-    """Show the presets to begin with, one of them perhaps chosen; `device` if their times are to be estimated.
+def presets_view(known: Mapping[str, Mapping[str, Any]], chosen: str, device: str = "") -> dict[str, Any]:
+    """Show the presets to begin with, one perhaps chosen, with estimated times if there is a `device`.
 
     The time rests on the seconds per step of docs/benchmarks.md: on a GPU as they are, on a CPU scaled by its speed.
     """
-    known, cards = presets(), []
+    cards = []
     for (name, config), (title, about, on_cpu_s, on_gpu_s) in zip(known.items(), FIRST.values(), strict=False):
         steps = config["epochs"] * config["passes"] * (config["num_clips"] // config["batch_size"])
         card = {"name": name, "title": title, "about": about, "chosen": name == chosen, "time": f"{steps:,} steps"}
@@ -117,53 +108,43 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
     """Build a config from values by key, JSON as text, and the table of `losses_view` as the user edited it."""
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
-    by_key = {field.key: field for field in config_fields()}
-    read = {key: _read(by_key[key], value) for key, value in values.items()}
-    config = build_config({**read, "losses": read_losses(losses)})
+    read, defaults = dict(values), asdict(TrainConfig())
+    for key, value in values.items():
+        if isinstance(defaults[key], Mapping):
+            try:
+                read[key] = json.loads(value or "{}")
+            except ValueError as error:
+                raise ConfigError(f"{label_of(key)} cannot be read as JSON ({error}). Correct it.") from error
+        elif isinstance(defaults[key], str):
+            read[key] = (value or "").strip()
+        elif isinstance(value, float) and value.is_integer():  # pages send 3 as 3.0
+            read[key] = int(value)
+    config = build_config({**read, "losses": _read_losses(losses)})
     if config.train != "fusion":
         losses_of(config)  # refuses what cannot be built
     return config
-
-
-def _read(field: Field, value: Any) -> Any:
-    if field.is_json:
-        try:
-            return json.loads(value or "{}")
-        except ValueError as error:
-            raise ConfigError(f"{field.label} cannot be read as JSON ({error}). Correct it.") from error
-    if isinstance(field.default, str):
-        return (value or "").strip()
-    return int(value) if isinstance(value, float) and value.is_integer() else value  # pages send 3 as 3.0
 
 
 def loss_fields() -> dict[str, tuple[str, list[Field]]]:
     """Return each loss's one-line description, its weight and its own fields."""
     from trainer.losses import LOSSES, Weight  # noqa: PLC0415  imports torch
 
-    found = {}
+    found, weight = {}, Field("weight", 1.0, help_of(Weight)["weight"])
     for name, kind in LOSSES.items():
         helps, hints = help_of(kind), get_type_hints(kind)
-        own = [Field(f.name, f.default, helps[f.name], _choices(hints[f.name])) for f in fields(kind)]
-        purpose = (inspect.getdoc(kind) or "").partition("\n")[0]
-        found[name] = purpose, [Field("weight", 1.0, help_of(Weight)["weight"]), *own]
+        choices = {key: tuple(each for each in get_args(hint) if isinstance(each, str)) for key, hint in hints.items()}
+        own = [Field(field.name, field.default, helps[field.name], choices[field.name]) for field in fields(kind)]
+        found[name] = (inspect.getdoc(kind) or "").partition("\n")[0], [weight, *own]
     return found
-
-
-def _choices(hint: Any) -> tuple[str, ...]:
-    return tuple(choice for choice in get_args(hint) if isinstance(choice, str))
 
 
 def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the table of all losses, with those of a config selected and filled in; a fusion's config has none."""
-    rows = [
-        {
-            "name": name,
-            "help": purpose,
-            "on": name in losses,
-            "fields": [_cell(field, losses.get(name, {}).get(field.key, field.default)) for field in own],
-        }
-        for name, (purpose, own) in loss_fields().items()
-    ]
+    rows = []
+    for name, (purpose, own) in loss_fields().items():
+        values = {field.key: field.default for field in own} | dict(losses.get(name, {}))
+        cells = [_cell(field, values[field.key]) for field in own]
+        rows.append({"name": name, "help": purpose, "on": name in losses, "fields": cells})
     return {"losses": rows, "fusion": not losses}
 
 
@@ -177,24 +158,17 @@ def _cell(field: Field, value: Any) -> dict[str, Any]:
     return {**cell, "number": True, "value": f"{value:g}" if isinstance(value, int | float) else value}
 
 
-def read_losses(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _read_losses(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the selected losses in config form; invalid numbers pass through for `build_losses` to reject."""
+    read: dict[str, dict[str, Any]] = {}
     try:
-        return {
-            row["name"]: {cell["key"]: _value(cell) for cell in row["fields"]}
-            for row in table.get("losses", ())
-            if row["on"]
-        }
+        for row in table.get("losses", ()):
+            for cell in row["fields"] if row["on"] else ():
+                value = bool(cell["on"]) if "switch" in cell else cell["value"]
+                if "number" in cell:
+                    with suppress(TypeError, ValueError):
+                        value = float(value)
+                read.setdefault(row["name"], {})[cell["key"]] = value
     except (TypeError, LookupError, AttributeError) as error:
         raise ConfigError("The table of losses cannot be read. Reload the page.") from error
-
-
-def _value(cell: Mapping[str, Any]) -> Any:
-    if "switch" in cell:
-        return bool(cell["on"])
-    if "choice" in cell:
-        return cell["value"]
-    try:
-        return float(cell["value"])
-    except (TypeError, ValueError):
-        return cell["value"]
+    return read

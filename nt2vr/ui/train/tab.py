@@ -12,14 +12,14 @@ from nt2vr.errors import Nt2vrError
 from nt2vr.media.store import bytes_in
 from nt2vr.registry import pick
 from nt2vr.settings import ASSETS, Settings
-from nt2vr.ui.confirmation import Confirmation
-from nt2vr.ui.theme import PRIVATE, QUIET, lead, template
+from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, menu, template
 from nt2vr.ui.train.form import FIRST as FIRST_PRESETS
 from nt2vr.ui.train.form import (
     Field,
     bases,
     config_fields,
     in_words,
+    label_of,
     losses_view,
     presets,
     presets_view,
@@ -30,15 +30,15 @@ from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
-from trainer.config import TrainConfig, names_files
+from trainer.config import names_files
 from trainer.runs.manager import Run, RunManager
 
 POLL_S = 1.0
 DEFAULT_PRESET = "CLIP-neg"
 MAX_CURVES = 12
 MAX_BESIDE = 4  # runs in the charts of another: more lines are hard to tell apart
-# always visible, in this order; the rest is under “All other settings”
 COLOURS = ("#6d64e8", "#a39a8c", "#c2760c", "#1c9a86", "#c43d6b", "#4a90d9")  # of lines, on light and dark ground
+# always visible, in this order; the rest is under “All other settings”
 FIRST = ("name", "base", "data", "train", "epochs", "batch_size", "learning_rate", "num_clips")
 
 
@@ -58,25 +58,20 @@ class TrainTab:
         self._seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
         with gr.Row(elem_id="train"):
             with gr.Column(scale=1, min_width=230, elem_id="train-list"):
-                self._listed = listed = ListParts()
+                new = gr.Button("New run", elem_id="train-new")
+                self._runs = runs = template("train-runs", {"runs": []}, "pick")
+                with gr.Column(visible=False, elem_id="train-trash") as self._trash:
+                    self._trash_size = gr.Markdown()
+                    empty = gr.Button("Empty trash", size="sm", elem_id="train-empty-trash")
             with gr.Column(scale=5, min_width=500):
                 self._form = form = FormParts(self._fields, self._presets, self._bases(None))
                 self._parts = parts = RunParts()
-        watched = [
-            self._seen,
-            listed.runs,
-            parts.run,
-            *parts.curves,
-            parts.log,
-            parts.stop,
-            parts.resume,
-            parts.delete,
-        ]
-        everything = [chosen, form.column, parts.column, listed.trash, listed.trash_size, parts.beside, *watched]
+        watched = [self._seen, runs, parts.run, *parts.curves, parts.log, parts.stop, parts.resume, parts.delete]
+        everything = [chosen, form.column, parts.column, self._trash, self._trash_size, parts.beside, *watched]
         filled, polled = [*form.values, form.losses], [chosen, self._seen, parts.beside]
         preset = [form.presets, form.preset, *filled]
         base = form.values[[field.key for field in self._fields].index("base")]
-        tab.select(self.on_visit, None, [form.start, listed.empty, note], **QUIET)
+        tab.select(self.on_visit, None, [form.start, empty, note], **QUIET)
         tab.select(self._show, chosen, everything, **QUIET).success(
             self.on_opened, [form.presets, form.losses], [base, form.presets, form.losses, timer], **QUIET
         )
@@ -85,14 +80,14 @@ class TrainTab:
         form.presets.pick(self.on_pick_preset, None, preset, **QUIET)
         shown = [*everything, form.problem]
         form.start.click(told_at(form.problem, self.on_start), filled, shown, show_progress_on=form.start, **PRIVATE)
-        listed.new.click(self.on_new, None, everything, **QUIET)
-        listed.runs.pick(self.on_pick, None, everything, **QUIET)
-        listed.empty.click(self.on_empty_trash, chosen, everything, **QUIET)
+        new.click(self.on_new, None, everything, **QUIET)
+        runs.pick(self.on_pick, None, everything, **QUIET)
+        empty.click(self.on_empty_trash, chosen, everything, **QUIET)
         for button, handler in ((parts.stop, self.on_stop), (parts.resume, self.on_resume)):
             button.click(told_at(parts.problem, handler), chosen, [*everything, parts.problem], **QUIET)
         chosen.change(None, None, parts.problem, js="() => ''")
         parts.beside.input(self.on_poll, polled, watched, trigger_mode="always_last", **QUIET)
-        parts.confirm.asked_by(parts.delete, chosen, (listed.new.click, listed.runs.pick))
+        parts.confirm.asked_by(parts.delete, chosen, (new.click, runs.pick))
         deleted = told_at(parts.problem, self.on_delete)
         parts.confirm.yes.click(deleted, chosen, [*everything, parts.problem], **QUIET)
 
@@ -100,7 +95,7 @@ class TrainTab:
         """Refresh the list of base models, poll, and on first opening load losses and times, which import torch."""
         name = cards["chosen"]
         table = gr.skip() if losses.get("losses") else losses_view(self._presets[name]["losses"])
-        times = presets_view(name, self._settings.device)
+        times = presets_view(self._presets, name, self._settings.device)
         return gr.Dropdown(choices=self._bases(request)), times, table, gr.Timer(active=True)
 
     def on_poll(self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request) -> Any:
@@ -114,15 +109,12 @@ class TrainTab:
         preset = pick("preset", name, self._presets)
         values = [preset[field.key] for field in self._fields]
         filled = [json.dumps(value) if isinstance(value, Mapping) else value for value in values]
-        menu = gr.Dropdown(value=name if name in self._presets_of_menu else None)
-        return [presets_view(name, self._settings.device), menu, *filled, losses_view(preset["losses"])]
+        cards = presets_view(self._presets, name, self._settings.device)
+        menu = gr.Dropdown(value=None if any(card["chosen"] for card in cards["presets"]) else name)
+        return [cards, menu, *filled, losses_view(preset["losses"])]
 
     def on_pick_preset(self, event: gr.EventData) -> list[Any]:
         return self.on_preset(event_value(event, "id", str))
-
-    @property
-    def _presets_of_menu(self) -> list[str]:
-        return list(self._presets)[len(FIRST_PRESETS) :]
 
     def on_visit(self, request: gr.Request) -> list[Any]:
         actions = ("train", "delete")
@@ -133,24 +125,20 @@ class TrainTab:
         ]
 
     def on_start(self, request: gr.Request, *filled: Any) -> Updates:
-        """Start a run and open it; an error names fields as the form labels them."""
+        """Start a run, as far as this visitor may, and open it; an error names fields as the form labels them."""
+        self._permissions.check("train", request)
+        *values, losses = filled
+        by_key = dict(zip([field.key for field in self._fields], values, strict=True))
+        if by_key["data"] != WORLD or by_key["base"] not in dict(self._bases(request)).values():
+            self._permissions.check("paths", request)  # before the form is read, which looks at both
         try:
-            run_id = self._manager.start(self._config(filled, request))
+            config = read_form(by_key, losses)
+            if names_files(config):
+                self._permissions.check("paths", request)
+            run_id = self._manager.start(config)
         except Nt2vrError as error:
             raise type(error)(in_words(str(error))) from error
         return self._show(run_id, request)
-
-    def _config(self, filled: Sequence[Any], visitor: Visitor) -> TrainConfig:
-        """Read the form, as far as this visitor may train by it."""
-        self._permissions.check("train", visitor)
-        *values, losses = filled
-        by_key = dict(zip([field.key for field in self._fields], values, strict=True))
-        if by_key["data"] != WORLD or by_key["base"] not in dict(self._bases(visitor)).values():
-            self._permissions.check("paths", visitor)  # before the form is read, which looks at both
-        config = read_form(by_key, losses)
-        if names_files(config):
-            self._permissions.check("paths", visitor)
-        return config
 
     def on_new(self, request: gr.Request) -> Updates:
         return self._show("", request)
@@ -189,8 +177,8 @@ class TrainTab:
             self._chosen: chosen,
             self._form.column: gr.Column(visible=run is None),
             self._parts.column: gr.Column(visible=run is not None),
-            self._listed.trash: gr.Column(visible=bool(text)),
-            self._listed.trash_size: text,
+            self._trash: gr.Column(visible=bool(text)),
+            self._trash_size: text,
             self._parts.beside: gr.Dropdown(choices=choices, value=[], visible=bool(choices)),
             **self._watched(runs, run, [], request),
         }
@@ -198,7 +186,7 @@ class TrainTab:
     def _watched(self, runs: list[Run], run: Run | None, others: list[Run], visitor: Visitor) -> Updates:
         """Return updates for everything that changes during a run."""
         parts = self._parts
-        listed = {self._seen: self._stamp(runs, run, others), self._listed.runs: runs_view(runs, run)}
+        listed = {self._seen: self._stamp(runs, run, others), self._runs: runs_view(runs, run)}
         if run is None:
             return {**listed, parts.run: {}, parts.log: {}, **dict.fromkeys(parts.curves, gr.LinePlot(visible=False))}
         may_train, may_delete = (self._permissions.may(action, visitor) for action in ("train", "delete"))
@@ -251,52 +239,32 @@ def _plots(some: Sequence[Curve]) -> list[gr.LinePlot]:
     return [*shown, *[gr.LinePlot(visible=False)] * (MAX_CURVES - len(shown))]
 
 
-class ListParts:
-    def __init__(self) -> None:
-        self.new = gr.Button("New run", elem_id="train-new")
-        self.runs = template("train-runs", {"runs": []}, "pick")
-        with gr.Column(visible=False, elem_id="train-trash") as self.trash:
-            self.trash_size = gr.Markdown()
-            self.empty = gr.Button("Empty trash", size="sm", elem_id="train-empty-trash")
-
-
 class FormParts:
-    """The form of a new run, with the values of the default preset.
-
-    Args:
-        fields: those of `FIRST`, then all others.
-        bases: label and value of each base model.
-    """
+    """The form of a new run, with the default preset's values; `fields` begin with those of `FIRST`."""
 
     def __init__(
         self, fields: Sequence[Field], presets: Mapping[str, Mapping[str, Any]], bases: Sequence[tuple[str, str]]
     ) -> None:
-        num_first = sum(field.key in FIRST for field in fields)
-
-        def inputs(some: Sequence[Field]) -> list[gr.components.Component]:
-            return [_input(field, presets[DEFAULT_PRESET][field.key], bases) for field in some]
-
+        values = presets[DEFAULT_PRESET]
         with gr.Column(visible=False, elem_id="train-form") as self.column:
             lead("Teach a model", "Choose what to begin with. Everything can be changed below.")
-            self.presets = template("train-presets", presets_view(DEFAULT_PRESET), "pick")
+            self.presets = template("train-presets", presets_view(presets, DEFAULT_PRESET), "pick")
             with gr.Row(equal_height=True):
                 more = list(presets)[len(FIRST_PRESETS) :]
-                label = "More presets"
-                self.preset = gr.Dropdown(more, value=None, label=label, elem_id="train-preset", scale=4)
-                self.start = gr.Button(
-                    "Start training", variant="primary", elem_id="train-start", scale=1, min_width=200
-                )
+                self.preset = menu("train-preset", "More presets", more, value=None, scale=4)
+                look: dict[str, Any] = {"variant": "primary", "scale": 1, "min_width": 200}
+                self.start = gr.Button("Start training", elem_id="train-start", **look)
             self.problem = problem_place("train-problem")
             with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
-                self.values = inputs(fields[:num_first])  # the inputs of the fields, in their order
+                self.values = [_input(field, values[field.key], bases) for field in fields[: len(FIRST)]]
             self.losses = template("train-losses", {"losses": []})
             with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
                 with gr.Row(elem_classes="nt-fields"):
-                    self.values += inputs(fields[num_first:])
+                    self.values += [_input(field, values[field.key], bases) for field in fields[len(FIRST) :]]
 
 
 def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.components.Component:
-    common: dict[str, Any] = {"label": field.label, "info": field.info, "elem_id": f"train-{field.key}"}
+    common: dict[str, Any] = {"label": label_of(field.key), "info": field.info, "elem_id": f"train-{field.key}"}
     common["min_width"] = 220
     if field.key == "base":
         return gr.Dropdown(list(bases), value=value, allow_custom_value=True, **common)
@@ -306,7 +274,7 @@ def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.com
         return gr.Checkbox(value, **common)
     if isinstance(field.default, int | float):
         return gr.Number(value, **common)
-    if field.is_json:
+    if isinstance(field.default, Mapping):
         return gr.Textbox(json.dumps(value), lines=2, max_lines=4, elem_classes="nt-json", **common)
     return gr.Textbox(value, max_lines=1, **common)
 
@@ -318,20 +286,12 @@ class RunParts:
                 self.stop = gr.Button("Stop", elem_id="train-stop", size="sm", min_width=90)
                 self.resume = gr.Button("Resume", elem_id="train-resume", size="sm", min_width=90)
                 self.delete = gr.Button("Delete", elem_id="train-delete", size="sm", min_width=90)
-            self.confirm = Confirmation(
-                "train", "delete", "Move this run, with all its checkpoints, to the trash?", "Move to trash"
-            )
+            question = "Move this run, with all its checkpoints, to the trash?"
+            self.confirm = Confirmation("train", "delete", question, "Move to trash")
             self.problem = problem_place("run-problem")
             self.run = template("train-run", {})
-            self.beside = gr.Dropdown(
-                [],
-                value=[],
-                multiselect=True,
-                max_choices=MAX_BESIDE,
-                visible=False,
-                label="Compare its curves with",
-                elem_id="train-beside",
-            )
+            some: dict[str, Any] = {"value": [], "multiselect": True, "max_choices": MAX_BESIDE, "visible": False}
+            self.beside = menu("train-beside", "Compare its curves with", [], **some)
             with gr.Row(elem_id="train-curves"):
                 self.curves = [gr.LinePlot(visible=False, height=290, min_width=240) for _ in range(MAX_CURVES)]
             self.log = template("train-log", {})

@@ -34,11 +34,19 @@ def runs_view(runs: Sequence[Run], chosen: Run | None) -> dict[str, Any]:
 
 
 def run_view(run: Run, tell: Callable[[str], str] = str) -> dict[str, Any]:
-    """Return one run's progress; `tell` is how an error is told to this visitor, who may not learn every path."""
-    status = run.status
+    """Return one run's progress: the current epoch and the steps taken, or the current step of its preparation.
+
+    `tell` is how an error is told to this visitor, who may not learn every path.
+    """
+    status, done = run.status, ""
+    if status.state == "preparing" and status.doing:
+        counted = f": {status.done:,} of {status.total:,}" if status.total else ""
+        done = f"{status.doing}{counted}" + (f" · resumes after step {status.step:,}" if status.step else "")
+    elif run.config is not None and status.step:
+        done = f"epoch {status.epoch} of {run.config.epochs} · step {status.step:,} of {run.num_steps:,}"
     return {
         **_summary(run),
-        "done": progress_text(run),
+        "done": done,
         "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
         "error": tell(status.error or "") if status.state == "failed" else "",
         "under_way": run.is_under_way,
@@ -46,9 +54,11 @@ def run_view(run: Run, tell: Callable[[str], str] = str) -> dict[str, Any]:
 
 
 def _summary(run: Run) -> dict[str, Any]:
-    state = run.status.state
-    word, share = WORDS.get(state, state), percent(run)
-    return {"id": run.run_id, "name": run.name, "state": state, "word": word, "share": share}
+    status, share = run.status, percent_text(run.status.step, run.num_steps)
+    if status.state in ("finished", "preparing"):
+        share = "100" if status.state == "finished" else percent_text(status.done, status.total)
+    word = WORDS.get(status.state, status.state)
+    return {"id": run.run_id, "name": run.name, "state": status.state, "word": word, "share": share}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,28 +119,8 @@ def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:
     ]
 
 
-def progress_text(run: Run) -> str:
-    """Format a run's progress: the current epoch and the steps taken, or the current step of its preparation."""
-    status = run.status
-    if status.state == "preparing" and status.doing:
-        counted = f": {status.done:,} of {status.total:,}" if status.total else ""
-        resumed = f" · resumes after step {status.step:,}" if status.step else ""
-        return f"{status.doing}{counted}{resumed}"
-    if run.config is None or not status.step:
-        return ""
-    return f"epoch {status.epoch} of {run.config.epochs} · step {status.step:,} of {run.num_steps:,}"
-
-
 def trash_text(num_bytes: int) -> str:
     if not num_bytes:
         return ""
     size = f"{num_bytes / 1e9:.1f} GB" if num_bytes >= 1e9 else f"{max(1, round(num_bytes / 1e6))} MB"
     return f"Trash: {size}, deleted {LIMITS['trash'].days} days after each run."
-
-
-def percent(run: Run) -> str:
-    if run.status.state == "finished":
-        return "100"
-    if run.status.state == "preparing":
-        return percent_text(run.status.done, run.status.total)
-    return percent_text(run.status.step, run.num_steps)
