@@ -17,7 +17,7 @@ from anyio import to_thread
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
 from starlette.responses import FileResponse, PlainTextResponse, Response
-from starlette.routing import Mount
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -44,8 +44,8 @@ from nt2vr.ui.web.gradio_fixes import (
 from nt2vr.ui.web.metrics import Metrics
 from nt2vr.ui.web.permissions import WITHHELD, Permissions, names_path
 from nt2vr.ui.web.request_checks import RequestChecks
-from nt2vr.ui.web.requests import Requests, build_events, build_routes, build_tools, check_installed
-from nt2vr.ui.web.uploads import HOUR_S, MAX_FILES, STAY_S, prepare_uploads, sweep_uploads
+from nt2vr.ui.web.requests import Requests, build_events, build_routes, build_tools
+from nt2vr.ui.web.uploads import HOUR_S, MAX_FILES, STAY_S, store_uploads, sweep_uploads
 from trainer.runs.manager import RunManager
 
 ABOUT = (
@@ -91,17 +91,10 @@ class ReportFiles(StaticFiles):
         return PlainTextResponse(WITHHELD, 403) if await to_thread.run_sync(names_path, text) else response
 
 
-def build_page(
-    services: Services,
-    media: Media,
-    permissions: Permissions,
-    mcp: bool = False,
-) -> gr.Blocks:
+def build_page(services: Services, media: Media, permissions: Permissions, requests: Requests, mcp: bool) -> gr.Blocks:
     """Build the head, the tabs and the API; with `mcp`, agents are offered tools."""
     page: gr.Blocks
-    galleries, evaluations, settings = services.galleries, services.evaluations, services.settings
-    searcher = galleries.built_in
-    indexing = Indexing(services)
+    galleries, settings, indexing = services.galleries, services.settings, Indexing(services)
     runs = RunManager(settings.data_dir / "runs", settings.device)
     with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, STAY_S)) as page:
         with gr.Row(elem_id="top"):
@@ -109,7 +102,7 @@ def build_page(
             gr.HTML(Documentation(code_address(settings)).links(), elem_id="links")
         if permissions.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # only on a Space: elsewhere Gradio asks the Hub for a token
-        evaluate = EvaluateTab(evaluations, galleries, media, permissions)
+        evaluate = EvaluateTab(services.evaluations, galleries, media, permissions)
         tab = SearchTab(galleries, media, indexing, services.pictures, permissions, head, evaluate.marked, runs)
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search") as opened:
@@ -127,26 +120,19 @@ def build_page(
                 other.select(None, js="nt2vr.leaveReport")
         gr.Markdown(ABOUT, elem_classes="nt-about")
         template("help", {})
-        requests = Requests(galleries, services.pictures, evaluations, permissions)
         build_events(requests)
         if mcp:
             build_tools(requests, permissions)
         timer = gr.Timer(0.7)
 
         def on_tick(gallery: str, request: gr.Request) -> tuple[str, gr.Timer]:
-            return status_line(galleries, gallery, request), gr.Timer(active=not searcher.is_ready)
+            return status_line(galleries, gallery, request), gr.Timer(active=not galleries.built_in.is_ready)
 
         timer.tick(on_tick, tab.controls.gallery, [head, timer], queue=False, **QUIET)
     check_inputs(page)
     tell_errors(page)
     show_progress_where_seen(page)
     return page
-
-
-def owner_link(host: str, page: gr.Blocks, permissions: Permissions) -> str:
-    """Return the address that makes a visitor the owner."""
-    name = socket.gethostname() if host in ANY_ADDRESS else host
-    return f"http://{name}:{page.server_port}{page.root_path}/?token={permissions.token}"
 
 
 def serve(settings: Settings, mcp: bool = False) -> None:
@@ -158,71 +144,63 @@ def serve(settings: Settings, mcp: bool = False) -> None:
     Raises:
         ConfigError: if the package for that is not installed.
     """
-    if mcp:
-        check_installed()
-    permissions = Permissions.of(settings)
+    permissions, folder = Permissions.of(settings), settings.data_dir / "uploads"
     refuse_downloads()
     limit_files(MAX_FILES)
-    uploads = settings.data_dir / "uploads"
-    prepare_uploads(uploads)
+    store_uploads(folder)
     with closing(Services(settings)) as services:
-        media = Media(services.galleries, services.libraries, services.decoder, permissions)
-        page = build_page(services, media, permissions, mcp)
-        _launch(page, services, media, permissions, mcp)
+        galleries = services.galleries
+        media = Media(galleries, services.libraries, services.decoder, permissions)
+        requests = Requests(galleries, services.pictures, services.evaluations, permissions)
+        page = build_page(services, media, permissions, requests, mcp)
+        metrics = Metrics(galleries, permissions, page._queue.__len__)
+        max_upload_bytes = round(settings.max_upload_gb * 1e9)
+        checks = Middleware(RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes)
+        page._queue.sleep_when_free = QUEUE_PAUSE_S
+        page.launch(
+            server_name=settings.host,
+            server_port=settings.port,
+            theme=build_theme(),
+            css=menu_style(),
+            css_paths=[TEMPLATES / "style.css"],
+            head=template_script() + head_scripts(),
+            ssr_mode=False,  # Node would render templates without that script
+            footer_links=[],
+            run_history=False,
+            enable_monitoring=False,
+            show_error=True,
+            mcp_server=mcp,  # not None, with which an environment variable would decide
+            state_session_capacity=SESSIONS,
+            app_kwargs={
+                "middleware": [Middleware(metrics.measured), checks],
+                "routes": [
+                    Mount("/clips", ImmutableFiles(directory=ASSETS / "gallery" / "clips")),
+                    Mount("/reports", ReportFiles(services.evaluations.archive.folder, permissions)),
+                    media.route(),
+                    Route("/metrics", metrics.answer),
+                    Mount("/api", build_routes(requests)),
+                    *Documentation(code_address(settings)).routes(),
+                ],
+            },
+            prevent_thread_lock=True,
+        )
+        page.server.config.limit_concurrency = MAX_CONNECTIONS  # uvicorn answers further ones with 503
         gc.freeze()  # the page stays: searches for garbage need not look at it
         gc.enable()
         if not permissions.space_owner and (page.root_path or not is_loopback(settings.host)):
-            logger.info("The owner's link: %s", owner_link(settings.host, page, permissions))
-        searcher = services.galleries.built_in
-        _in_background(searcher.warm_up, "CLIP")
-        _in_background(give_back_freed_memory)
-        _in_background(sweep_uploads, uploads)
-        _in_background(download_all, settings.models, services.models.download)
-        with searcher.watching():
+            host = socket.gethostname() if settings.host in ANY_ADDRESS else settings.host
+            address = f"http://{host}:{page.server_port}{page.root_path}/?token={permissions.token}"
+            logger.info("The owner's link: %s", address)
+        works: list[tuple[Callable[..., object], tuple[Any, ...]]] = [
+            (galleries.built_in.warm_up, ("CLIP",)),
+            (give_back_freed_memory, ()),
+            (sweep_uploads, (folder,)),
+            (download_all, (settings.models, services.models.download)),
+        ]
+        for work, arguments in works:
+            threading.Thread(target=work, args=arguments, daemon=True).start()
+        with galleries.built_in.watching():
             page.block_thread()
-
-
-def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Permissions, mcp: bool) -> None:
-    """Start the server with its middleware and further routes."""
-    settings = services.settings
-    reports = ReportFiles(services.evaluations.archive.folder, permissions)
-    max_upload_bytes = round(settings.max_upload_gb * 1e9)
-    metrics = Metrics(services.galleries, permissions, page._queue.__len__)
-    page._queue.sleep_when_free = QUEUE_PAUSE_S
-    requests = Requests(services.galleries, services.pictures, services.evaluations, permissions)
-    checks = Middleware(RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes)
-    page.launch(
-        server_name=settings.host,
-        server_port=settings.port,
-        theme=build_theme(),
-        css=menu_style(),
-        css_paths=[TEMPLATES / "style.css"],
-        head=template_script() + head_scripts(),
-        ssr_mode=False,  # Node would render templates without that script
-        footer_links=[],
-        run_history=False,
-        enable_monitoring=False,
-        show_error=True,
-        mcp_server=mcp,  # not None, with which an environment variable would decide
-        state_session_capacity=SESSIONS,
-        app_kwargs={
-            "middleware": [Middleware(metrics.measured), checks],
-            "routes": [
-                Mount("/clips", ImmutableFiles(directory=ASSETS / "gallery" / "clips")),
-                Mount("/reports", reports),
-                media.route(),
-                metrics.route(),
-                Mount("/api", build_routes(requests)),
-                *Documentation(code_address(settings)).routes(),
-            ],
-        },
-        prevent_thread_lock=True,
-    )
-    page.server.config.limit_concurrency = MAX_CONNECTIONS  # uvicorn answers further ones with 503
-
-
-def _in_background(work: Callable[..., object], *arguments: object) -> None:
-    threading.Thread(target=work, args=arguments, daemon=True).start()
 
 
 def give_back_freed_memory(interval_s: float = TRIM_INTERVAL_S) -> None:

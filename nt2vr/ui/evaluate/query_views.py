@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 
 from nt2vr.errors import counted
 from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG, Remark, Remarks
-from nt2vr.evaluation.comparison import first_videos
+from nt2vr.evaluation.comparison import WORSENED, first_videos, places_by_difference
 from nt2vr.evaluation.covr import ALL
 from nt2vr.evaluation.report import Report, Row
 from nt2vr.evaluation.tables import by_definition, lines_of
 from nt2vr.search.answers import Verdict
 from nt2vr.search.references import TRAINING_FREE
-from nt2vr.ui.evaluate.report_link import HARD_PAIRS, NOTED, ReportLink
+from nt2vr.ui.evaluate.report_link import HARD_PAIRS, NOTED, ONLY_WORSENED, ReportLink
 from nt2vr.ui.search.results import MARKS, Marked
 
 KINDS = {  # kind of query -> its name on the page
@@ -45,16 +45,14 @@ NUM_CLIPS = 6  # per system: a dozen play at a time
 TAGS = ("wrong truth", "ambiguous", "misread", "wanted part missed", "unwanted part shown", "interesting")
 NOTHING = "It has nothing to search for: without its negated part, the query is empty."
 
-Urls = Callable[[str], Mapping[str, str]]  # a video id to the clip's `src` and `poster`
-
 
 @dataclass(frozen=True)
 class Home:
-    """The gallery with a report's videos: its key in links, the ids of its clips, and their URLs."""
+    """The gallery with a report's videos: its key in links, its clips' ids, and each one's `src` and `poster`."""
 
     key: str
     video_ids: frozenset[str]
-    urls: Urls = field(compare=False)
+    urls: Callable[[str], Mapping[str, str]] = field(compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,50 +68,66 @@ class Listing:
     @classmethod
     def of(cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None) -> "Listing":
         """List the queries that a link asks for; raises ConfigError if the report has no such system."""
-        places, page = link.places(report, remarks), link.page
-        if link.query in places:
-            page = places.index(link.query) // PER_PAGE
+        places = places_by_difference(
+            report,
+            link.first,
+            link.second,
+            kind=link.kind or ANY,
+            cue=link.cue,
+            text=link.find,
+            change=link.order.removeprefix("only ") if link.order.startswith("only ") else "",
+            fails_everywhere=bool(link.fails),
+            places=[place for place, said in remarks.items() if link.tag in (NOTED, said.tag)] if link.tag else None,
+        )
+        if link.order in (WORSENED, ONLY_WORSENED):
+            places.reverse()
+        page = places.index(link.query) // PER_PAGE if link.query in places else link.page
         page = min(page, max(0, (len(places) - 1) // PER_PAGE))
         return cls(report, replace(link, page=page), remarks, home, places)
 
-    def at(self, place: int) -> ReportLink:
-        """Return the link to the review of a listed query."""
-        return replace(self.link, query=place, page=self.places.index(place) // PER_PAGE)
-
     def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> dict[str, Any]:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
-        known = self.home is not None and video_id in self.home.video_ids
-        captions = self.report.captions.get(video_id, ())[:SOME_CAPTIONS]
-        urls = self.home.urls(video_id) if self.home is not None and known else {}
+        home, captions = self.home, " · ".join(self.report.captions.get(video_id, ())[:SOME_CAPTIONS])
+        urls = home.urls(video_id) if home is not None and video_id in home.video_ids else {}
         return {
             "src": urls.get("src", ""),
             "poster": urls.get("poster", ""),
-            "title": " · ".join(captions) or self.report.titles.get(video_id, video_id),
+            "title": captions or self.report.titles.get(video_id, video_id),
             "verdict": verdict or "",
             "mark": MARKS.get(verdict or "", ""),
             "rank": rank,
         }
 
+    def at(self, place: int) -> ReportLink:
+        """Return the link to the review of a listed query."""
+        return replace(self.link, query=place, page=self.places.index(place) // PER_PAGE)
+
 
 def resolved(link: ReportLink, report: Report) -> ReportLink:
-    """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report.
-
-    It is the first system with the one that is best at hard pairs, controls aside; of pictures plus texts, the best
-    way without training with the fusion or the full caption.
-    """
+    """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
     names, kinds = [result.system for result in report.results], [kind for _, kind in kinds_of(report)]
-    first, second, metrics = names[0], names[-1], report.metrics
-    if report.is_covr:
-        of_strategy = {result.spec["strategy"]: result.system for result in report.results}
-        free = [of_strategy[each] for each in TRAINING_FREE if each in of_strategy] or [first]
-        first = max(free, key=lambda name: metrics[name].get(f"{ALL}/R@1", 0))
-        second, link = of_strategy.get("fusion", second), replace(link, query=None)
-    else:
-        competing = [line.name for line in lines_of(report) if line.name in metrics and not line.role]
-        second = max(competing or names, key=lambda name: metrics[name].get(HARD_PAIRS, 0))
-    kind = link.kind if link.kind in kinds else FIRST_KIND if FIRST_KIND in kinds else ANY
-    first = link.first if link.first in names else first
-    return replace(link, first=first, second=link.second if link.second in names else second, kind=kind)
+    first, second = _most_telling(report, names)
+    return replace(
+        link,
+        first=link.first if link.first in names else first,
+        second=link.second if link.second in names else second,
+        kind=next(kind for kind in (link.kind, FIRST_KIND, ANY) if kind in kinds),
+        query=None if report.is_covr else link.query,
+    )
+
+
+def _most_telling(report: Report, names: Sequence[str]) -> tuple[str, str]:
+    """Return the first system and the one that is best at hard pairs, controls aside.
+
+    Of pictures plus texts, it is the best way without training, and the fusion or the full caption.
+    """
+    if not report.is_covr:
+        competing = [line.name for line in lines_of(report) if line.name in names and not line.role]
+        return names[0], max(competing or names, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
+    of_strategy = {result.spec["strategy"]: result.system for result in report.results}
+    free = [of_strategy[each] for each in TRAINING_FREE if each in of_strategy] or names[:1]
+    first = max(free, key=lambda name: report.metrics[name].get(f"{ALL}/R@1", 0))
+    return first, of_strategy.get("fusion", names[-1])
 
 
 def kinds_of(report: Report) -> list[tuple[str, str]]:
@@ -123,28 +137,35 @@ def kinds_of(report: Report) -> list[tuple[str, str]]:
     return [("all kinds", ANY), *((KINDS.get(kind, kind), kind) for kind in kinds)]
 
 
-def cues_of(report: Report, kind: str = ANY) -> list[tuple[str, str]]:
-    """Return the negation cues in queries of a kind as choices (label, cue), the most frequent first."""
-    asked = (query for query in report.queries if kind in (ANY, query.kind))
-    return [("all cues", ANY), *_counted(query.cue for query in asked if query.cue)]
-
-
-def tags_of(remarks: Remarks) -> list[tuple[str, str]]:
-    """Return the tags of a report as choices (label, tag), the most frequent first."""
-    noted = [(f"any tag or note ({len(remarks):,})", NOTED)] if remarks else []
-    return [("all queries", ANY), *noted, *_counted(said.tag for said in remarks.values() if said.tag)]
+def menus_of(listing: Listing) -> dict[str, list[tuple[str, str]]]:
+    """Return the choices (label, value) of filters by their names; each has the value that the link names."""
+    report, link, said = listing.report, listing.link, listing.remarks.values()
+    systems = [(result.system, result.system) for result in report.results]
+    asked = (query for query in report.queries if link.kind in (ANY, query.kind))
+    menus = {
+        "first": systems,
+        "second": systems,
+        "kind": kinds_of(report),
+        "cue": [("all cues", ANY), *_counted(query.cue for query in asked)],
+        "tag": [("all queries", ANY), *_counted(each.tag for each in said)],
+    }
+    if said:
+        menus["tag"].insert(1, (f"any tag or note ({len(said):,})", NOTED))
+    for name, choices in menus.items():
+        value = getattr(link, name)
+        menus[name] = choices if value in dict(choices).values() else [*choices, (value, value)]
+    return menus
 
 
 def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
-    counts = Counter(sorted(values))
+    """Return values as choices, the most frequent first."""
+    counts = Counter(sorted(filter(None, values)))
     return [(f"{value} ({count:,})", value) for value, count in counts.most_common()]
 
 
 def queries_view(listing: Listing) -> dict[str, Any]:
-    link, places = listing.link, listing.places
+    link, places, alone = listing.link, listing.places, replace(listing.link, query=None)
     last = max(0, (len(places) - 1) // PER_PAGE)
-    shown = places[link.page * PER_PAGE : (link.page + 1) * PER_PAGE]
-    alone = link.without_query
     return {
         "first": link.first,
         "second": link.second,
@@ -154,14 +175,14 @@ def queries_view(listing: Listing) -> dict[str, Any]:
         "where": f"page {link.page + 1:,} of {last + 1:,}",
         "before": replace(alone, page=link.page - 1).address if link.page > 0 else "",
         "after": replace(alone, page=link.page + 1).address if link.page < last else "",
-        "rows": [_row_view(listing, place) for place in shown],
+        "rows": [_row_view(listing, place) for place in places[link.page * PER_PAGE : (link.page + 1) * PER_PAGE]],
     }
 
 
 def _row_view(listing: Listing, place: int) -> dict[str, Any]:
     row, is_covr = listing.report.row(place), listing.report.is_covr
     ids = () if is_covr else row.relevant  # which are but numbers
-    sides = (_side(listing, place, row, system, 1) for system in (listing.link.first, listing.link.second))
+    sides = [_side(listing, place, row, system, 1) for system in (listing.link.first, listing.link.second)]
     right = "Ranks of all systems" if is_covr else counted(len(row.relevant), "relevant video")
     if row.query.kind == "negated":
         right = "The video of the original caption, which no longer matches"
@@ -169,11 +190,7 @@ def _row_view(listing: Listing, place: int) -> dict[str, Any]:
         **_query(listing, place, row),
         "link": listing.at(place).address,
         "search": search_link(row.query.text, picture_systems(listing.report)) if is_covr else "",
-        "sides": [
-            {name: side[name] for name in ("rank", "said", "dots")}
-            | {"clip": side["clips"][0] if side["here"] else {}}
-            for side in sides
-        ],
+        "sides": sides,
         "right": right,
         "ids": list(ids[:SOME_IDS]),
         "more": f"and {len(ids) - SOME_IDS:,} more" if len(ids) > SOME_IDS else "",
@@ -204,20 +221,18 @@ def _query(listing: Listing, place: int, row: Row) -> dict[str, Any]:
     }
 
 
-def _side(listing: Listing, place: int, row: Row, system: str, num_clips: int = NUM_CLIPS) -> dict[str, Any]:
+def _side(listing: Listing, place: int, row: Row, system: str, num_clips: int) -> dict[str, Any]:
     """Show what one system found: rank, first clips, and the verdicts of the first page, also as a sentence."""
     found = first_videos(listing.report, place, system)
     verdicts = [verdict for _, verdict in found]
     right, wrong = verdicts.count("right"), verdicts.count("violation")
     violate = f", {wrong} violate{'s' if wrong == 1 else ''}" if wrong else ""
-    clips = [listing.clip(*each, number) for number, each in enumerate(found[:num_clips], 1)]
     return {
         "name": system,
         "rank": f"{row.ranks[system]:,}",
         "said": f"{right} of the first {len(verdicts)} relevant{violate}" if verdicts else "",
         "dots": [{"verdict": verdict or "other"} for verdict in verdicts],
-        "clips": clips,
-        "here": bool(clips and clips[0]["src"]),
+        "clips": [listing.clip(*each, rank) for rank, each in enumerate(found[:num_clips], 1)],
         "note": "" if found else NOTHING,
     }
 
@@ -248,25 +263,25 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
 
     Its place in the list comes with the links to its neighbours and back.
     """
-    place, link, home, places = listing.link.query, listing.link, listing.home, list(listing.places)
+    place, link, home, places = listing.link.query, listing.link, listing.home, listing.places
     if place is None or not 0 <= place < len(listing.report.queries) or listing.report.is_covr:
         return {}
-    row, systems = listing.report.row(place), list(dict.fromkeys((link.first, link.second)))
-    number = places.index(place) if place in places else -1
-    before, after = places[max(0, number - 1) : max(0, number)], places[number + 1 : number + 2]
-    where = f"query {number + 1:,} of {len(places):,}" if number >= 0 else f"not among the {len(places):,} listed"
-    is_here = home is not None and not home.video_ids.isdisjoint(row.relevant)
-    judged = f"{link.report}:{place}" if is_here else ""
+    row, systems, listed = listing.report.row(place), (link.first, link.second), f"{len(places):,}"
+    number = places.index(place) if place in places else None
+    steps = (-1, -1) if number is None else (number - 1, number + 1)
+    before, after = (listing.at(places[step]).address if 0 <= step < len(places) else "" for step in steps)
+    judged = f"{link.report}:{place}" if home and not home.video_ids.isdisjoint(row.relevant) else ""
+    tags = filter(None, (said.tag for said in listing.remarks.values()))
     return {
         **_query(listing, place, row),
-        "where": where,
-        "before": listing.at(before[0]).address if before else "",
-        "after": listing.at(after[0]).address if after else "",
-        "back": link.without_query.address,
+        "where": f"not among the {listed} listed" if number is None else f"query {number + 1:,} of {listed}",
+        "before": before,
+        "after": after,
+        "back": replace(link, query=None).address,
         "link": link.address,
-        "search": search_link(row.query.text, systems, judged, home.key if home else ""),
-        "sides": [_side(listing, place, row, system) for system in (link.first, link.second)],
-        "tags": list(dict.fromkeys([*(said.tag for said in listing.remarks.values() if said.tag), *TAGS])),
+        "search": search_link(row.query.text, list(dict.fromkeys(systems)), judged, home.key if home else ""),
+        "sides": [_side(listing, place, row, system, NUM_CLIPS) for system in systems],
+        "tags": list(dict.fromkeys([*tags, *TAGS])),
         "longest_tag": MAX_TAG,
         "longest_note": MAX_NOTE,
         "refusal": refusal,

@@ -1,13 +1,10 @@
 """Links into a report: its systems, filters and page, and the query under review."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from nt2vr.evaluation.archive import Remarks
-from nt2vr.evaluation.comparison import IMPROVED, WORSENED, places_by_difference
-from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.comparison import IMPROVED, WORSENED
 
 MAX_LINK = 4_000  # characters
 PAGE = "p"  # in links; Gradio takes "page" for one of its own
@@ -37,14 +34,14 @@ class ReportLink:
 
     @classmethod
     def read(cls, text: str) -> "ReportLink | None":
-        """Read an address's parameters, or a report's id alone; None if they name no report."""
+        """Read an address's parameters, or a report's id alone; None if they name no report.
+
+        What is missing or wrong keeps its default.
+        """
         text = text[:MAX_LINK].removeprefix("?")
         known = dict(parse_qsl(text, keep_blank_values=True)) if "=" in text else {"report": text}
-        return cls.of(known) if "report" in known else None
-
-    @classmethod
-    def of(cls, known: Mapping[str, str]) -> "ReportLink":
-        """Read parameters; what is missing or wrong keeps its default."""
+        if "report" not in known:
+            return None
         texts = {name: known[name][:MAX_CHARS] for name in cls.__dataclass_fields__ if name in known}
         page, query = _number(known.get(PAGE, "")), _number(texts.pop("query", ""))
         texts.pop("page", None)
@@ -64,29 +61,9 @@ class ReportLink:
         return "?" + urlencode(values)
 
     @property
-    def without_query(self) -> "ReportLink":
-        return replace(self, query=None)
-
-    @property
     def values(self) -> list[Any]:
         """The values of the page's filters, in the order of FILTERS."""
         return [bool(self.fails) if name == "fails" else getattr(self, name) or "" for name in FILTERS]
-
-    def places(self, report: Report, remarks: Remarks) -> list[int]:
-        """Return the positions of the queries that it lists, in order; a ConfigError refuses unknown systems."""
-        tagged = [place for place, said in remarks.items() if self.tag in (NOTED, said.tag)]
-        places = places_by_difference(
-            report,
-            self.first,
-            self.second,
-            kind=self.kind or "",
-            cue=self.cue,
-            text=self.find,
-            change=self.order.removeprefix("only ") if self.order.startswith("only ") else "",
-            fails_everywhere=bool(self.fails),
-            places=tagged if self.tag else None,
-        )
-        return places[::-1] if self.order in (WORSENED, ONLY_WORSENED) else places
 
 
 def _number(text: str) -> int | None:

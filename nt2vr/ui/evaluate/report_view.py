@@ -1,6 +1,6 @@
 """Evaluation jobs and reports as template data. Independent of Gradio."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from nt2vr.evaluation.measures import GROUPS, Column
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.tables import REFERENCE, REMOVALS, Line, Table, interval_of, size_of, tables_of
 from nt2vr.progress import Job
+from nt2vr.ui.evaluate.query_views import kinds_of
 from nt2vr.ui.evaluate.report_link import ReportLink
 from nt2vr.ui.job_view import job_view
 
@@ -61,11 +62,6 @@ def day_text(created: str) -> str:
 def report_view(report: Report, report_id: str, files: Sequence[str], name: str = "") -> dict[str, Any]:
     """Show a report: its data, tables and downloads, with the meaning of each measure once."""
     tables = tables_of(report)
-    columns = {column.key: column for table in tables for column in table.columns}
-    known = {key for table in tables for line in table.lines for key in line.metrics}
-    meanings = dict.fromkeys(each.meaning for key, each in columns.items() if each.meaning and key in known)
-    if report.is_covr:
-        meanings = dict.fromkeys(COVR_MEANINGS if f"{REMOVALS}/R@1" in columns else COVR_MEANINGS[:1])
     return {
         "id": report_id,
         "name": name or report.name,
@@ -73,10 +69,18 @@ def report_view(report: Report, report_id: str, files: Sequence[str], name: str 
         "about": size_of(report),
         "remarks": list(report.source.get("remarks", ())),
         "margins": "" if report.is_covr else MARGINS,
-        "meanings": [*meanings, *report.notes],
+        "meanings": [*dict.fromkeys(_meanings(report, tables)), *report.notes],
         "tables": [_table_view(report, report_id, table) for table in tables],
         "files": [{"href": f"reports/{report_id}/{file}", "name": file} for file in files],
     }
+
+
+def _meanings(report: Report, tables: Sequence[Table]) -> list[str]:
+    known = set().union(*(line.metrics for table in tables for line in table.lines))
+    if report.is_covr:
+        return list(COVR_MEANINGS if f"{REMOVALS}/R@1" in known else COVR_MEANINGS[:1])
+    columns = (column for table in tables for column in table.columns)
+    return [column.meaning for column in columns if column.meaning and column.key in known]
 
 
 def _table_view(report: Report, report_id: str, table: Table) -> dict[str, Any]:
@@ -84,33 +88,33 @@ def _table_view(report: Report, report_id: str, table: Table) -> dict[str, Any]:
 
     References do not compete; nor, with a picture plus a text, do controls, which win violations by ignoring one.
     """
-    competing = [line for line in table.lines if not line.role or (line.role != REFERENCE and not report.is_covr)]
+    aside = {line.role for line in table.lines} - {""} if report.is_covr else {REFERENCE}
+    competing = [line for line in table.lines if line.role not in aside]
     best = {column.key: _best(competing, column) for column in table.columns}
-    kinds = {query.kind for query in report.queries}
+    lines = [(line, best if line in competing else {}) for line in table.lines]
     return {
         "groups": [{"text": group.head, "span": len(group.columns)} for group in table.groups],
         "heads": [{"text": column.head} for column in table.columns],
-        "lines": [
-            {
-                "name": line.name,
-                "role": line.role,
-                "note": line.label,
-                "cells": [
-                    _cell(report, line, column, best[column.key] if line in competing else "")
-                    | {"href": _queries_of(report_id, line, column.key.partition("/")[0], kinds)}
-                    for column in table.columns
-                ],
-            }
-            for line in table.lines
-        ],
+        "lines": [_line_view(report, report_id, line, table.columns, marked) for line, marked in lines],
         "wraps": report.is_covr,
     }
 
 
-def _queries_of(report_id: str, line: Line, kind: str, kinds: set[str]) -> str:
-    """Return the link to the queries behind a figure; of a reference, or of what no list shows alone, none."""
-    has_list = kind in kinds and line.role != REFERENCE
-    return ReportLink(report_id, second=line.name, kind=kind).address if has_list else ""
+def _line_view(
+    report: Report, report_id: str, line: Line, columns: Sequence[Column], best: Mapping[str, str]
+) -> dict[str, Any]:
+    """Show figures and how sure they are; a reference has no interval, nor a figure that all queries agree on."""
+    cells, kinds = [], dict(kinds_of(report)).values()
+    for column in columns:
+        text, kind = column.text(line.metrics.get(column.key)), column.key.partition("/")[0]
+        has_list = kind in kinds and line.role != REFERENCE
+        link = ReportLink(report_id, second=line.name, kind=kind).address if has_list else ""
+        cell = {"text": text, "best": text == best.get(column.key), "href": link}
+        if interval := interval_of(report, line, column.key):
+            low, high, half = (column.text(value) for value in (interval.low, interval.high, interval.half))
+            cell |= {"margin": f"±{half}", "range": f"{LEVEL} % interval: {low} to {high}"}
+        cells.append(cell)
+    return {"name": line.name, "role": line.role, "note": line.label, "cells": cells}
 
 
 def _best(lines: Sequence[Line], column: Column) -> str:
@@ -121,16 +125,6 @@ def _best(lines: Sequence[Line], column: Column) -> str:
     return column.text(min(values) if column.lower_is_better else max(values))
 
 
-def _cell(report: Report, line: Line, column: Column, best: str) -> dict[str, Any]:
-    """Show a figure and how sure it is; a reference has no interval, nor a figure that all queries agree on."""
-    text, interval = column.text(line.metrics.get(column.key)), interval_of(report, line, column.key)
-    cell = {"text": text, "best": text == best}
-    if interval is None:
-        return cell
-    low, high = column.text(interval.low), column.text(interval.high)
-    return {**cell, "margin": f"±{column.text(interval.half)}", "range": f"{LEVEL} % interval: {low} to {high}"}
-
-
 def points_of(report: Report) -> pd.DataFrame:
     """Plot finding the wanted part against respecting the negated part; no rows where these were not measured."""
     rows = [(name, each.get("composed/MIR"), each.get("composed/hard_pairs")) for name, each in report.metrics.items()]
@@ -139,26 +133,26 @@ def points_of(report: Report) -> pd.DataFrame:
 
 def measure_choices(report: Report, first: str, second: str) -> list[tuple[str, str]]:
     """Return the metrics that both systems have per query, as choices (label, key)."""
-    tables = (report.values.get(name, {}) for name in (first, second))
-    keys = set.intersection(*({key for key, each in table.items() if each.statistic is None} for table in tables))
-    columns = {column.key: f"{group.head}: {column.head}" for group in GROUPS for column in group.columns}
-    return [(label, key) for key, label in columns.items() if key in keys]
+    both = [report.values.get(name, {}) for name in (first, second)]
+    return [
+        (f"{group.head}: {column.head}", column.key)
+        for group in GROUPS
+        for column in group.columns
+        if all(column.key in values and values[column.key].statistic is None for values in both)
+    ]
 
 
 def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.DataFrame:
     """Compare two systems per negation word, with what is more than noise; errors as of `break_down`."""
     column = next((one for group in GROUPS for one in group.columns if one.key == key), Column(key, key))
     everything, *groups = break_down(report, first, second, key)
-    rows = [_group_row(everything, column, "all")]
-    rows += (
-        _group_row(each, column, f"{each.num_joined} others" if each.num_joined else each.name or "none")
-        for each in groups
-    )
+    rows = [("all", everything)]
+    rows += [(f"{group.num_joined} others" if group.num_joined else group.name or "none", group) for group in groups]
     columns = ["word", "queries", first, second if second != first else f"{second} ", "difference", ""]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame([_group_row(name, group, column) for name, group in rows], columns=columns)
 
 
-def _group_row(group: Group, column: Column, name: str) -> list[Any]:
+def _group_row(name: str, group: Group, column: Column) -> list[Any]:
     figures = []
     for value, interval in zip(group.means, group.intervals, strict=True):
         ends = f" ({column.text(interval.low)} to {column.text(interval.high)})" if interval else ""

@@ -1,7 +1,9 @@
 """The Evaluate tab: starts and follows evaluations, opens their reports, and reviews queries of these."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -10,103 +12,139 @@ from urllib.parse import parse_qsl
 import gradio as gr
 from gradio.utils import get_upload_folder
 
-from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.errors import ConfigError, Nt2vrError, counted
 from nt2vr.evaluation.archive import Remark
+from nt2vr.evaluation.built_in import NUM_CLIPS
+from nt2vr.evaluation.comparison import SMALLEST
+from nt2vr.evaluation.covr import CovrData
+from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.sources import BUILT_IN, CLASSES, GALLERY, LIBRARY, Data
+from nt2vr.files import expanded
 from nt2vr.library.galleries import Galleries
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.picture import write_jpeg
 from nt2vr.models.framing import DEFAULT_SIZE
 from nt2vr.progress import Job
-from nt2vr.ui.evaluate.layout import BUILT_IN_DATA, COVR, OWN_DATA, SIZES, EvaluateParts, data_choices
 from nt2vr.ui.evaluate.query_views import (
-    ANY,
     Home,
     Listing,
-    cues_of,
-    kinds_of,
     marks_of,
+    menus_of,
     picture_systems,
     queries_view,
     resolved,
     review_view,
-    tags_of,
 )
-from nt2vr.ui.evaluate.report_link import FILTERS, HARD_PAIRS, PAGE, ReportLink
-from nt2vr.ui.evaluate.report_view import WORD, breakdown_view, measure_choices, points_of, report_view, reports_view
+from nt2vr.ui.evaluate.report_link import FILTERS, HARD_PAIRS, ORDERS, PAGE, ReportLink
+from nt2vr.ui.evaluate.report_view import (
+    WORD,
+    X,
+    Y,
+    breakdown_view,
+    measure_choices,
+    points_of,
+    report_view,
+    reports_view,
+)
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.results import Marked
-from nt2vr.ui.theme import QUIET, script
-from nt2vr.ui.web.errors import told_at
+from nt2vr.ui.theme import QUIET, Confirmation, fold, lead, menu, script, template
+from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
-from nt2vr.ui.web.requests import start_covr_evaluation, start_evaluation
+from nt2vr.ui.web.requests import check_room, start_evaluation
+from nt2vr.world import WORLD
 from nt2vr.world.drawn.render import render
 from nt2vr.world.scenes import Scene
+
+POLL_S = 1.0
+DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP boolean")
+COVR = "covr:"  # before the built-in world or a folder: pictures plus texts
+BUILT_IN_DATA = "Queries and videos"
+OWN_DATA = (
+    f"{BUILT_IN_DATA}, the path of a dataset folder or a benchmark's CSV file, words:PATH for captions alone, or "
+    f"{COVR}PATH for pictures plus texts: WebVid-CoVR, CIRR, FashionIQ, CIRCO"
+)
+CHOOSE_DATA = script("chooseData", {"covr": COVR, "world": COVR + WORLD, "builtIn": BUILT_IN, "library": LIBRARY})
+BREAKDOWN = (
+    f"The ranges are {LEVEL} % intervals over queries; queries with the same relevant videos count as one. The "
+    "difference is taken query by query. It is within noise if its interval includes 0, or if flipping its signs at "
+    "random gives one as large in 5 % of cases. Of 20 groups without any difference, about one is not within noise by "
+    f"chance. Words with fewer than {SMALLEST} queries are joined."
+)
+WIDTHS: list[str | int] = [115, 85, 182, 182, 182, 165]  # pixels: no head and no interval breaks
+CONTROLS = "Two controls are added: the zero-shot base model, and the same with the negated part dropped."
+WAYS = "Every way of combining a picture with a text is measured, and each of the two alone as a control."
+SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
+SPLITS = ("test", "validation", "train", "all")
 
 
 class EvaluateTab:
     """Evaluate tab over the app's evaluations; libraries with captions are data to evaluate on."""
 
-    _parts: EvaluateParts
-
     def __init__(self, evaluations: Evaluations, galleries: Galleries, media: Media, permissions: Permissions) -> None:
-        """Components are built by `build`."""
         self._evaluations, self._archive = evaluations, evaluations.archive
         self._galleries, self._searcher, self._media = galleries, galleries.built_in, media
         self._permissions = permissions
 
     def build(self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         """Lay the tab out and wire it; `returned` is the event of Back and Forward to a place in a report."""
-        systems, models = self._searcher.system_names(), self._searcher.models.names()
-        self._parts = EvaluateParts(systems, models, self._data_choices())
-        p, form, report, filters = self._parts, self._parts.form, self._parts.report, self._parts.report.filters
-        address, moving = p.address, [p.chosen, report.queries, report.review]
+        # link to the place of a report shown last, None for the default (see `_show`); stored in the browser
+        self._chosen = chosen = gr.BrowserState(None, storage_key="nt2vr-report", secret="nt2vr")
+        address = gr.Textbox(visible="hidden")  # of the place in a report that the browser asks for
+        self._seen, self._timer = gr.State(), gr.Timer(POLL_S, active=False)  # the Job as last shown
+        with gr.Row(elem_id="evaluate"):
+            with gr.Column(scale=1, min_width=230, elem_id="evaluate-list"):
+                new = gr.Button("New evaluation", elem_id="evaluate-new")
+                self._reports = reports = template("evaluate-reports", {"reports": []}, "pick")
+            with gr.Column(scale=5, min_width=500):
+                systems, models = self._searcher.system_names(), self._searcher.models.names()
+                self._form = form = FormParts(systems, models, self._data_choices())
+                self._open = report = ReportParts()
+        filters = [report.filters[name] for name in FILTERS]
+        moving = [chosen, report.queries, report.review]
         # everything that depends on which report is open, and on the evaluation under way
         outputs = [
-            *(p.chosen, p.reports, form.column, report.column, p.seen, p.timer, form.start, form.cancel, form.job),
-            *(report.report, report.chart, *filters.inputs, report.breakdown, report.queries, report.review),
+            *(chosen, reports, form.column, report.column, self._seen, self._timer, form.start, form.cancel, form.job),
+            *(report.report, report.chart, *filters, report.breakdown, report.queries, report.review),
         ]
         visited = [form.systems, form.model, form.data, report.delete, form.note]
         started = [form.data, form.split, form.systems, form.per_kind, form.model]
-        opened = tab.select(self.on_select, [address, p.chosen], outputs, js="nt2vr.askReport", **QUIET)
+        opened = tab.select(self.on_select, [address, chosen], outputs, js="nt2vr.askReport", **QUIET)
+        polled, ticks = [chosen, self._seen], self._timer.tick
         shown = (
             opened,
-            p.timer.tick(self.on_poll, [p.chosen, p.seen], outputs, queue=False, trigger_mode="once", **QUIET),
+            ticks(self.on_poll, polled, outputs, queue=False, trigger_mode="once", **QUIET),
             form.start.click(told_at(form.problem, self.on_start), started, [*outputs, form.problem], **QUIET),
-            form.cancel.click(self.on_cancel, p.chosen, outputs, **QUIET),
-            p.new.click(self.on_new, None, outputs, **QUIET),
-            p.reports.pick(self.on_pick, None, outputs, **QUIET),
-            report.confirm.yes.click(self.on_delete, p.chosen, outputs, **QUIET),
+            form.cancel.click(self.on_cancel, chosen, outputs, **QUIET),
+            new.click(self.on_new, None, outputs, **QUIET),
+            reports.pick(self.on_pick, None, outputs, **QUIET),
+            report.confirm.yes.click(self.on_delete, chosen, outputs, **QUIET),
         )
         report.rename.click(None, None, report.naming, js=script("show", True))
-        left = (report.save_name.click, p.chosen.change, report.name.submit)
-        gr.on(left, None, None, report.naming, js=script("show", False))
-        gr.on(
-            (report.save_name.click, report.name.submit),
-            told_at(report.problem, self.on_rename),
-            [p.chosen, report.name],
-            [p.reports, report.report, report.problem],
-            **QUIET,
-        )
-        gr.on((p.chosen.change, form.data.change), None, None, [form.problem, report.problem], js="() => ['', '']")
+        renamed = [report.save_name.click, report.name.submit]
+        gr.on([*renamed, chosen.change], None, None, report.naming, js=script("show", False))
+        listed = [reports, report.report, report.problem]
+        gr.on(renamed, told_at(report.problem, self.on_rename), [chosen, report.name], listed, **QUIET)
+        gr.on((chosen.change, form.data.change), None, None, [form.problem, report.problem], js="() => ['', '']")
         for event in shown:
             event.success(None, inputs=report.queries, js="nt2vr.followReport")
         opened.success(self.on_visit, None, visited, **QUIET).success(None, js="nt2vr.showPlace")
-        report.confirm.asked_by(report.delete, p.chosen, (p.new.click, p.reports.pick))
+        report.confirm.asked_by(report.delete, chosen, (new.click, reports.pick))
         page.load(self.on_load, None, tabs, **QUIET)  # selecting the tab shows the report
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
         returned(self.on_link, None, outputs, **QUIET).success(None, js="nt2vr.showPlace")
         filtered = script("filterQueries", FILTERS, [PAGE, "query"])
-        for changed in filters.inputs:
-            changed.input(None, [address, *filters.inputs], address, js=filtered)
-        address.change(self.on_address, address, [*moving, filters.cue], trigger_mode="always_last", **QUIET)
+        for changed in filters:
+            changed.input(None, [address, *filters], address, js=filtered)
+        address.change(self.on_address, address, [*moving, report.filters["cue"]], trigger_mode="always_last", **QUIET)
         for each in (report.report, report.queries, report.review):
             each.show(None, None, address, js="nt2vr.here")
         noted = report.review.note(  # a tag, then a note: none may be dropped while the other is being saved
-            self.on_note, None, [report.report, filters.tag], trigger_mode="multiple", **QUIET
+            self.on_note, None, [report.report, report.filters["tag"]], trigger_mode="multiple", **QUIET
         )
         noted.success(None, None, address, js="nt2vr.noteSaved")
         noted.failure(None, js="nt2vr.noteFailed")
@@ -123,7 +161,20 @@ class EvaluateTab:
         opens(report.queries.search, self.on_open_picture)
 
     def _data_choices(self) -> list[tuple[str, str]]:
-        return data_choices(len(self._searcher.gallery.videos), self._media.libraries)
+        """List the built-in data and the libraries with captions; questions of other kinds last."""
+        num_shown = len(self._searcher.gallery.videos)
+        libraries = [
+            (f"{info.name} ({counted(info.num_clips, 'clip')}): from your libraries", f"{LIBRARY}{info.id}")
+            for info in self._media.libraries.infos()
+            if info.has_captions
+        ]
+        return [
+            (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)", WORLD),
+            (f"Gallery ({num_shown} clips): every query opens in Search with its relevant clips", GALLERY),
+            *libraries,
+            ("Classes: who is in a test scene of the built-in world, what they do, and where", CLASSES + WORLD),
+            ("Picture plus text: edits of the built-in world's held-out scenes", COVR + WORLD),
+        ]
 
     def marked(self, judged: str, text: str, gallery: str) -> Marked:
         """Return the relevant clips of a report's query; none once the text or the gallery has changed."""
@@ -169,21 +220,27 @@ class EvaluateTab:
             return gr.skip()
         if job is not None and job.result and not report_id:
             return self._show(ReportLink(job.result), request)
-        tell = self._permissions.teller(request)
-        listed = reports_view(self._archive.entries(), report_id, job, tell)
-        return {self._parts.reports: listed, **self._watched(request)}
+        return self._watched(report_id, request)
 
     def on_start(
         self, data: str, split: str, systems: list[str], per_kind: int, model: str, request: gr.Request
     ) -> Updates:
-        asks = self._evaluations, self._permissions, request
-        if isinstance(data, str) and data.strip().startswith(COVR):  # a box with values of its own may send anything
-            if per_kind not in SIZES:
-                raise ConfigError("Choose data, a model and a number of queries to evaluate.")
-            start_covr_evaluation(*asks, data.strip().removeprefix(COVR), split, per_kind, model)
+        name = data.strip() if isinstance(data, str) else ""  # a box with values of its own may send anything
+        if name.startswith(COVR):
+            self._start_covr(name.removeprefix(COVR), split, per_kind, model, request)
         else:
-            start_evaluation(*asks, data, systems, split)
+            chosen = Data(name, split=split)  # type: ignore[arg-type]
+            start_evaluation(self._evaluations, self._permissions, request, chosen, systems)
         return self._show(ReportLink(self._last_report()), request)
+
+    def _start_covr(self, name: str, split: str, per_kind: int, model: str, visitor: Visitor) -> None:
+        check_room(self._evaluations, self._permissions, visitor)
+        if not name or not model or per_kind not in SIZES:
+            raise ConfigError("Choose data, a model and a number of queries to evaluate.")
+        if name != WORLD:
+            self._permissions.check("paths", visitor)
+            name, per_kind = str(expanded(name)), 0
+        self._evaluations.start_covr(CovrData(name, split, per_kind), model)
 
     def on_cancel(self, chosen: str | None, request: gr.Request) -> Updates:
         self._evaluations.cancel()
@@ -198,10 +255,10 @@ class EvaluateTab:
 
     def on_rename(self, chosen: str | None, name: str, request: gr.Request) -> Updates:
         self._permissions.check("review", request)
-        report_id, tell = _report_of(chosen), self._permissions.teller(request)
+        report_id = _report_of(chosen)
         self._archive.rename(report_id, name)
-        listed = reports_view(self._archive.entries(), report_id, self._evaluations.job, tell)
-        return {self._parts.reports: listed, self._parts.report.report: self._report_view(report_id)}
+        listed = self._watched(report_id, request)[self._reports]
+        return {self._reports: listed, self._open.report: self._report_view(report_id)}
 
     def on_delete(self, chosen: str | None, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)
@@ -210,54 +267,44 @@ class EvaluateTab:
 
     def _show(self, link: ReportLink | None, visitor: Visitor) -> Updates:
         """Open a report, or the form if there is none of this id; None opens the newest unless a job is under way."""
-        p, parts, job = self._parts, self._parts.report, self._evaluations.job
-        entries, tell = self._archive.entries(), self._permissions.teller(visitor)
-        if link is None and entries and not (entries[0].problem or (job and job.is_under_way)):
-            link = ReportLink(entries[0].report_id)
-        if link is None or link.report not in [entry.report_id for entry in entries]:
-            if link is not None and link.query is not None:
+        parts, entries = self._open, self._archive.entries()
+        if link is None:
+            can_open = entries and not entries[0].problem and not self._is_busy
+            link = ReportLink(entries[0].report_id if can_open else "")
+        elif link.report not in [entry.report_id for entry in entries]:
+            if link.query is not None:
                 gr.Warning("The report of this link was deleted. Choose another one, or evaluate again.")
             link = ReportLink()
         address = ReportLink(link.report).address
-        opened: Updates = {p.chosen: address, parts.report: {}, parts.queries: {}, parts.review: {}}
+        opened: Updates = {self._chosen: address, parts.report: {}, parts.queries: {}, parts.review: {}}
         try:
             opened |= self._opened(link, visitor) if link.report else {}
         except ConfigError as error:  # the report cannot be read, but it can still be deleted
+            problem = self._permissions.teller(visitor)(str(error))
             opened |= {
-                parts.report: {"unreadable": link.report, "problem": tell(str(error))},
+                parts.report: {"unreadable": link.report, "problem": problem},
                 parts.queries: {"link": address},
                 parts.breakdown: gr.Accordion(visible=False),
                 parts.chart: gr.ScatterPlot(visible=False),
             }
         return {
-            p.reports: reports_view(entries, link.report, job, tell),
-            p.form.column: gr.Column(visible=not link.report),
+            self._form.column: gr.Column(visible=not link.report),
             parts.column: gr.Column(visible=bool(link.report)),
-            **self._watched(visitor),
+            **self._watched(link.report, visitor),
             **opened,
         }
 
     def _opened(self, link: ReportLink, visitor: Visitor) -> Updates:
-        report, listing = self._archive.load(link.report), self._listing(link)
-        parts, filters = self._parts.report, self._parts.report.filters
-        values = dict(zip(filters.inputs, listing.link.values, strict=True))
-        names = [(result.system, result.system) for result in report.results]
-        choices: dict[Any, Sequence[tuple[str, str]]] = {
-            filters.first: names,
-            filters.second: names,
-            filters.kind: kinds_of(report),
-            filters.cue: _cues(listing),
-            filters.tag: tags_of(listing.remarks),
+        report, listing, parts = self._archive.load(link.report), self._listing(link), self._open
+        values = dict(zip(FILTERS, listing.link.values, strict=True))
+        menus = {
+            name: gr.Dropdown(choices, value=values[name], visible=name != "tag" or not report.is_covr)
+            for name, choices in menus_of(listing).items()
         }
-        hidden = filters.tag if report.is_covr else None
         points = points_of(report)
         return {
             **self._moved(listing, visitor),
-            **values,
-            **{
-                menu: gr.Dropdown(_with(some, values[menu]), value=values[menu], visible=menu is not hidden)
-                for menu, some in choices.items()
-            },
+            **{parts.filters[name]: shown for name, shown in (values | menus).items()},
             parts.breakdown: gr.Accordion(visible=not report.is_covr),
             parts.chart: gr.ScatterPlot(points, visible=len(points) > 1),
             parts.report: self._report_view(link.report),
@@ -268,16 +315,20 @@ class EvaluateTab:
         job = self._evaluations.job
         return (job.result or "") if job else ""
 
-    def _watched(self, visitor: Visitor) -> Updates:
-        """Show the evaluation under way, and the buttons as it allows."""
-        job, p = self._evaluations.job, self._parts
-        is_busy = job is not None and job.is_under_way
+    @property
+    def _is_busy(self) -> bool:
+        return self._evaluations.job is not None and self._evaluations.job.is_under_way
+
+    def _watched(self, report_id: str, visitor: Visitor) -> Updates:
+        """Show the list, the evaluation under way, and the buttons as it allows."""
+        job, form, tell = self._evaluations.job, self._form, self._permissions.teller(visitor)
         return {
-            p.seen: job,
-            p.timer: gr.Timer(active=is_busy),
-            p.form.start: gr.Button(interactive=not is_busy),
-            p.form.cancel: gr.Button(interactive=job is not None and job.state == "running"),
-            p.form.job: job_view(job, WORD, self._permissions.teller(visitor)),
+            self._reports: reports_view(self._archive.entries(), report_id, job, tell),
+            self._seen: job,
+            self._timer: gr.Timer(active=self._is_busy),
+            form.start: gr.Button(interactive=not self._is_busy),
+            form.cancel: gr.Button(interactive=job is not None and job.state == "running"),
+            form.job: job_view(job, WORD, tell),
         }
 
     def on_address(self, address: str, request: gr.Request) -> Any:
@@ -285,7 +336,7 @@ class EvaluateTab:
         if not address:  # a note was saved, and the person has left the report
             return gr.skip()
         listing = self._listing(_read(address))
-        return self._moved(listing, request) | {self._parts.report.filters.cue: gr.Dropdown(_cues(listing))}
+        return self._moved(listing, request) | {self._open.filters["cue"]: gr.Dropdown(menus_of(listing)["cue"])}
 
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Save tag and note of a query; the browser then asks for the list again."""
@@ -295,11 +346,8 @@ class EvaluateTab:
             raise ConfigError("The note names no query. It is not saved.")
         said = Remark(event_value(event, "tag", str).strip(), event_value(event, "note", str).strip())
         self._archive.annotate(link.report, link.query, said)
-        listing, report = self._listing(link), self._parts.report
-        return {
-            report.report: self._report_view(link.report),
-            report.filters.tag: gr.Dropdown(_with(tags_of(listing.remarks), link.tag)),
-        }
+        tags = menus_of(self._listing(link))["tag"]
+        return {self._open.report: self._report_view(link.report), self._open.filters["tag"]: gr.Dropdown(tags)}
 
     def _report_view(self, report_id: str) -> dict[str, Any]:
         name = next((entry.name for entry in self._archive.entries() if entry.report_id == report_id), "")
@@ -308,14 +356,12 @@ class EvaluateTab:
     def on_breakdown(self, shown: dict[str, Any], listed: dict[str, Any], key: str) -> list[Any]:
         """Break the chosen metric down by negation word, or another one if the two systems have not both."""
         report_id, first, second = str(shown.get("id", "")), str(listed.get("first")), str(listed.get("second"))
-        if not report_id:
-            return [gr.skip(), gr.skip()]
-        report = self._archive.load(report_id)
-        choices = measure_choices(report, first, second)
+        report = self._archive.load(report_id) if report_id else None
+        choices = measure_choices(report, first, second) if report else []
         keys = [known for _, known in choices]
-        if not keys:
+        if report is None or not keys:
             return [gr.skip(), gr.skip()]
-        key = key if key in keys else HARD_PAIRS if HARD_PAIRS in keys else keys[0]
+        key = next(each for each in (key, HARD_PAIRS, keys[0]) if each in keys)
         return [gr.Dropdown(choices, value=key), breakdown_view(report, first, second, key)]
 
     def on_open_picture(self, event: gr.EventData) -> Mapping[str, str]:
@@ -326,28 +372,22 @@ class EvaluateTab:
         return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
 
     def _moved(self, listing: Listing, visitor: Visitor) -> Updates:
-        report = self._parts.report
         return {
-            self._parts.chosen: listing.link.without_query.address,
-            report.queries: queries_view(listing),
-            report.review: review_view(listing, self._permissions.refusal(visitor, "review")),
+            self._chosen: replace(listing.link, query=None).address,
+            self._open.queries: queries_view(listing),
+            self._open.review: review_view(listing, self._permissions.refusal(visitor, "review")),
         }
 
     def _listing(self, link: ReportLink) -> Listing:
-        report, remarks = self._archive.load(link.report), self._archive.remarks(link.report)
-        return Listing.of(report, resolved(link, report), remarks, self._home(report))
-
-    def _home(self, report: Report) -> Home | None:
-        """Find the gallery with a report's videos; None if it was removed, or there never was one."""
+        """List queries of a report, with the gallery of its videos unless it was removed, or there never was one."""
+        report, remarks, home = self._archive.load(link.report), self._archive.remarks(link.report), None
         key = str(report.source.get("library", ""))
-        try:
+        with suppress(Nt2vrError):
             searcher = self._galleries.searcher(key)
-        except Nt2vrError:
-            return None
-        ids = frozenset(video.video_id for video in searcher.gallery.videos)
-        if not searcher.key and ids.isdisjoint(report.video_ids):
-            return None
-        return Home(searcher.key, ids, lambda video_id: self._media.urls(key, searcher.video(video_id)))
+            ids = frozenset(video.video_id for video in searcher.gallery.videos)
+            if searcher.key or not ids.isdisjoint(report.video_ids):
+                home = Home(searcher.key, ids, lambda video_id: self._media.urls(key, searcher.video(video_id)))
+        return Listing.of(report, resolved(link, report), remarks, home)
 
 
 def _report_of(chosen: str | None) -> str:
@@ -357,19 +397,9 @@ def _report_of(chosen: str | None) -> str:
 
 
 def _read(address: str) -> ReportLink:
-    link = ReportLink.read(address)
-    if link is None:
+    if (link := ReportLink.read(address)) is None:
         raise ConfigError("The address names no report. Choose one from the list.")
     return link
-
-
-def _cues(listing: Listing) -> list[tuple[str, str]]:
-    return _with(cues_of(listing.report, listing.link.kind or ANY), listing.link.cue)
-
-
-def _with(choices: Sequence[tuple[str, str]], value: str) -> list[tuple[str, str]]:
-    """Add a value to choose from, if it is not there."""
-    return [*choices] if value in [each for _, each in choices] else [*choices, (value, value)]
 
 
 def picture_query(report: Report, place: int | None, libraries: Libraries) -> dict[str, str]:
@@ -380,26 +410,83 @@ def picture_query(report: Report, place: int | None, libraries: Libraries) -> di
     if place is None or not 0 <= place < len(report.pictures):
         raise ConfigError("The report has no such query. Choose one from the list.")
     values = {"q": report.queries[place].text, "systems": "|".join(picture_systems(report))}
-    return values | _reference(report.pictures[place], libraries)
-
-
-def _reference(picture: Mapping[str, Any], libraries: Libraries) -> dict[str, str]:
+    picture = report.pictures[place]
     if scene := picture.get("scene"):
-        return {"upload": str(_drawn(scene))}
-    path = Path(picture.get("path", ""))
+        name = sha256(json.dumps(scene).encode()).hexdigest()
+        drawn = Path(get_upload_folder()) / name / "reference.jpg"  # where it is deleted with the uploads
+        drawn.parent.mkdir(parents=True, exist_ok=True)
+        if not drawn.is_file():
+            write_jpeg(render(Scene.from_dict(scene), DEFAULT_SIZE, 1)[0], drawn)
+        return {**values, "upload": str(drawn)}
     for info in libraries.infos():
         for video in libraries.gallery(info.id).videos:
-            if video.path == path:
-                return {"like": video.video_id, "gallery": info.id}
+            if video.path == Path(picture.get("path", "")):
+                return {**values, "like": video.video_id, "gallery": info.id}
     gr.Warning("The reference is in no library, so only the text is asked.")
-    return {}
+    return values
 
 
-def _drawn(scene: Mapping[str, Any]) -> Path:
-    """Draw a scene's middle frame into the folder of uploads, where it is deleted with them."""
-    name = sha256(json.dumps(scene).encode()).hexdigest()
-    path = Path(get_upload_folder()) / name / "reference.jpg"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.is_file():
-        write_jpeg(render(Scene.from_dict(scene), DEFAULT_SIZE, 1)[0], path)
-    return path
+class FormParts:
+    """The form of a new evaluation, and the progress of the one under way."""
+
+    def __init__(self, systems: list[str], models: list[str], choices: list[tuple[str, str]]) -> None:
+        with gr.Column(elem_id="evaluate-form") as self.column:
+            lead("Measure models", "Each answers the same queries, whose right clips are known.")
+            with gr.Row(equal_height=True):
+                wide: dict[str, Any] = {"allow_custom_value": True, "scale": 4, "min_width": 280}
+                self.data = menu("evaluate-data", "Data", choices, value=GALLERY, info=BUILT_IN_DATA, **wide)
+                narrow: dict[str, Any] = {"visible": False, "scale": 1, "min_width": 120}
+                self.split = menu("evaluate-split", "Split", SPLITS, value="test", info="of the data", **narrow)
+                sizes = {"value": SIZES[0], "info": "per kind of change"}
+                self.per_kind = menu("evaluate-per-kind", "Queries", SIZES, **sizes, **narrow)
+            several = {"value": list(DEFAULT_SYSTEMS), "multiselect": True, "info": CONTROLS}
+            self.systems = menu("evaluate-systems", "Systems", systems, **several)
+            self.model = menu("evaluate-model", "Model", models, value="CLIP", info=WAYS, visible=False)
+            chosen = [self.split, self.per_kind, self.systems, self.model]
+            self.data.change(None, self.data, chosen, js=CHOOSE_DATA)
+            with gr.Row():
+                self.start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
+                self.cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)
+            self.problem = problem_place("evaluate-problem")
+            self.note = gr.Markdown(visible=False, elem_id="evaluate-note")
+            self.job = template("evaluate-job", {})
+
+
+class ReportParts:
+    """The open report."""
+
+    def __init__(self) -> None:
+        with gr.Column(visible=False, elem_id="evaluate-watch") as self.column:
+            with gr.Row(elem_id="evaluate-buttons"):
+                self.rename = gr.Button("Rename", elem_id="evaluate-rename", size="sm", min_width=90)
+                self.delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
+            self.confirm = Confirmation("evaluate", "delete", "Delete this report permanently?", "Delete")
+            with gr.Row(visible=False, elem_id="evaluate-naming", elem_classes="nt-confirm nt-naming") as self.naming:
+                bare: dict[str, Any] = {"container": False, "show_label": False, "max_lines": 1}
+                named = "Name of this report"
+                self.name = gr.Textbox(placeholder=named, label=named, elem_id="evaluate-name", **bare)
+                self.save_name = gr.Button("Save", size="sm", elem_id="evaluate-save-name")
+            self.problem = problem_place("report-problem")
+            self.report = template("evaluate-report", {})
+            axes: dict[str, Any] = {"x": X, "y": Y, "x_lim": [None, 1], "y_lim": [None, 100], "color": "system"}
+            self.chart = gr.ScatterPlot(**axes, height=300, show_label=False, visible=False, elem_id="evaluate-chart")
+            with gr.Row(elem_id="evaluate-filters", equal_height=True):  # style.css lays them out
+                labels = {"first": "Compare", "second": "with", "order": "Sort by most"}
+                self.filters: dict[str, Any] = {
+                    name: menu(
+                        f"evaluate-{name}", labels.get(name, name.capitalize()), ORDERS if name == "order" else ()
+                    )
+                    for name in FILTERS[:6]
+                }
+                find = gr.Textbox(label="Find", placeholder="words of the query", elem_id="evaluate-find")
+                fails = gr.Checkbox(False, label="fails everywhere", elem_id="evaluate-fails")
+                self.filters |= {"find": find, "fails": fails}
+            label = "Breakdown: where the two systems differ by more than noise"
+            with fold(label, elem_id="evaluate-breakdowns") as self.breakdown:
+                self.measure = menu("evaluate-measure", "Measure", [HARD_PAIRS], value=HARD_PAIRS)
+                self.groups = gr.Dataframe(
+                    interactive=False, wrap=True, column_widths=WIDTHS, elem_id="evaluate-groups"
+                )
+                gr.Markdown(BREAKDOWN)
+            self.queries = template("evaluate-queries", {})
+            self.review = template("review", {})  # the query under review, in a dialog

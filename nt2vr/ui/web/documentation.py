@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -11,9 +10,8 @@ from posixpath import normpath
 from string import Template
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from nt2vr.settings import DOCS
@@ -44,14 +42,16 @@ class Documentation:
         return dict(sorted(titles.items(), key=lambda each: (each[0] != START, each[1].lower())))
 
     def routes(self) -> list[Route]:
-        to_folder = Response(status_code=307, headers={"Location": "docs/"})  # links are relative to the folder
+        to_folder = RedirectResponse("docs/")  # links are relative to the folder
         return [Route("/docs", lambda _: to_folder), Route("/docs/{name:path}", self._answer)]
 
     def links(self) -> str:
-        places = [("Paper", "Learn to Understand Negation in Video Retrieval", PAPER)]
-        places += [("Docs", "Documentation", "docs/")] if START in self.files else []
-        places += [("API", "Search from programs", "api/docs")]
-        places += [("Code", "The code of this app", f"{self.code}/tree/main")] if self.code else []
+        places = [
+            ("Paper", "Learn to Understand Negation in Video Retrieval", PAPER),
+            *([("Docs", "Documentation", "docs/")] if START in self.files else []),
+            ("API", "Search from programs", "api/docs"),
+            *([("Code", "The code of this app", f"{self.code}/tree/main")] if self.code else []),
+        ]
         links = (
             f'<a href="{html.escape(address)}" title="{title}" target="_blank" rel="noopener">{name}</a>'
             for name, title, address in places
@@ -69,32 +69,27 @@ class Documentation:
 
 @lru_cache  # the longest takes .1 s
 def _page(docs: Documentation, name: str) -> str:
-    pages = (
-        f'<a href="{each}"{" aria-current=page" * (each == name)}>{html.escape(title)}</a>'
-        for each, title in docs.titles.items()
-    )
-    article = rendered(docs.files[name].read_text("utf-8"), docs.files, docs.code)
-    page = Template((TEMPLATES / "docs.html").read_text("utf-8"))
-    return page.substitute(title=html.escape(docs.titles[name]), pages="".join(pages), article=article)
-
-
-def rendered(text: str, files: Collection[str], code: str) -> str:
-    """Render Markdown as HTML: headings get GitHub's anchors, links to what is not among `files` lead to the code."""
-    tokens = MARKDOWN.parse(text)
+    """Render a page: headings get GitHub's anchors, and links to files that are not served lead to the code."""
+    tokens = MARKDOWN.parse(docs.files[name].read_text("utf-8"))
     for heading, inline in pairwise(tokens):
         if heading.type == "heading_open":
             heading.attrSet("id", re.sub(r"[^\w\- ]", "", inline.content.lower()).replace(" ", "-"))
     for link in (each for token in tokens for each in token.children or () if each.type == "link_open"):
-        _lead(link, files, code)
-    return str(MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}))
+        if (address := _address(str(link.attrs.pop("href")), docs)) is not None:
+            link.attrs["href"] = address
+    pages = (
+        f'<a href="{each}"{" aria-current=page" * (each == name)}>{html.escape(title)}</a>'
+        for each, title in docs.titles.items()
+    )
+    return Template((TEMPLATES / "docs.html").read_text("utf-8")).substitute(
+        title=html.escape(docs.titles[name]),
+        pages="".join(pages),
+        article=MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}),
+    )
 
 
-def _lead(link: Token, files: Collection[str], code: str) -> None:
-    """Change where a link leads, if that is a file which is not served."""
-    path, mark, anchor = str(link.attrs["href"]).partition("#")
-    if not path or "://" in path or path in files:
-        return
-    if code:
-        link.attrs["href"] = f"{code}/blob/main/{normpath(f'docs/{path}')}{mark}{anchor}"
-    else:
-        del link.attrs["href"]
+def _address(link: str, docs: Documentation) -> str | None:
+    path, mark, anchor = link.partition("#")
+    if not path or "://" in path or path in docs.files:
+        return link
+    return f"{docs.code}/blob/main/{normpath(f'docs/{path}')}{mark}{anchor}" if docs.code else None

@@ -39,7 +39,7 @@ def user_errors(handler: Callable[P, R]) -> Callable[P, R]:
 
 
 def tell_errors(page: gr.Blocks) -> None:
-    """Turn the errors of all of a page's handlers into messages; tools for agents, which are async, tell their own."""
+    """Wrap all of a page's handlers with `user_errors`, but tools for agents, which are async and tell their own."""
     for event in page.fns.values():
         if event.fn is not None and not inspect.iscoroutinefunction(event.fn):
             event.fn = user_errors(event.fn)

@@ -12,13 +12,10 @@ from gradio import processing_utils, route_utils
 from gradio.blocks import BlockContext
 from gradio.mcp import GradioMCPServer
 from gradio.route_utils import GradioMultiPartParser
-from starlette.formparsers import MultiPartException
 from starlette.types import Scope
 
-from nt2vr.errors import MAX_QUOTED, MediaError, reason_of
+from nt2vr.errors import MAX_QUOTED, reason_of
 from nt2vr.ui.theme import TEMPLATES
-from nt2vr.ui.web.errors import user_errors
-from nt2vr.ui.web.uploads import TOO_LARGE, is_too_large, is_upload
 
 MCP_PATH = "/gradio_api/mcp"
 
@@ -49,15 +46,6 @@ def limit_files(most: int) -> None:
     class Limited(GradioMultiPartParser):
         def __init__(self, *args: Any, **options: Any) -> None:
             super().__init__(*args, **{**options, "max_files": most})
-
-        async def parse(self) -> Any:
-            try:
-                return await super().parse()
-            except MultiPartException as error:
-                if "Too many files" not in error.message:
-                    raise
-                # by these words, Gradio answers 413
-                raise MultiPartException(f"The maximum allowed size of a request is {most} files.") from None
 
     route_utils.GradioMultiPartParser = Limited  # type: ignore[misc]
 
@@ -90,35 +78,6 @@ def is_odd_mcp_request(scope: Scope) -> bool:
     """
     _, found, rest = scope["path"].partition(MCP_PATH)
     return bool(found) and (rest not in ("", "/") or scope["method"] != "POST")
-
-
-def names_url(scope: Scope) -> bool:
-    """Whether a request's path names a URL, as in file=https://…: Gradio would fetch and serve it (security).
-
-    It is served from the app's own origin, so a script in it would act with the rights of whoever follows the link.
-    """
-    return "://" in scope["path"]
-
-
-def reference_picture(**options: Any) -> gr.Image:
-    """Build a `gr.Image` that does not open its file in this process (security): the decoder's children do.
-
-    Any path but that of an upload gets the same answer, so that nobody can probe for files.
-    """
-
-    @user_errors
-    def uploaded_path(payload: Any) -> str | None:
-        if payload is None:
-            return None
-        if payload.path is None or not is_upload(payload.path):
-            raise MediaError("There is no such picture among the uploaded files. Upload it again.")
-        if is_too_large(payload.path):
-            raise MediaError(TOO_LARGE)
-        return str(payload.path)
-
-    picture = gr.Image(type="filepath", label="Reference picture", **options)
-    picture.preprocess = uploaded_path  # type: ignore[method-assign]  # a subclass would write a .pyi next to its source
-    return picture
 
 
 def check_inputs(page: gr.Blocks) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nt2vr.library.galleries import Galleries
@@ -30,22 +29,24 @@ class Metrics:
         except ImportError:
             self._package = None
             return
+
+        def total(measure: Callable[[Any], int]) -> int:
+            views = {id(view): view for model in galleries.loaded for view in model.views.values()}
+            return sum(measure(view.embeddings) for view in views.values())
+
         self.registry = self._package.CollectorRegistry()
         for name, meaning, value in (
             ("models_loaded", "models in memory", lambda: len(galleries.loaded)),
-            ("index_clips", "clips that can be searched now", lambda: _sum(galleries, len)),
-            ("index_bytes", "size of their embeddings", lambda: _sum(galleries, lambda rows: rows.nbytes)),
+            ("index_clips", "clips that can be searched now", lambda: total(len)),
+            ("index_bytes", "size of their embeddings", lambda: total(lambda rows: rows.nbytes)),
             ("queue", "events that wait to be answered", waiting),
         ):
             self._package.Gauge(f"nt2vr_{name}", meaning, registry=self.registry).set_function(value)
         about = ("nt2vr_request_seconds", "requests", ["area", "status"])
         self.seconds = self._package.Histogram(*about, buckets=LATENCIES_S, registry=self.registry)
 
-    def route(self) -> Route:
-        """Return the route, which answers the owner; on this machine alone, everyone is."""
-        return Route("/metrics", self._answer)
-
-    def _answer(self, request: Request) -> Response:
+    def answer(self, request: Request) -> Response:
+        """Answer the owner; on this machine alone, everyone is."""
         if not self._permissions.may("metrics", request):
             return PlainTextResponse(REFUSED, 403)
         if self._package is None:
@@ -71,8 +72,3 @@ class Metrics:
                     self.seconds.labels(area if area in AREAS else "page", status).observe(time.perf_counter() - began)
 
         return timed if self._package else app
-
-
-def _sum(galleries: Galleries, measure: Callable[[Any], int]) -> int:
-    views = {id(view): view for model in galleries.loaded for view in model.views.values()}
-    return sum(measure(view.embeddings) for view in views.values())

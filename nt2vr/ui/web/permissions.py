@@ -68,7 +68,9 @@ class Permissions:
 
     def may(self, action: str, visitor: Visitor) -> bool:
         connection, rule = _connection(visitor), self.rules.get(action, "owner")
-        return rule == "everyone" or (rule == "owner" and (self._is_local(connection) or self._is_owner(connection)))
+        if rule != "owner" or connection is None:
+            return rule == "everyone"
+        return self._is_local(connection) or self._is_owner(connection)
 
     def refusal(self, visitor: Visitor, *actions: str) -> str:
         """Say which of these actions a visitor may not perform, and why; empty if all are allowed."""
@@ -94,20 +96,19 @@ class Permissions:
     def is_token(self, text: str) -> bool:
         return hmac.compare_digest(text.encode(errors="replace"), self.token.encode(errors="replace"))
 
-    def _is_local(self, connection: HTTPConnection | None) -> bool:
+    def _is_local(self, connection: HTTPConnection) -> bool:
         """Whether a request comes from this machine directly, not through a proxy, which could forward anyone's."""
-        if connection is None or connection.client is None:
-            return False
         proxied = any(name.startswith("x-forwarded-") or name in PROXIED for name in connection.headers)
         proxied = proxied or connection.scope.get("http_version") == "1.0"  # nginx by default; browsers never
-        return self.bound_to_loopback and not proxied and is_loopback(connection.client.host)
+        client = connection.client
+        return self.bound_to_loopback and not proxied and client is not None and is_loopback(client.host)
 
-    def _is_owner(self, connection: HTTPConnection | None) -> bool:
-        if connection is None:
-            return False
+    def _is_owner(self, connection: HTTPConnection) -> bool:
         scheme, _, bearer = connection.headers.get("authorization", "").partition(" ")
         given = connection.cookies.get(self.cookie) or (bearer if scheme.lower() == "bearer" else "")
-        return self.is_token(given) or bool(self.space_owner and _user_of(connection) == self.space_owner)
+        login = connection.scope.get("session", {}).get("oauth_info", {})  # Gradio signs the session cookie
+        user = login.get("expires_at", 0) > time.time() and login.get("userinfo", {}).get("preferred_username")
+        return self.is_token(given) or bool(user and user == self.space_owner)
 
 
 def told(text: str, visitor: Visitor) -> str:
@@ -135,40 +136,26 @@ def _connection(visitor: Visitor) -> HTTPConnection | None:
     return visitor.request if isinstance(visitor, gr.Request) else visitor
 
 
-def _user_of(connection: HTTPConnection) -> str:
-    """Return the signed-in Hugging Face user; Gradio signs the session cookie."""
-    login = connection.scope.get("session", {}).get("oauth_info", {})
-    if login.get("expires_at", 0) < time.time():
-        return ""
-    return str(login.get("userinfo", {}).get("preferred_username", ""))
-
-
 def _stored_token(data_dir: Path) -> str:
     """Return the data folder's token, created on first use and readable by its user alone.
 
     In a read-only folder, where search still works, the token is valid for this process only.
     """
-    path = data_dir / TOKEN_FILE
+    path, token = data_dir / TOKEN_FILE, secrets.token_urlsafe(24)
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            _write_once(path, secrets.token_urlsafe(24))
+            new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+            new.touch(0o600)
+            try:
+                new.write_text(token, encoding="utf-8")
+                with suppress(FileExistsError):  # of another process, which was faster
+                    os.link(new, path)
+            finally:
+                new.unlink()
         token = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeError) as error:
         logger.warning("%s cannot be used (%s). The owner's link holds until the app ends.", path, reason_of(error))
-        return secrets.token_urlsafe(24)
     if len(token) < MIN_TOKEN:
         raise ConfigError(f"The token in {path} is too short. Delete the file, and the app makes a new one.")
     return token
-
-
-def _write_once(path: Path, text: str) -> None:
-    """Write a private file atomically, unless it exists."""
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    partial.touch(0o600)
-    try:
-        partial.write_text(text, encoding="utf-8")
-        with suppress(FileExistsError):
-            os.link(partial, path)
-    finally:
-        partial.unlink()

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from nt2vr.errors import quoted
 from nt2vr.files import free_bytes, has_free_files, is_disk_full
 from nt2vr.settings import is_loopback
-from nt2vr.ui.web.gradio_fixes import is_odd_mcp_request, names_url
+from nt2vr.ui.web.gradio_fixes import is_odd_mcp_request
 from nt2vr.ui.web.permissions import IN_SCOPE, Permissions
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
 
@@ -93,18 +93,21 @@ class RequestChecks:
             same = origin.lower().partition("//")[2] == asked.lower()  # an Origin has no path
             if not same and all(_host_of(origin) != each.lower() for each in self.host_names):
                 return _refusal(request, "Pages of other sites may not use this app.", 403)
-        if names_url(request.scope):
+        if "://" in request.scope["path"]:
+            # Gradio would fetch file=https://… and serve it from the app's own origin, so that a script in it would
+            # act with the rights of whoever follows the link.
             return _refusal(request, "Addresses are not opened here.", 403)
         if is_odd_mcp_request(request.scope):
             return _refusal(request, "Agents send POST requests to /gradio_api/mcp/; this is another.", 405)
         return None
 
     def _is_ours(self, name: str) -> bool:
-        if is_loopback(name) or name == self.host.lower():
+        if is_loopback(name) or not {"*", name}.isdisjoint(map(str.lower, [self.host, *self.host_names])):
             return True
-        if any(each in ("*", name) for each in map(str.lower, self.host_names)):
-            return True
-        return not is_loopback(self.host) and (_is_address(name) or name == socket.gethostname().lower())
+        try:
+            return not is_loopback(self.host) and bool(ip_address(name))
+        except ValueError:
+            return name == socket.gethostname().lower()
 
     def _refuse_size(self, request: Request) -> Response | None:
         """Refuse a body that is too large before reading any of it."""
@@ -167,11 +170,3 @@ def _host_of(address: str) -> str:
         return (urlsplit(address).hostname or "").rstrip(".")
     except ValueError:
         return ""
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True

@@ -29,10 +29,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from nt2vr.errors import MAX_QUOTED, BusyError, ConfigError, MediaError, Nt2vrError
-from nt2vr.evaluation.covr import CovrData
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.sources import Data
-from nt2vr.files import expanded
 from nt2vr.library.galleries import Galleries
 from nt2vr.library.libraries import BUILT_IN
 from nt2vr.media.decode import Decoder
@@ -44,21 +42,21 @@ from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import project_version
 from nt2vr.ui.web.errors import FAILED
-from nt2vr.ui.web.gradio_fixes import offer_tools, reference_picture
+from nt2vr.ui.web.gradio_fixes import offer_tools
 from nt2vr.ui.web.permissions import Permissions, Visitor, told
-from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB, TOO_LARGE
-from nt2vr.world import WORLD
+from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB, TOO_LARGE, is_too_large, is_upload
 
 logger = logging.getLogger(__name__)
-Asked = TypeVar("Asked", bound=BaseModel)
 
 JSON, FORM = "application/json", "multipart/form-data"
 LISTS = ("systems", "literal", "lines")  # fields that a form may repeat
 TOOL = "agent_"  # prefix of the tools' endpoints, since Gradio's API has a /search of its own
-
 SCHEMAS = "#/components/schemas/"
 MAX_ITEMS = 100  # of a list, before any item is checked; smaller excesses are refused by the searcher
+
+Asked = TypeVar("Asked", bound=BaseModel)
 Weight = Annotated[float, Field(allow_inf_nan=False)]
+Verdict = Literal["right", "violation", "miss"] | None
 
 
 class Complete(BaseModel):
@@ -108,14 +106,11 @@ class MatchRequest(SystemsRequest):
     clip: str = Field("", description="video_id of a clip of the gallery")
 
 
-AskedSystems = TypeVar("AskedSystems", bound=SystemsRequest)
-
-
 class MatchLine(Complete):
     """A caption; one that is known to be true of the clip is right."""
 
     text: str
-    verdict: Literal["right", "violation", "miss"] | None
+    verdict: Verdict
 
 
 class SystemScores(Complete):
@@ -135,8 +130,6 @@ class MatchAnswer(Complete):
 
 
 class QueryParts(Complete):
-    """The query as it was understood."""
-
     text: str
     wanted: list[str]
     unwanted: list[str]
@@ -158,7 +151,7 @@ class FoundClip(Complete):
     video_id: str
     rank: int
     score: float
-    verdict: Literal["right", "violation", "miss"] | None
+    verdict: Verdict
     film: str = ""
     start: float = 0.0
     end: float | None = None
@@ -166,8 +159,6 @@ class FoundClip(Complete):
 
 
 class SystemAnswer(Complete):
-    """The ranking of one system."""
-
     name: str
     hits: list[FoundClip]
     epoch: int | None = Field(None, description="of a training run, the epoch that answered")
@@ -187,8 +178,6 @@ class SearchAnswer(Complete):
 
 
 class GalleryInfo(BaseModel):
-    """A gallery that can be searched."""
-
     name: str
     id: str
     num_clips: int
@@ -221,10 +210,10 @@ class Requests:
         check_number(len(asked.references))
         references = []
         if asked.image is not None:
-            references.append(self._reference("", asked.image, asked.image_weight))
+            references.append(self._reference(image=asked.image, weight=asked.image_weight))
         if picture is not None:
             references.append(Reference((self._decoder.picture(picture),), weight=asked.image_weight))
-        references += [self._reference(each.clip, each.image, each.weight, each.wanted) for each in asked.references]
+        references += [self._reference(**each.model_dump()) for each in asked.references]
         searcher, strengths = self._galleries.searcher(asked.gallery), {"boolean": asked.alpha}
         query = searcher.checked(asked.query, references)
         assert isinstance(query, Query), "it was typed"
@@ -261,51 +250,35 @@ class Requests:
         return self.search(checked_request(SearchRequest, values))
 
     def understand(self, query: str) -> dict[str, Any]:
-        """Split a sentence into what it wants and what it does not want, without searching.
-
-        Args:
-            query: the sentence.
-
-        Returns:
-            JSON: lists of wanted and unwanted parts, and a notice if the sentence is hardly English.
-        """
+        """Split a sentence into what it wants and what it does not want, with a notice if it is hardly English."""
         found = self._galleries.built_in.understand(query)
         return {"wanted": found.wanted, "unwanted": found.unwanted, "notice": found.notice}
 
     def galleries(self) -> list[dict[str, Any]]:
-        """List the galleries that can be searched: the built-in one, then the libraries.
-
-        Returns:
-            JSON: name, id and number of clips of each.
-        """
+        """List the galleries that can be searched, with id and number of clips: the built-in one, then libraries."""
         built_in = {"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(self._galleries.built_in.gallery.videos)}
         infos = self._galleries.shelf.infos()
         return [built_in, *({"name": info.name, "id": info.id, "num_clips": info.num_clips} for info in infos)]
 
     def systems(self) -> list[str]:
-        """List the systems that can search: each is a model, with or without a strategy for unwanted parts.
-
-        Returns:
-            JSON: the names.
-        """
+        """List the systems that can search: each is a model, with or without a strategy for unwanted parts."""
         return self._galleries.built_in.system_names()
 
     def health(self) -> tuple[bool, str]:
         """Return whether searches are answered immediately, and what the start-up is doing."""
         return self._galleries.built_in.is_ready, self._galleries.built_in.status
 
-    def evaluate(self, data: str, systems: list[str], visitor: Visitor) -> dict[str, Any]:
+    def evaluate(self, data: str, systems: list[str], request: gr.Request) -> dict[str, Any]:
         """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
         checked_request(SearchRequest, {"systems": systems})
-        job = start_evaluation(self._evaluations, self._permissions, visitor, data, systems).result()
+        job = start_evaluation(self._evaluations, self._permissions, request, Data(data.strip()), systems).result()
         if not job.result:
             raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
         return self._evaluations.archive.summary(job.result)
 
     def _reference(
-        self, clip: str, image: str | None, weight: float = DEFAULT_WEIGHT, wanted: bool = True
+        self, clip: str = "", image: str | None = None, weight: float = DEFAULT_WEIGHT, wanted: bool = True
     ) -> Reference:
-        """Name a clip, or decode a picture, which is a data URL."""
         if (image is None) == (not clip):
             raise ConfigError("Name either a clip or an image: one of them.")
         if image is None:
@@ -335,46 +308,24 @@ def checked_request(kind: type[Asked], values: Mapping[str, Any], strict: bool =
 
 
 def start_evaluation(
-    evaluations: Evaluations,
-    permissions: Permissions,
-    visitor: Visitor,
-    name: str,
-    systems: list[str],
-    split: str = "test",
+    evaluations: Evaluations, permissions: Permissions, visitor: Visitor, data: Data, systems: list[str]
 ) -> Future[Job[str]]:
-    """Start an evaluation on data with a name as in `Data`; return a future of the finished job.
+    """Start an evaluation; return a future of the finished job. Only data of this machine has splits.
 
     Raises:
         AccessError: if the visitor may not name data of this machine.
         ConfigError: if there is no room for its report, or it cannot be started.
     """
-    if not permissions.may("delete", visitor):
-        evaluations.archive.check_room()
-    data = Data((name or "").strip())
+    check_room(evaluations, permissions, visitor)
     if data.is_path:
         permissions.check("paths", visitor)
-        data = Data(data.name, split=split)  # type: ignore[arg-type]
-    return evaluations.start(data, systems or [])
+    return evaluations.start(data if data.is_path else Data(data.name), systems)
 
 
-def start_covr_evaluation(
-    evaluations: Evaluations,
-    permissions: Permissions,
-    visitor: Visitor,
-    name: str,
-    split: str,
-    per_kind: int,
-    model: str,
-) -> Future[Job[str]]:
-    """Start an evaluation of pictures plus texts on data with a name as in `CovrData`; errors as above."""
+def check_room(evaluations: Evaluations, permissions: Permissions, visitor: Visitor) -> None:
+    """Refuse a further report where there are many, but not to those who may delete some."""
     if not permissions.may("delete", visitor):
         evaluations.archive.check_room()
-    if not name or not model:
-        raise ConfigError("Choose data, a model and a number of queries to evaluate.")
-    if name != WORLD:
-        permissions.check("paths", visitor)
-        name = str(expanded(name))
-    return evaluations.start_covr(CovrData(name, split, per_kind if name == WORLD else 0), model)
 
 
 def build_routes(requests: Requests) -> FastAPI:
@@ -386,34 +337,41 @@ def build_routes(requests: Requests) -> FastAPI:
         redoc_url=None,  # its page fetches a logo from elsewhere
     )
     limiter, of_pictures = CapacityLimiter(CONCURRENT), CapacityLimiter(CONCURRENT // 4)
-    api.openapi = partial(_described, api)  # type: ignore[method-assign]  # as FastAPI's own guide does
     refusals: dict[int | str, dict[str, Any]] = {status: {"model": Refusal} for status in (400, 500, 503)}
 
-    async def answered(request: Request, kind: type[AskedSystems], work: Callable[[AskedSystems], Any]) -> Response:
-        try:
-            asked = await _read(request, kind)
-            has_picture = any(each.image for each in (asked, *getattr(asked, "references", ())))
-            answer = await to_thread.run_sync(work, asked, limiter=of_pictures if has_picture else limiter)
-            return JSONResponse(answer)
-        except Nt2vrError as error:
-            return JSONResponse({"error": told(str(error), request)}, 503 if isinstance(error, BusyError) else 400)
-        except ClientDisconnect:
-            return Response(status_code=400)  # nobody is listening
-        except Exception:
-            logger.exception("A request over HTTP failed.")
-            return JSONResponse({"error": FAILED}, 500)
+    def described() -> dict[str, Any]:
+        document = FastAPI.openapi(api)
+        # The routes read their requests themselves. Their forms are left out: of two kinds of body,
+        # openapi-python-client 0.29 makes a client that cannot be imported.
+        for kind in (SearchRequest, MatchRequest):
+            request = kind.model_json_schema(ref_template=f"{SCHEMAS}{{model}}")
+            document["components"]["schemas"] |= {**request.pop("$defs", {}), kind.__name__: request}
+        return document
 
     def offer(
-        name: str, kind: type[AskedSystems], work: Callable[[AskedSystems], Any], answer: type[BaseModel]
+        name: str, kind: type[SystemsRequest], work: Callable[[Any], dict[str, Any]], answer: type[BaseModel]
     ) -> None:
         async def route(request: Request) -> Response:
-            return await answered(request, kind, work)
+            try:
+                asked = await _read(request, kind)
+                has_picture = any(each.image for each in (asked, *getattr(asked, "references", ())))
+                found = await to_thread.run_sync(work, asked, limiter=of_pictures if has_picture else limiter)
+                return JSONResponse(found)
+            except Nt2vrError as error:
+                status = 503 if isinstance(error, BusyError) else 400
+                return JSONResponse({"error": told(str(error), request)}, status)
+            except ClientDisconnect:
+                return Response(status_code=400)  # nobody is listening
+            except Exception:
+                logger.exception("A request over HTTP failed.")
+                return JSONResponse({"error": FAILED}, 500)
 
         route.__name__, route.__doc__ = name, f"{inspect.getdoc(work)} A form (multipart) is read, too."
         content = {JSON: {"schema": {"$ref": f"{SCHEMAS}{kind.__name__}"}}}
         body = {"requestBody": {"required": True, "content": content}}
         api.post(f"/{name}", openapi_extra=body, response_model=answer, responses=refusals)(route)
 
+    api.openapi = described  # type: ignore[method-assign]  # as FastAPI's own guide does
     offer("search", SearchRequest, requests.search, SearchAnswer)
     offer("match", MatchRequest, requests.match, MatchAnswer)
     api.get("/galleries", operation_id="galleries_galleries_get", response_model=list[GalleryInfo])(requests.galleries)
@@ -426,18 +384,6 @@ def build_routes(requests: Requests) -> FastAPI:
         return JSONResponse({"ready": ready, "status": told(status, request)}, 200 if ready else 503)
 
     return api
-
-
-def _described(api: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI document with the JSON requests that routes read themselves.
-
-    Their forms are left out: of two kinds of body, openapi-python-client 0.29 makes a client that cannot be imported.
-    """
-    document = FastAPI.openapi(api)
-    for kind in (SearchRequest, MatchRequest):
-        request = kind.model_json_schema(ref_template=f"{SCHEMAS}{{model}}")
-        document["components"]["schemas"] |= {**request.pop("$defs", {}), kind.__name__: request}
-    return document
 
 
 async def _read(request: Request, kind: type[Asked]) -> Asked:
@@ -469,25 +415,29 @@ def build_events(requests: Requests) -> None:
         query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
     ) -> dict[str, Any]:
         """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
+        if image and not is_upload(image):
+            raise MediaError("There is no such picture among the uploaded files. Upload it again.")
+        if image and is_too_large(image):
+            raise MediaError(TOO_LARGE)
         count = int(k) if k == int(k) else k  # JavaScript does not distinguish 8 from 8.0
         values = {"query": query, "systems": systems, "k": count, "image_weight": image_weight, "alpha": alpha}
         return requests.search(checked_request(SearchRequest, values), Path(image) if image else None)
-
-    def evaluate(data: str, systems: list[str], request: gr.Request) -> dict[str, Any]:
-        """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
-        return requests.evaluate(data, systems, request)
 
     with gr.Row(visible=False):
         asked = [
             gr.Textbox(label="query"),
             gr.JSON(list(DEFAULT_SYSTEMS), label="systems"),
             gr.Number(DEFAULT_K, label="k"),
-            reference_picture(),
+            gr.File(type="filepath", label="Reference picture"),  # gr.Image would decode it in this process
             gr.Number(DEFAULT_WEIGHT, label="image_weight"),
             gr.Number(DEFAULT_ALPHA, label="alpha"),
         ]
         evaluated = [gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")]
-        endpoints = {"search": (search, asked), "systems": (requests.systems, None), "evaluate": (evaluate, evaluated)}
+        endpoints: dict[str, tuple[Callable[..., object], Any]] = {
+            "search": (search, asked),
+            "systems": (requests.systems, None),
+            "evaluate": (requests.evaluate, evaluated),
+        }
         for name, (handler, inputs) in endpoints.items():
             gr.Button().click(handler, inputs, gr.JSON(), api_name=name, concurrency_limit=CONCURRENT)
 
@@ -499,17 +449,16 @@ class ToolError(gr.Error):
         return str(self.message)
 
 
-def check_installed() -> None:
-    """Refuse to go on without the MCP package."""
-    if not hasattr(GradioMCPServer, "StreamableHTTPSessionManager"):  # the last of what Gradio imports of it
-        raise ConfigError("MCP needs a package that is not installed: pip install 'nt2vr[mcp]', or 'gradio[mcp]'.")
-
-
 def build_tools(requests: Requests, permissions: Permissions) -> None:
     """Offer functions that change nothing, and no other endpoint of the page, to agents.
 
     They are not queued: Gradio would call a queued one from this machine, with this machine's permissions.
+
+    Raises:
+        ConfigError: if the MCP package is not installed.
     """
+    if not hasattr(GradioMCPServer, "StreamableHTTPSessionManager"):  # the last of what Gradio imports of it
+        raise ConfigError("MCP needs a package that is not installed: pip install 'nt2vr[mcp]', or 'gradio[mcp]'.")
     limiter = CapacityLimiter(CONCURRENT)
 
     def offer(name: str, work: Callable[..., object]) -> None:

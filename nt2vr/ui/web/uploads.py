@@ -17,11 +17,10 @@ HOUR_S = 3600  # interval between clean-ups of uploads
 STAY_S = round(LIMITS["uploads"].days * DAY_S)
 
 
-def prepare_uploads(folder: Path) -> None:
-    """Store uploads in this app's own folder.
+def store_uploads(folder: Path) -> None:
+    """Store uploads in this app's own folder, unless the environment names one; call it before the page is built.
 
-    Gradio's default is one folder for all apps and users of the machine. A folder named in the environment takes
-    precedence. Call this before the page is built.
+    Gradio's default is one folder for all apps and users of the machine.
     """
     with suppress(OSError):  # a read-only data folder: Gradio's default will do
         folder.mkdir(parents=True, exist_ok=True)

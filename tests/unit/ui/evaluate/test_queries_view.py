@@ -62,9 +62,10 @@ def test_a_row_shows_the_verdicts_of_both_first_pages_and_the_first_clips_that_a
     assert [dot["verdict"] for dot in first["dots"]] == ["violation", "violation", "right", "other"]
     assert second["dots"][0] == {"verdict": "right"}
     assert first["said"] == "1 of the first 4 relevant, 2 violate"
-    assert first["clip"] == {}  # "a man sings dancing" is not among the clips
-    assert (second["clip"]["src"], second["clip"]["verdict"]) == ("a man sings.webm", "right")
-    assert rows(report, kind="composed")[0]["sides"][1]["clip"] == {}
+    ((clip,), (here,)) = first["clips"], second["clips"]
+    assert clip["poster"] == ""  # "a man sings dancing" is not among the clips
+    assert (here["src"], here["verdict"]) == ("a man sings.webm", "right")
+    assert rows(report, kind="composed")[0]["sides"][1]["clips"][0]["poster"] == ""
 
 
 def test_a_negated_query_improves_when_the_original_video_ranks_lower(report: Report) -> None:

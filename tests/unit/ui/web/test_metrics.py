@@ -30,7 +30,7 @@ def client() -> TestClient:
     routes = [
         Route("/api/health", lambda _: PlainTextResponse("yes")),
         Route("/api/broken", fail),
-        metrics.route(),
+        Route("/metrics", metrics.answer),
     ]
     app = Starlette(routes=routes, middleware=[Middleware(metrics.measured)])
     return TestClient(app, raise_server_exceptions=False)

@@ -5,15 +5,27 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import gradio as gr
 import httpx
+import PIL.Image
 import pytest
 from fastapi import FastAPI
+from gradio.utils import get_upload_folder
 from starlette.types import Message
 
 import nt2vr
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, MediaError
 from nt2vr.search.answers import Answer, Hit, Moment, Ranking
-from nt2vr.ui.web.requests import MAX_ITEMS, Requests, SearchAnswer, SearchRequest, build_routes, checked_request
+from nt2vr.ui.web import uploads
+from nt2vr.ui.web.requests import (
+    MAX_ITEMS,
+    Requests,
+    SearchAnswer,
+    SearchRequest,
+    build_events,
+    build_routes,
+    checked_request,
+)
 from tests.run import in_thread
 
 LISTS = ("systems", "references", "literal")
@@ -75,6 +87,38 @@ def test_a_body_that_would_take_many_times_its_size_gets_one_short_sentence(body
 def test_a_large_picture_has_one_comma() -> None:
     answer = post(b'{"image": "data:image/png;base64,' + b"A" * 80_000_000 + b'"}')
     assert answer.json()["error"] == "A picture may have 50 MB. Send a smaller one."
+
+
+def test_an_event_takes_a_picture_that_was_uploaded_and_leaves_it_to_the_decoder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
+    (tmp_path / "uploads").mkdir()
+    uploaded, other = Path(get_upload_folder()) / "a.png", tmp_path / "b.png"
+    uploaded.touch()
+    other.touch()
+    monkeypatch.setattr(PIL.Image, "open", lambda _: pytest.fail("It is opened in the app's own process."))
+
+    class Asked(Requests):
+        def search(self, asked: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
+            return {"picture": picture}
+
+    nothing: Any = None
+    page: gr.Blocks
+    with gr.Blocks() as page:
+        build_events(Asked(nothing, nothing, nothing, nothing))
+    event = next(event for event in page.fns.values() if event.api_name == "search")
+
+    handler: Any = event.fn
+    sent = ["a dog", ["CLIP"], 8, {"path": str(uploaded), "meta": {"_type": "gradio.FileData"}}, 0.5, 0.5]
+    read = in_thread(page.preprocess_data(event, sent, None))
+    assert handler(*read) == {"picture": uploaded}
+    for elsewhere in (other, tmp_path / "none.png", tmp_path / "uploads"):
+        with pytest.raises(MediaError, match="no such picture among the uploaded files"):
+            handler(*read[:3], str(elsewhere), *read[4:])
+    monkeypatch.setattr(uploads, "MAX_PICTURE_MB", -1)
+    with pytest.raises(MediaError, match="A picture may have 50 MB"):
+        handler(*read)
 
 
 def test_a_text_does_not_wait_for_pictures_that_take_long() -> None:
