@@ -62,8 +62,10 @@ def _random_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any
     return model
 
 
-def check_text_tower(model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrError] = ConfigError) -> None:
-    """Raise `error` for a model whose text tower comes from Hugging Face transformers."""
+def check_towers(model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrError] = ConfigError) -> None:
+    """Raise `error` for a model that takes no pictures, or whose text tower comes from Hugging Face transformers."""
+    if "vision_cfg" not in model_cfg:  # open_clip 4 has models of sound
+        raise error(f"{name} takes no pictures. Choose a model of pictures and texts.")
     if "hf_model_name" in model_cfg["text_cfg"]:
         raise error(f"{name} has a text tower from Hugging Face transformers. Choose a model without.")
 
@@ -158,7 +160,7 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
     card, device = read_card(folder), resolve_device(device)
     with loading(folder):
         model_cfg, preprocess_cfg = read_configs(folder)
-        check_text_tower(model_cfg, folder, CheckpointError)
+        check_towers(model_cfg, folder, CheckpointError)
         pooling = read_pooling(folder, card, model_cfg["embed_dim"])
         words = read_words(folder, card)
         if getattr(pooling, "embed_dim", 0) != (words.embed_dim if words else 0):
@@ -188,7 +190,7 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
     card = read_card(folder)
     with loading(folder):
         model_cfg, preprocess_cfg = read_configs(folder)
-        check_text_tower(model_cfg, folder, CheckpointError)
+        check_towers(model_cfg, folder, CheckpointError)
         base = whole_folder(folder, card)
         tokenizer = load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"])
         changed = read_tensors(folder / DIFFERENCE) if card.difference else {}

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, quoted, reason_of
 from nt2vr.files import check_free
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import build_model, check_text_tower, write_checkpoint
+from nt2vr.models.checkpoint import build_model, check_towers, write_checkpoint
 from nt2vr.models.hub import SPARE_BYTES, RemoteFile, remote_files, transfer
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer, needs_file
 from nt2vr.progress import Progress
@@ -78,7 +78,7 @@ def pretrained(name: str) -> tuple[str, str]:
     if f"{architecture}/{tag}" not in known:
         near = [key for key in known if key.startswith(f"{architecture}/")] or ["ViT-B-32/openai"]
         raise ConfigError(f"open_clip has no pre-trained model {quoted(name)}. Try {', '.join(near[:5])}.")
-    check_text_tower(open_clip.get_model_config(architecture), name)
+    check_towers(open_clip.get_model_config(architecture), name)
     return known[f"{architecture}/{tag}"]
 
 
@@ -89,7 +89,7 @@ def available() -> list[str]:
     names = []
     for architecture, tag in open_clip.list_pretrained():
         with suppress(ConfigError):
-            check_text_tower(open_clip.get_model_config(architecture), architecture)
+            check_towers(open_clip.get_model_config(architecture), architecture)
             names.append(f"{architecture}/{tag}")
     return names
 

@@ -19,7 +19,7 @@ from nt2vr.models.card import CONFIG, MAX_FRAMES, SEQUENCE, Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import (
     build_model,
-    check_text_tower,
+    check_towers,
     read_checkpoint,
     read_configs,
     write_checkpoint,
@@ -223,7 +223,7 @@ def _of_open_clip(name: str, by: str = "") -> _Architecture:
     import open_clip  # noqa: PLC0415  takes seconds
 
     config: Config = open_clip.get_model_config(name)
-    check_text_tower(config, name)
+    check_towers(config, name)
     first, *others = [preprocessing(name, tag) for tag in open_clip.list_pretrained_tags_by_model(name)] or [{}]
     return _Architecture(name, config, first if all(other == first for other in others) else {}, by)
 
@@ -366,6 +366,8 @@ def infer(shapes: Shapes, known: Mapping[str, Config]) -> tuple[str, Config]:
         config = {} if is_siglip else _determined(shapes)
         seen = None if is_siglip else _seen(config)
         for name, each in known.items():
+            if "vision_cfg" not in each:  # of sound, from open_clip 4 on
+                continue
             has_own_class = {"multimodal_cfg", "custom_text"} & each.keys()
             if not has_own_class and _seen(each) == seen if seen else _fits_siglip(shapes, each):
                 return name, each
@@ -438,7 +440,7 @@ def _seen(config: Config) -> tuple[Any, ...]:
     """Return what shapes show of a CLIP's configuration, with open_clip's defaults filled in."""
     from open_clip.model import CLIPTextCfg, CLIPVisionCfg  # noqa: PLC0415  takes seconds
 
-    vision, text = asdict(CLIPVisionCfg(**config["vision_cfg"])), asdict(CLIPTextCfg(**config["text_cfg"]))
+    vision, text = asdict(CLIPVisionCfg()) | config["vision_cfg"], asdict(CLIPTextCfg()) | config["text_cfg"]
     if isinstance(vision["layers"], list):
         vision |= {"patch_size": RESNET_STRIDE, "mlp_ratio": 0}
     vision["image_size"] //= vision["patch_size"]  # shapes do not show a remainder

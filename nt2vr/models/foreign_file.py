@@ -7,6 +7,7 @@ import pickle  # only for the name of an error
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ IN_FOLDERS = (  # in the order in which a folder is searched
     *("open_clip_model.safetensors", "open_clip_pytorch_model.bin"),
 )
 PART = re.compile(r"-\d{5}-of-(\d{5})\.\w+$")
-MAX_CLASSES = 128  # of other objects in a file: each takes another reading
+MAX_CLASSES = 128  # of other objects in a file that torch cannot list: each takes another reading
 MAX_NESTING = 64  # of modules and dicts in a file
 NOT_ALLOWED = re.compile(r"Unsupported global: GLOBAL (\S+) was not an allowed global")  # torch's words
 REFUSED = (  # likewise; the first group is what the file holds besides tensors
@@ -138,17 +139,21 @@ def _load(file: Path) -> object:
     is_zip = zipfile.is_zipfile(file)
     source = _without_program(file) if is_zip else file
     stand_ins: list[Any] = []
+    if is_zip:  # TorchScript has a class of its own for each module
+        with suppress(ValueError, EOFError, pickle.UnpicklingError):
+            stand_ins = [(Object, name) for name in torch.serialization.get_unsafe_globals_in_checkpoint(source)]
+    listed = len(stand_ins)
     while True:
+        if isinstance(source, BytesIO):
+            source.seek(0)
         try:
             with torch.serialization.safe_globals(stand_ins):
                 return torch.load(source, map_location="cpu", weights_only=True, mmap=is_zip and source is file)
         except pickle.UnpicklingError as error:
             found = NOT_ALLOWED.search(str(error))
-            if not found or len(stand_ins) > MAX_CLASSES or (Object, found[1]) in stand_ins:
+            if not found or len(stand_ins) > listed + MAX_CLASSES or (Object, found[1]) in stand_ins:
                 raise
             stand_ins += [(Object, found[1]), (Object, f"builtins.{found[1]}")]  # torch's errors leave "builtins." out
-            if isinstance(source, BytesIO):
-                source.seek(0)
 
 
 def _without_program(file: Path) -> Path | BytesIO:

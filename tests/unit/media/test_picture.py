@@ -44,8 +44,8 @@ def _modes() -> list[tuple[int, str, str, int]]:
     found = {(96, "longest", "bilinear", 0), (96, "longest", "random", 127), (64, "shortest", "bilinear", 0)}
     for architecture, tag in open_clip.list_pretrained():
         given = open_clip.get_pretrained_cfg(architecture, tag)
-        size = open_clip.get_model_config(architecture)["vision_cfg"].get("image_size", 224)
-        found.add((size, given["resize_mode"], given["interpolation"], 0))
+        if vision := open_clip.get_model_config(architecture).get("vision_cfg"):  # not of sound
+            found.add((vision.get("image_size", 224), given["resize_mode"], given["interpolation"], 0))
     return sorted(found)
 
 

@@ -11,7 +11,11 @@ from nt2vr.models.checkpoint import build_model
 from nt2vr.models.foreign import Shapes, infer
 from tests.tiny import TINY
 
-KNOWN = {name: open_clip.get_model_config(name) for name in open_clip.list_models()}
+OF_OPEN_CLIP_4 = {  # a model of sound, and one of frames of any size
+    "CLAP-HTSAT-base": {"embed_dim": 512, "audio_cfg": {"model_name": "base"}, "text_cfg": {"layers": 12}},
+    "naflexclip": {"embed_dim": 512, "vision_cfg": {"naflex": True, "in_chans": 3}, "text_cfg": {"layers": 12}},
+}
+KNOWN = {**OF_OPEN_CLIP_4, **{name: open_clip.get_model_config(name) for name in open_clip.list_models()}}
 VIT = {**TINY, "embed_dim": 32, "vision_cfg": {"image_size": 64, "layers": 2, "width": 64, "patch_size": 16}}
 WIDE = {**TINY["text_cfg"], "width": 128, "heads": 2}
 

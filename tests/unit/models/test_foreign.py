@@ -329,7 +329,10 @@ def test_one_of_several_models_is_named_by_its_key(models: Catalog, tmp_path: Pa
 
 @pytest.mark.filterwarnings("ignore")
 def test_torchscript_is_read_without_running_it(tmp_path: Path) -> None:
-    model, models = vit(7).eval(), Catalog([tmp_path / "models"])
+    """With a class for each of its modules, over 200 of them as in OpenAI's own ViT-B-32.pt."""
+    torch.manual_seed(7)
+    text = {**SMALL_VIT["text_cfg"], "layers": 30}
+    model, models = build_model({**SMALL_VIT, "text_cfg": text}, {}).eval(), Catalog([tmp_path / "models"])
     inputs = torch.zeros(1, 3, 224, 224), torch.ones(1, 77, dtype=torch.long)
     script = torch.jit.trace(model, inputs, check_trace=False)  # type: ignore[no-untyped-call]
     torch.jit.save(script, tmp_path / "ViT-B-32.pt")

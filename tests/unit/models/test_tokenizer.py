@@ -45,7 +45,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def test_all_but_nine_of_open_clips_pre_trained_models_are_accepted() -> None:
-    pairs = open_clip.list_pretrained()
+    pairs = [pair for pair in open_clip.list_pretrained() if not pair[0].startswith("CLAP")]  # of sound, in 4
     refused = set()
     for architecture, tag in pairs:
         try:
