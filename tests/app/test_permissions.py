@@ -34,7 +34,6 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("library-add", "click"): ("name files of this machine", "folder"),
     ("library-update", "click"): ("import models and videos", "none"),
     ("library-cancel", "click"): ("import models and videos", "none"),
-    ("library-check", "click"): ("import models and videos", "none"),
     ("library-more", "upload"): ("import models and videos", "none"),
     ("library-rename", "click"): ("import models and videos", "none"),
     ("library-retry", "click"): ("import models and videos", "none"),
