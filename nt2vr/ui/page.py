@@ -41,11 +41,11 @@ from nt2vr.ui.web.gradio_fixes import (
     show_progress_where_seen,
     template_script,
 )
+from nt2vr.ui.web.inputs import HOUR_S, MAX_FILES, STAY_S, store_uploads, sweep_uploads
 from nt2vr.ui.web.metrics import Metrics
 from nt2vr.ui.web.permissions import WITHHELD, Permissions, names_path
 from nt2vr.ui.web.request_checks import RequestChecks
 from nt2vr.ui.web.requests import Requests, build_events, build_routes, build_tools
-from nt2vr.ui.web.uploads import HOUR_S, MAX_FILES, STAY_S, store_uploads, sweep_uploads
 from trainer.runs.manager import RunManager
 
 ABOUT = (
@@ -122,7 +122,7 @@ def build_page(services: Services, media: Media, permissions: Permissions, reque
         template("help", {})
         build_events(requests)
         if mcp:
-            build_tools(requests, permissions)
+            build_tools(requests)
         timer = gr.Timer(0.7)
 
         def on_tick(gallery: str, request: gr.Request) -> tuple[str, gr.Timer]:

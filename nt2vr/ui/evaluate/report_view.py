@@ -13,8 +13,7 @@ from nt2vr.evaluation.measures import GROUPS, Column
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.tables import REFERENCE, REMOVALS, Line, Table, interval_of, size_of, tables_of
 from nt2vr.progress import Job
-from nt2vr.ui.evaluate.query_views import kinds_of
-from nt2vr.ui.evaluate.report_link import ReportLink
+from nt2vr.ui.evaluate.query_views import ReportLink, kinds_of
 from nt2vr.ui.job_view import job_view
 
 WORD = "evaluating"

@@ -28,8 +28,13 @@ from nt2vr.media.picture import write_jpeg
 from nt2vr.models.framing import DEFAULT_SIZE
 from nt2vr.progress import Job
 from nt2vr.ui.evaluate.query_views import (
+    FILTERS,
+    HARD_PAIRS,
+    ORDERS,
+    PAGE,
     Home,
     Listing,
+    ReportLink,
     marks_of,
     menus_of,
     picture_systems,
@@ -37,7 +42,6 @@ from nt2vr.ui.evaluate.query_views import (
     resolved,
     review_view,
 )
-from nt2vr.ui.evaluate.report_link import FILTERS, HARD_PAIRS, ORDERS, PAGE, ReportLink
 from nt2vr.ui.evaluate.report_view import (
     WORD,
     X,
@@ -114,10 +118,10 @@ class EvaluateTab:
         visited = [form.systems, form.model, form.data, report.delete, form.note]
         started = [form.data, form.split, form.systems, form.per_kind, form.model]
         opened = tab.select(self.on_select, [address, chosen], outputs, js="nt2vr.askReport", **QUIET)
-        polled, ticks = [chosen, self._seen], self._timer.tick
+        polled = [chosen, self._seen]
         shown = (
             opened,
-            ticks(self.on_poll, polled, outputs, queue=False, trigger_mode="once", **QUIET),
+            self._timer.tick(self.on_poll, polled, outputs, queue=False, trigger_mode="once", **QUIET),
             form.start.click(told_at(form.problem, self.on_start), started, [*outputs, form.problem], **QUIET),
             form.cancel.click(self.on_cancel, chosen, outputs, **QUIET),
             new.click(self.on_new, None, outputs, **QUIET),

@@ -14,9 +14,8 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import info_view, list_view, posters_view, removal_text, skipped_view
 from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, script, template
 from nt2vr.ui.web.errors import problem_place, told_at
-from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
+from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor
-from nt2vr.ui.web.uploads import is_upload
 
 POLL_S = 1.0
 MOST_WATCHED = 1_000  # clips of a library whose list is read every second while it is indexed

@@ -18,9 +18,8 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.theme import QUIET, fold, script, template
-from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.inputs import event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions
-from nt2vr.ui.web.uploads import is_upload
 from trainer.config import resolved
 from trainer.runs.manager import RunManager
 from trainer.teaching import estimate_s, teachable, teaching, told_s

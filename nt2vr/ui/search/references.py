@@ -24,7 +24,7 @@ from nt2vr.search.strategies import STRATEGIES
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.results import picture_remark
 from nt2vr.ui.search.state import Chosen
-from nt2vr.ui.web.uploads import MAX_PICTURE_MB, is_too_large, is_upload
+from nt2vr.ui.web.inputs import MAX_PICTURE_MB, is_too_large, is_upload
 
 AT_A_TIME = CONCURRENT // 2  # uploads that are decoded; other searches have the rest of the places
 CACHED = 8  # decoded uploads, for the next search with them; a video's frames take at most 6.5 MB

@@ -11,7 +11,7 @@ import gradio as gr
 from gradio.context import LocalContext
 
 from nt2vr.errors import Nt2vrError
-from nt2vr.ui.web.permissions import told
+from nt2vr.ui.web.permissions import Visitor, told
 
 FAILED = "Something went wrong; the log has the details."
 
@@ -20,20 +20,25 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+def told_of(error: Exception, visitor: Visitor) -> str:
+    """Return what a visitor is told of an error; of any but an Nt2vrError the log has the details."""
+    if isinstance(error, Nt2vrError):
+        return told(str(error), visitor)
+    logger.error("A request failed.", exc_info=error)
+    return FAILED
+
+
 def user_errors(handler: Callable[P, R]) -> Callable[P, R]:
-    """Turn a handler's errors into messages: an Nt2vrError is shown as is, others are logged with a traceback."""
+    """Turn a handler's errors into messages of the page."""
 
     @functools.wraps(handler)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return handler(*args, **kwargs)
-        except Nt2vrError as error:
-            raise gr.Error(sentence(error), print_exception=False) from error
         except gr.Error:
             raise
         except Exception as error:
-            logger.exception("A handler failed.")
-            raise gr.Error(FAILED, print_exception=False) from error
+            raise gr.Error(sentence(error), print_exception=False) from error
 
     return wrapped
 
@@ -72,6 +77,6 @@ def told_at(place: gr.HTML, handler: Callable[P, dict[Any, Any]]) -> Callable[P,
     return wrapped
 
 
-def sentence(error: Nt2vrError) -> str:
+def sentence(error: Exception) -> str:
     """Word an error for the visitor of the event, as HTML: it may name paths and quote the query."""
-    return html.escape(told(str(error), LocalContext.request.get(None)), quote=False)
+    return html.escape(told_of(error, LocalContext.request.get(None)), quote=False)

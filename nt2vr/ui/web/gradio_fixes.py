@@ -24,9 +24,8 @@ def template_script() -> str:
     """Return the head script that keeps the templates of `gr.HTML` from running the values they insert (security).
 
     Gradio fills in {{value}}, escaped as HTML, and evaluates the result as a JavaScript template literal, so that
-    "${…}" in a query would run. The script patches `window.Function` to escape the literal first. Templates with
-    `${esc(value)}` would not need it, but {{value}} escapes by default, whereas one `esc` forgotten among some 900
-    tags would be an injection; and every {{#each}} and {{#if}} would have to become JavaScript.
+    "${…}" in a query would run. The script patches `window.Function` to escape the literal first. In templates with
+    `${esc(value)}`, which would not need it, one `esc` forgotten among some 900 tags would be an injection.
     """
     return f"<script>{(TEMPLATES / 'text-only.js').read_text(encoding='utf-8')}</script>"
 
@@ -81,10 +80,7 @@ def is_odd_mcp_request(scope: Scope) -> bool:
 
 
 def check_inputs(page: gr.Blocks) -> None:
-    """Refuse values that a page's components cannot read, in one sentence and without a traceback.
-
-    Gradio raises errors of many kinds for such, and passes None on for a text that a request leaves out.
-    """
+    """Refuse what a page's components cannot read in one sentence, not in Gradio's many; a missing text is ""."""
     preprocess = page.preprocess_data
 
     async def checked(block_fn: Any, inputs: list[Any], *args: Any, **options: Any) -> list[Any]:
@@ -104,8 +100,8 @@ def check_inputs(page: gr.Blocks) -> None:
 def show_progress_where_seen(page: gr.Blocks) -> None:
     """Keep events' progress off what cannot show it: events that show none, and layout such as tabs.
 
-    At every step of an event, Gradio's page copies the values of all outputs that an earlier event had, and of all
-    that lies in them: the tabs alone made that the whole page, some 2,400 copies in its first seconds.
+    At every step, Gradio's page copies the values of all outputs that an earlier event had, and of all that lies in
+    them: the tabs alone made that the whole page, some 2,400 copies in its first seconds.
     """
     for event in page.fns.values():
         if event.show_progress_on is None:

@@ -1,11 +1,24 @@
-"""Values of events, checked: anyone can send anything to any event."""
+"""What anyone may send: values of events, checked, and uploaded files, with where they are stored and for how long."""
 
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import gradio as gr
+from gradio.utils import get_upload_folder
 
 from nt2vr.errors import ConfigError
+from nt2vr.media.store import DAY_S, LIMITS, evict
+from nt2vr.settings import prepare_environment
+
+MB = 1_000_000
+MAX_PICTURE_MB = 50
+MAX_FILES = 200  # in a request; `assets/ui/uploads.js` sends more in several
+TOO_LARGE = f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one."
+HOUR_S = 3600  # interval between clean-ups of uploads
+STAY_S = round(LIMITS["uploads"].days * DAY_S)
 
 OpensQueries = Callable[[Any, Callable[..., Mapping[str, str]]], None]  # opens an event's link in the Search tab
 Updates = dict[Any, Any]  # component -> its new value; the others stay as they are
@@ -18,3 +31,36 @@ def event_value(event: gr.EventData, name: str, kind: type[T]) -> T:
     if type(value) is not kind:
         raise ConfigError(f"The request was refused: its event has no {name}.")
     return value
+
+
+def store_uploads(folder: Path) -> None:
+    """Store uploads in this app's own folder, unless the environment names one; call it before the page is built.
+
+    Gradio's default is one folder for all apps and users of the machine.
+    """
+    with suppress(OSError):  # a read-only data folder: Gradio's default will do
+        folder.mkdir(parents=True, exist_ok=True)
+        prepare_environment({"GRADIO_TEMP_DIR": str(folder.absolute())})
+
+
+def sweep_uploads(folder: Path, interval_s: float = HOUR_S) -> None:
+    """Delete old uploads in this app's own folder, now and at intervals, for as long as the process lives.
+
+    Gradio's own clean-up knows only complete uploads to this process, and not what was broken off or left by another.
+    """
+    while True:
+        with suppress(OSError):  # a read-only data folder
+            evict(folder.iterdir(), LIMITS["uploads"])
+        time.sleep(interval_s)
+
+
+def is_upload(path: str | Path) -> bool:
+    """Whether a path, once resolved, is a regular file in the upload folder."""
+    try:
+        return Path(path).resolve().is_relative_to(Path(get_upload_folder()).resolve()) and Path(path).is_file()
+    except (OSError, ValueError):  # the name is too long, or contains NUL
+        return False
+
+
+def is_too_large(path: str | Path) -> bool:
+    return Path(path).stat().st_size > MAX_PICTURE_MB * MB

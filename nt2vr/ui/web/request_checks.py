@@ -22,8 +22,8 @@ from nt2vr.errors import quoted
 from nt2vr.files import free_bytes, has_free_files, is_disk_full
 from nt2vr.settings import is_loopback
 from nt2vr.ui.web.gradio_fixes import is_odd_mcp_request
+from nt2vr.ui.web.inputs import MAX_PICTURE_MB, MB
 from nt2vr.ui.web.permissions import IN_SCOPE, Permissions
-from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
 
 logger = logging.getLogger(__name__)
 

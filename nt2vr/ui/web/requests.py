@@ -41,12 +41,10 @@ from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
 from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import project_version
-from nt2vr.ui.web.errors import FAILED
+from nt2vr.ui.web.errors import told_of
 from nt2vr.ui.web.gradio_fixes import offer_tools
+from nt2vr.ui.web.inputs import MAX_PICTURE_MB, MB, TOO_LARGE, is_too_large, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor, told
-from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB, TOO_LARGE, is_too_large, is_upload
-
-logger = logging.getLogger(__name__)
 
 JSON, FORM = "application/json", "multipart/form-data"
 LISTS = ("systems", "literal", "lines")  # fields that a form may repeat
@@ -357,14 +355,11 @@ def build_routes(requests: Requests) -> FastAPI:
                 has_picture = any(each.image for each in (asked, *getattr(asked, "references", ())))
                 found = await to_thread.run_sync(work, asked, limiter=of_pictures if has_picture else limiter)
                 return JSONResponse(found)
-            except Nt2vrError as error:
-                status = 503 if isinstance(error, BusyError) else 400
-                return JSONResponse({"error": told(str(error), request)}, status)
             except ClientDisconnect:
                 return Response(status_code=400)  # nobody is listening
-            except Exception:
-                logger.exception("A request over HTTP failed.")
-                return JSONResponse({"error": FAILED}, 500)
+            except Exception as error:
+                status = 503 if isinstance(error, BusyError) else 400 if isinstance(error, Nt2vrError) else 500
+                return JSONResponse({"error": told_of(error, request)}, status)
 
         route.__name__, route.__doc__ = name, f"{inspect.getdoc(work)} A form (multipart) is read, too."
         content = {JSON: {"schema": {"$ref": f"{SCHEMAS}{kind.__name__}"}}}
@@ -449,7 +444,7 @@ class ToolError(gr.Error):
         return str(self.message)
 
 
-def build_tools(requests: Requests, permissions: Permissions) -> None:
+def build_tools(requests: Requests) -> None:
     """Offer functions that change nothing, and no other endpoint of the page, to agents.
 
     They are not queued: Gradio would call a queued one from this machine, with this machine's permissions.
@@ -466,11 +461,8 @@ def build_tools(requests: Requests, permissions: Permissions) -> None:
             try:
                 answer = await to_thread.run_sync(partial(work, *values), limiter=limiter)
                 return json.dumps(answer, ensure_ascii=False)
-            except Nt2vrError as error:
-                raise ToolError(permissions.teller(request)(str(error)), print_exception=False) from error
             except Exception as error:
-                logger.exception("A tool failed.")
-                raise ToolError(FAILED, print_exception=False) from error
+                raise ToolError(told_of(error, request), print_exception=False) from error
 
         asked = inspect.signature(work)
         visitor = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request)

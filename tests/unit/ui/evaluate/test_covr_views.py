@@ -11,8 +11,7 @@ from PIL import Image
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.report import Report, read_single_file
 from nt2vr.library.libraries import Libraries
-from nt2vr.ui.evaluate.query_views import Listing, kinds_of, queries_view, resolved, review_view
-from nt2vr.ui.evaluate.report_link import ReportLink
+from nt2vr.ui.evaluate.query_views import Listing, ReportLink, kinds_of, queries_view, resolved, review_view
 from nt2vr.ui.evaluate.report_view import report_view
 from nt2vr.ui.evaluate.tab import picture_query
 from nt2vr.world.drawn.render import render

@@ -15,11 +15,11 @@ from nt2vr.ui.evaluate.query_views import (
     PER_PAGE,
     Home,
     Listing,
+    ReportLink,
     marks_of,
     queries_view,
     review_view,
 )
-from nt2vr.ui.evaluate.report_link import ReportLink
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
 
 HERE = Home("films", frozenset({"a man sings"}), lambda video_id: {"src": f"{video_id}.webm", "poster": "p.jpg"})

@@ -13,10 +13,10 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from nt2vr.ui.web.inputs import MAX_PICTURE_MB, MB
 from nt2vr.ui.web.metrics import Metrics
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.request_checks import MAX_BODY_MB, RequestChecks
-from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
 from tests.run import in_thread
 
 TOKEN = "a-token-of-the-owner"

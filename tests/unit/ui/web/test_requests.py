@@ -16,7 +16,7 @@ from starlette.types import Message
 import nt2vr
 from nt2vr.errors import ConfigError, MediaError
 from nt2vr.search.answers import Answer, Hit, Moment, Ranking
-from nt2vr.ui.web import uploads
+from nt2vr.ui.web import inputs
 from nt2vr.ui.web.requests import (
     MAX_ITEMS,
     Requests,
@@ -116,7 +116,7 @@ def test_an_event_takes_a_picture_that_was_uploaded_and_leaves_it_to_the_decoder
     for elsewhere in (other, tmp_path / "none.png", tmp_path / "uploads"):
         with pytest.raises(MediaError, match="no such picture among the uploaded files"):
             handler(*read[:3], str(elsewhere), *read[4:])
-    monkeypatch.setattr(uploads, "MAX_PICTURE_MB", -1)
+    monkeypatch.setattr(inputs, "MAX_PICTURE_MB", -1)
     with pytest.raises(MediaError, match="A picture may have 50 MB"):
         handler(*read)
 

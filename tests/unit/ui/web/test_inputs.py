@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.ui.web.uploads import sweep_uploads
+from nt2vr.ui.web.inputs import sweep_uploads
 
 
 def test_uploads_are_deleted_after_a_day_whether_complete_or_broken_off(
