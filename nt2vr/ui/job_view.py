@@ -11,9 +11,7 @@ OWN_DATA = "data of the owner"  # where a visitor may not learn which
 def job_view(job: Job[Any] | None, word: str, tell: Callable[[str], str] = str) -> dict[str, Any]:
     """Show a job as plain data for a template; nothing of one that finished.
 
-    Args:
-        word: what a running job does: "indexing".
-        tell: how words of the job are told to this visitor, who may not learn every path.
+    `word` says what a running one does; `tell` is how the job is told to this visitor, who may not learn every path.
     """
     if job is None or job.state == "finished":
         return {}

@@ -58,10 +58,8 @@ ABOUT = (
 
 logger = logging.getLogger(__name__)
 
-ANY_ADDRESS = ("0.0.0.0", "::")
 MAX_CONNECTIONS = 400  # open at a time; a page holds up to six
 SESSIONS = 200  # most recent visitors whose state is stored, about 0.35 MB each
-TRIM_INTERVAL_S = 60.0
 QUEUE_PAUSE_S = 0.02  # between two looks at an empty queue; at Gradio's .001 an idle app took 6 % of a core
 
 
@@ -136,14 +134,7 @@ def build_page(services: Services, media: Media, permissions: Permissions, reque
 
 
 def serve(settings: Settings, mcp: bool = False) -> None:
-    """Serve the page until stopped; models are loaded once it is up.
-
-    Args:
-        mcp: whether to serve tools for agents, too.
-
-    Raises:
-        ConfigError: if the package for that is not installed.
-    """
+    """Serve the page until stopped, with tools for agents if `mcp`; models are loaded once it is up."""
     permissions, folder = Permissions.of(settings), settings.data_dir / "uploads"
     refuse_downloads()
     limit_files(MAX_FILES)
@@ -188,7 +179,7 @@ def serve(settings: Settings, mcp: bool = False) -> None:
         gc.freeze()  # the page stays: searches for garbage need not look at it
         gc.enable()
         if not permissions.space_owner and (page.root_path or not is_loopback(settings.host)):
-            host = socket.gethostname() if settings.host in ANY_ADDRESS else settings.host
+            host = socket.gethostname() if settings.host in ("0.0.0.0", "::") else settings.host
             address = f"http://{host}:{page.server_port}{page.root_path}/?token={permissions.token}"
             logger.info("The owner's link: %s", address)
         works: list[tuple[Callable[..., object], tuple[Any, ...]]] = [
@@ -203,11 +194,10 @@ def serve(settings: Settings, mcp: bool = False) -> None:
             page.block_thread()
 
 
-def give_back_freed_memory(interval_s: float = TRIM_INTERVAL_S) -> None:
+def give_back_freed_memory(interval_s: float = 60.0) -> None:
     """Trim the heap at intervals for as long as the process lives; return at once where the C library is not glibc.
 
-    glibc holds on to freed memory, so the app would grow with use: in three minutes of mixed use, trimming returned 22
-    to 82 MB to the system. One trim takes about 20 ms.
+    glibc holds on to freed memory: in three minutes of mixed use, trimming returned 22 to 82 MB. It takes about 20 ms.
     """
     try:
         trim = ctypes.CDLL("libc.so.6").malloc_trim

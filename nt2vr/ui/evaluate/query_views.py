@@ -98,11 +98,6 @@ class ReportLink:
         values |= {PAGE: self.page + 1} if self.page else {}
         return "?" + urlencode(values)
 
-    @property
-    def values(self) -> list[Any]:
-        """The values of the page's filters, in the order of FILTERS."""
-        return [bool(self.fails) if name == "fails" else getattr(self, name) or "" for name in FILTERS]
-
 
 def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
@@ -321,10 +316,7 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
 
 
 def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
-    """Show the query that a link reviews, if any, with both systems' first clips; `refusal`: why it takes no notes.
-
-    Its place in the list comes with the links to its neighbours and back.
-    """
+    """Show the query that a link reviews, if any, with links to its neighbours; `refusal`: why it takes no notes."""
     place, link, home, places = listing.link.query, listing.link, listing.home, listing.places
     if place is None or not 0 <= place < len(listing.report.queries) or listing.report.is_covr:
         return {}

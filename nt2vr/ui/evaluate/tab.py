@@ -231,20 +231,18 @@ class EvaluateTab:
     ) -> Updates:
         name = data.strip() if isinstance(data, str) else ""  # a box with values of its own may send anything
         if name.startswith(COVR):
-            self._start_covr(name.removeprefix(COVR), split, per_kind, model, request)
+            check_room(self._evaluations, self._permissions, request)
+            if name == COVR or not model or per_kind not in SIZES:
+                raise ConfigError("Choose data, a model and a number of queries to evaluate.")
+            covr = CovrData(name.removeprefix(COVR), split, per_kind)
+            if covr.name != WORLD:
+                self._permissions.check("paths", request)
+                covr = CovrData(str(expanded(covr.name)), split)
+            self._evaluations.start_covr(covr, model)
         else:
             chosen = Data(name, split=split)  # type: ignore[arg-type]
             start_evaluation(self._evaluations, self._permissions, request, chosen, systems)
         return self._show(ReportLink(self._last_report()), request)
-
-    def _start_covr(self, name: str, split: str, per_kind: int, model: str, visitor: Visitor) -> None:
-        check_room(self._evaluations, self._permissions, visitor)
-        if not name or not model or per_kind not in SIZES:
-            raise ConfigError("Choose data, a model and a number of queries to evaluate.")
-        if name != WORLD:
-            self._permissions.check("paths", visitor)
-            name, per_kind = str(expanded(name)), 0
-        self._evaluations.start_covr(CovrData(name, split, per_kind), model)
 
     def on_cancel(self, chosen: str | None, request: gr.Request) -> Updates:
         self._evaluations.cancel()
@@ -300,7 +298,7 @@ class EvaluateTab:
 
     def _opened(self, link: ReportLink, visitor: Visitor) -> Updates:
         report, listing, parts = self._archive.load(link.report), self._listing(link), self._open
-        values = dict(zip(FILTERS, listing.link.values, strict=True))
+        values = {name: getattr(listing.link, name) or "" for name in FILTERS} | {"fails": bool(listing.link.fails)}
         menus = {
             name: gr.Dropdown(choices, value=values[name], visible=name != "tag" or not report.is_covr)
             for name, choices in menus_of(listing).items()

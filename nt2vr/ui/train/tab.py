@@ -220,19 +220,17 @@ class TrainTab:
 
 
 def _plots(some: Sequence[Curve]) -> list[gr.LinePlot]:
+    common: dict[str, Any] = {"color": "line", "y_title": " ", "color_title": " ", "visible": True}
     shown = [
         gr.LinePlot(
             curve.points,
             curve.x,
             "value",
-            color="line",
             color_map=dict(zip(dict.fromkeys(curve.points["line"]), cycle(COLOURS))),
             title=curve.title,
             caption=curve.note,
             x_lim=[0, curve.end],
-            y_title=" ",
-            color_title=" ",
-            visible=True,
+            **common,
         )
         for curve in some[:MAX_CURVES]
     ]

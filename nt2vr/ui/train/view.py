@@ -79,18 +79,19 @@ def curves(run: Run, rows: Rows, others: Mapping[str, Rows] = MappingProxyType({
     """
     if run.config is None:
         return []
-    epochs, steps, lines = run.config.epochs, max(1, run.num_steps), {run.name: rows, **others}
-    found = []
-    for metric, title, note in VALIDATION:
-        points = {name: series(of, metric, "epoch") for name, of in lines.items()}
+    lines, found = {run.name: rows, **others}, []
+    plots = [(*each, "epoch", run.config.epochs) for each in VALIDATION]
+    plots += [(name, name, "loss, unweighted", "step", max(1, run.num_steps)) for name in run.config.loss_names]
+    for metric, title, note, x, end in plots:
+        points = {name: series(of, metric, x) for name, of in lines.items()}
+        if own := points[run.name]:
+            title = f"{title}: {own[-1][1]:.3g}"
         for prefix in CONTROLS:
-            if level := series(rows, f"{prefix}/{metric}", "epoch"):
-                points[prefix] = [(0, level[-1][1]), (epochs, level[-1][1])]
-        found.append(_curve(title, note, "epoch", epochs, points))
-    for name in run.config.loss_names:
-        points = {line: series(of, name, "step") for line, of in lines.items()}
-        found.append(_curve(name, "loss, unweighted", "step", steps, points))
-    return [curve for curve in found if len(curve.points)]
+            if level := series(rows, f"{prefix}/{metric}", x):
+                points[prefix] = [(0, level[-1][1]), (end, level[-1][1])]
+        if len(frame := _frame(points, x, end)):
+            found.append(Curve(title, note, x, end, frame))
+    return found
 
 
 def series(rows: Rows, key: str, along: str) -> Points:
@@ -99,15 +100,13 @@ def series(rows: Rows, key: str, along: str) -> Points:
     return points[:: -math.ceil(len(points) / MAX_POINTS) or -1][::-1]
 
 
-def _curve(title: str, note: str, x: str, end: int, lines: Mapping[str, Points]) -> Curve:
-    own = next(iter(lines.values()))
-    # a line of a single point would not be drawn: it becomes a dash
-    drawn = {
-        name: [*line, (line[0][0] + end / 50, line[0][1])] if len(line) == 1 else line for name, line in lines.items()
-    }
-    points = [(at, value, name) for name, line in drawn.items() for at, value in line]
-    shown = f"{title}: {own[-1][1]:.3g}" if own else title
-    return Curve(shown, note, x, end, pd.DataFrame(points, columns=[x, "value", "line"]))
+def _frame(lines: Mapping[str, Points], x: str, end: int) -> pd.DataFrame:
+    drawn = []
+    for name, line in lines.items():
+        # a line of a single point would not be drawn: it becomes a dash
+        dash = [(line[0][0] + end / 50, line[0][1])] if len(line) == 1 else []
+        drawn += [(at, value, name) for at, value in [*line, *dash]]
+    return pd.DataFrame(drawn, columns=[x, "value", "line"])
 
 
 def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:

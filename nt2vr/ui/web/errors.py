@@ -51,7 +51,6 @@ def tell_errors(page: gr.Blocks) -> None:
 
 
 def warn(error: Nt2vrError) -> None:
-    """Show an error as a warning, when a handler goes on without what failed."""
     gr.Warning(sentence(error))
 
 

@@ -17,8 +17,6 @@ from starlette.types import Scope
 from nt2vr.errors import MAX_QUOTED, reason_of
 from nt2vr.ui.theme import TEMPLATES
 
-MCP_PATH = "/gradio_api/mcp"
-
 
 def template_script() -> str:
     """Return the head script that keeps the templates of `gr.HTML` from running the values they insert (security).
@@ -75,7 +73,7 @@ def is_odd_mcp_request(scope: Scope) -> bool:
     Its page for browsers is served at any path that ends like the server's, and has that path in a script, unescaped;
     the streams that GET and /sse open stay open; and /schema tells nothing that a message does not.
     """
-    _, found, rest = scope["path"].partition(MCP_PATH)
+    _, found, rest = scope["path"].partition("/gradio_api/mcp")
     return bool(found) and (rest not in ("", "/") or scope["method"] != "POST")
 
 

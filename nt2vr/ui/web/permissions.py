@@ -36,7 +36,6 @@ DOING = {
     "review": "write notes on reports",
 }
 PROVE = "open the link that the app printed at its start, or add ?token=… with the token from the app's data folder"
-SIGN_IN = "sign in with Hugging Face"
 PROXIED = ("forwarded", "via", "x-real-ip")  # headers of proxies, besides x-forwarded-…
 
 FIRST_FOLDER = re.compile(r"(?<![\w./~])/\w[^/\s'\"]*|\b[A-Za-z]:[\\/]")  # of an absolute path, not of a URL
@@ -47,8 +46,6 @@ Visitor = gr.Request | HTTPConnection | None
 
 @dataclass(frozen=True)
 class Permissions:
-    """Decides what a visitor may do."""
-
     token: str = field(repr=False)  # proves that a visitor is the owner
     # "nobody", "owner" (as without a rule) or "everyone" per action
     rules: Mapping[str, str] = field(default_factory=dict)
@@ -77,11 +74,10 @@ class Permissions:
         refused = [action for action in actions if not self.may(action, visitor)]
         off = [action for action in refused if self.rules.get(action) == "nobody"]
         theirs = [DOING[action] for action in refused if action not in off]
-        sentences = [
-            f"Nobody may {DOING[each]} here: it is switched off (NT2VR_ALLOW_{each.upper()})." for each in off
-        ]
+        switch = "Nobody may {} here: it is switched off (NT2VR_ALLOW_{})."
+        sentences = [switch.format(DOING[each], each.upper()) for each in off]
         if theirs:
-            how = SIGN_IN if self.space_owner else PROVE
+            how = "sign in with Hugging Face" if self.space_owner else PROVE
             sentences.append(f"Only the owner may {' or '.join(theirs)} here. If it is you, {how}.")
         return " ".join(sentences)
 
@@ -137,10 +133,7 @@ def _connection(visitor: Visitor) -> HTTPConnection | None:
 
 
 def _stored_token(data_dir: Path) -> str:
-    """Return the data folder's token, created on first use and readable by its user alone.
-
-    In a read-only folder, where search still works, the token is valid for this process only.
-    """
+    """Return the data folder's token, made on first use; in a folder that is read-only, one for this process alone."""
     path, token = data_dir / TOKEN_FILE, secrets.token_urlsafe(24)
     try:
         data_dir.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,7 @@
-"""What programs may ask: search, match, understand, galleries, systems and evaluate.
+"""What programs may ask: `Requests` has a typed function for each.
 
-`Requests` has a typed function for each; `build_routes` offers them as plain HTTP under `/api`, `build_tools` to
-agents over MCP, `build_events` to Gradio's clients. Limits and errors are those of the page; over HTTP an error is
-`{"error": "one sentence"}`.
+`build_routes` offers them as plain HTTP under `/api`, `build_tools` to agents over MCP, `build_events` to Gradio's
+clients. Limits and errors are those of the page; over HTTP an error is `{"error": "one sentence"}`.
 """
 
 import base64
@@ -22,7 +21,7 @@ from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 from gradio.events import api as gradio_api
 from gradio.mcp import GradioMCPServer
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -57,10 +56,8 @@ Weight = Annotated[float, Field(allow_inf_nan=False)]
 Verdict = Literal["right", "violation", "miss"] | None
 
 
-class Complete(BaseModel):
+class Complete(BaseModel, extra="forbid"):
     """Data that has no further fields."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class ReferenceRequest(Complete):
@@ -308,12 +305,7 @@ def checked_request(kind: type[Asked], values: Mapping[str, Any], strict: bool =
 def start_evaluation(
     evaluations: Evaluations, permissions: Permissions, visitor: Visitor, data: Data, systems: list[str]
 ) -> Future[Job[str]]:
-    """Start an evaluation; return a future of the finished job. Only data of this machine has splits.
-
-    Raises:
-        AccessError: if the visitor may not name data of this machine.
-        ConfigError: if there is no room for its report, or it cannot be started.
-    """
+    """Start an evaluation as far as the visitor may; only data of this machine has splits."""
     check_room(evaluations, permissions, visitor)
     if data.is_path:
         permissions.check("paths", visitor)
@@ -448,9 +440,6 @@ def build_tools(requests: Requests) -> None:
     """Offer functions that change nothing, and no other endpoint of the page, to agents.
 
     They are not queued: Gradio would call a queued one from this machine, with this machine's permissions.
-
-    Raises:
-        ConfigError: if the MCP package is not installed.
     """
     if not hasattr(GradioMCPServer, "StreamableHTTPSessionManager"):  # the last of what Gradio imports of it
         raise ConfigError("MCP needs a package that is not installed: pip install 'nt2vr[mcp]', or 'gradio[mcp]'.")
