@@ -10,7 +10,7 @@ const [SMALLEST, GAP] = [150, 8];
 const fit = () => {
   const lists = [...element.querySelectorAll(".nt-column ol")].filter((list) => list.clientWidth);
   const onStage = document.body.classList.contains("nt-on-stage");
-  const count = Math.max(...lists.map((list) => list.children.length), 0);
+  const count = Math.max(...lists.map((list) => list.querySelectorAll("li:not([hidden])").length), 0);
   if (!count) return;
   const width = lists[0].clientWidth + GAP;
   const top = Math.max(...lists.map((list) => list.getBoundingClientRect().top)) + window.scrollY;
@@ -25,7 +25,7 @@ const fit = () => {
     best = near.findLast(({ across }) => count % across === 0) ?? near.at(-1);
   } else if (!onStage) {
     const wide = sizes.filter(({ wide, across }) => wide >= SMALLEST || across <= 2);
-    best = wide.findLast(({ across }) => count % across === 0);
+    best = wide.findLast(({ across }) => across > 1 && count % across === 0) ?? wide.at(-1);
     best.size = best.wide;
   }
   const { style } = element.querySelector(".nt-columns");
@@ -39,7 +39,7 @@ const [isStill, WITH] = [matchMedia("(prefers-reduced-motion: reduce)"), { muted
 let players = [];
 const seat = () => {
   const free = players.filter((player) => !player.isConnected);
-  players = [...element.querySelectorAll(".nt-player")].map((place) => {
+  players = [...element.querySelectorAll("li:not([hidden]) .nt-player")].map((place) => {
     const { src, poster, boxes } = place.dataset;
     const isHere = place.firstChild?.getAttribute("src") === src;
     const kept = free.findIndex((player) => player.getAttribute("src") === src);
@@ -77,6 +77,15 @@ element.addEventListener("click", ({ target }) => {
   const system = target.closest("[data-unfold]")?.dataset.unfold;
   if (!system) return;
   unfolded.add(system);
+  place(false);
+});
+// Near-duplicates are folded into the best of them, and follow it once they are asked for.
+element.addEventListener("click", ({ target }) => {
+  const chip = target.closest("[data-alike]");
+  if (!chip) return;
+  const isOpen = chip.ariaExpanded !== "true";
+  chip.ariaExpanded = `${isOpen}`;
+  for (const tile of chip.closest("ol").querySelectorAll("[data-fold]")) if (tile.dataset.fold === chip.dataset.alike) tile.hidden = !isOpen;
   place(false);
 });
 const place = (isNew) => {

@@ -20,7 +20,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.epochs import Recording
-from nt2vr.search.searcher import Panel
+from nt2vr.search.searcher import MAX_K, Panel
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Strength
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
@@ -33,6 +33,7 @@ from nt2vr.ui.search.results import (
     Marked,
     columns_view,
     downloads,
+    folded,
     headline,
     offers_view,
     part_texts,
@@ -403,10 +404,14 @@ class SearchTab:
         asked, denied = (query.affirmed, query) if state.flip else (query, None)
         try:
             checked = searcher.checked(asked, given)
-            panel = searcher.panel(state.systems, state.k, given, state.strengths, literal)
+            k = MAX_K if searcher.is_library else state.k  # what is folded makes room for others
+            panel = searcher.panel(state.systems, k, given, state.strengths, literal)
         except NotIndexedError as error:
             return Answer(asked, (), gallery=state.gallery, denied=denied), None, error
-        return replace(searcher.answer(checked, panel), denied=denied), panel, None
+        answer = replace(searcher.answer(checked, panel), denied=denied)
+        if searcher.is_library:
+            answer = replace(answer, rankings=tuple(folded(each, state.k) for each in answer.rankings))
+        return answer, replace(panel, k=state.k), None
 
     def _columns(
         self, answer: Answer, panel: Panel | None, state: SearchState, marked: Marked, other: Answer | None

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 
-from nt2vr.media.gallery import Video
+from nt2vr.media.gallery import Gallery, Video
 from nt2vr.negation.parse.query import Query, Span, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
+from nt2vr.search.embedded_gallery import EmbeddedGallery
+from nt2vr.search.index import INDEXES
 from nt2vr.search.systems import System
 from nt2vr.ui.search.clip import detail_view
 from nt2vr.ui.search.results import (
@@ -21,6 +24,7 @@ from nt2vr.ui.search.results import (
     columns_view,
     corrected,
     downloads,
+    folded,
     headline,
     offers_view,
     parts_view,
@@ -68,6 +72,24 @@ def test_movement_is_counted_against_the_first_column_as_far_as_it_is_shown() ->
     assert moves == ["▲2", "=", "▼2", "="]
     assert [hit["move"] for hit in columns(first, ranking("CLIP drop", "cde"))[1]["hits"]] == ["▲2", "new", "new"]
     assert [hit["move"] for hit in columns(first)[0]["hits"]] == ["", "", ""]
+
+
+def test_near_duplicates_of_other_files_share_the_best_ones_tile_unless_their_verdicts_differ() -> None:
+    vectors = np.array([[1, 0], [0.999, 0.045], [0, 1], [1, 0], [0.6, 0.8], [0.8, 0.6]], np.float32)
+    found = ranking("CLIP", "abcdef", ("right", "right", "right", "miss", "right", "right"))
+    gallery = Gallery("", tuple(Video(each, Path(each)) for each in "abcdef"))
+    index = INDEXES["exact"](2)
+    embedded = EmbeddedGallery(gallery, vectors, index, (), vectors[:, None], np.arange(6))
+    kept = folded(replace(found, gallery=embedded, ranks=found.ranks | {"g": 7}), 3)
+    assert [(hit.video_id, hit.rank) for hit in kept.hits] == [("a", 1), ("c", 2), ("d", 3)]
+    assert kept.ranks == {"a": 1, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5, "g": 6}
+    tiles = columns(kept)[0]["hits"]
+    assert [(tile["id"], tile.get("alike"), tile.get("fold")) for tile in tiles] == [
+        ("a", "1 more like this", None),
+        ("b", None, "a"),
+        ("c", "", None),
+        ("d", "", None),
+    ]
 
 
 def test_with_the_negation_taken_away_it_is_told_who_noticed() -> None:
