@@ -1,9 +1,8 @@
 """Cues of negation: which words deny something, by their form and their place, and which only look like it.
 
-The table `assets/language/forms.tsv` has the forms of negation in English with an example of each, which the tests
-check; a form without cues of its own is another form's cue with certain words after it. Idioms that deny nothing are
-in `assets/language/idioms.txt`: per line words that begin some, and after a colon what may follow each of them, or
-complete idioms; "can't" is tokenized as "ca n't".
+`assets/language/forms.tsv` has the forms of negation with a tested example of each; one without cues of its own is
+another's cue with certain words after it. `assets/language/idioms.txt` has idioms that deny nothing: per line words
+that begin some, and after a colon what may follow each of them, or complete idioms; "can't" is tokenized as "ca n't".
 """
 
 from collections.abc import Iterator, Mapping

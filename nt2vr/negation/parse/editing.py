@@ -1,7 +1,6 @@
-"""Editing words next to a reference: "replace X by Y", "add Y", "take away X".
+"""Editing words next to a reference ("replace X by Y", "add Y"); elsewhere "add" and "change" are words like others.
 
-They say what should be different; the reference itself ("this", "the same") is no wanted word. Only read where there
-is a reference: elsewhere "add" and "change" are words like others.
+The reference itself ("this", "the same") is no wanted word.
 """
 
 from collections.abc import Iterator

@@ -35,7 +35,7 @@ def is_noun(word: str) -> bool:
 @lru_cache(_NUM_WORDS)
 def is_only_verb(word: str) -> bool:
     """Return whether a word is the lemma of a verb, and neither noun nor adjective: "eat", but not "open"."""
-    lemmas = getAllLemmas(word)
+    lemmas: dict[str, tuple[str, ...]] = getAllLemmas(word)
     return lemmas.get("VERB") == (word,) and lemmas.keys().isdisjoint({"NOUN", "ADJ"})
 
 

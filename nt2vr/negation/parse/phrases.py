@@ -141,19 +141,15 @@ class Phrases:
 
     def verb_phrase(self, i: int) -> Phrase | None:
         """Return "playing the guitar in a park", without leading auxiliaries and adverbs."""
-        verb = self._main_verb(i)
-        if verb is None:
-            return None
-        start = verb - 1 if verb > i and self.word(verb - 1) == "being" else verb
-        return _read_verb_phrase(self, verb, start)
-
-    def _main_verb(self, i: int) -> int | None:
         verb = i
         while (self.is_auxiliary(verb) and verb - i < 4) or (
             self.tag(verb) in {"ADV", "TO"} and self.tag(self.after(verb, {"ADV", "TO"})) in VERB_TAGS
         ):
             verb += 1
-        return verb if self.tag(verb) in VERB_TAGS and not self.is_auxiliary(verb) else None
+        if self.tag(verb) not in VERB_TAGS or self.is_auxiliary(verb):
+            return None
+        start = verb - 1 if verb > i and self.word(verb - 1) == "being" else verb
+        return _read_verb_phrase(self, verb, start)
 
     def _modifies_noun(self, i: int, *, first: bool) -> bool:
         if self.tag(i) == "POS" or (self.tag(i) == "ADJ" and self.tag(i + 1) == "NOUN"):  # a computer online game
@@ -161,9 +157,10 @@ class Phrases:
         return (first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
 
     def _is_noun(self, i: int) -> bool:
-        """Return whether word i is a noun, or the number of a name: "Boeing | 737"."""
-        numbers_name = self.tag(i) == "NUM" and i > 0 and not self.tokens[i - 1].text.islower()
-        return self.tag(i) in {"NOUN", "OTHER"} or numbers_name
+        """Return whether word i is a noun, or the number of a name: "Boeing | 737", "gate | 5"."""
+        if self.tag(i) != "NUM" or i == 0:
+            return self.tag(i) in {"NOUN", "OTHER"}
+        return not self.tokens[i - 1].text.islower() or self.word(i - 1) in listed("numbered")
 
     def _noun_ahead(self, i: int) -> bool:
         """Return whether word i modifies a later noun: "big", "red or blue", "dancing" in "a dancing bear"."""
@@ -218,8 +215,8 @@ class Phrases:
             if frame == j:
                 return i
             j = frame
-        end = self.after_frame(j)
-        return end if self._closes(end) else i
+        end, goes_on = self.after_frame(j), {"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS}
+        return i if self.tag(end) in goes_on else end  # not visible | on a table, but: not shown eating
 
     def after_tail(self, i: int) -> int:
         """Return the end of "is visible in this image", "in sight" or "present" at word i; i without one."""
@@ -230,18 +227,12 @@ class Phrases:
 
     def says_nothing(self, start: int, end: int) -> bool:
         """Return whether words `start` to `end` name nothing to be seen: "in this image there is"."""
-        return all(self._is_empty(i) for i in range(start, end))
-
-    def _is_empty(self, i: int) -> bool:
-        return (
+        return all(
             self.tag(i) in {"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"}
             or self.word(i) in listed("frames", "present", "appearing", "showing", "helping", "small_words")
             or self.is_auxiliary(i)
+            for i in range(start, end)
         )
-
-    def _closes(self, i: int) -> bool:
-        """Return whether a predicate may end before word i: "not visible | on a table", but not "not shown eating"."""
-        return self.tag(i) not in {"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS}
 
 
 def _read_verb_phrase(phrases: Phrases, verb: int, start: int) -> Phrase:

@@ -60,15 +60,9 @@ class Query:
 
 
 def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
-    """Split `text` into wanted and unwanted parts; blank text gives an empty query.
+    """Split `text` into wanted and unwanted parts; blank text gives an empty query, and long text a QueryError.
 
-    Args:
-        text: the sentence.
-        tagger: tags its words.
-        editing: it says what should be different from a reference: see `nt2vr.negation.parse.editing`.
-
-    Raises:
-        QueryError: if the text is longer than MAX_QUERY_CHARS, or not valid Unicode.
+    With `editing`, it says what should be different from a reference: see `nt2vr.negation.parse.editing`.
     """
     check_text(text, MAX_QUERY_CHARS)
     if not text.strip():
@@ -147,21 +141,18 @@ class _QueryText:
     def unwanted(self, items: Sequence[tuple[Phrase, Negation]], stretches: Sequence[Stretch]) -> tuple[str, ...]:
         """Return the items as searchable phrases; of verbs, say what "it" or "them" is: "playing the violin"."""
         texts = [self._unwanted(item, negation) for item, negation in items]
-        gaps = [negation for _, negation in items if self._leaves_gap(negation)]
+        gaps = list[Negation]()  # whose verbs lack the object before them: a pizza that nobody | is eating
+        for negation in (negation for _, negation in items if negation.kind == "nobody"):
+            verb, tag = negation.items[0], self.phrases.tag(negation.cue - 2)
+            follows = self.phrases.word(negation.cue - 1) in {"that", "which"} and tag == "NOUN"
+            if follows and verb.kind == "verb" and verb.end == verb.head + 1:
+                gaps.append(negation)
         if (_PRONOUNS.isdisjoint(self.phrases.words) and not gaps) or not (named := self._named_once(stretches)):
             return tuple(texts)
         texts = [f"{text} it" if n in gaps else text for text, (_, n) in zip(texts, items, strict=True)]
         pronoun = r"\bthem\b" if named.endswith("s") else r"\bit\b"
         said = [re.sub(pronoun, lambda _: f"the {named}", text) for text in texts]
         return tuple(s if item.kind == "verb" else text for s, text, (item, _) in zip(said, texts, items, strict=True))
-
-    def _leaves_gap(self, negation: Negation) -> bool:
-        """Return whether a verb lacks the object that stands before it: "a pizza that nobody | is eating"."""
-        verb = negation.items[0]
-        follows = (
-            self.phrases.word(negation.cue - 1) in {"that", "which"} and self.phrases.tag(negation.cue - 2) == "NOUN"
-        )
-        return negation.kind == "nobody" and follows and verb.kind == "verb" and verb.end == verb.head + 1
 
     def _named_once(self, stretches: Sequence[Stretch]) -> str:
         """Return the noun that "it" or "them" outside must mean: of the only thing, people aside, in the stretches."""

@@ -51,11 +51,6 @@ class Typed:
     starts: Sequence[int]  # per character, where it, or what it replaces, starts in the typed text
     ends: Sequence[int]  # per character, where that ends
 
-    @classmethod
-    def of(cls, text: str) -> "Typed":
-        """Start with the text as typed."""
-        return cls(text, range(len(text)), range(1, len(text) + 1))
-
     def span(self, span: Span) -> Span:
         """Return where words of `text` were typed."""
         return Span(self.starts[span.start], self.ends[span.end - 1])
@@ -82,7 +77,8 @@ class Typed:
 
 def read_typed(text: str, editing: bool = False) -> Typed:
     """Return the text to take apart: `text` itself in most cases, and wherever nothing else would be left."""
-    typed = Typed.of(text).rewritten((*_steps("operators"), *_steps("spelling")))
+    as_typed = Typed(text, range(len(text)), range(1, len(text) + 1))
+    typed = as_typed.rewritten((*_steps("operators"), *_steps("spelling")))
     said = typed.rewritten((*_steps("fillers"), *_steps("requests"), *(() if editing else _steps("slogans"))))
     return said if said.text.strip(" .,;:!?") else typed
 
@@ -118,6 +114,7 @@ def _cue(match: re.Match[str]) -> str | None:
 def _listed(match: re.Match[str]) -> str | None:
     """Return the conjunction for a mark in a denied list: "no cars/trucks", "no dogs & cats"."""
     before = match.string[max(0, match.start() - 80) : match.start()]
+    before = before if match[0] == "/" else before.replace(",", "")
     if not _compiled("{CUE_BEFORE}").search(before) or before.endswith((" and", " but", " as well")):
         return None
     return " or " if match[0] == "/" else " and "

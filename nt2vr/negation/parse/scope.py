@@ -54,7 +54,9 @@ class Denials:
         i += kind == "not" and phrases.word(i) in listed("shown") and phrases.tag(i + 1) == "VBG"  # not shown | eating
         found = (phrases.noun_phrase(i) if kind in {"no", "order"} else None) or phrases.any_phrase(i)
         if found and found.kind == "noun" and kind in {"no", "without", "order"}:
-            found = self._without_predicate(found)
+            last = found.end - 1
+            if found.start < last and phrases.after_predicate(last) > last:  # no person | present
+                found = replace(found, end=last, core=last, head=last - 1)
         return found and self._specified(found)
 
     def _specified(self, found: Phrase) -> Phrase:
@@ -87,12 +89,6 @@ class Denials:
         while self.phrases.word(j) in listed("vague_articles"):
             j += 1
         return j + 2 if self.phrases.word(j) in listed("signs") and self.phrases.word(j + 1) in {"of", "for"} else i
-
-    def _without_predicate(self, noun: Phrase) -> Phrase:
-        """Cut off a "present" or "visible" that was taken for the noun: "no person | present"."""
-        last = noun.end - 1
-        cut = noun.start < last and self.phrases.after_predicate(last) > last
-        return replace(noun, end=last, core=last, head=last - 1) if cut else noun
 
     def _skip_helpers(self, kind: CueKind, i: int) -> int:
         phrases = self.phrases
@@ -127,20 +123,17 @@ class Denials:
 
     def _acts(self, noun: Phrase, kind: CueKind) -> bool:
         """Return whether a denied noun is of somebody who may act: "people", but not "the people"."""
-        denies_all = kind in {"no", "without"} or self._is_denied_as_such(noun.start)
+        before = self.phrases.words[max(0, noun.start - 3) : noun.start]
+        excepts = any(cues().get(" ".join(before[first:])) == "except" for first in range(len(before)))
+        shows = before[:1] == ["there"] or not (listed("showing") | _US).isdisjoint(before[-1:])  # don't show | kids
         generic = self.phrases.tag(noun.start) != "DET" or self.phrases.word(noun.start) == "any"
+        denies_all = kind in {"no", "without"} or excepts or shows
         return kind == "nobody" or (denies_all and generic and self.phrases.is_actor(noun))
 
     def _closes(self, i: int, kind: CueKind) -> bool:
         """Return whether no modifier may start at word i: "present", another "without"."""
         other = cues().get(self.phrases.word(i)) == "without"  # w/o people | w/o huts
         return other or self.phrases.after_tail(i) > i or (kind == "order" and self.phrases.word(i) == "from")
-
-    def _is_denied_as_such(self, i: int) -> bool:
-        """Return whether somebody at word i is all that is denied: "except | kids singing", "don't show | kids"."""
-        before = self.phrases.words[max(0, i - 3) : i]
-        excepts = any(cues().get(" ".join(before[first:])) == "except" for first in range(len(before)))
-        return excepts or before[:1] == ["there"] or not (listed("showing") | _US).isdisjoint(before[-1:])
 
     def sets_scene(self, place: Phrase, kind: CueKind) -> bool:
         """Return whether a place may be wanted though what is there is not: "nobody sits on | the bench"."""
@@ -222,7 +215,7 @@ class Denials:
                 return self._absent(cue, after_cue, first)
             case "double":
                 said = self.phrases.words[max(0, cue - 1) : after_cue]
-                link = " " if {"with", "without", "of"}.isdisjoint(said) else " with "
+                link = " " if {"with", "without", "of", "lacking"}.isdisjoint(said) else " with "
                 return Negation(kind, cue, after_cue, (), cue, after_cue, link=link)
             case "not":
                 return self._not_present(cue, after_cue, first)
@@ -278,15 +271,18 @@ class Denials:
         else:
             applies = word == "absent" or self._is_remark(cue, after_cue, first)
         subject = self._subject(cue, first) if applies else None
-        return self._denied("absent", cue, after_cue, subject, self._after_absent(after_cue))
+        return self._denied("absent", cue, after_cue, subject, self.phrases.after_tail(after_cue))
 
     def _is_remark(self, cue: int, after_cue: int, first: int) -> bool:
         """Return whether "a boy runs, hat missing" says so; not "dog missing, please help"."""
         word = self.phrases.word(cue)
         if word == "missing" and self.phrases.word(after_cue) == "from":
             return True
-        may_follow = word in listed("afterthoughts") or self._clause_start(cue, first) > 0
-        return may_follow and self._is_afterthought(cue, after_cue, first)
+        phrases, start = self.phrases, self._clause_start(cue, first)
+        is_noun = (noun := phrases.noun_phrase(start)) is not None and noun.end == cue
+        is_noun |= cue == start + 1 and phrases.tag(start) in {"VB", "VBP", "VBG"}  # crochet excluded
+        stands_alone = phrases.tag(start - 1) in {"", "PUNCT", "CONJ"} and phrases.tag(after_cue) in {"", "PUNCT"}
+        return is_noun and stands_alone and (word in listed("afterthoughts") or start > 0)
 
     def _with_missing(self, cue: int, after_cue: int, first: int) -> Negation | None:
         """Return "with the drummer missing", "has a string missing"."""
@@ -297,18 +293,7 @@ class Denials:
         has_part = phrases.word(cue) == "missing" and phrases.noun_phrase(after_cue) is not None
         if phrases.word(i - 1) not in {"with", "has", "have", "had"} or noun is None or not is_thing or has_part:
             return None
-        return Negation("absent", cue, after_cue, (noun,), i - 1, self._after_absent(after_cue))
-
-    def _is_afterthought(self, cue: int, after_cue: int, first: int) -> bool:
-        """Return whether the thing has a clause of its own: "all instruments, | drums excluded"."""
-        phrases = self.phrases
-        start = self._clause_start(cue, first)
-        is_noun = (noun := phrases.noun_phrase(start)) is not None and noun.end == cue
-        is_noun |= cue == start + 1 and phrases.tag(start) in {"VB", "VBP", "VBG"}  # crochet excluded
-        return is_noun and phrases.tag(start - 1) in {"", "PUNCT", "CONJ"} and phrases.tag(after_cue) in {"", "PUNCT"}
-
-    def _after_absent(self, i: int) -> int:
-        return max(self.phrases.after_predicate(i), self.phrases.after_frame(i))
+        return Negation("absent", cue, after_cue, (noun,), i - 1, self.phrases.after_tail(after_cue))
 
     def _subject(self, predicate: int, first: int) -> Phrase | None:
         """Return the thing before the predicate that starts at word `predicate`; words before `first` are taken."""
@@ -458,11 +443,18 @@ class ScopeFinder:
             alone = alone or (noun is not None and first.end > noun.end)
         described = kind == "not" and phrases.tag(cue - 1) == "PUNCT" and phrases.tag(cue - 2) == "ADJ"
         items = [first] if alone or described else self._denials.items(first, kind, wanted_before)
-        items = [part for item in items for part in self._each(item)] if self._typed else items
+        items = [self._alone(part) for item in items for part in self._each(item)] if self._typed else items
         thing = denied_by_nobody()[" ".join(phrases.words[cue:after_cue])] if first.start < after_cue else ""
         start, end = self._start(cue), self._denials.after_filler(items[-1].end)
         holds = self._holds(kind, cue, after_cue, first)
         return Negation(kind, cue, after_cue, tuple(items), start - holds, end, start - 1 if holds else None, thing)
+
+    def _alone(self, item: Phrase) -> Phrase:
+        """Cut off the place of a deed with somebody who does something else: "isn't kneeling | beside a king who"."""
+        phrases, end = self.phrases, item.end
+        places = filter(None, map(phrases.place_phrase, range(item.head + 1, end) if item.kind == "verb" else ()))
+        place = next((place for place in places if place.end == end and phrases.word(end) == "who"), None)
+        return replace(item, end=place.start, core=place.start) if place else item
 
     def _each(self, item: Phrase) -> list[Phrase]:
         """Split a list that lacks its commas: "no | taxis | buses"."""

@@ -76,9 +76,14 @@ class _Spot:
             return self.after in VERB_TAGS or tuple(words[self.i + 1 : self.i + 3]) in _IN_SIGHT
         return self.after in _ENDS | VERB_TAGS | {"ADP", "ADV"}
 
-    def ends_denied_list(self) -> bool:  # without icing or | sprinkles
-        cues = listed("denying_things") - {"no"}
-        return self.word_before == "or" and self.after in {"", "PUNCT"} and not cues.isdisjoint(self.words[: self.i])
+    def ends_denied_list(self) -> bool:
+        """Return whether the word is of a list after a cue: "without icing or | sprinkles", "minus hats, | floats"."""
+        start, cues = self.i - 1, listed("denying_things") - {"no"}
+        while start > 0 and (self.tags[start] in {"NOUN", "CONJ"} or self.words[start] == ","):
+            start -= 1
+        listed_before = self.word_before in {"and", ",", "&"} and self.words[start] in cues and start < self.i - 2
+        ends = self.word_before == "or" and not cues.isdisjoint(self.words[: self.i])
+        return (ends or listed_before) and self.after in {"", "PUNCT", "CONJ"}
 
 
 def _denies(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
@@ -144,7 +149,10 @@ class Repairs:
         if spot.before in {"DET", "ADJ", "NUM"} or spot.word_before in listed("denying_things"):
             return ""  # a fight; exclude fights
         if spot.word.endswith("ing"):
-            return "VBG" if _is_progressive(spot, chances, noun) else ""
+            if spot.before in {"PRON", "NEG"} or HELPERS.get(spot.word_before) == "be":
+                return "VBG"
+            known = not chances.keys().isdisjoint({"VVG", "VDG"}) or noun < _UNKNOWN_NATS
+            return "VBG" if known and spot.word not in _THINGS_IN_ING else ""  # surfing; not: building
         is_nobody = spot.word_before in {"nobody", "noone", "nothing"} or spot.words[: spot.i][-2:] == ["no", "one"]
         if spot.word.endswith("s") and is_nobody:
             return "VBZ"  # nobody strums
@@ -182,14 +190,6 @@ class Repairs:
     def _may_be_verb(self, *words: str) -> bool:
         readings = (reading for word in words for reading in self._log_probabilities(word).items())
         return any(form in {"VVB", "VVI", "VVZ"} and value > _UNKNOWN_NATS for form, value in readings)
-
-
-def _is_progressive(spot: _Spot, chances: Mapping[str, float], noun: float) -> bool:
-    """Return whether a word in -ing is more than a noun: "surfing", "not painting", but not "building"."""
-    if spot.before in {"PRON", "NEG"} or HELPERS.get(spot.word_before) == "be":
-        return True
-    known = not chances.keys().isdisjoint({"VVG", "VDG"}) or noun < _UNKNOWN_NATS
-    return known and spot.word not in _THINGS_IN_ING
 
 
 def _describes(tags: Sequence[str], i: int) -> bool:
@@ -249,7 +249,10 @@ class Tagger:
         words = [as_tagged(text[start:end]) for start, end in spans]
         words = [_CLITICS.get(word, word) if i and words[i - 1].isalpha() else word for i, word in enumerate(words)]
         c5 = self._hanta.tag_sent(words, taglevel=0)
-        tags = [_tag_of(word, tag) for word, tag in zip(words, c5, strict=True)]
+        tags = [  # a word's own, or that of its C5 tag; a quoted phrase is a noun
+            _BY_WORD.get(word) or ("NOUN" if " " in word else _C5.get(tag) or _C5.get(tag[:2]) or "OTHER")
+            for word, tag in zip(words, c5, strict=True)
+        ]
         lemmas: list[Lemma] = [partial(self._lemmas, word, tag) for word, tag in zip(words, c5, strict=True)]
         for i, word in enumerate(words):
             tag = self._repairs.tag(words, tags, i)
@@ -285,8 +288,3 @@ def load_tagger() -> Tagger:
 def _is_long_compound(word: str) -> bool:
     """Return whether HanTa would take long, in cubic time, for a word whose last part says enough."""
     return len(word) > _MAX_COMPOUND_CHARS and "-" in word[:-1] and word[-1] != "-"
-
-
-def _tag_of(word: str, tag: str) -> str:
-    """Return the tag of a word by itself, or by its C5 tag; a quoted phrase is a noun."""
-    return _BY_WORD.get(word) or ("NOUN" if " " in word else _C5.get(tag) or _C5.get(tag[:2]) or "OTHER")

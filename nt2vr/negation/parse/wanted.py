@@ -94,13 +94,11 @@ class WantedFinder:
         if phrases.tag(end) in verbs:
             return negation  # a dog and not a cat | is sleeping
         starts = {other.start for other in found}
-        while end not in starts and not self._ends_part(end):
+        while end not in starts and phrases.tag(end) not in {"", "PUNCT"} and phrases.word(end) not in NEW_START:
+            if phrases.tag(end) == "CONJ" and phrases.word(end) != "or":
+                break
             end += 1
         return negation.ending(end=end, core=end)
-
-    def _ends_part(self, i: int) -> bool:
-        word, tag = self.phrases.word(i), self.phrases.tag(i)
-        return tag in {"", "PUNCT"} or (tag == "CONJ" and word != "or") or word in NEW_START
 
     def placed(self, wanted: Sequence[int]) -> bool:
         """Return whether the wanted words name a place of their own."""
