@@ -595,40 +595,6 @@ def split_sentences(sentence: Annotated[str | None, Parameter(allow_leading_hyph
         _json(parts, indent=None)
 
 
-@queries.command(name="triplets")
-def mine_triplets(
-    *,
-    captions: Path,
-    out: Path,
-    model: str = "CLIP",
-    limit: int = 10_000,
-    seed: int = 0,
-    machine: Machine = THIS,
-) -> None:
-    """Mine pairs of videos from captions one word apart, and write what is different by CoVR's templates.
-
-    Args:
-        captions: as for build
-        out: file for the triplets, as JSON lines
-        model: whose text tower compares captions
-        limit: pairs of videos at most
-        seed: draws pairs and wordings
-    """
-    if limit < 1:
-        raise ConfigError(f"--limit is {limit}: choose at least 1.")
-    from nt2vr.api import load_model
-    from nt2vr.negation.generate.query_sets import read_captioned_videos
-    from nt2vr.negation.generate.triplets import mine, write_triplets
-
-    check_writable(out.parent)
-    videos = read_captioned_videos(captions)
-    encoder = load_model(model, machine.data_dir, machine.device)
-    pairs = mine(videos.captions, encoder.encode_text, limit, seed)
-    with progress_bar() as progress:
-        statistics = write_triplets(pairs, seed, out, progress)
-    _json(statistics, None)
-
-
 @queries.command(name="verbs")
 def change_verbs(
     *, captions: Path, out: Path, rule: Literal["rules", "antonym", "random"] = "rules", seed: int = 0

@@ -162,7 +162,7 @@ class TrainConfig:
         WORLD,
         "training data: world, the built-in one, or the path of a dataset; for distill alone, which needs no videos, "
         "also a file of captions in any query-set format; for a fusion, the folder of WebVid-CoVR, CIRR, FashionIQ, "
-        "or of videos with a file *triplets*.jsonl, as `nt2vr queries triplets` writes it",
+        "or of videos with a file *triplets*.jsonl",
     )
     num_clips: Count = option(
         32_000,

@@ -198,7 +198,7 @@ def _circo(files: Files, split: str) -> Iterator[CovrSample]:
 
 
 def _mined(files: Files, split: str) -> Iterator[CovrSample]:
-    """Read what `nt2vr queries triplets` writes; a tenth of the targets is held out, for all splits but "train".
+    """Read pairs of videos and their captions; a tenth of the targets is held out, for all splits but "train".
 
     In "train", neither video of a triplet is held out.
     """
