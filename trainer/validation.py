@@ -207,7 +207,7 @@ class TextMeasures:
 def unseen_idioms(captions: Sequence[str]) -> list[Denial]:
     """Draw a sentence that denies nothing for each of the first captions that allow one, in unseen wordings."""
     denials = CaptionDenials(captions[:IDIOMS])
-    drawn = (denials.unseen_idiom(row, random.Random(f"idiom {row}")) for row in range(len(denials)))
+    drawn = (denials.draw(row, "idiom", random.Random(f"idiom {row}"), "unseen") for row in range(len(denials)))
     return [idiom for idiom in drawn if idiom]
 
 

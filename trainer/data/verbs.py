@@ -76,8 +76,9 @@ def _calibrated(
         kept = calibrated(originals, generated, in_turns([row for row, *_ in made], config.seed))
     logger.info("Kept %d of %d captions with another verb, for %d captions.", len(kept), len(made), len(lines))
     often = dict(Counter(chain.from_iterable(originals)).most_common(MOST_SHIFTS))
-    shifted, others = imbalances(originals, generated, kept, config.batch_size), max(1, config.batch_size - 1)
-    shifts = {each.key: round(each.calibrated / others, 3) for each in shifted if each.key in often}
+    left = imbalances(originals, [generated[number] for number in kept], config.batch_size)
+    others = max(1, config.batch_size - 1)
+    shifts = {key: round(value / others, 3) for key, value in left.items() if key in often}
     return [made[number] for number in kept], shifts
 
 

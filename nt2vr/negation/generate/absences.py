@@ -1,7 +1,6 @@
 """Queries for what a video lacks ("A without N", "not B" alone), with their videos.
 
-The counterpart of `composer` for things and for bare denials. Truth comes from captions alone: a video has content
-that one of its captions mentions, and lacks content that none mentions in any related word. Other videos count as
+A video has what one of its captions mentions, and lacks what none mentions in any related word. Other videos count as
 neither, such as one with a metal bowl for "no white bowl".
 """
 
@@ -9,6 +8,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from nt2vr.negation.generate.actions import Subject
@@ -47,7 +47,13 @@ class Absences:
     def write(self, seed: int) -> Iterator[AbsenceQuery]:
         """Yield "A without N" once per action and video it is drawn for, then "not B" for each thing and action."""
         yield from self._without(seed)
-        yield from self._no_thing(seed)
+        of_kind: dict[str, Counter[Thing]] = defaultdict(Counter)
+        for thing in chain.from_iterable(self._named.values()):
+            of_kind[_kind(thing)][thing] += 1
+        for kind, counts in of_kind.items():
+            thing = min(counts, key=lambda each: (-counts[each], each.text))
+            text = lacking("no thing", thing, random.Random(f"{seed} no {kind}"))
+            yield from self._not(text, thing.text, self._with(thing), self._maybe_with(thing))
         yield from self._no_deed(seed)
 
     def _without(self, seed: int) -> Iterator[AbsenceQuery]:
@@ -72,16 +78,6 @@ class Absences:
         query = lacking("without", thing, rng, wanted)
         hard = tuple(video_id for video_id in shown if video_id in with_thing)
         return AbsenceQuery(query, wanted, thing.text, relevant, hard, tuple(with_thing), "without")
-
-    def _no_thing(self, seed: int) -> Iterator[AbsenceQuery]:
-        of_kind: dict[str, Counter[Thing]] = defaultdict(Counter)
-        for named in self._named.values():
-            for thing in named:
-                of_kind[_kind(thing)][thing] += 1
-        for kind, counts in of_kind.items():
-            thing = min(counts, key=lambda each: (-counts[each], each.text))
-            text = lacking("no thing", thing, random.Random(f"{seed} no {kind}"))
-            yield from self._not(text, thing.text, self._with(thing), self._maybe_with(thing))
 
     def _no_deed(self, seed: int) -> Iterator[AbsenceQuery]:
         actions = ((s.generic, phrase.key) for content in self._videos.values() for s, phrase in content.actions)

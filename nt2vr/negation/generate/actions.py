@@ -1,8 +1,7 @@
-"""Subjects and verb phrases of captions, by the paper's Algorithm 1, and what of them is self-contained.
+"""Self-contained subjects and verb phrases of captions, by the paper's Algorithm 1, compared by lemmas.
 
-Actions are compared by lemmas: "a young man plays his guitar" and "a guy playing a guitar" are both man: play guitar.
-Verb phrases are built for precision, not recall: those that are cut off, passive, vague or meaningless without their
-caption are rejected.
+"A young man plays his guitar" and "a guy playing a guitar" are both man: play guitar. Verb phrases that are cut off,
+passive, vague or meaningless without their caption are rejected.
 """
 
 import re
@@ -49,17 +48,17 @@ def chunks_of(phrases: Phrases) -> Sequence[Chunk]:
         return []
     tags = ("NOUN" if word in _NAMELESS else phrases.tag(i) for i, word in enumerate(phrases.words))
     tree = _parser().parse(list(enumerate(tags)))
-    return [_chunk(node, phrases) for node in tree]
-
-
-def _chunk(node: Any, phrases: Phrases) -> Chunk:
-    if not isinstance(node, Tree):
-        i, tag = node
-        return Chunk(tag, i, i + 1)
-    nouns = [_span(tree) for tree in node.subtrees(lambda tree: tree.label() == "NP")]
-    prepositions = [_span(child)[0] for child in node if isinstance(child, Tree) and child.label() == "PP"]
-    places = tuple(i for i in prepositions if phrases.word(i) != "of")
-    return Chunk(node.label(), *_span(node), nouns[-1] if nouns else None, places)
+    chunks = list[Chunk]()
+    for node in tree:
+        if not isinstance(node, Tree):
+            i, tag = node
+            chunks.append(Chunk(tag, i, i + 1))
+            continue
+        nouns = [_span(each) for each in node.subtrees(lambda each: each.label() == "NP")]
+        prepositions = [_span(child)[0] for child in node if isinstance(child, Tree) and child.label() == "PP"]
+        places = tuple(i for i in prepositions if phrases.word(i) != "of")
+        chunks.append(Chunk(node.label(), *_span(node), nouns[-1] if nouns else None, places))
+    return chunks
 
 
 def _span(tree: Any) -> tuple[int, int]:
@@ -112,11 +111,8 @@ def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) ->
     if is_plural or is_plural_noun(phrases.word(head), said):
         text = " ".join([*modifiers, "people" if lemma == "person" else inflect(lemma, "NNS")])
         return Subject(text, "they", True, is_human)
-    return Subject(with_article(" ".join([*modifiers, lemma])), _pronoun(lemma), False, is_human)
-
-
-def _pronoun(lemma: str) -> Pronoun:
-    return "he" if lemma in listed("men") else "she" if lemma in listed("women") else ""
+    pronoun: Pronoun = "he" if lemma in listed("men") else "she" if lemma in listed("women") else ""
+    return Subject(with_article(" ".join([*modifiers, lemma])), pronoun, False, is_human)
 
 
 def also_called(lemma: str) -> frozenset[str]:
@@ -162,10 +158,7 @@ class VerbPhrase:
 
 
 def verb_phrases(phrases: Phrases, chunk: Chunk, after: str) -> Iterator[VerbPhrase]:
-    """Yield the verb phrases in a chunk: complete, and without adjectives or places ("sing on a big stage": "sing").
-
-    `after` is the kind of the next chunk, "" at the end of the sentence.
-    """
+    """Yield a chunk's verb phrases before one of the kind `after`, complete, and without adjectives or places."""
     if not is_complete(phrases, chunk, after):
         return
     adverb = (chunk.end - 1,) if phrases.tag(chunk.end - 1) == "ADV" else ()
@@ -189,18 +182,15 @@ def is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
     pairs = (" ".join(phrases.words[max(0, i - 1) : i + 1]) for i in (start, end))
     is_compound = not _COMPOUND_NOUNS.isdisjoint(pairs)
     may_follow = {"", "CONJ", "PUNCT", "VP"} | ({"WH", "ADP", "TO"} if end - start > 1 else set())
-    return after in may_follow and not (is_passive or depends or is_compound or _ends_open(phrases, end, after))
-
-
-def _ends_open(phrases: Phrases, end: int, after: str) -> bool:
-    """Return whether a verb phrase ends in a preposition: "talking about | cooking"."""
-    is_particle = phrases.word(end - 1) in listed("particles") and after != "VP"
-    return phrases.tag(end - 1) == "ADP" and not is_particle
+    ends_in_particle = phrases.word(end - 1) in listed("particles") and after != "VP"
+    is_open = phrases.tag(end - 1) == "ADP" and not ends_in_particle  # talking about | cooking
+    return after in may_follow and not (is_passive or depends or is_compound or is_open)
 
 
 def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is_shortened: bool) -> VerbPhrase | None:
     verb, rest = verb_of(phrases.word(start)), range(start + 1, end)
-    said = [i for i in rest if adjectives or not _describes_noun(phrases, i)]
+    describing = {i for i in rest if phrases.tag(i) == "ADJ" and phrases.tag(phrases.after(i, {"ADJ"})) == "NOUN"}
+    said = [i for i in rest if adjectives or i not in describing]
     is_same = not adjectives and len(said) == len(rest)
     if is_same or end - start > _MOST_WORDS or _is_vague(phrases, verb, said):
         return None
@@ -230,22 +220,13 @@ def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
     return bool(says_little or {"PRON", "OTHER"}.intersection(map(phrases.tag, rest)))
 
 
-def _describes_noun(phrases: Phrases, i: int) -> bool:
-    j = i
-    while phrases.tag(j) == "ADJ":
-        j += 1
-    return j > i and phrases.tag(j) == "NOUN"
-
-
 def is_bare_noun(phrases: Phrases, start: int, i: int) -> bool:
     """Return whether word i heads a singular count noun phrase without an article."""
     if phrases.tag(i) != "NOUN" or phrases.tag(i + 1) == "NOUN" or phrases.lemma(i) in listed("mass_nouns"):
         return False
     if is_plural_noun(phrases.word(i), phrases.lemma(i)) or phrases.word(i).endswith("ing"):
         return False
-    first = i
-    while first - 1 > start and phrases.tag(first - 1) in {"NOUN", "ADJ", "POS", "VBG", "VBN"}:
-        first -= 1
+    first = max(start + 1, phrases.before(i, {"NOUN", "ADJ", "POS", "VBG", "VBN"}))
     return phrases.tag(first - 1) not in {"DET", "NUM"}
 
 
@@ -308,13 +289,11 @@ def _actor_at_end(phrases: Phrases, chunk: Chunk) -> Subject | None:
 
 
 def _before_participle(phrases: Phrases, subject: Subject | None, before: Sequence[Chunk]) -> Subject | None:
-    """Return the subject of a participle that follows the chunks `before` without a conjunction.
-
-    After a verb phrase it may be the actor at its end, or a thing: "people meet with words | floating around them".
-    """
+    """Return the subject of a participle without a conjunction: of "a man meets a woman | smiling", the woman."""
     after_verb = next((chunk for chunk in before[-2:] if chunk.kind == "VP"), None)
     if after_verb is None:
         return subject
     if before[-1].kind == "VP" and (actor := _actor_at_end(phrases, before[-1])):
         return actor
+    # It may be a thing: people meet with words | floating around them
     return None if "with" in phrases.words[after_verb.start : before[-1].end] else subject

@@ -37,11 +37,7 @@ ReadContents = Callable[[], Mapping[str, VideoContent]]
 
 
 def build(captions_file: Path, folder: Path, seed: int, progress: Progress = silent) -> dict[str, float]:
-    """Write the query sets of a captions file to `folder`; return their sizes and the seconds taken.
-
-    Raises:
-        ConfigError: if the file cannot be read.
-    """
+    """Write the query sets of a captions file to `folder`; return their sizes and the seconds taken."""
     started = time.perf_counter()
     videos = read_captioned_videos(captions_file)
     sets = build_query_sets(videos, seed, progress)
@@ -59,11 +55,7 @@ def build(captions_file: Path, folder: Path, seed: int, progress: Progress = sil
 def build_query_sets(
     videos: CaptionedVideos, seed: int, progress: Progress = silent, contents: ReadContents | None = None
 ) -> QuerySets:
-    """Build the three query sets from captions, about one minute per 20,000 captions.
-
-    Args:
-        contents: returns `read_contents(videos)`, for whoever needs them for something else, too.
-    """
+    """Build the three query sets, about one minute per 20,000 captions; `contents` returns `read_contents(videos)`."""
     captions = tracked(videos.queries, len(videos.queries), "negating captions", progress)
     negated = tuple(negate(captions, seed))
     composed = Composer(contents() if contents else read_contents(videos, progress)).compose(seed)
@@ -82,19 +74,13 @@ def cached_query_sets(
 
 def cached_absences(videos: CaptionedVideos, seed: int, folder: Path, contents: ReadContents) -> list[AbsenceQuery]:
     """Return the queries of `Absences`, from `folder` if the same ones were written before."""
-
-    def built() -> list[dict[str, Any]]:
-        return [asdict(query) for query in Absences(contents()).write(seed)]
-
-    found = _cached(folder, "absences", ["absences", seed, list(videos.captions.items())], built)
+    source = ["absences", seed, list(videos.captions.items())]
+    found = _cached(folder, "absences", source, lambda: list(map(asdict, Absences(contents()).write(seed))))
     return [AbsenceQuery(**_with_tuples(query)) for query in found]
 
 
 def _cached(folder: Path, name: str, source: list[Any], built: Callable[[], Any]) -> Any:
-    """Return JSON data built from `source`, from a file in `folder` if it was built before.
-
-    A damaged file, a full disk or a read-only folder only costs building it again.
-    """
+    """Return JSON data built from `source`, from a file in `folder` if it was built before and can be read."""
     digest = blake2b(json.dumps([GENERATOR, *source]).encode(), digest_size=12).hexdigest()
     path = folder / f"{name}-{digest}.json"
     with suppress(OSError, ValueError):  # not there, or damaged

@@ -1,13 +1,12 @@
-"""Captions with one thing changed by rules: denied, another deed, somebody else, or a thing more.
+"""Captions with one thing changed by rules: denied, or another deed, somebody else or a thing more of other captions.
 
-What takes the place of what a caption says comes from other captions, so that the rules know no vocabulary. Nobody
-has checked that a changed caption is false of its clip.
+Nobody has checked that a changed caption is false of its clip.
 """
 
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from nt2vr.negation.generate.actions import Chunk, actions, also_called, chunks_of, is_plural_noun
+from nt2vr.negation.generate.actions import actions, also_called, chunks_of, is_plural_noun
 from nt2vr.negation.generate.content import things
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.parse.inflect import Form, inflect_phrase
@@ -24,8 +23,9 @@ def _negated(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Itera
 
 def _other_verb(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
     """Replace the first verb and its object by what somebody does in another caption; what is worn stays."""
-    chunk = next((chunk for chunk in chunks_of(phrases) if _is_deed(phrases, chunk)), None)
-    if chunk is None:
+    verbs = [chunk for chunk in chunks_of(phrases) if chunk.kind == "VP" and phrases.tag(chunk.start) in _FORMS]
+    deeds = (each for each in verbs if not phrases.is_auxiliary(each.start) and phrases.lemma(each.start) != "wear")
+    if (chunk := next(deeds, None)) is None:
         return
     form, end = _FORMS[phrases.tag(chunk.start)], min({*chunk.places, chunk.end} - {chunk.start})
     for deed in (action.phrase for other in others for action in actions(other)):
@@ -33,21 +33,14 @@ def _other_verb(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> It
             yield _replaced(phrases, caption, chunk.start, end, inflect_phrase(deed.text, form))
 
 
-def _is_deed(phrases: Phrases, chunk: Chunk) -> bool:
-    i = chunk.start
-    is_verb = chunk.kind == "VP" and phrases.tag(i) in _FORMS and not phrases.is_auxiliary(i)
-    return is_verb and phrases.lemma(i) != "wear"
-
-
 def _other_subject(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
     """Replace the first who acts by the first who acts in another caption, in the same number."""
-    (own, is_plural, names) = _actor(phrases)
-    for other in others if own else ():
+    own, is_plural, names = _actor(phrases)
+    for other in others:
         actor, as_many, theirs = _actor(other)
         if own and actor and as_many == is_plural and not theirs & names:
-            yield _replaced(
-                phrases, caption, own.start, own.head + 1, " ".join(other.words[actor.start : actor.head + 1])
-            )
+            said = " ".join(other.words[actor.start : actor.head + 1])
+            yield _replaced(phrases, caption, own.start, own.head + 1, said)
 
 
 def _actor(phrases: Phrases) -> tuple[Phrase | None, bool, frozenset[str]]:
@@ -79,12 +72,7 @@ CHANGES: dict[str, Callable[[Phrases, str, Sequence[Phrases]], Iterator[str]]] =
 
 
 def changed(caption: str, change: str, others: Sequence[str], seed: str = "") -> str:
-    """Change a caption in one way, drawn by the seed; "" where the rules find nothing to change or to take.
-
-    Args:
-        change: one of `CHANGES`.
-        others: captions to take from.
-    """
+    """Change a caption in one of `CHANGES`, with words of `others`; "" where the rules find nothing to change."""
     rng = random.Random(f"{seed} {change} {caption}")
     taken = rng.sample(list(others), min(OTHERS, len(others))) if change != "negate" else []
     parsed = [Phrases(load_tagger().tag(other)) for other in taken]

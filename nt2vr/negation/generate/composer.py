@@ -1,17 +1,14 @@
 """Composed queries, A and not B, with relevant videos (paper, section 3.1.2, Figure 3).
 
-A and B are verb phrases that two captions of one video attribute to the same subject, so at least this video shows
-both. Captions of one video call the same person "man" or "person": a video shows B if anyone does it who may be the
-subject. Relevant videos have a caption with the subject doing A, and no caption with a content word of B or a related
-word. The paper requires that word to occur with the subject; here it may occur anywhere. Queries without relevant
-videos are dropped.
+Two captions of one video attribute A and B to the same subject, who may be "man" in one and "person" in the other.
+Relevant videos have a caption with the subject doing A, and none with a content word of B or a related word, anywhere;
+the paper requires it to occur with the subject.
 """
 
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import NamedTuple
 
 from nt2vr.negation.generate.actions import Subject
@@ -100,7 +97,7 @@ class Composer:
         rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
         violating = usage.shown_under_any_name(subject, unwanted)
         return ComposedQuery(
-            *fill_template(subject, a, b, rng, CORRECTED),
+            *fill_template(subject, a, b, rng, corrected=True),
             video_ids=relevant,
             hard_ids=tuple(video_id for video_id in shown if video_id in violating),
             violating_ids=tuple(violating),
@@ -116,15 +113,11 @@ def _pairs(keys: Mapping[Subject, Mapping[Key, None]]) -> Iterator[tuple[Subject
 
 
 def fill_template(
-    subject: Subject,
-    wanted: str,
-    unwanted: str,
-    rng: random.Random,
-    instead: Mapping[Template, Template] = MappingProxyType({}),
+    subject: Subject, wanted: str, unwanted: str, rng: random.Random, corrected: bool = False
 ) -> tuple[str, str, str]:
-    """Fill a random template, or the one `instead` of it; return the sentence, its wanted and its unwanted part."""
+    """Fill a random template, or its corrected form; return the sentence, its wanted and its unwanted part."""
     template = rng.choice(WITH_PRONOUN if subject.pronoun else WITHOUT_PRONOUN)
-    template = instead.get(template, template)
+    template = CORRECTED.get(template, template) if corrected else template
     short = rng.random() < 0.5
     do, be = ("do", "are") if subject.is_plural else ("does", "is")
     fields = {

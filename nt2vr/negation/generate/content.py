@@ -57,9 +57,7 @@ def things(phrases: Phrases) -> Iterator[Thing]:
 
 def _thing(phrases: Phrases, noun: Phrase) -> Thing | None:
     head, lemma = phrases.word(noun.head), phrases.lemma(noun.head)
-    first = noun.start
-    while phrases.tag(first) in {"DET", "NUM"}:
-        first += 1
+    first = phrases.after(noun.start, {"DET", "NUM"})
     said, tags = range(first, noun.end), {phrases.tag(i) for i in range(first, noun.end)}
     is_vague = not listed("vague_nouns").isdisjoint((lemma, head))
     if is_vague or not head.isalpha() or len(said) > _MOST_WORDS or phrases.tag(noun.head) != "NOUN" or tags - _PARTS:
@@ -136,10 +134,9 @@ class Usage:
         return {video_id: None for video_id, names in doers.items() if any(map(subject.may_be, names))}
 
     def text(self, subject: Subject, key: Key) -> str:
-        """Return the most frequent text of a verb phrase, preferring texts with articles; "" if there is none.
+        """Return the most frequent text of a verb phrase, the first by alphabet, preferably with articles; "" without.
 
-        Ties go to the alphabetically first text. Rare texts are rejected if they lack an article, have a light verb
-        or occur only within longer phrases.
+        Rare texts are rejected if they lack an article, have a light verb or occur only within longer phrases.
         """
         for texts in (self._texts, self._bare_texts):
             for who in (subject, subject.generic):

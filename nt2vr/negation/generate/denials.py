@@ -1,10 +1,8 @@
 """Negated sentences from arbitrary captions, with their wanted and unwanted parts. Knows no videos.
 
-Seven kinds: "negated", a caption with one thing denied (nT2VR's negated queries); "composed", A and not B (nT2VR's
-composed queries); "without", A without a thing N; "not", not B alone; "fragment", a caption joined with a few words
-of another one, which teaches models the words of negation rather than the grammar of one generator; "typed",
-"composed" or "without" in the words of people who search; and "idiom", which denies nothing although it has a negation
-word.
+Kinds: "negated", a caption with one thing denied; "composed", A and not B; "without", A without a thing N; "not", not
+B alone; "fragment", a caption joined with a few words of another one, which teaches the words of negation rather than
+one generator's grammar; "typed", in the words of people who search; and "idiom", which denies nothing.
 """
 
 import random
@@ -18,7 +16,7 @@ from nt2vr.negation.generate.actions import Action, Subject, actions, also_calle
 from nt2vr.negation.generate.composer import fill_template
 from nt2vr.negation.generate.content import Thing, Usage, agrees, things
 from nt2vr.negation.generate.negator import affirm, denials
-from nt2vr.negation.generate.wordings import TRAINED, UNSEEN, Wordings, ask, bare, draw_idiom, word, wordings_in
+from nt2vr.negation.generate.wordings import Wordings, ask, bare, draw_idiom, word, wordings_in
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import Span, split_query
@@ -98,8 +96,10 @@ class CaptionDenials:
     def __len__(self) -> int:
         return len(self._captions)
 
-    def draw(self, caption_index: int, kind: DenialKind, rng: random.Random) -> Denial | None:
-        """Draw a sentence for a caption; None if the caption allows none of this kind.
+    def draw(
+        self, caption_index: int, kind: DenialKind, rng: random.Random, wordings: Wordings = "trained"
+    ) -> Denial | None:
+        """Draw a sentence for a caption, an idiom in `wordings`; None if the caption allows none of this kind.
 
         The unwanted part comes from other captions and is absent from this one, except for "negated" sentences.
         """
@@ -110,15 +110,10 @@ class CaptionDenials:
             "not": self._not,
             "fragment": self._fragment,
             "typed": self._typed,
-            "idiom": _idiom,
+            "idiom": lambda caption, rng: _idiom(caption, rng, wordings),
         }
         caption = self._captions[caption_index]
         return draws[kind](caption, rng) if caption else None
-
-    def unseen_idiom(self, caption_index: int, rng: random.Random) -> Denial | None:
-        """Draw an idiom as `draw` does, but in a wording that is never trained on."""
-        caption = self._captions[caption_index]
-        return _idiom(caption, rng, UNSEEN) if caption else None
 
     def _composed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Draw "A and not B", by nT2VR's templates or joined freely."""
@@ -200,7 +195,7 @@ class CaptionDenials:
         return None
 
 
-def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings = TRAINED) -> Denial | None:
+def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings) -> Denial | None:
     if len(caption.words) > MOST_WORDS:
         return None
     deeds = [(deed.subject, deed.text) for deed in caption.deeds]

@@ -7,8 +7,7 @@ Each verb, auxiliary or "with" of a caption gives the candidates its form allows
     met       did not meet, didn't meet          with      without
 
 Captions that are already negated become affirmative instead: "without a shirt" gives "with a shirt". Verbs without
-visible content ("this is a clip", "the video shows …", and talk and the like, which the paper's code skips) are denied
-only if the caption has no other.
+visible content ("this is a clip", "talk", which the paper's code skips) are denied only if the caption has no other.
 """
 
 from collections.abc import Iterator
@@ -74,9 +73,7 @@ def _without_do(phrases: Phrases, i: int) -> dict[int, str]:
     helper = phrases.word(i - 1)
     if helper in _CLIPPED:
         return {i - 1: _CLIPPED[helper]}
-    verb = i + 1
-    while phrases.tag(verb) == "ADV":
-        verb += 1
+    verb = phrases.after(i + 1, {"ADV"})
     if helper not in {"do", "does", "did"} or phrases.tag(verb) not in VERB_TAGS:
         return {}
     form: Form = "VBD" if helper == "did" else "VBZ"
@@ -125,22 +122,15 @@ class _Edit(NamedTuple):
 
 @lru_cache(maxsize=_CACHED_CAPTIONS)
 def negations(caption: str) -> tuple[str, ...]:
-    """Return all ways to deny one thing in `caption`, in word order; () if nothing can be denied.
-
-    Takes about 1 ms per caption; results are cached for the later epochs of a training.
-    """
+    """Return all ways to deny one thing in `caption`, in word order; about 1 ms, cached for later epochs."""
     phrases = Phrases(load_tagger().tag(caption))
-    affirmative = affirm(caption, phrases)
-    if affirmative is not None:
+    if (affirmative := affirm(caption, phrases)) is not None:
         return (affirmative,)
     return tuple(dict.fromkeys(text for edit in _edits(phrases) for text in edit.applied(caption)))
 
 
 def denials(caption: str, phrases: Phrases) -> Iterator[tuple[tuple[str, ...], Phrases]]:
-    """Yield, for each thing in an affirmative caption, its denied versions and the tagged words of the first one.
-
-    Unchanged words keep their tags.
-    """
+    """Yield, for each thing in an affirmative caption, its denied versions and the tagged words of the first one."""
     for edit in _edits(phrases):
         yield edit.applied(caption), Phrases(_tokens(phrases, edit))
 
@@ -153,6 +143,7 @@ def _edits(phrases: Phrases) -> list[_Edit]:
 
 
 def _tokens(phrases: Phrases, edit: _Edit) -> list[Token]:
+    """Return the tagged words of an edited caption; unchanged words keep their tags."""
     text, tokens = edit.texts[0], phrases.tokens
     replaced = {token.text.lower(): token for token in tokens if edit.start <= token.start < edit.end}
     made, end = list[Token](), 0
@@ -310,8 +301,7 @@ def _is_infinitive(phrases: Phrases, first: int) -> bool:
 
 def _finite_follows(phrases: Phrases, i: int) -> bool:
     ends = {"CONJ", "WH", "PUNCT", *FINITE_TAGS}
-    found = next((token.tag for token in phrases.tokens[i + 1 :] if token.tag in ends), "")
-    return found in FINITE_TAGS
+    return next((token.tag for token in phrases.tokens[i + 1 :] if token.tag in ends), "") in FINITE_TAGS
 
 
 def _can_be_without(phrases: Phrases, i: int) -> bool:

@@ -69,14 +69,15 @@ class QuerySets:
 
     @classmethod
     def read(cls, folder: Path) -> "QuerySets":
-        """Read original.txt, negated.txt and composed.jsonl, or nT2VR's files, whose names start with a collection.
-
-        A folder may have only some of them, for systems that know no other queries.
+        """Read original.txt, negated.txt and composed.jsonl, or nT2VR's files; a folder may have only some of them.
 
         Raises:
             ConfigError: if one of them cannot be read, none is there, or a folder has files of several collections.
         """
-        paths = _paths(folder)
+        paths = {name.partition(".")[0]: path for name in _RELEASED if (path := _find(folder, name)).exists()}
+        if not paths:
+            names = f"{ORIGINAL}, {NEGATED} or {COMPOSED}"
+            raise ConfigError(f"{folder} has no query sets ({names}). Choose another folder.")
         return cls(
             tuple(read_captions(paths["original"])) if "original" in paths else (),
             tuple(read_negated(paths["negated"])) if "negated" in paths else (),
@@ -93,13 +94,6 @@ class QuerySets:
         write_lines(folder / COMPOSED, (json.dumps(fields, ensure_ascii=False) for fields in known))
 
 
-def _paths(folder: Path) -> dict[str, Path]:
-    paths = {name.partition(".")[0]: path for name in _RELEASED if (path := _find(folder, name)).exists()}
-    if not paths:
-        raise ConfigError(f"{folder} has no query sets ({ORIGINAL}, {NEGATED} or {COMPOSED}). Choose another folder.")
-    return paths
-
-
 def _find(folder: Path, name: str) -> Path:
     for ending in () if (folder / name).is_file() else _RELEASED[name]:
         if found := sorted(folder.glob(f"*.{ending}")):
@@ -111,11 +105,7 @@ def _find(folder: Path, name: str) -> Path:
 
 
 def read_captioned_videos(path: Path) -> CaptionedVideos:
-    """Read a captions file in any of the formats; empty captions are left out.
-
-    Raises:
-        ConfigError: if the file cannot be read or a line matches no format.
-    """
+    """Read a captions file in any of the formats, without empty captions; a ConfigError names a bad line."""
     captions: dict[str, tuple[str, ...]] = {}
     queries: list[Caption] = []
     for number, line, fields in _rows(path):
@@ -132,10 +122,7 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
 
 
 def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
-    """Read the captions of each video from any of the formats, or from plain text with one caption per line.
-
-    Lines of plain text have no id; each counts as a separate video.
-    """
+    """Read the captions of each video from any of the formats, or from plain text, each line as a video's."""
     lines = list(_lines(path))
     first = lines[0][1] if lines else "{"
     if first.startswith("{") or "#" in first.split()[0][1:]:

@@ -1,10 +1,7 @@
 """Captions with another verb, by rules, as hard negatives of VFC; and the verb phrases of captions.
 
-Another verb comes from other captions, where it has the same object, so that the rules know few words. Nobody has
-checked that a changed caption is false of its video.
-
-A training reads them from a file, whoever wrote it, with one JSON object per line: {"caption", "phrases": […],
-"changed": […]}. Calibration keeps a verb phrase from being a negative more often than it is a positive.
+Another verb comes from other captions, where it has the same object. Nobody has checked that a changed caption is
+false of its video. Files, whoever wrote them, have JSON lines: {"caption", "phrases": […], "changed": […]}.
 """
 
 import json
@@ -87,7 +84,11 @@ def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
     form, verb = _FORMS.get(phrases.tag(start)), verb_of(phrases.word(start))
     if form is None or not is_complete(phrases, chunk, kind) or not _is_deed(phrases, start, verb, form):
         return None
-    place, preposition = _preposition(phrases, start + 1)
+    place, preposition = start + 1, ""
+    while phrases.tag(place) == "ADV" and phrases.word(place) not in listed("verb_particles"):
+        place += 1
+    if phrases.tag(place) == "ADP" or phrases.word(place) in listed("verb_particles"):
+        place, preposition = place + 1, phrases.word(place)
     if needs_object(verb) and preposition not in {"", *listed("verb_particles")}:
         return None  # the picture he was making in a game
     token, subject = phrases.tokens[start], _subject(phrases, start)
@@ -101,13 +102,6 @@ def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
         return Frame(*fields, _named(phrases, noun), rest, subject, is_bare) if is_whole else None
     is_open = kind == "VP" or needs_object(verb) or _goes_on(phrases, place, preposition)  # starts singing; they cut
     return None if is_open else Frame(*fields, "", preposition, subject, False)
-
-
-def _preposition(phrases: Phrases, i: int) -> tuple[int, str]:
-    while phrases.tag(i) == "ADV" and phrases.word(i) not in listed("verb_particles"):
-        i += 1
-    is_one = phrases.tag(i) == "ADP" or phrases.word(i) in listed("verb_particles")
-    return (i + 1, phrases.word(i)) if is_one else (i, "")
 
 
 def _named(phrases: Phrases, noun: Phrase) -> str:
@@ -153,7 +147,8 @@ def _is_whole(phrases: Phrases, noun: Phrase, verb: str, preposition: str) -> bo
 
 def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
     """Return whether a verb may be a noun that the tagger mistook: "about some movie | matters"."""
-    word, follows_thing = phrases.word(i), _follows_thing(phrases, i)
+    word = phrases.word(i)
+    follows_thing = phrases.tag(i - 1) == "NOUN" and phrases.lemma(i - 1) not in listed("actors", "roles")
     is_joined = phrases.tag(i - 1) == "CONJ" and phrases.tag(i - 2) == "NOUN"  # waiters and | cooks
     is_object = phrases.tag(i - 1) == "VBG"  # watching wrestling | matches
     if word in listed("taken_for_verbs") | _NOUNS_IN_ING:
@@ -165,18 +160,13 @@ def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
     return (follows_thing or is_joined or is_object) and is_noun(verb)
 
 
-def _follows_thing(phrases: Phrases, i: int) -> bool:
-    return phrases.tag(i - 1) == "NOUN" and phrases.lemma(i - 1) not in listed("actors", "roles")
-
-
 def _subject(phrases: Phrases, verb: int) -> str:
     """Return who acts: the last noun before the verb that is neither an object nor after a preposition."""
     j = verb - 1
     while phrases.tag(j) not in {"", "PRON"}:
         first = j
         if phrases.tag(j) == "NOUN":
-            while phrases.tag(first - 1) in _BEFORE_NOUNS:
-                first -= 1
+            first = phrases.before(j, _BEFORE_NOUNS)
             if not _is_object(phrases, first) or phrases.tag(j + 1) == "WH":
                 subject = named(phrases, first, j + 1)
                 return "person" if subject and subject.is_human else phrases.lemma(j)
@@ -194,11 +184,7 @@ class VerbChanges:
     """Draws captions with another verb, for captions of many videos."""
 
     def __init__(self, videos: Iterable[Sequence[str]]) -> None:
-        """Parse captions, in about 2 ms each.
-
-        Args:
-            videos: the captions of each video.
-        """
+        """Parse the captions of each video, in about 2 ms each."""
         self._videos: list[Mapping[str, list[Frame]]] = []
         self._seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)  # by preposition and noun
         self._done: dict[str, Counter[str]] = defaultdict(Counter)  # by subject
@@ -252,10 +238,7 @@ class VerbChanges:
             return {other: 1 for pair in pairs for other in pair if other != frame.verb}
         if rule == "random":
             return {verb: count for verb, count in self._verbs.items() if verb != frame.verb}
-        return self._seen_with_object(frame, own)
-
-    def _seen_with_object(self, frame: Frame, own: set[str]) -> Mapping[str, int]:
-        """Return verbs that other captions have with the same object and subject."""
+        # Verbs that other captions have with the same object and subject
         seen, done = self._seen[frame.preposition, frame.noun], self._done[frame.subject]
         unfit: frozenset[str] = frozenset().union(_unfit(frame), *map(_alike, own))
         common = {verb: count for verb, count in sorted(seen.items()) if min(count, done[verb]) >= LEAST_SEEN}
@@ -307,13 +290,10 @@ Keys = Sequence[str]  # verb phrases of one caption
 
 
 def calibrated(originals: Iterable[Keys], generated: Sequence[Keys], order: Iterable[int] | None = None) -> list[int]:
-    """Return the generated captions to keep, by number, in ascending order.
+    """Return the generated captions to keep, by number, in ascending order; looked at in `order`, or as they come.
 
-    One is kept if each of its verb phrases has been kept less often (G) than it occurs in original captions (S). So
-    none is kept with a phrase that no original caption has, and G is at most S for all.
-
-    Args:
-        order: in which they are looked at; as they come if None.
+    One is kept if each of its verb phrases has been kept less often (G) than it occurs in original captions (S), so
+    that no phrase is a negative more often than it is a positive.
     """
     left, kept = Counter(key for keys in originals for key in keys), []
     for number in range(len(generated)) if order is None else order:
@@ -325,15 +305,11 @@ def calibrated(originals: Iterable[Keys], generated: Sequence[Keys], order: Iter
 
 
 def in_turns(owners: Sequence[int], seed: int) -> list[int]:
-    """Order generated captions at random, one of each video, then another one of each, and so on.
-
-    Args:
-        owners: the video of each.
-    """
+    """Order generated captions at random, given the video of each: one of each video, then another one, and so on."""
     rng = random.Random(seed)
-    by_owner: dict[int, list[int]] = {}
+    by_owner: dict[int, list[int]] = defaultdict(list)
     for number, owner in enumerate(owners):
-        by_owner.setdefault(owner, []).append(number)
+        by_owner[owner].append(number)
     queues = list(by_owner.values())
     for queue in queues:
         rng.shuffle(queue)
@@ -341,29 +317,13 @@ def in_turns(owners: Sequence[int], seed: int) -> list[int]:
     return [number for turn in zip_longest(*queues) for number in turn if number is not None]
 
 
-class Imbalance(NamedTuple):
-    """How often a verb phrase is a negative for each time that it is a positive, R; none are generated for B - 1."""
+def imbalances(originals: Iterable[Keys], generated: Iterable[Keys], batch_size: int) -> dict[str, float]:
+    """Return how often each verb phrase is a negative for each time that it is a positive, the most shifted first.
 
-    key: str
-    shared: float  # if the generated captions of all videos of a batch are negatives of each
-    own: float  # if a video has its own only
-    calibrated: float  # of these, with the kept ones
-
-
-def imbalances(
-    originals: Iterable[Keys], generated: Sequence[Keys], kept: Iterable[int], batch_size: int
-) -> list[Imbalance]:
-    """Compute R of the verb phrases of original captions, the most shifted first.
-
-    R = ((B - 1) · S + B · G) / S if shared, and ((B - 1) · S + G) / S otherwise. A phrase counts as often
-    as it occurs.
+    R = ((B - 1) · S + G) / S, if a video's generated captions are negatives of it alone; without any it is B - 1. A
+    phrase counts as often as it occurs.
     """
-    seen = Counter(key for keys in originals for key in keys)
     made = Counter(key for keys in generated for key in keys)
-    left = Counter(key for number in kept for key in generated[number])
-    others = batch_size - 1
-    rows = [
-        Imbalance(key, others + batch_size * made[key] / count, others + made[key] / count, others + left[key] / count)
-        for key, count in seen.items()
-    ]
-    return sorted(rows, key=lambda row: (-row.own, row.key))
+    seen = Counter(key for keys in originals for key in keys)
+    found = {key: batch_size - 1 + made[key] / count for key, count in seen.items()}
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))

@@ -1,9 +1,7 @@
-"""Sentences in the words of people, from the files of `assets/wordings`: exclusions, idioms, modifications.
+"""Sentences in the words of people, from `assets/wordings`: exclusions, modifications of a reference, and idioms.
 
-Exclusions are typed with operators, swapped orders, lists, exceptions, requests, preferences and typos; a test reads
-them back. Idioms have a negation word that denies nothing, like "can't stop singing", and an affirmative paraphrase: a
-model that reads "not" as a reversal pushes them away from the videos they describe. Some wordings are for training and
-others only for measuring, in the same families. Modifications are typed next to a reference.
+Idioms have a negation word that denies nothing ("can't stop singing"). A model that reads it as a reversal pushes them
+away from the videos they describe. Some wordings are for training, others of the same families only for measuring.
 """
 
 import json
@@ -21,6 +19,7 @@ from nt2vr.negation.parse.wordlists import text_of
 
 _SLIP_SHARE = 0.15
 _LOWER_SHARE = 0.3
+_FIELD = re.compile(r"\{(\w+)\}")
 _SAYS_LITTLE = re.compile(r"\b(?:an?|the|is|are|his|her|its|their|some|and) (?=.)")
 
 
@@ -36,14 +35,8 @@ def word(wanted: str, unwanted: str, other: str, is_deed: bool, rng: random.Rand
     typed = wordings_in("typed.json")
     families = typed["either"] | typed["deed" if is_deed else "thing"]
     family = rng.choice([name for name in families if other or name != "list"])
-    fields = {
-        "U": unwanted,
-        "u": bare(unwanted),
-        "q": _term(unwanted),
-        "V": other,
-        "v": bare(other),
-        "r": _term(other),
-    }
+    fields = {"U": unwanted, "u": bare(unwanted), "q": _term(unwanted)}
+    fields |= {"V": other, "v": bare(other), "r": _term(other)}
     text = rng.choice(families[family]).format(**_wanted(wanted), **fields)
     return _mistyped(text, rng), family == "list"
 
@@ -88,8 +81,6 @@ class Wording(NamedTuple):
 
 
 Wordings = Literal["trained", "unseen"]  # uses of `assets/wordings/idioms.json`
-TRAINED: Wordings = "trained"
-UNSEEN: Wordings = "unseen"
 
 
 def draw_idiom(
@@ -97,18 +88,17 @@ def draw_idiom(
     deeds: Sequence[tuple[Subject, str]],
     things: Sequence[Thing],
     rng: random.Random,
-    wordings: Wordings = TRAINED,
+    wordings: Wordings = "trained",
 ) -> Wording | None:
     """Fill a random wording that a caption has the parts for; None if it has none. Families are equally likely.
 
-    Args:
-        deeds: the caption's actions, each with the verb as a lemma: (a man, "play the guitar").
+    The caption's `deeds` have their verbs as lemmas: (a man, "play the guitar").
     """
     fields = _fields(caption, deeds, things, rng)
     fitting = {
         family: fit
         for family, some in wordings_in("idioms.json")[wordings].items()
-        if (fit := [each for each in some if _fits(each, fields)])
+        if (fit := [each for each in some if fields.keys() >= {*_FIELD.findall(" ".join(each))}])
     }
     if not fitting:
         return None
@@ -131,13 +121,6 @@ def _fields(
     named = list(dict.fromkeys(thing.text for thing in things))
     rng.shuffle(named)
     return fields | dict(zip(("N", "M"), named, strict=False))
-
-
-def _fits(wording: Sequence[str], fields: Mapping[str, str]) -> bool:
-    try:
-        return all(part.format(**fields) for part in wording)
-    except KeyError:
-        return False
 
 
 # fmt: off

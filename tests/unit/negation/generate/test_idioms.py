@@ -6,7 +6,7 @@ import pytest
 
 from nt2vr.evaluation.benchmark import cue_of
 from nt2vr.negation.generate.denials import CaptionDenials
-from nt2vr.negation.generate.wordings import TRAINED, UNSEEN, Wordings, wordings_in
+from nt2vr.negation.generate.wordings import Wordings, wordings_in
 
 CAPTIONS = ("a man is playing the guitar and singing a song with a dog", "two girls are riding bikes on a beach")
 
@@ -16,7 +16,7 @@ def drawn(caption: str, unseen: bool = False) -> dict[str, str]:
     found = {}
     for seed in range(300):
         rng = random.Random(seed)
-        idiom = denials.unseen_idiom(0, rng) if unseen else denials.draw(0, "idiom", rng)
+        idiom = denials.draw(0, "idiom", rng, "unseen" if unseen else "trained")
         assert idiom is not None and idiom.kind == "idiom" and idiom.unwanted == ""
         found[idiom.text] = idiom.wanted
     return found
@@ -34,16 +34,16 @@ def test_idioms_agree_with_their_subject_and_say_what_happens() -> None:
     assert drawn(CAPTIONS[0], unseen=True)["a man can't help playing the guitar"] == "a man keeps playing the guitar"
 
 
-@pytest.mark.parametrize("wordings", [TRAINED, UNSEEN])
+@pytest.mark.parametrize("wordings", ["trained", "unseen"])
 def test_every_idiom_has_a_cue_and_no_paraphrase_has(wordings: Wordings) -> None:
     for caption in CAPTIONS:
-        for text, meaning in drawn(caption, unseen=wordings is UNSEEN).items():
+        for text, meaning in drawn(caption, unseen=wordings == "unseen").items():
             assert cue_of(text) and not cue_of(meaning), text
             assert "{" not in text + meaning
 
 
 def test_no_wording_is_both_trained_on_and_measured() -> None:
-    trained, measured = (wordings_in("idioms.json")[use] for use in (TRAINED, UNSEEN))
+    trained, measured = (wordings_in("idioms.json")[use] for use in ("trained", "unseen"))
     seen, unseen = ({text for some in wordings.values() for text, _ in some} for wordings in (trained, measured))
     assert not seen & unseen and trained.keys() == measured.keys()
     assert not {name for caption in CAPTIONS for name in drawn(caption)} & drawn(CAPTIONS[0], unseen=True).keys()
