@@ -1,12 +1,13 @@
 """Words of typed phrases and what they mean: those of captions in all inflections, and others that people use.
 
-The others are the words of `assets/world/unseen_words.tsv`, which no caption has, of `typed_words.tsv`, which say in
-one word what the data files say in several, or name no single thing: "someone", "traffic", "outdoors", and of
-`near_words.tsv`, which name sorts of what is drawn ("poodle"), or what the world lacks ("quokka").
+The others are in `assets/world`: words that no caption has (`unseen_words.tsv`), words that say what the data files
+say in several or name no single thing, as "traffic" (`typed_words.tsv`), sorts of what is drawn, as "poodle", and what
+the world lacks, as "quokka" (`near_words.tsv`).
 """
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -16,19 +17,7 @@ from typing import Any, Literal, NamedTuple
 from nt2vr.negation.parse.inflect import Form, inflect, inflect_phrase
 from nt2vr.negation.parse.tokens import EMOJI, NO_EMOJI
 from nt2vr.world.claims import MANY, Act
-from nt2vr.world.things import (
-    COLOURS,
-    DeedKind,
-    Names,
-    all_nouns,
-    deeds,
-    kinds,
-    places,
-    plural_of,
-    read_table,
-    things,
-    those,
-)
+from nt2vr.world.things import COLOURS, Names, all_nouns, deeds, kinds, places, plural_of, read_table, things, those
 from nt2vr.world.wording import NUMBERS, SIZES, meanings, persons
 
 NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
@@ -58,6 +47,9 @@ _IDIOMS = ("in sight", "in view", "in frame", "in shot", "kind of", "sort of", "
 _PICTURES = [f"{name}{end} of" for name in ("photo", "picture", "image", "video", "clip") for end in ("", "s")]
 
 
+Said = Literal["noun", "pronoun", "or", "verb", "passive", "adjective", "place", "night", "time", "shirt"]
+
+
 class Meaning(NamedTuple):
     """What some words mean: a noun or pronoun, a verb, an adjective, a place, a time, or nothing to be seen.
 
@@ -71,21 +63,7 @@ class Meaning(NamedTuple):
         near: words of the world for what is meant by a word that is "lacking", or says more than the world can show.
     """
 
-    kind: Literal[
-        "vague",
-        "lacking",
-        "noun",
-        "pronoun",
-        "or",
-        "verb",
-        "passive",
-        "adjective",
-        "place",
-        "night",
-        "time",
-        "shirt",
-        "filler",
-    ]
+    kind: Said | Literal["vague", "lacking", "filler"]
     names: Names = frozenset()
     value: str = ""
     plural: bool = False
@@ -160,45 +138,40 @@ def _forms(phrase: str) -> tuple[str, str, str]:
     return phrase, inflect_phrase(phrase, "VBZ"), inflect_phrase(phrase, "VBG")
 
 
-def _phrases(deed: DeedKind) -> list[tuple[str, bool]]:
-    """List phrases of a deed whose object comes last, without it, and whether they take one."""
-    phrases = (phrase.partition("{o}") for phrase in deed.phrases)
-    return [(words.strip(), bool(takes)) for words, takes, rest in phrases if not rest]
-
-
-def _verbs() -> Iterator[tuple[str, Meaning]]:
+def _phrases() -> Iterator[tuple[str, str, bool]]:
+    """Yield each verb with its phrases whose object comes last, without it, and whether they take one."""
     for deed in deeds().values():
-        verb = frozenset((deed.verb,))
-        for words, takes in _phrases(deed):
-            yield from ((form, Meaning("verb", verb, "", False, takes, words in _ALONE)) for form in _forms(words))
-        if deed.layer == "mood":
-            yield from ((word, _adjective(acts=(Act(verb),))) for word, _ in deed.doers)
+        for words, takes, rest in (phrase.partition("{o}") for phrase in deed.phrases):
+            if not rest:
+                yield deed.verb, words.strip(), bool(takes)
 
 
 def _passives() -> Iterator[tuple[str, Meaning]]:
-    found: dict[str, Names] = {}
-    for deed in deeds().values():
-        for words in (phrase.split() for phrase in deed.phrases):
-            if len(words) == 2 and words[1] == "{o}":
-                form = inflect(words[0], "VBN")
-                found[form] = found.get(form, frozenset()) | {deed.verb}
-    return ((form, Meaning("passive", verbs)) for form, verbs in found.items())
+    found = defaultdict[str, set[str]](set)
+    for verb, words, takes in _phrases():
+        if takes and " " not in words:
+            found[inflect(words, "VBN")].add(verb)
+    return ((form, Meaning("passive", frozenset(verbs))) for form, verbs in found.items())
 
 
-def _doer(verb: str, needed: str, plural: bool = False) -> Meaning:
+def _numbered(word: str, meaning: Meaning) -> Iterator[tuple[str, Meaning]]:
+    """Yield a noun in the plural and in the singular."""
+    yield plural_of(word), meaning._replace(plural=True)
+    yield word, meaning
+
+
+def _doer(word: str, verb: str, needed: str) -> Iterator[tuple[str, Meaning]]:
     act = Act(frozenset((verb,)), frozenset((needed,) if needed else ()))
-    return Meaning("noun", persons(), plural=plural, act=act)
+    return _numbered(word, Meaning("noun", persons(), act=act))
 
 
 def _doers() -> Iterator[tuple[str, Meaning]]:
     for deed in deeds().values():
         for word, needed in deed.doers if deed.layer == "main" else ():
-            yield inflect(word, "NNS"), _doer(deed.verb, needed, plural=True)
-            yield word, _doer(deed.verb, needed)
+            yield from _doer(word, deed.verb, needed)
     for played in deeds()["play"].objects:
         for noun in things()[played].nouns:
-            yield f"{noun.word} players", _doer("play", played, plural=True)
-            yield f"{noun.word} player", _doer("play", played)
+            yield from _doer(f"{noun.word} player", "play", played)
 
 
 def _nouns() -> Iterator[tuple[str, Meaning]]:
@@ -216,7 +189,7 @@ def _others() -> Iterator[tuple[str, Meaning]]:
     yield from ((word, Meaning("night", value="day")) for word in _OF_DAY)
     yield from _passives()
     yield from _listed("unseen_words")
-    for words, takes in (each for deed in deeds().values() for each in _phrases(deed)):
+    for _, words, takes in _phrases():
         past: tuple[Form, ...] = ("VBD",) if takes else ("VBD", "VBN")  # without an object, no passive
         yield from ((inflect_phrase(words, tag), verbs()[tokens_of(words)]) for tag in past)
     yield from ((emoji, Meaning("noun", meanings()[word])) for emoji, word in emojis().items())
@@ -246,17 +219,16 @@ def _listed(table: str) -> Iterator[tuple[str, Meaning]]:
         word, names = row["word"], row["name"].split(",")
         match row["kind"]:
             case "place":
-                yield word, Meaning("place", frozenset(name for name in places() if _is_there(name, names)))
+                where = {name: {name, "indoors" if place.indoors else "outdoors"} for name, place in places().items()}
+                yield word, Meaning("place", frozenset(name for name, known in where.items() if known & {*names}))
+            case "deed" if "er" in word[-3:] or word.endswith("ist") or row["object"]:
+                yield from _doer(word, names[0], row["object"])
             case "deed":
-                yield from _listed_deed(word, names, row["object"])
-            case "none":
-                continue  # see `unsure_words`
+                yield from ((form, Meaning("verb", frozenset(names), alone=True)) for form in _forms(word))
             case "group":
-                meaning = Meaning("noun", _named(names), plural=True, least=int(row["object"]))
-                yield from ((form, meaning) for form in (plural_of(word), word))
-            case _:
-                yield plural_of(word), Meaning("noun", _named(names), plural=True)
-                yield word, Meaning("noun", _named(names))
+                yield from _numbered(word, Meaning("noun", _named(names), plural=True, least=int(row["object"])))
+            case "thing" | "kind":
+                yield from _numbered(word, Meaning("noun", _named(names)))
 
 
 @cache
@@ -276,44 +248,31 @@ def _near_words() -> Iterator[tuple[str, Meaning]]:
     for row in read_table("near_words"):
         near = tuple(row["near"].split(","))
         for word in filter(None, row["sorts"].split(",")):
-            for form in {plural_of(word), word}:
-                yield form, Meaning("noun", _named(near), value="sort", plural=form != word, near=near)
+            yield from _numbered(word, Meaning("noun", _named(near), value="sort", near=near))
         for word in filter(None, row["lacking"].split(",")):
-            yield from ((form, Meaning("lacking", plural=form != word, near=near)) for form in {plural_of(word), word})
-
-
-def _listed_deed(word: str, verbs: list[str], needed: str) -> Iterator[tuple[str, Meaning]]:
-    if "er" in word[-3:] or word.endswith("ist") or needed:
-        yield from ((form, _doer(verbs[0], needed, form != word)) for form in (word, f"{word}s"))
-    else:
-        yield from ((form, Meaning("verb", frozenset(verbs), alone=True)) for form in _forms(word))
-
-
-def _is_there(place: str, names: list[str]) -> bool:
-    return bool({place, "indoors" if places()[place].indoors else "outdoors"} & set(names))
+            yield from _numbered(word, Meaning("lacking", near=near))
 
 
 @cache
 def verbs() -> dict[tuple[str, ...], Meaning]:
     """Map phrases of deeds to meanings; those of equal phrases are merged: a boy bounces a ball, a ball bounces."""
     found: dict[tuple[str, ...], Meaning] = {}
-    for word, meaning in _verbs():
-        known = found.get(tokens_of(word))
-        if known and meaning.kind == "adjective":
-            continue  # "smiling" is a verb as well
-        if known and known.kind == "verb":
-            takes, alone = known.takes_object or meaning.takes_object, known.takes_object != meaning.takes_object
-            names, alone = known.names | meaning.names, alone or known.alone or meaning.alone
-            meaning = meaning._replace(names=names, takes_object=takes, alone=alone)
-        found[tokens_of(word)] = meaning
+    for verb, words, takes in _phrases():
+        for form in map(tokens_of, _forms(words)):
+            known = found.get(form, Meaning("verb", takes_object=takes))
+            alone = known.alone or words in _ALONE or known.takes_object != takes
+            either = known.takes_object or takes
+            found[form] = Meaning("verb", known.names | {verb}, takes_object=either, alone=alone)
+    for deed in deeds().values():
+        for word, _ in deed.doers if deed.layer == "mood" else ():  # "smiling" is a verb as well
+            found.setdefault(tokens_of(word), _adjective(acts=(Act(frozenset((deed.verb,))),)))
     return found
 
 
 @cache
 def lexicon() -> dict[tuple[str, ...], Meaning]:
     """Map phrases to meanings."""
-    found = {tokens_of(word): meaning for word, meaning in _plain()}
-    found |= verbs()
+    found = {tokens_of(word): meaning for word, meaning in _plain()} | verbs()
     found |= {tokens_of(word): meaning for word, meaning in (*_places(), *_nouns())}
     for word, meaning in (*_doers(), *_others()):
         found.setdefault(tokens_of(word), meaning)
@@ -340,11 +299,3 @@ def synonyms() -> dict[str, str]:
 def longest() -> int:
     """Return the number of words of the longest phrase that has a meaning."""
     return max(map(len, lexicon()))
-
-
-@cache
-def ambiguous() -> frozenset[str]:
-    """Nouns that are verbs as well: "fish", "pets"."""
-    verbs = {phrase for deed in deeds().values() for phrase in deed.phrases}
-    words = {word for phrase in verbs for word in (phrase.split()[0], inflect_phrase(phrase.split()[0], "VBZ"))}
-    return frozenset(words & {*meanings(), *(noun.plural for noun in all_nouns())})

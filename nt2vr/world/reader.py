@@ -4,25 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise, zip_longest
 from typing import Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.world.claims import MANY, Act, Claim, Order, Who
-from nt2vr.world.lexicon import (
-    PARTS,
-    TOGETHER,
-    Meaning,
-    ambiguous,
-    emojis,
-    gaps_in,
-    lexicon,
-    longest,
-    tokens_of,
-    verbs,
-)
-from nt2vr.world.things import ACTING, Names, all_nouns, deeds, places, things
+from nt2vr.world.lexicon import PARTS, TOGETHER, Meaning, emojis, gaps_in, lexicon, longest, tokens_of, verbs
+from nt2vr.world.things import ACTING, DeedKind, Names, all_nouns, deeds, places, things
 from nt2vr.world.wording import meanings, persons
 
 _JOINTS = frozenset("in on with at near by beside next under who that which".split())
@@ -36,16 +25,12 @@ _BEFORE_PLACES = frozenset("in on at by under near".split())
 _SUBJECTS = frozenset("man men woman women boy boys girl girls person people lady ladies guy guys".split())
 
 
-def _coloured(names: Names) -> bool:
-    """Return whether the colour of some things can be told: not that of a skin, nor of what has many colours."""
-    return all((things()[name].tint or things()[name].look) and things()[name].role != "person" for name in names)
-
-
 def _may_be(names: Names, adjectives: Who) -> bool:
-    """Return whether one of some things can be as adjectives say."""
+    """Return whether one of some things can be as adjectives say; the colour of a skin or of many cannot be told."""
     moods = [deeds()[verb] for act in adjectives.acts for verb in act.verbs]
     is_able = not moods or any(all(name in mood.who for mood in moods) for name in names)
-    return is_able and (not adjectives.colour or _coloured(names))
+    some = [things()[name] for name in names] if adjectives.colour else []
+    return is_able and all((thing.tint or thing.look) and thing.role != "person" for thing in some)
 
 
 def _looks(names: Names, colour: str) -> Names:
@@ -72,8 +57,8 @@ def _is_stopping(who: Who) -> bool:
 class _Reader:
     """Collects the meanings of a phrase, from left to right; each method returns whether that makes sense there."""
 
-    def __init__(self, behind: bool) -> None:
-        self.vague = False  # what was read is seen wherever the phrase is true, but not only there
+    def __init__(self, behind: bool, vague: bool) -> None:
+        self.vague = vague  # what was read is seen wherever the phrase is true, but not only there
         self._behind = behind  # "with a crown in the background" is not worn
         self._place = ""  # preposition of the next noun
         self._whos: list[Who] = []
@@ -104,11 +89,13 @@ class _Reader:
     def claim(self) -> Claim | None:
         """What was read; None if words are left over."""
         if self._next.colour:
-            self._shirt()
+            self._read_shirt()
         self._predicate()
         is_open = self._either or self._next != Who() or self._object == "must" or self._joint
         claim = Claim(tuple(self._whos), self._places, self._night, tuple(self._orders))
-        return None if is_open or claim == Claim() or any(map(_is_stopping, self._whos)) else claim
+        if is_open or claim == Claim() or any(map(_is_stopping, self._whos)):
+            return None
+        return replace(claim, vague=self.vague)
 
     def read(self, word: "Word") -> bool:
         """Add a meaning."""
@@ -129,7 +116,7 @@ class _Reader:
 
     def _ends_before(self, kind: str, word: str) -> bool:
         """End what nothing more can be said of, once a word follows."""
-        if self._next.colour and kind in ("verb", "place", "night") and not self._shirt():
+        if self._next.colour and kind in ("verb", "place", "night") and not self._read_shirt():
             return False
         if kind in ("place", "night", "time") or word in _JOINTS:
             self._predicate()
@@ -153,24 +140,18 @@ class _Reader:
         return True
 
     def _read_filler(self, meaning: Meaning) -> bool:
-        return self._shirt() if self._worn and self._next.colour else True  # "in green | with a couch"
-
-    def _read_shirt(self, _meaning: Meaning) -> bool:
-        return self._shirt()
+        return self._read_shirt() if self._worn and self._next.colour else True  # "in green | with a couch"
 
     def _read_or(self, _meaning: Meaning) -> bool:
         self._either = True
         return self._next == Who() and not self._object
 
     def _read_verb(self, meaning: Meaning) -> bool:
-        self._verb(meaning.names, "" if not meaning.takes_object else "may" if meaning.alone else "must")
-        return not self._aside  # "a man with a ball looking sleepy"
-
-    def _verb(self, names: Names, takes_object: Literal["", "may", "must"]) -> None:
         self._whos = self._whos or [Who()]
-        self._whos[-1] = replace(self._who, acts=(*self._who.acts, Act(names)))
-        self._object = takes_object
+        self._whos[-1] = replace(self._who, acts=(*self._who.acts, Act(meaning.names)))
+        self._object = "" if not meaning.takes_object else "may" if meaning.alone else "must"
         self._relate()
+        return not self._aside  # "a man with a ball looking sleepy"
 
     def _relate(self) -> None:
         """Note the last act, and its relation in time to the one before."""
@@ -188,10 +169,9 @@ class _Reader:
         if not is_part:
             self._joint = meaning.value
             return True
-        number, place = self._last
-        acts = list(self._whos[number].acts)
-        acts[place] = replace(acts[place], part=meaning.value)  # type: ignore[arg-type]  # checked
-        self._whos[number] = replace(self._whos[number], acts=tuple(acts))
+        who, place = self._whos[self._last[0]], self._last[1]
+        act = replace(who.acts[place], part=meaning.value)  # type: ignore[arg-type]  # checked
+        self._whos[self._last[0]] = replace(who, acts=(*who.acts[:place], act, *who.acts[place + 1 :]))
         return True
 
     def _read_noun(self, meaning: Meaning) -> bool:
@@ -327,14 +307,14 @@ class _Reader:
         """Return whether the last verb takes some things for its object; clothes are worn."""
         who = self._who
         if self._worn and self._whos and any(things()[name].role == "worn" for name in names):
-            self._verb(frozenset(), "must")
+            self._read_verb(Meaning("verb", takes_object=True))
         elif self._object == "may":
             kinds = [deeds()[verb] for verb in who.acts[-1].verbs]
             if not any(names & kind.objects and (not who.names or who.names & kind.who) for kind in kinds):
                 self._object = ""  # "a bird is flying near | a kite"
         return bool(self._object)
 
-    def _shirt(self) -> bool:
+    def _read_shirt(self, _: Meaning | None = None) -> bool:
         """Take the colour that was read for that of a person's clothes."""
         colour, who = self._next.colour, self._who
         if not (colour and who.names and who.names <= persons()):
@@ -348,6 +328,7 @@ class _Reader:
         return True
 
 
+_FIRST = re.compile(r"\b(at )?first\b(?=.*\bthen\b)", re.IGNORECASE)  # it says no more than the "then" after it
 _NOBODY = frozenset({"anyone", "anybody", "anything"})
 MAX_READ = 4096  # phrases remembered: a search judges many clips by the same ones
 NOTHING = Claim((Who(least=MANY, total=True),))  # holds for no scene
@@ -359,26 +340,23 @@ def read_phrase(phrase: str) -> Claim | None:
 
     The claim is `vague` if it holds for other scenes, too. What the world lacks is NOTHING.
     """
-    phrase = _without_first(phrase)
+    phrase = _FIRST.sub("", phrase, count=1)
     tokens = tokens_of(phrase)
     if "before" in tokens and not _NOBODY.isdisjoint(tokens):
         return None  # "flies away before anyone catches it": nobody does
     if any(map(_is_young, pairwise(phrase.lower().split()))):
         return None  # "baby animals" are drawn like others
     words = [*words_in(phrase)]
-    if lacking_in(words):
+    if _lacks(words):
         return None if any(word.meaning.kind == "or" for word in words) else NOTHING
-    reader, named = _Reader(behind="background" in tokens), frozenset[str]()
-    known, reader.vague = _known(words)
+    known, is_vague = _known(words)
+    reader, named = _Reader("background" in tokens, is_vague), frozenset[str]()
     for word in known:
-        if word.text[0] in emojis() and word.meaning.names <= named:
-            continue  # "a rocket 🚀"
-        if not reader.read(word):
-            return None
-        if word.meaning.kind == "noun":
+        if word.text[0] not in emojis() or not word.meaning.names <= named:  # "a rocket 🚀"
+            if not reader.read(word):
+                return None
             named |= word.meaning.names
-    claim = reader.claim
-    return replace(claim, vague=True) if claim and reader.vague else claim
+    return reader.claim
 
 
 def read_claim(phrase: str) -> Claim | None:
@@ -402,11 +380,6 @@ def _is_young(words: tuple[str, str]) -> bool:
     return meaning is not None and meaning.kind == "noun" and meaning.names <= meanings()["animal"]
 
 
-def _without_first(phrase: str) -> str:
-    """Drop the "first" that says no more than the "then" after it."""
-    return re.sub(r"\b(at )?first\b(?=.*\bthen\b)", "", phrase, count=1, flags=re.IGNORECASE)
-
-
 class Word(NamedTuple):
     """One word, or several that have a meaning together."""
 
@@ -425,32 +398,34 @@ UNKNOWN = Meaning("vague", value="unknown")
 
 def words_in(phrase: str) -> Iterator[Word]:
     """Yield the longest words that have a meaning, from left to right, and words without one."""
-    tokens, gaps = tokens_of(phrase), gaps_in(phrase)
-    position, before = 0, Meaning("filler")
-    while position < len(tokens):
-        words, start = _longest_known(tokens[position : position + longest()]), position
-        meaning, position = lexicon().get(words, UNKNOWN), position + len(words)
-        if words[-1] == "orange" and _is_colour(tokens, position):
+    tokens, gaps, before = tokens_of(phrase), gaps_in(phrase), Meaning("filler")
+    start = 0
+    while start < len(tokens):
+        words = tokens[start : start + longest()]
+        while len(words) > 1 and words not in lexicon():
+            words = words[:-1]
+        meaning, end = lexicon().get(words, UNKNOWN), start + len(words)
+        if words[-1] == "orange" and _is_colour(tokens, end):
             meaning = Meaning("adjective", adjective={"colour": "orange"})
-        if before.kind == "noun" and words[-1] in ambiguous():
+        if before.kind == "noun" and words[-1] in _ambiguous():
             third_person = words[-1].endswith("s") and not before.plural
             meaning = verbs().get(words, UNKNOWN) if third_person else UNKNOWN  # "a chef cooks"; not: "boys fish"
         yield Word(meaning, words, gaps[start])
-        before = meaning
+        before, start = meaning, end
 
 
-def _longest_known(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the longest words at the beginning that have a meaning, or the first one."""
-    while len(tokens) > 1 and tokens not in lexicon():
-        tokens = tokens[:-1]
-    return tokens
+@cache
+def _ambiguous() -> Names:
+    """Nouns that are verbs as well: "fish", "pets"."""
+    first = {phrase.split()[0] for deed in deeds().values() for phrase in deed.phrases}
+    first |= {inflect_phrase(verb, "VBZ") for verb in first}
+    return first & frozenset((*meanings(), *(noun.plural for noun in all_nouns())))
 
 
-def lacking_in(words: Sequence[Word]) -> list[Word]:
-    """Return the words for what the world lacks, unless they describe what follows."""
-    following = [*(word.is_glued and word.meaning.kind in ("noun", "vague", "lacking") for word in words[1:]), False]
-    numbered = enumerate(words)
-    return [word for number, word in numbered if word.meaning.kind == "lacking" and not following[number]]
+def _lacks(words: Sequence[Word]) -> bool:
+    """Return whether some are for what the world lacks, and do not describe what follows."""
+    described = (word.is_glued and word.meaning.kind in ("noun", "vague", "lacking") for word in words[1:])
+    return any(word.meaning.kind == "lacking" and not each for word, each in zip_longest(words, described))
 
 
 def _known(words: Sequence[Word]) -> tuple[list[Word], bool]:
@@ -536,34 +511,20 @@ class Label(NamedTuple):
 @cache
 def labels() -> tuple[Label, ...]:
     """Return all labels; no two begin with the same text."""
-    return tuple({label.texts[0]: label for label in (*_of_things(), *_of_deeds(), *_of_places())}.values())
-
-
-def _of_things() -> Iterator[Label]:
-    for noun in all_nouns():
-        if noun.word in meanings():
-            yield Label((noun.word, noun.with_article()), Claim((Who(meanings()[noun.word]),)))
-
-
-def _of_deeds() -> Iterator[Label]:
-    """Yield deeds, also with each object, and words for who does them: "eating", "eating a pizza", "eater"."""
-    for deed in deeds().values():
-        for phrase in deed.phrases:
-            doing = inflect_phrase(phrase, "VBG")
-            yield from _read(doing.replace(" {o}", ""), "somebody {}")
-        for name in sorted(deed.objects) if not deed.targets else ():
-            doing = inflect_phrase(deed.phrases[0], "VBG").format(o=things()[name].nouns[0].with_article())
-            yield from _read(doing, "somebody {}")
-        for doer, _ in deed.doers if deed.layer == "main" else ():
-            yield from _read(doer, "a {}")
-
-
-def _read(text: str, longer: str) -> Iterator[Label]:
-    """Yield a label of what the words mean, if they are understood alone."""
-    if claim := read_claim(text):
-        yield Label((text, longer.format(text)), claim)
-
-
-def _of_places() -> Iterator[Label]:
+    nouns = [noun for noun in all_nouns() if noun.word in meanings()]
+    found = [Label((noun.word, noun.with_article()), Claim((Who(meanings()[noun.word]),))) for noun in nouns]
+    for text, longer in chain.from_iterable(map(_deed_texts, deeds().values())):
+        if claim := read_claim(text):  # understood alone
+            found.append(Label((text, longer.format(text)), claim))
     for place in places().values():
-        yield from (Label((phrase,), Claim(places=frozenset((place.name,)))) for phrase in place.phrases)
+        found += [Label((phrase,), Claim(places=frozenset((place.name,)))) for phrase in place.phrases]
+    return tuple({label.texts[0]: label for label in found}.values())
+
+
+def _deed_texts(deed: DeedKind) -> Iterator[tuple[str, str]]:
+    """Yield a deed, also with each object, and words for who does it: "eating", "eating a pizza", "eater"."""
+    doing = [inflect_phrase(phrase, "VBG") for phrase in deed.phrases]
+    yield from ((each.replace(" {o}", ""), "somebody {}") for each in doing)
+    for name in sorted(deed.objects) if not deed.targets else ():
+        yield doing[0].format(o=things()[name].nouns[0].with_article()), "somebody {}"
+    yield from ((doer, "a {}") for doer, _ in deed.doers if deed.layer == "main")
