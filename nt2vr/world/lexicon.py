@@ -219,8 +219,7 @@ def _listed(table: str) -> Iterator[tuple[str, Meaning]]:
         word, names = row["word"], row["name"].split(",")
         match row["kind"]:
             case "place":
-                where = {name: {name, "indoors" if place.indoors else "outdoors"} for name, place in places().items()}
-                yield word, Meaning("place", frozenset(name for name, known in where.items() if known & {*names}))
+                yield word, Meaning("place", frozenset(name for name in places() if _is_there(name, names)))
             case "deed" if "er" in word[-3:] or word.endswith("ist") or row["object"]:
                 yield from _doer(word, names[0], row["object"])
             case "deed":
@@ -229,6 +228,10 @@ def _listed(table: str) -> Iterator[tuple[str, Meaning]]:
                 yield from _numbered(word, Meaning("noun", _named(names), plural=True, least=int(row["object"])))
             case "thing" | "kind":
                 yield from _numbered(word, Meaning("noun", _named(names)))
+
+
+def _is_there(place: str, names: Sequence[str]) -> bool:
+    return place in names or ("indoors" if places()[place].indoors else "outdoors") in names
 
 
 @cache

@@ -27,10 +27,9 @@ _SUBJECTS = frozenset("man men woman women boy boys girl girls person people lad
 
 def _may_be(names: Names, adjectives: Who) -> bool:
     """Return whether one of some things can be as adjectives say; the colour of a skin or of many cannot be told."""
-    moods = [deeds()[verb] for act in adjectives.acts for verb in act.verbs]
-    is_able = not moods or any(all(name in mood.who for mood in moods) for name in names)
+    able = names.intersection(*(deeds()[verb].who for act in adjectives.acts for verb in act.verbs))
     some = [things()[name] for name in names] if adjectives.colour else []
-    return is_able and all((thing.tint or thing.look) and thing.role != "person" for thing in some)
+    return bool(able) and all((thing.tint or thing.look) and thing.role != "person" for thing in some)
 
 
 def _looks(names: Names, colour: str) -> Names:
@@ -262,7 +261,7 @@ class _Reader:
         if who.names and who == Who(who.names, least=who.least):
             self._whos[-1] = replace(who, names=who.names | meaning.names)
             return True
-        act = who.acts[-1] if who.acts else Act()
+        act = (Act(), *who.acts)[-1]
         if not act.objects or act != Act(act.verbs, act.objects):
             return False
         self._whos[-1] = replace(who, acts=(*who.acts[:-1], replace(act, objects=act.objects | meaning.names)))
@@ -309,7 +308,7 @@ class _Reader:
         if self._worn and self._whos and any(things()[name].role == "worn" for name in names):
             self._read_verb(Meaning("verb", takes_object=True))
         elif self._object == "may":
-            kinds = [deeds()[verb] for verb in who.acts[-1].verbs]
+            kinds = map(deeds().__getitem__, who.acts[-1].verbs)
             if not any(names & kind.objects and (not who.names or who.names & kind.who) for kind in kinds):
                 self._object = ""  # "a bird is flying near | a kite"
         return bool(self._object)
@@ -348,7 +347,7 @@ def read_phrase(phrase: str) -> Claim | None:
         return None  # "baby animals" are drawn like others
     words = [*words_in(phrase)]
     if _lacks(words):
-        return None if any(word.meaning.kind == "or" for word in words) else NOTHING
+        return None if "or" in tokens else NOTHING
     known, is_vague = _known(words)
     reader, named = _Reader("background" in tokens, is_vague), frozenset[str]()
     for word in known:
@@ -419,7 +418,7 @@ def _ambiguous() -> Names:
     """Nouns that are verbs as well: "fish", "pets"."""
     first = {phrase.split()[0] for deed in deeds().values() for phrase in deed.phrases}
     first |= {inflect_phrase(verb, "VBZ") for verb in first}
-    return first & frozenset((*meanings(), *(noun.plural for noun in all_nouns())))
+    return frozenset(first & {*meanings(), *(noun.plural for noun in all_nouns())})
 
 
 def _lacks(words: Sequence[Word]) -> bool:

@@ -6,7 +6,7 @@ A part of a query is shown, not shown, or cannot be told. What the world lacks i
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from nt2vr.negation.parse.inflect import inflect, verb_of
 from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.search.answers import Verdict
-from nt2vr.world.claims import Act, Claim, Who, seen_in
+from nt2vr.world.claims import Act, Claim, Who, shown_in
 from nt2vr.world.lexicon import TOGETHER, tokens_of, unsure_words
 from nt2vr.world.reader import NOTHING, UNKNOWN, may_do, read_asked, words_in
 from nt2vr.world.scenes import Figure, Scene, main_deeds
@@ -41,22 +41,19 @@ class Denied(NamedTuple):
     claim: Claim | None
     subjects: tuple[Who, ...] = ()
     act: Act = Act()
+    by_any: bool = False  # "neither the man nor the woman": one who does it is enough
 
     def shown_in(self, scene: Scene) -> bool | None:
         """Return whether a scene shows it; None if that cannot be told."""
-        shown = shows(self.claim, scene)
+        if self.claim is None:
+            return None
+        shown = self.claim.holds(scene) and (None if self.claim.vague else True)
         if not (shown and self.subjects):
             return shown
-        found = {_does(subject, self.act, scene.figures) for subject in self.subjects}
-        does = found.pop() if len(found) == 1 else None
+        does, *others = {_does(subject, self.act, scene.figures) for subject in self.subjects}
+        if others:
+            return True if self.by_any and True in (does, *others) else None
         return does or (False if self.act.verbs and does is False else None)  # a hat may be somebody else's
-
-
-def shows(claim: Claim | None, scene: Scene) -> bool | None:
-    """Return whether a scene shows what is claimed; None if that cannot be told."""
-    if claim is None:
-        return None
-    return claim.holds(scene) and (None if claim.vague else True)
 
 
 def _does(subject: Who, act: Act, figures: Sequence[Figure]) -> bool | None:
@@ -115,24 +112,16 @@ def _read(part: str) -> Claim | None:
     if claim is None or runs & unsure_words():
         return None
     is_still = bool(_STILL.search(part))
-    whos = tuple(
-        replace(
-            who,
-            names=_people().get(who.names, who.names),
-            acts=tuple(_as_meant(act, is_still) for act in who.acts),
-        )
-        for who in claim.whos
-    )
+    whos = []
+    for who in claim.whos:
+        names, acts = _PEOPLE.get(who.names, ""), tuple(_as_meant(act, is_still) for act in who.acts)
+        whos.append(replace(who, names=meanings().get(names, who.names), acts=acts))
     able = all(may_do(who.names, act) for who in whos for act in who.acts if who.names)
-    return replace(claim, whos=whos) if able else None
+    return replace(claim, whos=tuple(whos)) if able else None
 
 
-@cache
-def _people() -> dict[Names, Names]:
-    """Map "lady", which captions say of one picture, to all women, and so on."""
-    return {frozenset((name,)): meanings()[name] for name in ("man", "woman", "boy", "girl")}
-
-
+# "Lady", which captions say of one picture, means all women, and so on.
+_PEOPLE = {frozenset((name,)): name for name in ("man", "woman", "boy", "girl")}
 # Deeds that people mean as well: who reads on a chair is sitting, who eats stands, and a car that drives past drives
 _MEANT = {
     "sit": "read write use fish sit_on game ride sled drive row bathe yoga",
@@ -164,55 +153,55 @@ def _denied(query: Query, number: int, wanted: Sequence[Claim | None]) -> Denied
     if part.startswith("other "):  # a dog, no people or other animals
         return Denied(_others(part, query, wanted)[0])
     claim = _read(part) or _quality_of(query.wanted, part)
-    if claim == NOTHING:
+    if claim == NOTHING or claim is None:
         return Denied(None)
-    is_thing = any(each and each.whos for each in wanted)
-    if claim and is_thing and _cannot_be_told(query, number, claim):
+    if any(each and each.whos for each in wanted) and _cannot_be_told(query, number, claim):
         return Denied(replace(claim, vague=True))
-    (who, *others), (said, cue) = (claim.whos if claim else ()) or (Who(),), _cue_of(query, number)
-    if others or claim is None or claim != Claim((who,), vague=claim.vague):
+    if len(claim.whos) != 1 or claim != Claim(claim.whos, vague=claim.vague):
         return Denied(claim)
-    is_deed = len(who.acts) == 1 and who == Who(acts=who.acts)
-    if is_deed and _NOBODY.search(cue):
+    (who,), (said, cue) = claim.whos, _cue_of(query, number)
+    if _is_deed(who) and _NOBODY.search(cue):
         return Denied(replace(claim, whos=(replace(who, names=persons()),)))
-    if is_deed and _OF_SUBJECT.search(cue) and not _EVERYBODY.search(cue):
-        act = who.acts[0]
-    elif (
-        who == Who(who.names, colour=who.colour, looks=who.looks)
-        and (_WORN.search(said) or part.startswith("hav"))
-        and who.names <= _worn()
-    ):
-        act = Act(objects=who.names, colour=who.colour, looks=who.looks)
-    else:
-        return Denied(claim)
-    if any(each is None or each.vague or each == NOTHING for each in wanted):
-        return Denied(replace(claim, vague=True))  # whose deed it is cannot be told
-    acting = [who for each in wanted if each for who in each.whos if not who.names or who.names & _acting()]
-    subjects = [who for who in acting if may_do(who.names or persons(), act)]
+    act = _denied_of_subject(who, said, cue, part)
+    return Denied(claim) if act is None else _tied(claim, act, cue, wanted)
+
+
+def _is_deed(who: Who) -> bool:
+    return len(who.acts) == 1 and who == Who(acts=who.acts)
+
+
+def _denied_of_subject(who: Who, said: str, cue: str, part: str) -> Act | None:
+    """Return what a part denies of its subject, to do or to wear; None if nobody is to do it."""
+    if _is_deed(who):
+        return who.acts[0] if _OF_SUBJECT.search(cue) and not _EVERYBODY.search(cue) else None
+    is_thing = who == Who(who.names, colour=who.colour, looks=who.looks) and who.names <= {*those(("worn",))}
+    is_had = _WORN.search(said) or part.startswith("hav")
+    return Act(objects=who.names, colour=who.colour, looks=who.looks) if is_thing and is_had else None
+
+
+def _tied(claim: Claim, act: Act, cue: str, wanted: Sequence[Claim | None]) -> Denied:
+    """Tie a denied act to those who are wanted; whose deed it is cannot be told if these are not known."""
+    known = [each for each in wanted if each and not each.vague and each != NOTHING]
+    if len(known) < len(wanted):
+        return Denied(replace(claim, vague=True))
+    actors = {*those(tuple(ACTING))}
+    acting = [who for who in chain.from_iterable(each.whos for each in known) if (who.names or actors) & actors]
     if not act.verbs:
-        subjects = [who for who in subjects if who.names <= persons()]
-        claim = replace(claim, vague=bool(acting and not subjects))  # a dog without a hat: it may be somebody else's
-    elif acting and not subjects:
-        return Denied(NOTHING)  # babies never cry
-    return Denied(claim, tuple(subjects), act)
+        subjects = [who for who in acting if who.names <= persons()]
+        claim = replace(claim, vague=len(subjects) < min(1, len(acting)))  # it may be somebody else's hat than a dog's
+    else:
+        subjects = [who for who in acting if may_do(who.names or persons(), act)]
+        claim = NOTHING if len(subjects) < min(1, len(acting)) else claim  # babies never cry
+    return Denied(claim, tuple(subjects), act, cue.lower() == "neither")
 
 
 def _cannot_be_told(query: Query, number: int, claim: Claim) -> bool:
     """Return whether "no guests" are some of those who are wanted, or nobody is "on it"."""
+    if any(_ON_IT.match(query.text, scope.end) for scope in query.scopes[number : number + 1]):
+        return True
     somebody = any(word.meaning.names & persons() for part in query.wanted for word in words_in(part))
     groups = any(who.names >= meanings()["adult"] and who.least == 2 and who.most == TOGETHER for who in claim.whos)
-    ends = [scope.end for scope in query.scopes[number : number + 1]]
-    return (somebody and groups) or any(_ON_IT.match(query.text, end) for end in ends)
-
-
-@cache
-def _acting() -> Names:
-    return frozenset(those(tuple(ACTING)))
-
-
-@cache
-def _worn() -> Names:
-    return frozenset(those(("worn",)))
+    return somebody and groups
 
 
 def _cue_of(query: Query, number: int) -> tuple[str, str]:
@@ -257,20 +246,19 @@ def missing(query: Query, video: Video) -> list[str]:
     scene = scene_of(video)
     if scene is None:
         return []
-    shown = {figure.thing for figure in seen_in(scene)}
-    done = {deed.verb for figure in scene.figures for deed in figure.doings}
+    shown = {"lacking": frozenset[str](), "noun": shown_in(scene), "verb": scene.verbs, "place": {scene.place}}
     found = []
     for word in chain.from_iterable(map(words_in, query.wanted)):
-        meaning, text = word.meaning, " ".join(word.text)
-        if meaning.kind == "lacking" or (meaning.kind == "noun" and meaning.names.isdisjoint(shown)):
-            found.append(f"no {text}")
-        elif meaning.kind == "verb" and meaning.names.isdisjoint(done):
-            first, *rest = word.text
+        (kind, names, *_), (first, *rest) = word.meaning, word.text
+        if kind not in shown or not names.isdisjoint(shown[kind]):
+            continue
+        if kind == "verb":
             doing = first if first.endswith("ing") else inflect(verb_of(first) or first, "VBG")
             found.append(" ".join(["no one", doing, *rest]))
-        elif meaning.kind == "place" and scene.place not in meaning.names:
-            name = sorted(meaning.names)[0]
-            found.append(f"not {places()[name].phrases[0] if len(meaning.names) == 1 else text}")
+        elif kind == "place" and len(names) == 1:
+            found.append(f"not {places()[min(names)].phrases[0]}")
+        else:
+            found.append(f"{'not' if kind == 'place' else 'no'} {' '.join(word.text)}")
     return found
 
 
@@ -300,36 +288,6 @@ def scene_of(video: Video) -> Scene | None:
         return None
 
 
-class Sight(NamedTuple):
-    """What is to be seen of a scene: a figure, by its number, or a thing that it has; when, as fractions."""
-
-    figure: int
-    thing: str = ""
-    colour: str = ""
-    start: float = 0.0
-    end: float = 1.0
-
-
-def unwanted_in(query: Query, scene: Scene) -> tuple[Sight, ...]:
-    """List what a scene shows of the unwanted parts; its backdrop is left out."""
-    claims = [part.claim for part in read_query(query).unwanted if part.claim and part.shown_in(scene)]
-    whos = [who for claim in claims for who in claim.whos]
-    found = []
-    for number, figure in enumerate(scene.figures):
-        had = [
-            Sight(number, name, deed.colour if name == deed.object else "", deed.start, deed.end)
-            for deed in figure.deeds
-            for name in (deed.object, deed.kind.shows)
-            if isinstance(name, str) and name
-        ]
-        for who in whos:
-            if who.fits(figure, scene.figures):
-                acts = [deed for deed in figure.doings if any(act.fits(deed, scene.figures) for act in who.acts)]
-                found += [Sight(number, start=deed.start, end=deed.end) for deed in acts] or [Sight(number)]
-            found += [sight for sight in had if who.fits(Figure(sight.thing, sight.colour), scene.figures)]
-    return tuple(dict.fromkeys(found))
-
-
 def judge_video(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
     """Judge a video of the built-in world, optionally next to a reference from it; None for any other video."""
     scene, before = scene_of(video), scene_of(reference) if reference else None
@@ -347,22 +305,18 @@ def judge_edit(query: Query, before: Scene, scene: Scene) -> Verdict | None:
     verdict = judge(query, scene)
     if verdict == "violation" or (verdict is None and (query.wanted or query.unwanted)):
         return verdict
-    required = _required(before, _whos(query.wanted), _whos(query.unwanted))
-    return (verdict or "right") if Claim(tuple(required)).holds(scene) else "miss"
+    gone = _whos(query.unwanted)
+    taken = [actor for actor in before.actors if any(who.fits(actor, before.figures) for who in gone)]
+    lost = frozenset(actor.thing for actor in taken)
+    left = [actor for actor in before.actors if actor.thing not in lost]
+    # the wanted ones, each as the actor that it changes, and the unchanged ones
+    required = [(who, _changed(who, left, taken)) for who in _whos(query.wanted)] + [(Who(), actor) for actor in left]
+    is_right = Claim(tuple(_completed(who, old, before, lost) for who, old in required)).holds(scene)
+    return (verdict or "right") if is_right else "miss"
 
 
 def _whos(parts: Sequence[str]) -> list[Who]:
     return [who for part in parts if (claim := _read(part)) and not claim.vague for who in claim.whos]
-
-
-def _required(before: Scene, wanted: Sequence[Who], gone: Sequence[Who]) -> list[Who]:
-    """List the required actors: the wanted ones, each as the actor that it changes, and the unchanged ones."""
-    taken = [actor for actor in before.actors if any(who.fits(actor, before.figures) for who in gone)]
-    lost = frozenset(actor.thing for actor in taken)
-    left = [actor for actor in before.actors if actor.thing not in lost]
-    changed = [(who, _changed(who, left, taken)) for who in wanted]
-    found = [_completed(who, old, before, lost) for who, old in changed]
-    return [*found, *(_completed(Who(), actor, before, lost) for actor in left)]
 
 
 def _changed(who: Who, left: list[Figure], taken: list[Figure]) -> Figure | None:
@@ -372,16 +326,13 @@ def _changed(who: Who, left: list[Figure], taken: list[Figure]) -> Figure | None
     """
     roles = {things()[name].role for name in who.names}
     same = [actor for actor in left if actor.thing in who.names]
-    replaced = sorted(taken, key=lambda actor: actor.kind.role not in roles) if _may_act(who) else []
+    if not same and not who.acts and roles and not roles & ACTING:
+        return None  # "a chair" replaces nobody
+    replaced = sorted(taken, key=lambda actor: actor.kind.role not in roles)
     for actor in (same or replaced)[:1]:
         (left if same else taken).remove(actor)
         return actor
     return None
-
-
-def _may_act(who: Who) -> bool:
-    """Return whether somebody is described, and not "a chair"."""
-    return bool(who.acts) or not who.names or any(things()[name].role in ACTING for name in who.names)
 
 
 def _completed(who: Who, changed: Figure | None, before: Scene, lost: Names) -> Who:
@@ -391,14 +342,9 @@ def _completed(who: Who, changed: Figure | None, before: Scene, lost: Names) -> 
     """
     if changed is None:
         return who
-    done = tuple(
-        Act(
-            frozenset((deed.verb,)),
-            objects=frozenset((deed.object,) if isinstance(deed.object, str) else ()),
-            targets=frozenset((before.figures[deed.object].thing,) if isinstance(deed.object, int) else ()) - lost,
-        )
-        for deed in main_deeds(changed)
-    )
-    names = who.names or frozenset((changed.thing,))
-    is_worn = all(act.verbs <= {"wear"} for act in who.acts)
-    return replace(who, names=names, acts=(*who.acts, *done) if is_worn else who.acts)
+    names, acts = who.names or frozenset((changed.thing,)), [*who.acts]
+    for deed in main_deeds(changed) if all(act.verbs <= {"wear"} for act in who.acts) else ():
+        objects = frozenset((deed.object,) if isinstance(deed.object, str) else ())
+        targets = frozenset((before.figures[deed.object].thing,) if isinstance(deed.object, int) else ()) - lost
+        acts.append(Act(frozenset((deed.verb,)), objects, targets=targets))
+    return replace(who, names=names, acts=tuple(acts))

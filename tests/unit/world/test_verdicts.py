@@ -128,3 +128,15 @@ def test_words_that_the_world_lacks_are_named_with_near_ones() -> None:
     query = Query("", ("two quokkas and a poodle",), ("sparkly stars",))
     found = [(unknown.word, unknown.near) for unknown in unknown_words(query)]
     assert found == [("quokkas", ("kangaroos", "koalas")), ("poodle", ("dog",)), ("sparkly", ())]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("neither the man nor the woman is smiling", "violation"),  # she is
+        ("neither the man nor the woman is dancing", "right"),
+        ("the man and the woman are not smiling", None),
+    ],
+)
+def test_neither_is_violated_by_one_of_the_two(text: str, expected: str | None) -> None:
+    assert verdict(text) == expected
