@@ -52,6 +52,7 @@ SCHEMAS = "#/components/schemas/"
 MAX_ITEMS = 100  # of a list, before any item is checked; smaller excesses are refused by the searcher
 
 Asked = TypeVar("Asked", bound=BaseModel)
+Strings = Annotated[list[str], Field(max_length=MAX_ITEMS)]
 Weight = Annotated[float, Field(allow_inf_nan=False)]
 Verdict = Literal["right", "violation", "miss"] | None
 
@@ -73,14 +74,10 @@ class SystemsRequest(Complete):
     """What searches and matches have in common."""
 
     gallery: str = Field("", description="name or id of a library, as listed by /api/galleries; default: the built-in")
-    systems: list[str] = Field(
-        [], max_length=MAX_ITEMS, description="names, as listed by /api/systems; default: one that suits the query"
-    )
+    systems: Strings = Field([], description="names, as listed by /api/systems; default: one that suits the query")
     image: str | None = Field(None, description="a picture as a data URL; in a form, a file")
     alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
-    literal: list[str] = Field(
-        [], max_length=MAX_ITEMS, description="words to ask for as typed, not as the answer's read_as says"
-    )
+    literal: Strings = Field([], description="words to ask for as typed, not as the answer's read_as says")
 
 
 class SearchRequest(SystemsRequest):
@@ -97,7 +94,7 @@ class SearchRequest(SystemsRequest):
 class MatchRequest(SystemsRequest):
     """A choice among captions for one clip or one picture; one of clip and image must be given."""
 
-    lines: list[str] = Field([], max_length=MAX_ITEMS, description="2 to 8 captions")
+    lines: Strings = Field([], description="2 to 8 captions")
     clip: str = Field("", description="video_id of a clip of the gallery")
 
 
@@ -338,9 +335,7 @@ def build_routes(requests: Requests) -> FastAPI:
             document["components"]["schemas"] |= {**request.pop("$defs", {}), kind.__name__: request}
         return document
 
-    def offer(
-        name: str, kind: type[SystemsRequest], work: Callable[[Any], dict[str, Any]], answer: type[BaseModel]
-    ) -> None:
+    def offer(name: str, kind: type[SystemsRequest], work: Callable[[Any], Any], answer: type[BaseModel]) -> None:
         async def route(request: Request) -> Response:
             try:
                 asked = await _read(request, kind)
@@ -406,9 +401,9 @@ def build_events(requests: Requests) -> None:
             raise MediaError("There is no such picture among the uploaded files. Upload it again.")
         if image and is_too_large(image):
             raise MediaError(TOO_LARGE)
-        count = int(k) if k == int(k) else k  # JavaScript does not distinguish 8 from 8.0
-        values = {"query": query, "systems": systems, "k": count, "image_weight": image_weight, "alpha": alpha}
-        return requests.search(checked_request(SearchRequest, values), Path(image) if image else None)
+        values = {"query": query, "systems": systems, "k": k, "image_weight": image_weight, "alpha": alpha}
+        checked = checked_request(SearchRequest, values, strict=False)  # JavaScript does not distinguish 8 from 8.0
+        return requests.search(checked, Path(image) if image else None)
 
     with gr.Row(visible=False):
         asked = [
