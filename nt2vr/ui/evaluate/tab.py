@@ -271,7 +271,7 @@ class EvaluateTab:
         """Open a report, or the form if there is none of this id; None opens the newest unless a job is under way."""
         parts, entries = self._open, self._archive.entries()
         if link is None:
-            can_open = entries and not entries[0].problem and not self._is_busy
+            can_open = entries and not entries[0].problem and not _is_under_way(self._evaluations.job)
             link = ReportLink(entries[0].report_id if can_open else "")
         elif link.report not in [entry.report_id for entry in entries]:
             if link.query is not None:
@@ -317,18 +317,14 @@ class EvaluateTab:
         job = self._evaluations.job
         return (job.result or "") if job else ""
 
-    @property
-    def _is_busy(self) -> bool:
-        return self._evaluations.job is not None and self._evaluations.job.is_under_way
-
     def _watched(self, report_id: str, visitor: Visitor) -> Updates:
         """Show the list, the evaluation under way, and the buttons as it allows."""
         job, form, tell = self._evaluations.job, self._form, self._permissions.teller(visitor)
         return {
             self._reports: reports_view(self._archive.entries(), report_id, job, tell),
             self._seen: job,
-            self._timer: gr.Timer(active=self._is_busy),
-            form.start: gr.Button(interactive=not self._is_busy),
+            self._timer: gr.Timer(active=_is_under_way(job)),
+            form.start: gr.Button(interactive=not _is_under_way(job)),
             form.cancel: gr.Button(interactive=job is not None and job.state == "running"),
             form.job: job_view(job, WORD, tell),
         }
@@ -390,6 +386,10 @@ class EvaluateTab:
             if searcher.key or not ids.isdisjoint(report.video_ids):
                 home = Home(searcher.key, ids, lambda video_id: self._media.urls(key, searcher.video(video_id)))
         return Listing.of(report, resolved(link, report), remarks, home)
+
+
+def _is_under_way(job: Job[str] | None) -> bool:
+    return job is not None and job.is_under_way
 
 
 def _report_of(chosen: str | None) -> str:

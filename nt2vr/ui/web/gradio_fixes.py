@@ -12,6 +12,7 @@ from gradio import processing_utils, route_utils
 from gradio.blocks import BlockContext
 from gradio.mcp import GradioMCPServer
 from gradio.route_utils import GradioMultiPartParser
+from pydantic import ValidationError
 from starlette.types import Scope
 
 from nt2vr.errors import MAX_QUOTED, reason_of
@@ -88,6 +89,8 @@ def check_inputs(page: gr.Blocks) -> None:
             if isinstance(error, gr.Error) and not error.print_exception:  # raised by this app
                 raise
             reason = str(error.message) if isinstance(error, gr.Error) else reason_of(error)
+            if isinstance(error, ValidationError):
+                reason = error.errors()[0]["msg"].removeprefix("Value error, ")
             raise gr.Error(f"The request was refused: {reason[:MAX_QUOTED]}", print_exception=False) from error
         pairs = zip(block_fn.inputs, values, strict=True)
         return ["" if value is None and isinstance(block, gr.Textbox) else value for block, value in pairs]
