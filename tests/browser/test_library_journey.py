@@ -79,7 +79,6 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     page: Page, libraries: Libraries, tmp_path: Path
 ) -> None:
     (tmp_path / "broken.mp4").write_bytes(EARTH.read_bytes()[:3000])
-    follow(page)
     open_library_tab(page)
     page.get_by_label("Upload files").check()
     page.get_by_role("button", name="Add and index").click()

@@ -11,7 +11,7 @@ import torch
 from playwright.sync_api import Page, expect
 
 from nt2vr.models.card import WEIGHTS
-from tests.browser.actions import MODELS_MS, choose, columns, follow, open_menu
+from tests.browser.actions import MODELS_MS, choose, columns, open_menu
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 
@@ -45,7 +45,6 @@ def publish(run: Path, epoch: int) -> None:
 
 @pytest.mark.slow
 def test_a_runs_checkpoints_appear_while_the_page_is_open_and_are_swapped_in(page: Page, run: Path) -> None:
-    follow(page)
     publish(run, 1)
     choose(page, "systems", "night")
     page.keyboard.press("Escape")
@@ -67,7 +66,6 @@ def test_a_runs_checkpoints_appear_while_the_page_is_open_and_are_swapped_in(pag
 def test_a_checkpoint_of_other_code_is_imported_and_searched(page: Page, models: Path, tmp_path: Path) -> None:
     weights = safetensors.torch.load_file(CLIP / WEIGHTS)
     torch.save({"model": {f"clip.{name}": tensor for name, tensor in weights.items()}}, tmp_path / "mine.pt")
-    follow(page)
     open_menu(page, "More models")
     file = page.locator("#import-file").get_by_role("textbox")
     file.fill(str(tmp_path / "other.pt"))

@@ -67,8 +67,9 @@ def rows(page: Page) -> Locator:
 
 
 def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_place(
-    page: Page, running_app: RunningApp, report_id: str
+    own_page: Page, running_app: RunningApp, report_id: str
 ) -> None:
+    page = own_page
     page.goto(f"{running_app.url}?report={report_id}")
     expect(rows(page)).to_have_count(20, timeout=MODELS_MS)
     choose(page, "evaluate-order", "worsened")

@@ -121,8 +121,9 @@ def test_a_picture_is_pasted_and_a_video_dropped_and_what_is_neither_is_refused(
 
 
 def test_a_link_is_restored_an_empty_query_gets_a_message_beside_the_results_and_the_next_one_is_answered(
-    page: Page, running_app: RunningApp
+    own_page: Page, running_app: RunningApp
 ) -> None:
+    page = own_page
     page.goto(running_app.url + "?q=a+dog,+no+cat&systems=CLIP+drop|CLIP&k=6")
     query = page.locator("#query textarea")
     expect(query).to_have_value("a dog, no cat")
@@ -167,7 +168,8 @@ def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(page
 
 
 @pytest.mark.slow
-def test_text_from_a_link_is_never_run(page: Page, running_app: RunningApp) -> None:
+def test_text_from_a_link_is_never_run(own_page: Page, running_app: RunningApp) -> None:
+    page = own_page
     run = "document.title='run'"
     runs, breaks = f"<img src=x onerror={run}> ${{{run}}} `+({run})+` ${{1+1}}", "\\u ${"  # the latter breaks a script
     for text in (runs, breaks):
@@ -182,7 +184,6 @@ def test_text_from_a_link_is_never_run(page: Page, running_app: RunningApp) -> N
 
 
 def test_a_click_on_the_negation_takes_it_away_a_key_puts_it_back_and_the_link_keeps_it(page: Page) -> None:
-    follow(page)
     cue, stayed, badges = (
         page.locator(".nt-said [data-flip]"),
         page.locator(".nt-stayed"),

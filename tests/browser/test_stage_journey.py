@@ -24,7 +24,6 @@ CLIP_BOTTOM = "Math.max(...[...document.querySelectorAll('.nt-clip')].map((c) =>
 def test_a_talk_by_keyboard(page: Page) -> None:
     third = built_in_stories()[2]["query"]
     keys, sentence, place = page.keyboard, page.locator(".nt-sentence"), page.locator(".nt-place")
-    follow(page)
     page.locator("#query textarea").blur()
     keys.press("f")
     expect(page.locator("#query")).to_be_hidden()

@@ -73,14 +73,15 @@ def go_back(page: Page) -> None:
     expect(page.locator("#systems")).not_to_contain_text("epoch", timeout=MODELS_MS)  # the newest is the run itself
 
 
-def test_watch_a_run_learn_and_go_back_through_its_epochs(page: Page, running_app: RunningApp) -> None:
+def test_watch_a_run_learn_and_go_back_through_its_epochs(own_page: Page, running_app: RunningApp) -> None:
+    page = own_page
     run = RunFolder(running_app.data / "runs" / "learns-20261122-120000")
     run.path.mkdir(parents=True)
     save_config(load_config(PRESET), run.config)
     try:
         with run.training():
             run.write_status(RunStatus("preparing", os.getpid(), doing="drawing sentences", done=12, total=40))
-            follow(page, SEARCH)
+            page.goto(running_app.url + SEARCH)
             follow_two_checkpoints(page, run)
             go_back(page)
             run.write_status(RunStatus("finished", os.getpid(), 2, 48))

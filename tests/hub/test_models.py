@@ -323,7 +323,7 @@ LARGE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
 def test_a_repository_that_would_fill_the_memory_is_tried_in_a_child(
     tmp_path: Path, hub_with_child: HubServer, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setattr(untrusted, "TIMEOUT_S", 60 if what != "endless layers" else 20)
+    monkeypatch.setattr(untrusted, "TIMEOUT_S", 60 if what != "endless layers" else 8)
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     pull_hostile(tmp_path, hub_with_child, *LARGE[what])
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(used, 3 << 20)  # KB; of any child so far

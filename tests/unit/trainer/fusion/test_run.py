@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from PIL import Image
 
 from nt2vr.datasets.covr import load_covr
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.covr import covr_files, embed_queries, vectors_of
+from nt2vr.evaluation.covr import covr_files, covr_world, embed_queries, vectors_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
@@ -27,6 +28,7 @@ from tests.tiny import write_tiny
 from tests.training import run_training
 from tests.unit.trainer.fusion.triplets import write_triplets
 from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.fusion import data as data_module
 from trainer.runs.run_folder import RunFolder, read_metrics
 
 
@@ -67,13 +69,18 @@ def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(config: TrainCon
     assert catalog.folder("mine") == folder
 
 
-@pytest.mark.slow  # draws the clips of all validation queries
-def test_a_run_on_families_of_the_world_learns_from_all_their_queries(config: TrainConfig, tmp_path: Path) -> None:
-    settings = {"loss": "info_nce", "temperature": 0.02, "random_clips": 8}
+@pytest.mark.parametrize("blocks", [0, 2])
+def test_a_run_on_families_of_the_world_learns_from_all_their_queries(
+    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: int
+) -> None:
+    monkeypatch.setattr(data_module, "covr_world", partial(covr_world, per_kind=1))  # few clips to draw
+    settings = {"loss": "info_nce", "temperature": 0.02, "random_clips": 8, "blocks": blocks}
     config = replace(config, data="world", num_clips=4, batch_size=2, epochs=1, fusion=settings)
     run = run_training(config, tmp_path / "run")
     assert read_card(run.checkpoint(1)).fusion["training"]["iterate"] == "families"
     assert {"fusion/R@1", "fusion/violations@5"} <= rows_of(run)[-1].keys()
+    fusion = fusion_of(read_checkpoint(run.checkpoint(1), verify=True))
+    assert fusion and bool(fusion.cross) == bool(blocks)
 
 
 @pytest.mark.parametrize(
@@ -125,20 +132,13 @@ def test_settings_that_cannot_go_together_are_one_sentence(
         TrainConfig(monitor="fusion/R@1")
 
 
-@pytest.mark.parametrize("data", ["triplets", pytest.param("world", marks=pytest.mark.slow)])
-def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(
-    config: TrainConfig, tmp_path: Path, data: str
-) -> None:
+def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(config: TrainConfig, tmp_path: Path) -> None:
     settings = {"loss": "hn_nce", "temperature": 0.1, "blocks": 2}
     config = replace(config, fusion=settings, epochs=2, learning_rate=1e-3)
-    if data == "world":
-        config = replace(config, data="world", num_clips=4, batch_size=2)
     run = run_training(config, tmp_path / "runs" / "deep")
     card, encoder = read_card(run.checkpoint(2)), read_checkpoint(run.checkpoint(2), verify=True)
     fusion = fusion_of(encoder)
     assert fusion and fusion.cross and card.fusion["blocks"] == 2 and card.fusion["weights"] > 0
-    if data == "world":
-        return
     dataset = load_covr(Path(config.data), "val")
     with Decoder(1) as decoder, Cache(tmp_path / "content") as cache:
         embedded = embed_queries(covr_files(dataset, decoder, cache), encoder)
