@@ -80,7 +80,7 @@ def test_near_duplicates_of_other_files_share_the_best_ones_tile_unless_their_ve
     gallery = Gallery("", tuple(Video(each, Path(each)) for each in "abcdef"))
     index = INDEXES["exact"](2)
     embedded = EmbeddedGallery(gallery, vectors, index, (), vectors[:, None], np.arange(6))
-    kept = folded(replace(found, gallery=embedded, ranks=found.ranks | {"g": 7}), 3)
+    kept = folded(replace(found, gallery=embedded, ranks={**found.ranks, "g": 7}), 3)
     assert [(hit.video_id, hit.rank) for hit in kept.hits] == [("a", 1), ("c", 2), ("d", 3)]
     assert kept.ranks == {"a": 1, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5, "g": 6}
     tiles = columns(kept)[0]["hits"]
