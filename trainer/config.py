@@ -77,164 +77,171 @@ class TrainConfig:
     name: str = option("CLIP", "display name of the model")
     base: str = option(
         "",
-        "checkpoint folder of a model of open_clip's to start from, such as ~/.cache/nt2vr/models/ViT-B-32--openai; "
-        "empty for random weights",
+        "model to start from; the folder of an open_clip checkpoint, such as "
+        "~/.cache/nt2vr/models/ViT-B-32--openai; empty for random weights",
     )
     train: Towers = option(
         "all",
-        "what learns. With text, the visual tower is frozen: videos are embedded once, from all their frames, and "
-        "checkpoints can be searched with the base's index. With visual, the text tower is frozen; with head, both, "
-        "so that only a pooling that can learn does. With fusion, only a fusion of pictures and texts learns",
+        "part that learns. With text, the visual tower is frozen: videos are embedded once, from all their "
+        "frames, and checkpoints can be searched with the base's index. With visual, the text tower is frozen. "
+        "With head, both are, and only the pooling learns. With fusion, only a fusion of pictures and texts learns",
     )
     keep_tokens: bool = option(
         False,
-        "freeze the token embeddings that the base has learned. What is learned about negation then goes into the "
-        "layers, and also holds for words that no training sentence negates",
+        "freeze the base's token embeddings. What is learned about negation then goes into the layers, and also "
+        "holds for words that no training sentence negates",
     )
     keep_head: bool = option(
         False,
-        "freeze a pooling that the base has learned, so that checkpoints can be searched with the base's index",
+        "freeze the base's pooling, so that checkpoints can be searched with the base's index",
     )
     added_layers: Whole = option(
-        0, "layers to add to the base's text transformer, evenly spaced; they have no effect until they learn"
+        0, "layers to add to the base's text transformer, evenly spaced; they change nothing until they learn"
     )
     model: Mapping[str, Any] = option(
         {},
-        "open_clip model configuration; empty for the base's own, or without a base for the small built-in model. Its "
-        "image size sets the frame size",
+        "open_clip model configuration; empty for the base's own or, without a base, the small built-in model. "
+        "Its image size sets the frame size",
     )
     words: Mapping[str, Any] = option(
         {},
-        "text side that reads words instead of the text tower, as W2VV++ and SEA do: a bag of words, word vectors and "
-        "a GRU. Its settings: spaces (one, or each), size of a space, states of the GRU, least occurrences of a word, "
-        "and vectors: a BigFile folder or a word2vec file; without, they are made of the captions, with vector_size "
-        "numbers",
+        "text side that replaces the text tower, and reads words as W2VV++ and SEA do: a bag of words, word "
+        "vectors and a GRU. Its settings: spaces (one, or each), size of a space, states of the GRU, least number "
+        "of occurrences of a word, and vectors (a BigFile folder or a word2vec file; if empty, vectors of "
+        "vector_size numbers are made from the captions)",
     )
     features: str = option(
-        "", "with words: name of a BigFile folder in the dataset's folder whose rows are read instead of frames"
+        "", "BigFile folder to read instead of frames, by its name in the dataset's folder; needs words"
     )
     fusion: Mapping[str, Any] = option(
         {},
-        "with train fusion: loss (hn_nce, or info_nce), its temperature, iterate (targets: each step draws triplets "
-        "of distinct targets; or triplets), hidden units (0 for a linear fusion), blocks of cross-attention over "
-        "tokens and frames (0 for none), random_clips for info_nce, and hn_nce (as_published, or as_code)",
+        "settings of a fusion, if train is fusion: loss (hn_nce or info_nce), its temperature, iterate (targets, "
+        "where each step draws triplets with distinct targets, or triplets), hidden units (0 for a linear "
+        "fusion), blocks of cross-attention over tokens and frames (0 for none), random_clips for info_nce, and "
+        "hn_nce (as_published or as_code)",
     )
     losses: Mapping[str, Mapping[str, Any]] = option(
-        {"contrastive": {"weight": 1.0}}, "losses by name, each with its weight and its own fields"
+        {"contrastive": {"weight": 1.0}}, "losses by name, each with its weight and its own settings"
     )
     sentences: Mapping[SentenceKind, AnySize] = option(
         SENTENCES,
-        "shares of the kinds of denying sentences, for losses that need them: composed, without, not, negated, typed "
-        "(the first two, as people type them), and idiom, which denies nothing (can't stop running); list, except and "
-        "place, which only the built-in world's grammar makes; and fragment, which only captions give",
+        "share of each kind of negated sentence, for losses that need them: composed, without, not, negated, "
+        "typed (the first two, as people type them), and idiom, which denies nothing (can't stop running); list, "
+        "except and place, which only the built-in world's grammar makes; and fragment, which only captions give",
     )
     not_epochs: Whole = option(
         0,
-        "initial epochs in which every denying sentence is of the kind not, which wants nothing. They teach within a "
-        "few hundred steps that negation reverses a phrase; from mixed kinds, a model may never learn it",
+        "first epochs with only the kind not, whose sentences want nothing. They teach within a few hundred steps "
+        "that negation reverses a phrase; from mixed kinds, a model may never learn it",
     )
-    keep_share: Share = option(1.0, "share of a batch's captions that distill holds in place; less is faster")
+    keep_share: Share = option(1.0, "share of captions that distill holds in place, per batch; less is faster")
     free: ShareOrNone = option(
         0.0,
-        "built-in world only: share of denying sentences made from captions instead of by the world's grammar. Their "
-        "correct clips are unknown, so the composed loss skips them",
+        "share of negated sentences made from captions, rather than by the built-in world's grammar; for that "
+        "world only. Which clips fit them is unknown, so the composed loss skips them",
     )
     pool_clips: Whole = option(
         1024,
-        "random clips per step that denying sentences are compared with, in addition to the batch's, and among which "
-        "con's distractors are mined (0: all); used only while the visual tower is frozen",
+        "random clips per step to compare negated sentences with, in addition to the batch's. The con loss also "
+        "picks its distractors from them (0: from all clips). Used only while the visual tower is frozen",
     )
     hard_clips: Whole = option(
-        2, "hard clips per sentence, which show both its wanted and its unwanted part; used likewise"
+        2,
+        "hard clips per sentence, which show both its wanted and its unwanted part; used only while the visual "
+        "tower is frozen",
     )
     verb_changes: str = option(
         "rules",
-        "captions with another verb, for vfc: made by rules, of antonyms, or with any verb (random) as controls; or a "
-        "file of `nt2vr queries verbs`",
+        "how captions get another verb, for vfc; by rules, or as controls by antonym or at random; or a file that "
+        "`nt2vr queries verbs` wrote",
     )
-    verb_negatives: Whole = option(5, "captions with another verb per caption and step, of up to 10 that are made")
+    verb_negatives: Whole = option(5, "changed captions per caption and step, of up to 10 with another verb")
     calibrate: bool = option(
         True,
-        "keep captions with another verb only as long as each of their verb phrases has been kept less often than it "
-        "occurs in captions",
+        "balance verbs in changed captions; keep one only while each of its verb phrases has been kept less often "
+        "than it occurs in captions",
     )
     data: str = option(
         WORLD,
-        "training data: world, the built-in one, or the path of a dataset; for distill alone, which needs no videos, "
-        "also a file of captions in any query-set format; for a fusion, the folder of WebVid-CoVR, CIRR, FashionIQ, "
-        "or of videos with a file *triplets*.jsonl",
+        "training data; world for the built-in one, or the path of a dataset. For distill alone, which needs no "
+        "videos, also a file of captions in any query-set format. For a fusion, the folder of WebVid-CoVR, CIRR "
+        "or FashionIQ, or of videos with a file *triplets*.jsonl",
     )
     num_clips: Count = option(
         32_000,
-        "training clips, or captions if only these are read; for a dataset, at most. Of a fusion, triplets, or "
-        "families of the built-in world",
+        "training clips, or captions if only these are read; for a dataset, at most this many. For a fusion, "
+        "triplets, or families of the built-in world",
     )
     add_world: bool = option(
-        False, "for distill alone: where the data has fewer captions than num_clips, add some of the built-in world"
+        False, "fill up with captions of the built-in world, if the data has fewer than num_clips; for distill alone"
     )
     add_model: bool = option(
         False,
-        "of a run in DATA/runs: once finished, add the best epoch to the models of that data folder, as “BASE taught”",
+        "add the best epoch to the models when finished, as “BASE taught”; only for a run in the data folder's runs",
     )
     num_captions: Whole = option(
         0,
-        "for a dataset, the maximum of captions per epoch, each taken once, as in the paper; validation then searches "
-        "with all captions too. 0 draws one caption per clip and pass, and validates with one per clip",
+        "most captions per epoch of a dataset, each taken once, as in the paper; validation then searches with "
+        "all captions too. 0 draws one caption per clip and pass, and validates with one per clip",
     )
-    num_frames: Count = option(4, "frames stored per clip, and frames per video that the trained model expects")
+    num_frames: Count = option(4, "frames stored per clip; the trained model also expects as many per video")
     positions: Literal["base", "centres", "ends"] = option(
         "base",
-        "frames taken from a video: centres of equal segments, evenly spaced with both ends (as in nT2VR's code), or "
-        "those of the base; without a base, centres",
+        "where frames are taken from a video; the centres of equal segments, or evenly spaced with both ends, as in "
+        "nT2VR's code, or as for the base. Without a base, base means centres",
     )
     pooling: Literal[Means, Learnt] = option(
         "base",
-        "how frame embeddings become a video's: their mean, raw_mean of those not normalised before (as in nT2VR's "
-        "code), or as for the base; without a base, mean. seqTransf learns (CLIP4Clip's, which knows the order of "
-        "frames), and so do unit_seqTransf, the same over normalised frames, and attention. projected and "
-        "unit_projected go with words. query_scored learns as mean, and searches with frames weighted by each query",
+        "how frames become one vector; their mean, or raw_mean, without normalising them first, as in nT2VR's "
+        "code; or as for the base. Without a base, base means mean. seqTransf learns (CLIP4Clip's, which knows "
+        "the order of frames), and so do unit_seqTransf, the same over normalised frames, and attention. "
+        "projected and unit_projected need words. query_scored learns like mean, and searches with frames "
+        "weighted by each query",
     )
-    frames_per_step: Count = option(1, "random frames per clip in a training step, in their order")
-    flip: bool = option(True, "mirror clips at random; turn off if captions mention left or right")
+    frames_per_step: Count = option(1, "random frames per clip and step, kept in order")
+    flip: bool = option(True, "mirror clips at random; turn it off if captions mention left or right")
     validation_clips: Count = option(
         1_000, "held-out clips searched after each epoch; data without a validation split has at most 1,000"
     )
-    epochs: Count = option(16, "number of epochs; validation and a checkpoint follow each")
-    passes: Count = option(1, "passes per epoch over the clips, each with resampled captions, or over the captions")
-    patience: Whole = option(
-        0, "epochs without improvement after which the run stops early; 0 for never (the paper: 2)"
+    epochs: Count = option(16, "number of epochs; each ends with validation and a checkpoint")
+    passes: Count = option(1, "passes per epoch over the clips, each with newly drawn captions, or over the captions")
+    patience: Whole = option(0, "epochs without improvement before the run stops; 0 for never (the paper: 2)")
+    monitor: Metric = option(
+        "original/MIR", "validation metric that decides which epoch is best; patience goes by it too"
     )
-    monitor: Metric = option("original/MIR", "validation metric that patience and the best epoch go by")
-    keep_checkpoints: Whole = option(0, "newest checkpoints to keep, along with the best; 0 keeps those of all epochs")
+    keep_checkpoints: Whole = option(0, "newest checkpoints to keep, along with the best; 0 keeps all")
     batch_size: int = option(
-        128, "clips per batch, whose other videos are each caption's negatives; split among processes"
+        128, "clips per batch; each caption's negatives are the batch's other videos. Several processes share a batch"
     )
     accumulate: Count = option(1, "batches per optimizer step; their gradients are averaged")
-    optimizer: Literal["adamw", "rmsprop"] = option("adamw", "AdamW, or the paper's RMSProp")
+    optimizer: Literal["adamw", "rmsprop"] = option("adamw", "AdamW or the paper's RMSProp")
     learning_rate: Positive = option(1e-3, "peak learning rate, reached after warmup_steps")
-    head_learning_rate: AnySize = option(0.0, "that of a pooling that learns; 0 is that of the towers")
+    head_learning_rate: AnySize = option(0.0, "learning rate of a pooling that learns; 0 for the same as the towers")
     schedule: Literal["cosine", "exponential"] = option(
-        "cosine", "after warm-up, cosine decays to 0; exponential (the paper's) multiplies by decay every epoch"
+        "cosine",
+        "how the learning rate falls after warm-up; cosine, down to 0, or exponential (the paper's), by the "
+        "factor decay every epoch",
     )
-    decay: Positive = option(0.99, "learning-rate factor per epoch of the exponential schedule")
+    decay: Positive = option(0.99, "learning-rate factor per epoch, if the schedule is exponential")
     weight_decay: AnySize = option(0.05, "weight decay, applied to matrices only")
-    warmup_steps: Whole = option(60, "steps of linear learning-rate warm-up")
+    warmup_steps: Whole = option(60, "steps until the learning rate peaks; it rises linearly")
     max_grad_norm: PositiveOrInfinite = option(1.0, "maximum gradient norm; longer gradients are clipped to it")
     loss_scale: Positive = option(
         1.0,
-        "factor of the loss that is divided out only after gradients are clipped, so that their norm is at most "
-        "max_grad_norm / loss_scale, as in nT2VR's code, where fp16's scale starts at 65536",
+        "factor of the loss during clipping, divided out afterwards. The gradient norm is then at most "
+        "max_grad_norm / loss_scale, as in nT2VR's code, where the scale of fp16 starts at 65536",
     )
     precision: Literal["auto", "fp32", "bf16"] = option(
-        "auto", "bf16 is 2 to 10 times faster on processors that support it; auto uses it there"
+        "auto", "number format; bf16 is 2 to 10 times faster on processors that support it; auto uses it there"
     )
     gradient_checkpointing: bool = option(
-        False, "compute activations again in the backward pass: less memory, more time; transformers only"
+        False,
+        "save memory, at the cost of time: compute activations again in the backward pass; for transformers only",
     )
-    seed: int = option(0, "seed for weights, clips, captions and order")
-    log_every: Count = option(20, "steps per line of metrics")
+    seed: int = option(0, "random seed of weights, clips, captions and order")
+    log_every: Count = option(20, "steps between two lines of metrics")
     tensorboard: bool = option(
-        False, "also write metrics as event files to RUN/tensorboard; needs the package tensorboard"
+        False, "also write metrics for TensorBoard, into RUN/tensorboard; needs the package tensorboard"
     )
 
     def __post_init__(self) -> None:

@@ -116,7 +116,7 @@ def test_presets_to_begin_with_come_first_and_those_that_need_data_of_ones_own_l
 
 def test_a_help_begins_with_its_first_clause_and_names_fields_as_the_form_does() -> None:
     info = {field.key: field.info for field in config_fields()}
-    assert info["epochs"] == "number of epochs **number of epochs; validation and a checkpoint follow each**"
+    assert info["epochs"] == "number of epochs **number of epochs; each ends with validation and a checkpoint**"
     assert info["learning_rate"].endswith("reached after “Warmup steps”**")
     assert info["name"] == "display name of the model"
 
