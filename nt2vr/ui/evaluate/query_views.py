@@ -80,23 +80,20 @@ class ReportLink:
         known = dict(parse_qsl(text, keep_blank_values=True)) if "=" in text else {"report": text}
         if "report" not in known:
             return None
-        texts = {name: known[name][:MAX_CHARS] for name in cls.__dataclass_fields__ if name in known}
-        page, query = _number(known.get(PAGE, "")), _number(texts.pop("query", ""))
-        texts.pop("page", None)
+        texts = {name: known[name][:MAX_CHARS] for name in ("report", *FILTERS) if name in known}
         if texts.get("order") not in ORDERS:
             texts.pop("order", None)
-        link = cls(**texts, page=max(0, (page or 1) - 1), query=query)
-        return replace(link, fails="1" if link.fails else "")
+        if texts.get("fails"):
+            texts["fails"] = "1"
+        page, query = _number(known.get(PAGE, "")), _number(known.get("query", ""))
+        return cls(**texts, page=max(0, (page or 1) - 1), query=query)
 
     @property
     def address(self) -> str:
         """The link, relative to the page; what is empty is left out."""
-        values: dict[str, Any] = {"report": self.report}
-        values |= {name: value for name, value in asdict(self).items() if value not in ("", None)}
-        values |= {} if self.kind is None else {"kind": self.kind}
-        del values["page"]
-        values |= {PAGE: self.page + 1} if self.page else {}
-        return "?" + urlencode(values)
+        values = asdict(self) | {"page": ""} | ({PAGE: self.page + 1} if self.page else {})
+        kept = {name: value for name, value in values.items() if name == "report" or value not in ("", None)}
+        return "?" + urlencode(kept if self.kind is None else kept | {"kind": self.kind})
 
 
 def _number(text: str) -> int | None:
