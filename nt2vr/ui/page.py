@@ -100,7 +100,7 @@ def build_page(services: Services, media: Media, permissions: Permissions, reque
             gr.HTML(Documentation(code_address(settings)).links(), elem_id="links")
         if permissions.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # only on a Space: elsewhere Gradio asks the Hub for a token
-        evaluate = EvaluateTab(services.evaluations, galleries, media, permissions)
+        evaluate = EvaluateTab(services, requests, media, permissions)
         tab = SearchTab(galleries, media, indexing, services.pictures, permissions, head, evaluate.marked, runs)
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search") as opened:

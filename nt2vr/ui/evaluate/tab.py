@@ -18,15 +18,14 @@ from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.comparison import SMALLEST
 from nt2vr.evaluation.covr import CovrData
 from nt2vr.evaluation.intervals import LEVEL
-from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.sources import BUILT_IN, CLASSES, GALLERY, LIBRARY, Data
 from nt2vr.files import expanded
-from nt2vr.library.galleries import Galleries
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.picture import write_jpeg
 from nt2vr.models.framing import DEFAULT_SIZE
 from nt2vr.progress import Job
+from nt2vr.services import Services
 from nt2vr.ui.evaluate.query_views import (
     FILTERS,
     HARD_PAIRS,
@@ -59,7 +58,7 @@ from nt2vr.ui.theme import QUIET, Confirmation, fold, lead, menu, script, templa
 from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
-from nt2vr.ui.web.requests import check_room, start_evaluation
+from nt2vr.ui.web.requests import Requests
 from nt2vr.world import WORLD
 from nt2vr.world.drawn.render import render
 from nt2vr.world.scenes import Scene
@@ -89,10 +88,10 @@ SPLITS = ("test", "validation", "train", "all")
 class EvaluateTab:
     """Evaluate tab over the app's evaluations; libraries with captions are data to evaluate on."""
 
-    def __init__(self, evaluations: Evaluations, galleries: Galleries, media: Media, permissions: Permissions) -> None:
-        self._evaluations, self._archive = evaluations, evaluations.archive
-        self._galleries, self._searcher, self._media = galleries, galleries.built_in, media
-        self._permissions = permissions
+    def __init__(self, services: Services, requests: Requests, media: Media, permissions: Permissions) -> None:
+        self._evaluations, self._archive = services.evaluations, services.evaluations.archive
+        self._galleries, self._searcher, self._media = services.galleries, services.galleries.built_in, media
+        self._requests, self._permissions = requests, permissions
 
     def build(self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         """Lay the tab out and wire it; `returned` is the event of Back and Forward to a place in a report."""
@@ -231,7 +230,7 @@ class EvaluateTab:
     ) -> Updates:
         name = data.strip() if isinstance(data, str) else ""  # a box with values of its own may send anything
         if name.startswith(COVR):
-            check_room(self._evaluations, self._permissions, request)
+            self._requests.check_room(request)
             if name == COVR or not model or per_kind not in SIZES:
                 raise ConfigError("Choose data, a model and a number of queries to evaluate.")
             covr = CovrData(name.removeprefix(COVR), split, per_kind)
@@ -241,7 +240,7 @@ class EvaluateTab:
             self._evaluations.start_covr(covr, model)
         else:
             chosen = Data(name, split=split)  # type: ignore[arg-type]
-            start_evaluation(self._evaluations, self._permissions, request, chosen, systems)
+            self._requests.start_evaluation(request, chosen, systems)
         return self._show(ReportLink(self._last_report()), request)
 
     def on_cancel(self, chosen: str | None, request: gr.Request) -> Updates:

@@ -46,12 +46,10 @@ class Documentation:
         return [Route("/docs", lambda _: to_folder), Route("/docs/{name:path}", self._answer)]
 
     def links(self) -> str:
-        places = [
-            ("Paper", "Learn to Understand Negation in Video Retrieval", PAPER),
-            *([("Docs", "Documentation", "docs/")] if START in self.files else []),
-            ("API", "Search from programs", "api/docs"),
-            *([("Code", "The code of this app", f"{self.code}/tree/main")] if self.code else []),
-        ]
+        places = [("Paper", "Learn to Understand Negation in Video Retrieval", PAPER)]
+        places += [("Docs", "Documentation", "docs/")] if START in self.files else []
+        places += [("API", "Search from programs", "api/docs")]
+        places += [("Code", "The code of this app", f"{self.code}/tree/main")] if self.code else []
         links = (
             f'<a href="{html.escape(address)}" title="{title}" target="_blank" rel="noopener">{name}</a>'
             for name, title, address in places

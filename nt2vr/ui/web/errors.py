@@ -5,7 +5,7 @@ import html
 import inspect
 import logging
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import gradio as gr
 from gradio.context import LocalContext
@@ -16,8 +16,6 @@ from nt2vr.ui.web.permissions import Visitor, told
 FAILED = "Something went wrong; the log has the details."
 
 logger = logging.getLogger(__name__)
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 def told_of(error: Exception, visitor: Visitor) -> str:
@@ -28,11 +26,11 @@ def told_of(error: Exception, visitor: Visitor) -> str:
     return FAILED
 
 
-def user_errors(handler: Callable[P, R]) -> Callable[P, R]:
+def user_errors(handler: Callable[..., Any]) -> Callable[..., Any]:
     """Turn a handler's errors into messages of the page."""
 
     @functools.wraps(handler)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
         try:
             return handler(*args, **kwargs)
         except gr.Error:
@@ -63,11 +61,11 @@ def problem_place(elem_id: str) -> gr.HTML:
     return gr.HTML(elem_id=elem_id, elem_classes="nt-problem")
 
 
-def told_at(place: gr.HTML, handler: Callable[P, dict[Any, Any]]) -> Callable[P, dict[Any, Any]]:
+def told_at(place: gr.HTML, handler: Callable[..., dict[Any, Any]]) -> Callable[..., dict[Any, Any]]:
     """Return a handler whose errors stand at a place of the page until it succeeds, and change nothing else there."""
 
     @functools.wraps(handler)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> dict[Any, Any]:
+    def wrapped(*args: Any, **kwargs: Any) -> dict[Any, Any]:
         try:
             return {**handler(*args, **kwargs), place: ""}
         except Nt2vrError as error:

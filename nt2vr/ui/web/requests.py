@@ -263,10 +263,22 @@ class Requests:
     def evaluate(self, data: str, systems: list[str], request: gr.Request) -> dict[str, Any]:
         """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
         checked_request(SearchRequest, {"systems": systems})
-        job = start_evaluation(self._evaluations, self._permissions, request, Data(data.strip()), systems).result()
+        job = self.start_evaluation(request, Data(data.strip()), systems).result()
         if not job.result:
             raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
         return self._evaluations.archive.summary(job.result)
+
+    def start_evaluation(self, visitor: Visitor, data: Data, systems: list[str]) -> Future[Job[str]]:
+        """Start an evaluation as far as the visitor may; only data of this machine has splits."""
+        self.check_room(visitor)
+        if data.is_path:
+            self._permissions.check("paths", visitor)
+        return self._evaluations.start(data if data.is_path else Data(data.name), systems)
+
+    def check_room(self, visitor: Visitor) -> None:
+        """Refuse a further report where there are many, but not to those who may delete some."""
+        if not self._permissions.may("delete", visitor):
+            self._evaluations.archive.check_room()
 
     def _reference(
         self, clip: str = "", image: str | None = None, weight: float = DEFAULT_WEIGHT, wanted: bool = True
@@ -297,22 +309,6 @@ def checked_request(kind: type[Asked], values: Mapping[str, Any], strict: bool =
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         raise ConfigError(f"{'.'.join(map(str, first['loc']))[:MAX_QUOTED]}: {first['msg']}.") from error
-
-
-def start_evaluation(
-    evaluations: Evaluations, permissions: Permissions, visitor: Visitor, data: Data, systems: list[str]
-) -> Future[Job[str]]:
-    """Start an evaluation as far as the visitor may; only data of this machine has splits."""
-    check_room(evaluations, permissions, visitor)
-    if data.is_path:
-        permissions.check("paths", visitor)
-    return evaluations.start(data if data.is_path else Data(data.name), systems)
-
-
-def check_room(evaluations: Evaluations, permissions: Permissions, visitor: Visitor) -> None:
-    """Refuse a further report where there are many, but not to those who may delete some."""
-    if not permissions.may("delete", visitor):
-        evaluations.archive.check_room()
 
 
 def build_routes(requests: Requests) -> FastAPI:
