@@ -156,6 +156,19 @@ class Listing:
         """Return the link to the review of a listed query."""
         return replace(self.link, query=place, page=self.places.index(place) // PER_PAGE)
 
+    def beside(self, place: int) -> dict[str, str]:
+        """Say where a query is in the list, with the links to those before and after it."""
+        count = f"{len(self.places):,}"
+        if place not in self.places:
+            return {"where": f"not among the {count} listed", "before": "", "after": ""}
+        number = self.places.index(place)
+        near = [self.at(each).address for each in self.places[max(0, number - 1) : number + 2] if each != place]
+        return {
+            "where": f"query {number + 1:,} of {count}",
+            "before": near[0] if number > 0 else "",
+            "after": near[-1] if number + 1 < len(self.places) else "",
+        }
+
 
 def resolved(link: ReportLink, report: Report) -> ReportLink:
     """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
@@ -314,20 +327,15 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
 
 def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
     """Show the query that a link reviews, if any, with links to its neighbours; `refusal`: why it takes no notes."""
-    place, link, home, places = listing.link.query, listing.link, listing.home, listing.places
+    place, link, home = listing.link.query, listing.link, listing.home
     if place is None or not 0 <= place < len(listing.report.queries) or listing.report.is_covr:
         return {}
-    row, systems, listed = listing.report.row(place), (link.first, link.second), f"{len(places):,}"
-    number = places.index(place) if place in places else None
-    steps = (-1, -1) if number is None else (number - 1, number + 1)
-    before, after = (listing.at(places[step]).address if 0 <= step < len(places) else "" for step in steps)
+    row, systems = listing.report.row(place), (link.first, link.second)
     judged = f"{link.report}:{place}" if home and not home.video_ids.isdisjoint(row.relevant) else ""
     tags = filter(None, (said.tag for said in listing.remarks.values()))
     return {
         **_query(listing, place, row),
-        "where": f"not among the {listed} listed" if number is None else f"query {number + 1:,} of {listed}",
-        "before": before,
-        "after": after,
+        **listing.beside(place),
         "back": replace(link, query=None).address,
         "link": link.address,
         "search": search_link(row.query.text, list(dict.fromkeys(systems)), judged, home.key if home else ""),

@@ -90,11 +90,13 @@ def _table_view(report: Report, report_id: str, table: Table) -> dict[str, Any]:
     aside = {line.role for line in table.lines} - {""} if report.is_covr else {REFERENCE}
     competing = [line for line in table.lines if line.role not in aside]
     best = {column.key: _best(competing, column) for column in table.columns}
-    lines = [(line, best if line in competing else {}) for line in table.lines]
     return {
         "groups": [{"text": group.head, "span": len(group.columns)} for group in table.groups],
         "heads": [{"text": column.head} for column in table.columns],
-        "lines": [_line_view(report, report_id, line, table.columns, marked) for line, marked in lines],
+        "lines": [
+            _line_view(report, report_id, line, table.columns, best if line in competing else {})
+            for line in table.lines
+        ],
         "wraps": report.is_covr,
     }
 

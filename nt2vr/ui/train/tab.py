@@ -189,7 +189,7 @@ class TrainTab:
         listed = {self._seen: self._stamp(runs, run, others), self._runs: runs_view(runs, run)}
         if run is None:
             return {**listed, parts.run: {}, parts.log: {}, **dict.fromkeys(parts.curves, gr.LinePlot(visible=False))}
-        may_train, may_delete = (self._permissions.may(action, visitor) for action in ("train", "delete"))
+        may_train, may_delete = self._permissions.may("train", visitor), self._permissions.may("delete", visitor)
         rows = {each.run_id: self._manager.metrics(each.run_id) for each in (run, *others)}
         can_stop = run.is_under_way and (run.status.state != "stopping" or run.may_end_at_once)
         stop = "End now" if run.may_end_at_once else "Stop"
