@@ -72,10 +72,7 @@ class ReportLink:
 
     @classmethod
     def read(cls, text: str) -> "ReportLink | None":
-        """Read an address's parameters, or a report's id alone; None if they name no report.
-
-        What is missing or wrong keeps its default.
-        """
+        """Read an address's parameters, or a report's id alone; None without a report. Wrong values are left out."""
         text = text[:MAX_LINK].removeprefix("?")
         known = dict(parse_qsl(text, keep_blank_values=True)) if "=" in text else {"report": text}
         if "report" not in known:

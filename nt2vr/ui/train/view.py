@@ -73,10 +73,7 @@ class Curve:
 
 
 def curves(run: Run, rows: Rows, others: Mapping[str, Rows] = MappingProxyType({})) -> list[Curve]:
-    """Return the curves of a run, first of validation and then of each loss, with those of other runs by their ids.
-
-    Base and control are level lines.
-    """
+    """Return curves of validation and of each loss, with other runs by their ids; base and control are level lines."""
     if run.config is None:
         return []
     lines, found = {run.name: rows, **others}, []

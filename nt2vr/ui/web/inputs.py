@@ -44,10 +44,7 @@ def store_uploads(folder: Path) -> None:
 
 
 def sweep_uploads(folder: Path, interval_s: float = HOUR_S) -> None:
-    """Delete old uploads in this app's own folder, now and at intervals, for as long as the process lives.
-
-    Gradio's own clean-up knows only complete uploads to this process, and not what was broken off or left by another.
-    """
+    """Delete old uploads for as long as the process lives; Gradio knows only those that it completed itself."""
     while True:
         with suppress(OSError):  # a read-only data folder
             evict(folder.iterdir(), LIMITS["uploads"])
