@@ -12,7 +12,6 @@ from gradio import processing_utils, route_utils
 from gradio.blocks import BlockContext
 from gradio.mcp import GradioMCPServer
 from gradio.route_utils import GradioMultiPartParser
-from pydantic import ValidationError
 from starlette.types import Scope
 
 from nt2vr.errors import MAX_QUOTED, reason_of
@@ -78,6 +77,14 @@ def is_odd_mcp_request(scope: Scope) -> bool:
     return bool(found) and (rest not in ("", "/") or scope["method"] != "POST")
 
 
+def unopened_picture(**options: Any) -> gr.Image:
+    """Build a `gr.Image` that hands on its file's path, without opening the file in this process (security)."""
+    picture = gr.Image(type="filepath", **options)
+    # a subclass would write a .pyi next to its source
+    picture.preprocess = lambda sent: None if sent is None else sent.path or ""  # type: ignore[method-assign]
+    return picture
+
+
 def check_inputs(page: gr.Blocks) -> None:
     """Refuse what a page's components cannot read in one sentence, not in Gradio's many; a missing text is ""."""
     preprocess = page.preprocess_data
@@ -89,8 +96,6 @@ def check_inputs(page: gr.Blocks) -> None:
             if isinstance(error, gr.Error) and not error.print_exception:  # raised by this app
                 raise
             reason = str(error.message) if isinstance(error, gr.Error) else reason_of(error)
-            if isinstance(error, ValidationError):
-                reason = error.errors()[0]["msg"].removeprefix("Value error, ")
             raise gr.Error(f"The request was refused: {reason[:MAX_QUOTED]}", print_exception=False) from error
         pairs = zip(block_fn.inputs, values, strict=True)
         return ["" if value is None and isinstance(block, gr.Textbox) else value for block, value in pairs]

@@ -41,7 +41,7 @@ from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import project_version
 from nt2vr.ui.web.errors import told_of
-from nt2vr.ui.web.gradio_fixes import offer_tools
+from nt2vr.ui.web.gradio_fixes import offer_tools, unopened_picture
 from nt2vr.ui.web.inputs import MAX_PICTURE_MB, MB, TOO_LARGE, is_too_large, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor, told
 
@@ -393,7 +393,7 @@ def build_events(requests: Requests) -> None:
         query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
     ) -> dict[str, Any]:
         """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
-        if image and not is_upload(image):
+        if image is not None and not is_upload(image):
             raise MediaError("There is no such picture among the uploaded files. Upload it again.")
         if image and is_too_large(image):
             raise MediaError(TOO_LARGE)
@@ -406,7 +406,7 @@ def build_events(requests: Requests) -> None:
             gr.Textbox(label="query"),
             gr.JSON(list(DEFAULT_SYSTEMS), label="systems"),
             gr.Number(DEFAULT_K, label="k"),
-            gr.File(type="filepath", label="Reference picture"),  # gr.Image would decode it in this process
+            unopened_picture(label="Reference picture"),
             gr.Number(DEFAULT_WEIGHT, label="image_weight"),
             gr.Number(DEFAULT_ALPHA, label="alpha"),
         ]

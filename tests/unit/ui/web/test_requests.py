@@ -10,6 +10,7 @@ import httpx
 import PIL.Image
 import pytest
 from fastapi import FastAPI
+from gradio.data_classes import ImageData
 from gradio.utils import get_upload_folder
 from starlette.types import Message
 
@@ -97,7 +98,11 @@ def test_an_event_takes_a_picture_that_was_uploaded_and_leaves_it_to_the_decoder
     uploaded, other = Path(get_upload_folder()) / "a.png", tmp_path / "b.png"
     uploaded.touch()
     other.touch()
-    monkeypatch.setattr(PIL.Image, "open", lambda _: pytest.fail("It is opened in the app's own process."))
+    opened: list[Any] = []
+    monkeypatch.setattr(PIL.Image, "open", lambda path: opened.append(path) or PIL.Image.new("RGB", (2, 2)))
+    gr.Image(type="filepath").preprocess(ImageData(path=str(uploaded)))
+    assert opened, "Gradio no longer opens it: remove unopened_picture"
+    opened.clear()
 
     class Asked(Requests):
         def search(self, asked: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
@@ -119,6 +124,7 @@ def test_an_event_takes_a_picture_that_was_uploaded_and_leaves_it_to_the_decoder
     monkeypatch.setattr(inputs, "MAX_PICTURE_MB", -1)
     with pytest.raises(MediaError, match="A picture may have 50 MB"):
         handler(*read)
+    assert not opened
 
 
 def test_a_text_does_not_wait_for_pictures_that_take_long() -> None:
