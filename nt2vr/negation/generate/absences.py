@@ -104,8 +104,7 @@ class Absences:
         return {video_id: None for video_id, things in named.items() if any(each.is_a(thing) for each in things)}
 
     def _maybe_with(self, thing: Thing) -> frozenset[str]:
-        kind = _kind(thing)
-        return self._index.maybe_shown_by([kind]).union(self._of_kind[kind])
+        return self._index.maybe_shown_by([_kind(thing)]).union(self._of_kind[_kind(thing)])
 
 
 def _kind(thing: Thing) -> str:

@@ -101,8 +101,7 @@ def _with_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
 def negate(captions: Iterable[Caption], seed: int) -> Iterator[Caption]:
     """Yield one denial per caption that can be denied, under its id; independent of the file's other captions."""
     for caption in captions:
-        found = negations(caption.text)
-        if found:
+        if found := negations(caption.text):
             yield Caption(caption.cap_id, random.Random(f"{seed} {caption.cap_id}").choice(found))
 
 

@@ -76,6 +76,6 @@ def changed(caption: str, change: str, others: Sequence[str], seed: str = "") ->
     rng = random.Random(f"{seed} {change} {caption}")
     taken = rng.sample(list(others), min(OTHERS, len(others))) if change != "negate" else []
     parsed = [Phrases(load_tagger().tag(other)) for other in taken]
-    found = list(dict.fromkeys(CHANGES[change](Phrases(load_tagger().tag(caption)), caption, parsed)))
-    found = [text for text in found if text != caption]
+    made = CHANGES[change](Phrases(load_tagger().tag(caption)), caption, parsed)
+    found = [text for text in dict.fromkeys(made) if text != caption]
     return rng.choice(found) if found else ""

@@ -103,8 +103,8 @@ class Phrases:
         while (is_noun := self._is_noun(j)) or self._modifies_noun(j, first=head is None):
             head = j if is_noun else head
             j += 1
-        if head is None and self.word(first - 1).isdigit() and first > i:
-            return Phrase("noun", i, first, first, first - 1)  # not 12
+        if head is None and first > i and self.word(first - 1)[-1:].isdigit():
+            return Phrase("noun", i, first, first, first - 1)  # not 12, no PS5
         if head is None:
             quality = self.quality(first) if first > i else None  # the red, the other
             return quality and Phrase("noun", i, quality.end, quality.end, quality.head)

@@ -180,7 +180,8 @@ class Denials:
         k = i + (self.phrases.word(i) == ",")
         conjunction = self.phrases.word(k) if self.phrases.word(k) in {"and", "or"} else ""
         k += bool(conjunction)
-        item = self._item(first, k) if k > i and self.phrases.word(k) != "no" else None
+        new_deed = first.kind == "verb" and k == i + 2 and conjunction == "and"  # adds no milk, and | hands
+        item = self._item(first, k) if k > i and self.phrases.word(k) != "no" and not new_deed else None
         return (item, conjunction) if item and self._shares(first, item, conjunction, kind) else None
 
     def _item(self, first: Phrase, i: int) -> Phrase | None:
@@ -453,7 +454,7 @@ class ScopeFinder:
         """Cut off the place of a deed with somebody who does something else: "isn't kneeling | beside a king who"."""
         phrases, end = self.phrases, item.end
         places = filter(None, map(phrases.place_phrase, range(item.head + 1, end) if item.kind == "verb" else ()))
-        place = next((place for place in places if place.end == end and phrases.word(end) == "who"), None)
+        place = next((place for place in places if place.end == end and phrases.tag(end) == "WH"), None)
         return replace(item, end=place.start, core=place.start) if place else item
 
     def _each(self, item: Phrase) -> list[Phrase]:

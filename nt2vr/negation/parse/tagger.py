@@ -52,8 +52,9 @@ class _Spot:
 
     def follows_subject(self) -> bool:
         is_noun = self.before == "NOUN" and self.before_that in {"DET", "ADJ", "NUM"}
-        there_are = self.words[max(0, self.i - 3) : self.i - 1] == ["are", "no"]  # there are no traffic lights
-        return (is_noun and not there_are) or self.before in {"PRON", "WH"}
+        cue = tuple(self.words[max(0, self.i - 3) : self.i - 1])
+        are_no = cue in {("are", "no"), ("with", "no"), ("has", "no")}  # there are no traffic | lights
+        return (is_noun and not are_no) or self.before in {"PRON", "WH"}
 
     def is_object(self) -> bool:
         """Return whether a noun is likelier than a verb: "taking | turns"."""
