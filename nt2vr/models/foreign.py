@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,20 +17,14 @@ from nt2vr.errors import CheckpointError, ConfigError, quoted, reason_of
 from nt2vr.files import check_free
 from nt2vr.models.card import CONFIG, MAX_FRAMES, SEQUENCE, Card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import (
-    build_model,
-    check_towers,
-    read_checkpoint,
-    read_configs,
-    write_checkpoint,
-)
+from nt2vr.models.checkpoint import build_model, check_towers, read_checkpoint, read_configs, write_checkpoint
 from nt2vr.models.download import preprocessing
 from nt2vr.models.foreign_file import Object, files_of_model, more_than_tensors, named_tensors, read_tensors
 from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.tensor_names import Found, find_clip, some_of
 from nt2vr.models.tokenizer import TOKENIZER, VOCABULARY, load_tokenizer, needs_file
 from nt2vr.models.untrusted import run_child, try_out, unchecked_folder
-from nt2vr.models.weights import SCALARS, UNUSABLE, check_finite
+from nt2vr.models.weights import SCALARS, UNUSABLE, check_finite, shapes_of
 from nt2vr.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -38,7 +32,6 @@ if TYPE_CHECKING:
 
     Weights = dict[str, Tensor]
 
-Shapes = Mapping[str, tuple[int, ...]]
 Config = dict[str, Any]
 ACTIVATIONS = (QUICK_GELU, GELU) = ("QuickGELU", "GELU")
 MAX_NAME = 60
@@ -46,6 +39,8 @@ RUN_NAME = re.compile(r"model_(.+?)-lr_")  # in the names of open_clip's trainin
 PARAMS = "params.txt"  # of such a run, beside its folder of checkpoints
 CONFIG_JSON, PREPROCESSOR = "config.json", "preprocessor_config.json"  # of transformers
 RESAMPLINGS = {2: "bilinear", 3: "bicubic"}  # Pillow's numbers
+HEAD_WIDTH = 64  # width of attention heads in OpenAI's CLIPs; shapes do not determine it
+RESNET_STRIDE = 32  # pixels per cell of a ResNet's last feature map
 
 
 @dataclass(frozen=True)
@@ -126,12 +121,11 @@ def _import(files: list[Path], models: Catalog, hidden: Path, options: ImportOpt
     found = find_clip(named_tensors(content), top, file, options.key)
     progress(1, 3, "finding the architecture")
     architecture = _architecture(options, found, content, file, models)
+    model_cfg, preprocess_cfg = architecture.model_cfg, architecture.preprocess_cfg
     if options.activation:
-        told = {**architecture.model_cfg, "quick_gelu": options.activation == QUICK_GELU}
-        architecture = replace(architecture, model_cfg=told)
-    model_cfg = architecture.model_cfg
+        model_cfg["quick_gelu"] = options.activation == QUICK_GELU
     tokenizer = _tokenizer(architecture, files)
-    model = _filled(architecture, found.weights, file)
+    model = _filled(model_cfg, preprocess_cfg, found.weights, file)
     progress(2, 3, f"writing {name}")
     form = found.form
     card = Card(
@@ -153,7 +147,7 @@ def _import(files: list[Path], models: Catalog, hidden: Path, options: ImportOpt
         except (LookupError, ValueError, RuntimeError) as error:
             raise CheckpointError(f"The head of {file.name} cannot be used ({reason_of(error)}).") from error
     folder = new_folder(name, models)
-    write_checkpoint(hidden, model, model_cfg, architecture.preprocess_cfg, card, False, tokenizer, pooling)
+    write_checkpoint(hidden, model, model_cfg, preprocess_cfg, card, False, tokenizer, pooling)
     found.weights.clear()
     del model
     try_out(read_checkpoint(hidden), file.name)
@@ -244,7 +238,7 @@ def _of_training_run(found: Found, content: object, file: Path) -> _Architecture
     for by, name in noted.items():
         if name in open_clip.list_models():
             architecture = _of_open_clip(name, by)
-            if not _fitted(architecture, found.weights)[2]:
+            if not _fitted(architecture.model_cfg, found.weights)[2]:
                 return architecture
     return None
 
@@ -254,7 +248,7 @@ def _guessed(found: Found, file: Path) -> _Architecture:
     import open_clip  # noqa: PLC0415  takes seconds
 
     known = {name: open_clip.get_model_config(name) for name in open_clip.list_models()}
-    name, config = infer({name: tuple(tensor.shape) for name, tensor in found.weights.items()}, known)
+    name, config = infer(found.weights, known)
     tokens = config["text_cfg"].get("vocab_size", VOCABULARY)
     if tokens < VOCABULARY and not needs_file(config["text_cfg"]):
         raise ConfigError(
@@ -265,37 +259,30 @@ def _guessed(found: Found, file: Path) -> _Architecture:
         return _of_transformers(name, config, file)
     if found.openais or found.form.trainer:
         return _Architecture(name, {**config, "quick_gelu": True}, {}, "its shapes")
-    return _Architecture(name, config, {}, guess=True)
+    return replace(_of_open_clip(name) if name else _Architecture(name, config, {}), guess=True)
 
 
 def _of_transformers(name: str, config: Config, file: Path) -> _Architecture:
     """Complete a configuration by what transformers' files say; what they leave out are its defaults."""
-    told, pictures = _read_beside(file, CONFIG_JSON), _read_beside(file, PREPROCESSOR)
+    beside = dict[str, Config]()
+    for each in (CONFIG_JSON, PREPROCESSOR):
+        with suppress(OSError, ValueError, TypeError, RecursionError):
+            beside[each] = dict(json.loads((file.parent / each).read_text(encoding="utf-8")))
+    told, pictures = beside.get(CONFIG_JSON), beside.get(PREPROCESSOR, {})
     preprocess: Config = {}
     if siglip := "timm_model_name" in config["vision_cfg"]:
         preprocess = {"resize_mode": "squash", "mean": [0.5] * 3, "std": [0.5] * 3}
     elif told:
         vision, text = (dict(told.get(f"{side}_config") or {}) for side in ("vision", "text"))
         heads, width = int(vision.get("num_attention_heads", 12)), config["vision_cfg"]["width"]
-        config = {
-            **config,
-            "vision_cfg": {**config["vision_cfg"], "head_width": width // heads},
-            "text_cfg": {**config["text_cfg"], "heads": int(text.get("num_attention_heads", 8))},
-            "quick_gelu": vision.get("hidden_act", "quick_gelu") == "quick_gelu",
-        }
+        config["vision_cfg"]["head_width"] = width // heads
+        config["text_cfg"]["heads"] = int(text.get("num_attention_heads", 8))
+        config["quick_gelu"] = vision.get("hidden_act", "quick_gelu") == "quick_gelu"
     if pictures.get("image_mean") and pictures.get("image_std"):
         preprocess |= {"mean": pictures["image_mean"], "std": pictures["image_std"]}
     if how := RESAMPLINGS.get(pictures.get("resample", 0)):
         preprocess["interpolation"] = how
     return _Architecture(name, config, preprocess, CONFIG_JSON if told else "", guess=not told and not siglip)
-
-
-def _read_beside(file: Path, name: str) -> dict[str, Any]:
-    """Read a JSON object in a file's folder; empty if there is none."""
-    with suppress(OSError, ValueError, RecursionError):
-        found = json.loads((file.parent / name).read_text(encoding="utf-8"))
-        return found if isinstance(found, dict) else {}
-    return {}
 
 
 def _tokenizer(architecture: _Architecture, files: Sequence[Path]) -> Any:
@@ -311,11 +298,11 @@ def _tokenizer(architecture: _Architecture, files: Sequence[Path]) -> Any:
     return load_tokenizer(folder, text_cfg)
 
 
-def _filled(architecture: _Architecture, weights: "Weights", file: Path) -> Any:
+def _filled(model_cfg: Config, preprocess_cfg: Config, weights: "Weights", file: Path) -> Any:
     """Build the model with the weights: first without memory, to compare shapes."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
-    model, weights, misfits = _fitted(architecture, weights)
+    model, weights, misfits = _fitted(model_cfg, weights, preprocess_cfg)
     if misfits:
         raise CheckpointError(f"{file.name} does not fit the model ({misfits}). Name another one.")
     supported = (torch.float16, torch.float32, torch.int64)
@@ -325,12 +312,12 @@ def _filled(architecture: _Architecture, weights: "Weights", file: Path) -> Any:
     return model
 
 
-def _fitted(architecture: _Architecture, weights: "Weights") -> tuple[Any, "Weights", str]:
+def _fitted(model_cfg: Config, weights: "Weights", preprocess_cfg: Config | None = None) -> tuple[Any, "Weights", str]:
     """Return a model without memory, weights by its own names, and in what they do not fit it."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
     with torch.device("meta"):
-        model = build_model(architecture.model_cfg, architecture.preprocess_cfg, "meta")
+        model = build_model(model_cfg, preprocess_cfg or {}, "meta")
     expected: Weights = model.state_dict()
     if "text.token_embedding.weight" in expected:
         beside = {name.split(".")[0] for name in expected} - {"text"}  # CoCa has a decoder, too
@@ -349,121 +336,80 @@ def _fitted(architecture: _Architecture, weights: "Weights") -> tuple[Any, "Weig
     return model, weights, "; ".join(f"{how}: {some_of(sorted(names))}" for how, names in wrong.items() if names)
 
 
-HEAD_WIDTH = 64  # width of attention heads in OpenAI's CLIPs; shapes do not determine it
-RESNET_STRIDE = 32  # pixels per cell of a ResNet's last feature map
-UNSEEN = ("head_width", "heads", "hf_tokenizer_name", "eos_id")  # in no shape
-
-
-def infer(shapes: Shapes, known: Mapping[str, Config]) -> tuple[str, Config]:
+def infer(weights: "Weights", known: Mapping[str, Config]) -> tuple[str, Config]:
     """Guess the architecture of a CLIP: the first known one that fits, or "" and one with OpenAI's heads of 64.
 
     Args:
-        shapes: of its tensors, by open_clip's names, those of the text tower without "text.".
-        known: configurations by name, which determine the number of attention heads; SigLIP's must be among them.
+        weights: its tensors by open_clip's names, those of the text tower without "text."; their shapes count.
+        known: configurations by name, which determine what no shape shows, such as the number of attention heads.
     """
-    is_siglip = "visual.trunk.attn_pool.latent" in shapes
+    shapes = shapes_of(weights)
+    for name, config in known.items():
+        with suppress(ConfigError):  # open_clip 4 lists models that cannot be built here
+            if _is_similar(config, shapes) and not _fitted(config, weights)[2]:
+                return name, config
     try:
-        config = {} if is_siglip else _determined(shapes)
-        seen = None if is_siglip else _seen(config)
-        for name, each in known.items():
-            if "vision_cfg" not in each:  # of sound, from open_clip 4 on
-                continue
-            has_own_class = {"multimodal_cfg", "custom_text"} & each.keys()
-            if not has_own_class and _seen(each) == seen if seen else _fits_siglip(shapes, each):
-                return name, each
+        config = _determined(shapes)
     except (LookupError, ValueError) as error:
         raise ConfigError(
             f"The tensors do not determine the architecture ({error} is missing or unusual). Name the model."
         ) from None
-    if is_siglip:
-        raise ConfigError("No SigLIP of open_clip has tensors of such shapes. Name the model.")
     vision, text = config["vision_cfg"], config["text_cfg"]
-    heads_of_resnet = isinstance(vision["layers"], list) and vision["width"] % 2 == 0
-    for tower, width, fits in (("visual", vision["width"], heads_of_resnet), ("text", text["width"], False)):
+    is_even_resnet = isinstance(vision["layers"], list) and vision["width"] % 2 == 0
+    for tower, width, fits in (("visual", vision["width"], is_even_resnet), ("text", text["width"], False)):
         if width % HEAD_WIDTH and not fits:
             raise ConfigError(
                 f"The tensors do not determine the number of attention heads of a {tower} tower of width {width}. "
                 "Name the model."
             )
-    return "", {**config, "text_cfg": {**text, "heads": text["width"] // HEAD_WIDTH}}
+    return "", config
 
 
-def _determined(shapes: Shapes) -> Config:
-    """Return the part of the configuration that shapes determine."""
+def _is_similar(config: Config, shapes: Mapping[str, Sequence[int]]) -> bool:
+    """Whether a model may be worth the second that building it takes, by its kind, its tokens and its dimensions."""
+    text = {"vocab_size": VOCABULARY, "width": 512, **config.get("text_cfg", {})}
+    return (
+        "hf_model_name" not in text
+        and "vision_cfg" in config  # others are of sound
+        and ("timm_model_name" in config["vision_cfg"]) == any(name.startswith("visual.trunk.") for name in shapes)
+        and (text["vocab_size"], text["width"]) == shapes.get("token_embedding.weight")
+        and shapes.get("text_projection", [config["embed_dim"]])[-1] == config["embed_dim"]
+    )
+
+
+def _determined(shapes: Mapping[str, Sequence[int]]) -> Config:
+    """Return a configuration of what shapes determine, with heads of HEAD_WIDTH."""
+
+    def side(tower: str) -> int:  # of a square grid of positions, which has one more for the class token
+        cells = shapes[f"visual.{tower}positional_embedding"][0] - 1
+        if math.isqrt(cells) ** 2 != cells:
+            raise ValueError("a square grid of positions")
+        return math.isqrt(cells)
+
+    def depth(modules: str) -> int:
+        return len({name.removeprefix(modules).split(".")[0] for name in shapes if name.startswith(modules)})
+
+    def mlp(tower: str, width: int) -> Config:
+        hidden = shapes[f"{tower}transformer.resblocks.0.mlp.c_fc.weight"][0]
+        return {} if hidden == 4 * width else {"mlp_ratio": hidden / width}
+
     if "visual.layer1.0.conv1.weight" in shapes:
         vision: Config = {
-            "image_size": _side(shapes["visual.attnpool.positional_embedding"]) * RESNET_STRIDE,
-            "layers": [_count(shapes, rf"visual\.layer{stage}\.(\d+)\.") for stage in (1, 2, 3, 4)],
+            "image_size": side("attnpool.") * RESNET_STRIDE,
+            "layers": [depth(f"visual.layer{stage}.") for stage in (1, 2, 3, 4)],
             "width": shapes["visual.layer1.0.conv1.weight"][0],
         }
     else:
         width, _, patch, _ = shapes["visual.conv1.weight"]
-        vision = {
-            "image_size": _side(shapes["visual.positional_embedding"]) * patch,
-            "layers": _count(shapes, r"visual\.transformer\.resblocks\.(\d+)\."),
-            "width": width,
-            "patch_size": patch,
-        } | _mlp(shapes, "visual.", width)
+        layers = depth("visual.transformer.resblocks.")
+        vision = {"image_size": side("") * patch, "layers": layers, "width": width, "patch_size": patch}
+        vision |= mlp("visual.", width)
     width = shapes["ln_final.weight"][0]
     text = {
         "context_length": shapes["positional_embedding"][0],
         "vocab_size": shapes["token_embedding.weight"][0],
         "width": width,
-        "layers": _count(shapes, r"transformer\.resblocks\.(\d+)\."),
-    } | _mlp(shapes, "", width)
-    return {"embed_dim": shapes["text_projection"][1], "vision_cfg": vision, "text_cfg": text}
-
-
-def _mlp(shapes: Shapes, tower: str, width: int) -> Config:
-    hidden = shapes[f"{tower}transformer.resblocks.0.mlp.c_fc.weight"][0]
-    return {} if hidden == 4 * width else {"mlp_ratio": hidden / width}
-
-
-def _side(positions: tuple[int, ...]) -> int:
-    """Return the side of a square grid of positions, which has one more embedding for the class token."""
-    cells = positions[0] - 1
-    side = math.isqrt(cells)
-    if side * side != cells or side == 0:
-        raise ValueError("a square grid of positions")
-    return side
-
-
-def _count(shapes: Shapes, pattern: str) -> int:
-    """Count consecutively numbered modules."""
-    numbers = {int(match[1]) for name in shapes if (match := re.match(pattern, name))}
-    if not numbers or len(numbers) != max(numbers) + 1:
-        raise ValueError(pattern.replace("\\", "").replace(".(d+).", ""))
-    return len(numbers)
-
-
-def _seen(config: Config) -> tuple[Any, ...]:
-    """Return what shapes show of a CLIP's configuration, with open_clip's defaults filled in."""
-    from open_clip.model import CLIPTextCfg, CLIPVisionCfg  # noqa: PLC0415  takes seconds
-
-    vision, text = asdict(CLIPVisionCfg()) | config["vision_cfg"], asdict(CLIPTextCfg()) | config["text_cfg"]
-    if isinstance(vision["layers"], list):
-        vision |= {"patch_size": RESNET_STRIDE, "mlp_ratio": 0}
-    vision["image_size"] //= vision["patch_size"]  # shapes do not show a remainder
-    for tower in (vision, text):
-        tower["mlp_ratio"] = int(tower["mlp_ratio"] * tower["width"] + 1e-6)
-        for key in UNSEEN:
-            tower.pop(key, None)
-    if text["pool_type"] == "eos":
-        text["pool_type"] = "argmax"  # of a causal tower, too
-    return config["embed_dim"], vision, text
-
-
-def _fits_siglip(shapes: Shapes, config: Config) -> bool:
-    """Whether a configuration's picture size, patches and text tower are those of a SigLIP; timm's name tells two."""
-    vision, text = config["vision_cfg"], config["text_cfg"]
-    name = re.match(r"vit_\w+?_patch(\d+)_siglip", vision.get("timm_model_name", ""))
-    side = math.isqrt(shapes["visual.trunk.pos_embed"][1])
-    return bool(
-        name
-        and shapes["visual.trunk.patch_embed.proj.weight"][2] == int(name[1])
-        and side == vision["image_size"] // int(name[1])
-        and shapes["visual.trunk.pos_embed"][2] == config["embed_dim"]
-        and shapes["positional_embedding"][0] == text["context_length"]
-        and shapes["token_embedding.weight"] == (text["vocab_size"], text["width"])
-        and _count(shapes, r"transformer\.resblocks\.(\d+)\.") == text.get("layers", 12)
-    )
+        "heads": width // HEAD_WIDTH,
+        "layers": depth("transformer.resblocks."),
+    }
+    return {"embed_dim": shapes["text_projection"][1], "vision_cfg": vision, "text_cfg": text | mlp("", width)}
