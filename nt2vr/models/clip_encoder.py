@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 from nt2vr.models.card import Card, read_card
@@ -38,21 +39,17 @@ class Clip(NamedTuple):
 
 
 class Backend(Protocol):
-    """A library's model. What it returns need not be normalised."""
+    """A library's model, whose embeddings (N, D) need not be normalised.
+
+    Attributes:
+        defaults: "frames", "least", "fps" and "size", height and width, and if fixed "resize_mode".
+    """
 
     model: Any
+    defaults: dict[str, Any]
 
-    def defaults(self) -> dict[str, Any]:
-        """Return "frames", "least", "fps" and "size", height and width, and if fixed "resize_mode"."""
-
-    def texts(self, texts: Sequence[str]) -> Any:
-        """Embed queries: (N, D)."""
-
-    def clips(self, clips: Sequence[Clip]) -> Any:
-        """Embed clips: (N, D)."""
-
-    def composed(self, picture: Frames, text: str) -> Any:
-        """Embed a picture (H, W, 3) and a text as one query: (D,); None if the model does not support that."""
+    def texts(self, texts: Sequence[str]) -> Any: ...
+    def clips(self, clips: Sequence[Clip]) -> Any: ...
 
 
 class SentenceTransformers:
@@ -75,15 +72,14 @@ class SentenceTransformers:
         self._has_videos = self.model.supports("video")
         if not self._has_videos and not self.model.supports("image"):
             raise CheckpointError(f"{card.name} reads neither videos nor pictures. Choose a multimodal model.")
-
-    def defaults(self) -> dict[str, Any]:
         processor = self.model.processor
         reader = getattr(processor, "video_processor" if self._has_videos else "image_processor", processor)
-        if not self._has_videos:
-            return {"frames": DEFAULT_FRAMES, "least": DEFAULT_FRAMES, "fps": 0.0, **_size_of(reader)}
-        most = min(getattr(reader, "max_frames", None) or MOST_FRAMES, MOST_FRAMES)
-        least = min(getattr(reader, "min_frames", None) or 1, most)
-        return {"frames": most, "least": least, "fps": float(getattr(reader, "fps", None) or 0), **_size_of(reader)}
+        most, least, fps = DEFAULT_FRAMES, DEFAULT_FRAMES, 0.0
+        if self._has_videos:
+            most = min(getattr(reader, "max_frames", None) or MOST_FRAMES, MOST_FRAMES)
+            least = min(getattr(reader, "min_frames", None) or 1, most)
+            fps = float(getattr(reader, "fps", None) or 0)
+        self.defaults = {"frames": most, "least": least, "fps": fps, **_size_of(reader)}
 
     def texts(self, texts: Sequence[str]) -> Any:
         options = {"prompt": self._prompt, "processing_kwargs": self._padded}
@@ -91,12 +87,14 @@ class SentenceTransformers:
 
     def clips(self, clips: Sequence[Clip]) -> Any:
         if not self._has_videos:
-            pictures = [_picture(frame) for clip in clips for frame in clip.frames]
+            pictures = [Image.fromarray(frame) for clip in clips for frame in clip.frames]
             found = normalised(self.model.encode_document(pictures, show_progress_bar=False))
             ends = np.cumsum([len(clip.frames) for clip in clips])[:-1]
             return np.stack([part.mean(axis=0) for part in np.split(found, ends)])
         pictures_too = self.model.supports("image")
-        items = [_picture(clip.frames[0]) if clip.is_picture and pictures_too else _video(clip) for clip in clips]
+        items = [
+            Image.fromarray(clip.frames[0]) if clip.is_picture and pictures_too else _video(clip) for clip in clips
+        ]
         kinds = [isinstance(item, dict) for item in items]  # one call takes one kind
         found = np.empty((len(items), self.model.get_embedding_dimension()), np.float32)
         for kind in set(kinds):
@@ -110,9 +108,10 @@ class SentenceTransformers:
         return found
 
     def composed(self, picture: Frames, text: str) -> Any:
+        """Embed a picture (H, W, 3) and a text as one query: (D,); None if the model does not support that."""
         if not self.model.supports(("image", "text")):
             return None
-        asked = [{"image": _picture(picture), "text": text}]
+        asked = [{"image": Image.fromarray(picture), "text": text}]
         return self.model.encode_query(asked, prompt=self._prompt, show_progress_bar=False)[0]
 
 
@@ -126,10 +125,8 @@ class Transformers:
         if not all(hasattr(self.model, f"get_{each}_features") for each in ("text", "video")):
             kind = type(self.model).__name__
             raise CheckpointError(f"{card.name} is a {kind}, which has no features of texts and videos to compare.")
-
-    def defaults(self) -> dict[str, Any]:
         count = getattr(self.model.config.vision_config, "num_frames", DEFAULT_FRAMES)
-        return {"frames": count, "least": count, "fps": 0.0, **_size_of(self._processor.video_processor)}
+        self.defaults = {"frames": count, "least": count, "fps": 0.0, **_size_of(self._processor.video_processor)}
 
     def texts(self, texts: Sequence[str]) -> Any:
         padding = _padding(self.model.config)
@@ -148,12 +145,6 @@ class Transformers:
             found = getattr(self.model, f"get_{kind}_features")(**given).pooler_output
             return found.float().cpu().numpy().reshape(len(found), -1)  # videos come as (N, 1, D)
 
-    def composed(self, picture: Frames, text: str) -> Any:
-        return None
-
-
-BACKENDS: dict[str, Callable[[Path, Card, str], Backend]] = {ST: SentenceTransformers, TRANSFORMERS: Transformers}
-
 
 class ClipModel:
     """A model that takes whole clips, as an `Encoder` of texts with `encode_clips` instead of `encode_frames`.
@@ -168,8 +159,9 @@ class ClipModel:
         """Load the files in the folder's MODEL; `card` is the folder's own, unless given."""
         card, self._device = card or read_card(folder), resolve_device(device)
         self.card = replace(card, precision=precision_of(self._device))
+        backend: Callable[..., Backend] = SentenceTransformers if card.clip["loader"] == ST else Transformers
         try:
-            self.backend = BACKENDS[card.clip["loader"]](folder / MODEL, self.card, self._device)
+            self.backend = backend(folder / MODEL, self.card, self._device)
         except Nt2vrError:
             raise
         except Exception as error:  # of any kind: libraries, configurations and weights
@@ -227,22 +219,19 @@ class ClipModel:
 
     def composed(self, picture: Frames, text: str) -> Vectors | None:
         """Embed a picture (H, W, 3) and a text as the model itself composes them: (D,); None if it does not."""
-        found = self.backend.composed(picture, text)
-        return None if found is None else normalised(found[None])[0]
+        found = self.backend.composed(picture, text) if isinstance(self.backend, SentenceTransformers) else None
+        return None if found is None else normalised(found)
 
     def encode_frames(self, frames: Frames) -> Vectors:
-        """Refuse with a ConfigError, as the model takes whole clips."""
         raise ConfigError(f"{self.name} takes whole clips, and has no embeddings of single frames.")
 
     def pool(self, frame_embeddings: Vectors) -> Vectors:
         return frame_embeddings[..., 0, :]
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
-        """List nothing: these models were trained on the web."""
-        return ()
+        return ()  # these models were trained on the web
 
     def move_to(self, device: str) -> None:
-        """Move the model to another device, in place; nothing else may be using it."""
         self.backend.model.to(device)
         self._device = device
 
@@ -281,16 +270,8 @@ def _size_of(reader: Any) -> dict[str, Any]:
     return {"size": (height, width), "resize_mode": SQUASH} if height and width else {"size": WIDE}
 
 
-def _picture(frame: Frames) -> Any:
-    from PIL import Image  # noqa: PLC0415  with the extra only
-
-    return Image.fromarray(frame)
-
-
 def _video(clip: Clip) -> dict[str, Any]:
     count = len(clip.frames)
     told = {"fps": clip.fps, "total_num_frames": count, "duration": count / clip.fps}
-    return {
-        "array": clip.frames.transpose(0, 3, 1, 2),
-        "video_metadata": {**told, "frames_indices": list(range(count))},
-    }
+    told["frames_indices"] = list(range(count))
+    return {"array": clip.frames.transpose(0, 3, 1, 2), "video_metadata": told}

@@ -1,14 +1,11 @@
-"""Models that take whole clips, added from a folder or downloaded from the Hub, by name: "st:OWNER/NAME", "hf:…".
-
-Their folder has a card, and in `model` the library's files: configurations, tokenizers and safetensors, never code.
-"""
+"""Folders of models that take whole clips: a card, and in `model` the library's files, but never code."""
 
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,14 +26,13 @@ LIBRARIES = 1 << 30  # bytes of weights whose time and memory the libraries take
 OWN_MODULES = "sentence_transformers."  # other modules would be code from elsewhere
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """Where a model comes from, and how it is to be read."""
 
     name: str
     loader: str
-    revision: str = ""
-    options: ClipOptions = field(default_factory=ClipOptions)
+    revision: str
+    options: ClipOptions
 
 
 def is_clip_model(name: str) -> bool:
@@ -48,30 +44,31 @@ def download(name: str, home: Path, progress: Progress, announce: Announce, opti
     """Download "st:OWNER/NAME" or "hf:OWNER/NAME", which appears in `home` once it has passed the trial."""
     prefix, _, repository = name.partition(":")
     check_repository(repository)
-    there = remote_files(repository)
-    wanted = [file for each, file in there.items() if _is_wanted(Path(each))]
+    wanted = [file for each, file in remote_files(repository).items() if _is_wanted(Path(each))]
     size = _size({Path(file.name): file.size for file in wanted}, repository)
     announce(f"{name}: {size >> 20:,} MB to download.")
-    check_writable(home)
-    check_free(home, size + SPARE_BYTES, f"Downloading {name}")
-    with unchecked_folder(home) as hidden:
+
+    def bring(target: Path) -> None:
         for file in wanted:
-            transfer(file, hidden / MODEL, progress, f"downloading {file.name}")
-        shutil.rmtree(hidden / MODEL / ".cache", ignore_errors=True)
-        _finish(hidden, home, Source(name, PREFIXES[prefix], wanted[0].revision, options), size, progress)
+            transfer(file, target, progress, f"downloading {file.name}")
+        shutil.rmtree(target / ".cache", ignore_errors=True)
+
+    source = Source(name, PREFIXES[prefix], wanted[0].revision, options)
+    _bring(source, home, size, f"Downloading {name}", bring, progress)
 
 
 def add(folder: Path, home: Path, name: str, progress: Progress, options: ClipOptions) -> None:
     """Copy a folder of sentence-transformers or transformers into `home`; it is found by its name, "st:" before it."""
-    files = {path.relative_to(folder): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
-    size = _size({path: num_bytes for path, num_bytes in files.items() if _is_wanted(path)}, folder.name)
-    check_writable(home)
-    check_free(home, size + SPARE_BYTES, f"Adding {folder.name}")
-    with unchecked_folder(home) as hidden:
-        for path in filter(_is_wanted, files):
-            (hidden / MODEL / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(folder / path, hidden / MODEL / path)
-        _finish(hidden, home, Source(name, loader_of(folder), "", options), size, progress)
+    files = (path for path in folder.rglob("*") if path.is_file() and _is_wanted(path.relative_to(folder)))
+    sizes = {path.relative_to(folder): path.stat().st_size for path in files}
+
+    def bring(target: Path) -> None:
+        for path in sizes:
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / path, target / path)
+
+    size, source = _size(sizes, folder.name), Source(name, loader_of(folder), "", options)
+    _bring(source, home, size, f"Adding {folder.name}", bring, progress)
 
 
 def loader_of(folder: Path) -> str:
@@ -92,24 +89,31 @@ def _size(files: dict[Path, int], name: str) -> int:
     return sum(files.values())
 
 
-def _finish(hidden: Path, home: Path, source: Source, size: int, progress: Progress) -> None:
-    """Try a model out in a child, write its card, and let it appear."""
-    folder = home / source.name.replace(":", "--").replace("/", "--")
-    if folder.exists():
-        raise CheckpointError(f"{folder} is there already. Remove the model to add it again.")
-    size += LIBRARIES
-    card: Card = run_child(_tried, hidden.absolute(), source, size=size, name=source.name, progress=progress)
-    write_card(hidden, card)
-    hidden.rename(folder)
+def _bring(
+    source: Source, home: Path, size: int, doing: str, bring: Callable[[Path], None], progress: Progress
+) -> None:
+    """Bring the files of a model, try it out in a child, write its card, and let it appear."""
+    check_writable(home)
+    check_free(home, size + SPARE_BYTES, doing)
+    with unchecked_folder(home) as hidden:
+        bring(hidden / MODEL)
+        folder = home / source.name.replace(":", "--").replace("/", "--")
+        if folder.exists():
+            raise CheckpointError(f"{folder} is there already. Remove the model to add it again.")
+        size += LIBRARIES
+        card: Card = run_child(_tried, hidden.absolute(), source, size=size, name=source.name, progress=progress)
+        write_card(hidden, card)
+        hidden.rename(folder)
 
 
 def _tried(hidden: Path, source: Source, progress: Progress) -> Card:
     """Load a model, embed a sentence and a clip, and return its card."""
     progress(0, 0, "trying it out")
-    modules = hidden / MODEL / MODULES
-    if source.loader == ST and modules.is_file() and _foreign(modules):
-        raise CheckpointError(f"{source.name} needs code of its own, which is never run. Choose another model.")
-    options = source.options
+    modules, options = hidden / MODEL / MODULES, source.options
+    if source.loader == ST and modules.is_file():
+        kinds = [str(each.get("type", "")) for each in parse_json(modules.read_text(encoding="utf-8"))]
+        if not all(kind.startswith(OWN_MODULES) for kind in kinds):
+            raise CheckpointError(f"{source.name} needs code of its own, which is never run. Choose another model.")
     if source.loader == TRANSFORMERS and (options.instruction or options.dimensions):
         raise ConfigError(f"{source.name} takes neither an instruction nor a number of dimensions. Leave them out.")
     digest = blake2b(digest_size=16)
@@ -125,7 +129,15 @@ def _tried(hidden: Path, source: Source, progress: Progress) -> Card:
         clip={"loader": source.loader, **{name: value for name, value in given.items() if value}},
     )
     model = ClipModel(hidden, card=card)
-    model.card = card = framed(card, model.backend.defaults(), options)
+    defaults = model.backend.defaults  # which are the model's files' words, where a person has none
+    height, width = options.shape or defaults["size"]
+    count = options.frames or defaults["frames"]
+    clip = {
+        "fps": options.fps or defaults["fps"],
+        "least": min(count, defaults["least"]),
+        "framing": {"width": width, "resize_mode": defaults.get("resize_mode", LONGEST)},
+    }
+    model.card = card = replace(card, frames=count, image_size=height, clip={**card.clip, **clip})
     frames = np.zeros((1, card.frames, *card.framing.shape, 3), np.uint8)
     try:
         rows = model.encode_text(["a dog and not a cat"]), model.encode_clips(frames)
@@ -134,20 +146,3 @@ def _tried(hidden: Path, source: Source, progress: Progress) -> Card:
     if rows[0].shape != rows[1].shape or not all(np.isfinite(each).all() and each.any() for each in rows):
         raise CheckpointError(f"{source.name} embeds clips and sentences as vectors that cannot be compared.")
     return replace(card, clip={**card.clip, "dimensions": model.embed_dim})
-
-
-def framed(card: Card, defaults: dict[str, Any], options: ClipOptions) -> Card:
-    """Return the card with frames as the model's files say, or as a person does."""
-    height, width = options.shape or defaults["size"]
-    frames = options.frames or defaults["frames"]
-    clip = {
-        "fps": options.fps or defaults["fps"],
-        "least": min(frames, defaults["least"]),
-        "framing": {"width": width, "resize_mode": defaults.get("resize_mode", LONGEST)},
-    }
-    return replace(card, frames=frames, image_size=height, clip={**card.clip, **clip})
-
-
-def _foreign(modules: Path) -> Sequence[str]:
-    kinds = [str(each.get("type", "")) for each in parse_json(modules.read_text(encoding="utf-8"))]
-    return [kind for kind in kinds if not kind.startswith(OWN_MODULES)]

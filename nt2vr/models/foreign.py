@@ -1,12 +1,9 @@
-"""Import of checkpoints that other code wrote: a file or folder of weights becomes a checkpoint folder.
-
-Files are untrusted: only tensors are read, no code in them runs, and a child of limited memory and time does the work.
-"""
+"""Import of checkpoints that other code wrote, which are untrusted: a child of limited memory reads tensors alone."""
 
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -68,9 +65,6 @@ class ImportOptions:
     key: str = ""
 
 
-DEFAULTS = ImportOptions()
-
-
 @dataclass(frozen=True)
 class Imported:
     """An imported model: its name, and a remark for the person on how it was read."""
@@ -92,9 +86,10 @@ class _Architecture:
 
 
 def import_checkpoint(
-    path: Path, models: Catalog, options: ImportOptions = DEFAULTS, progress: Progress = silent
+    path: Path, models: Catalog, options: ImportOptions | None = None, progress: Progress = silent
 ) -> Imported:
     """Import a file or folder of other code into the catalog, in a child of limited memory and time."""
+    options = options or ImportOptions()
     if options.frames is not None and not 1 <= options.frames <= MAX_FRAMES:
         raise ConfigError(f"A model cannot take {options.frames} frames per video: choose 1 to {MAX_FRAMES}.")
     options = replace(options, name=checked_name(options.name or (path.name if path.is_dir() else path.stem), models))
@@ -102,9 +97,8 @@ def import_checkpoint(
     size = sum(file.stat().st_size for file in files)
     check_free(models.home, 2 * size, f"Importing {path.name}")  # it may be in half precision
     with unchecked_folder(models.home) as hidden:
-        imported: Imported = run_child(
-            _import, files, models, hidden, options, size=size, name=path.name, progress=progress
-        )
+        asked = files, models, hidden, options
+        imported: Imported = run_child(_import, *asked, size=size, name=path.name, progress=progress)
     return imported
 
 
@@ -159,13 +153,11 @@ def _remark(architecture: _Architecture, found: Found, card: Card, options: Impo
     """Say how a checkpoint was read, and of a guess that it is one."""
     used, other = (QUICK_GELU, GELU) if architecture.model_cfg.get("quick_gelu") else (GELU, QUICK_GELU)
     name = architecture.name or f"a CLIP of its own shape (attention heads of {HEAD_WIDTH})"
+    remark = f"Read as {name}{architecture.by and ' by '}{architecture.by}, with {used}."
     if architecture.guess:
         switch = "--activation" if options.activation else f"--activation {other}"
         remark = f"A guess from the tensors' shapes: {name}, with {used}. If that is wrong, remove the model and "
         remark += f"import it with --model or {switch}."
-    else:
-        by = f" by {architecture.by}" if architecture.by else ""
-        remark = f"Read as {name}{by}, with {used}."
     if found.form.trainer:
         how = f"{card.frames} frames, {card.pooling}, {card.positions}"
         remark += f" Recognised as a file of {found.form.trainer}: {how}."
@@ -197,7 +189,11 @@ def _architecture(options: ImportOptions, found: Found, content: object, file: P
     if not found.transformers and (file.parent / CONFIG).is_file():
         with suppress(*UNUSABLE):
             return _Architecture(file.parent.name, *read_configs(file.parent), by=CONFIG)
-    return _of_training_run(found, content, file) or _guessed(found, file)
+    for by, name in _noted(content, file):  # if the tensors fit it
+        architecture = _of_open_clip(name, by)
+        if not _fitted(architecture.model_cfg, found.weights)[2]:
+            return architecture
+    return _guessed(found, file)
 
 
 def _named(name: str, models: Catalog) -> _Architecture:
@@ -222,8 +218,8 @@ def _of_open_clip(name: str, by: str = "") -> _Architecture:
     return _Architecture(name, config, first if all(other == first for other in others) else {}, by)
 
 
-def _of_training_run(found: Found, content: object, file: Path) -> _Architecture | None:
-    """Return the model that open_clip's training notes in PARAMS, or in the run's name, if the tensors fit it."""
+def _noted(content: object, file: Path) -> Iterator[tuple[str, str]]:
+    """Yield the models that open_clip's training notes in PARAMS, and in the run's name."""
     import open_clip  # noqa: PLC0415  takes seconds
 
     noted = {}
@@ -235,12 +231,7 @@ def _of_training_run(found: Found, content: object, file: Path) -> _Architecture
             noted[PARAMS] = told.get("model", "").strip().replace("/", "-").removesuffix(suffix) + suffix
     if isinstance(content, Mapping) and (match := RUN_NAME.search(str(content.get("name")))):
         noted["the run's name"] = match[1]
-    for by, name in noted.items():
-        if name in open_clip.list_models():
-            architecture = _of_open_clip(name, by)
-            if not _fitted(architecture.model_cfg, found.weights)[2]:
-                return architecture
-    return None
+    yield from ((by, name) for by, name in noted.items() if name in open_clip.list_models())
 
 
 def _guessed(found: Found, file: Path) -> _Architecture:

@@ -25,7 +25,7 @@ PART = re.compile(r"-\d{5}-of-(\d{5})\.\w+$")
 MAX_CLASSES = 128  # of other objects in a file that torch cannot list: each takes another reading
 MAX_NESTING = 64  # of modules and dicts in a file
 NOT_ALLOWED = re.compile(r"Unsupported global: GLOBAL (\S+) was not an allowed global")  # torch's words
-REFUSED = (  # likewise; the first group is what the file holds besides tensors
+REFUSED = (  # likewise, and what the file holds besides tensors
     (re.compile(r"GLOBAL ([\w.]{1,80})"), r"\1"),
     (re.compile("Can only (?:append|SETITEM)|Only persistent_load of storage"), "a collection of a class of its own"),
 )
@@ -46,11 +46,9 @@ class Object:
         return super().__new__(cls)
 
     def __init__(self, *_: object, **__: object) -> None:
-        """Ignore what the object was made of."""
         self.state: Mapping[str, object] = {}
 
     def __setstate__(self, state: object) -> None:
-        """Keep the attributes, such as a module's tensors."""
         self.state = state if isinstance(state, Mapping) else {}
 
 
@@ -61,37 +59,32 @@ def files_of_model(path: Path) -> list[Path]:
     """
     if path.name == DIFFERENCE:
         path = path.parent  # whose card names its base
-    if path.is_dir():
-        found = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
-        if path / DIFFERENCE in found:
-            files = [path / DIFFERENCE, whole_folder(path, read_card(path)) / WEIGHTS]
-        else:
-            files = _model_among(found, path)
-    elif (part := PART.search(path.name)) and path.is_file() and part[1] != "00001":
+    files = _files_in(path) if path.is_dir() else [path]
+    if len(files) == 1 and (part := PART.search(files[0].name)) and path.is_file() and part[1] != "00001":
         raise CheckpointError(f"{path.name} is one of {int(part[1])} parts of a model. Import their folder.")
-    else:
-        files = [path]
     for file in files:
         _check_file(file)
     return files
 
 
-def _model_among(found: list[Path], folder: Path) -> list[Path]:
-    if named := [folder / name for name in IN_FOLDERS if folder / name in found]:
-        return named[:1]
-    if parts := [file for file in found if PART.search(file.name)]:
-        return _all_parts(parts, folder)
+def _files_in(folder: Path) -> list[Path]:
+    found = sorted(file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
+    if folder / DIFFERENCE in found:
+        return [folder / DIFFERENCE, whole_folder(folder, read_card(folder)) / WEIGHTS]
+    named = [folder / name for name in IN_FOLDERS if folder / name in found][:1]
+    if files := named or _parts(found, folder):
+        return files
     if len(found) != 1:
         names = ", ".join(file.name for file in found[:3]) or f"none that ends in {', '.join(SUFFIXES)}"
         raise CheckpointError(f"{folder} does not say which of its files is the model ({names}). Name the file.")
     return found
 
 
-def _all_parts(parts: list[Path], folder: Path) -> list[Path]:
-    suffix = max(file.suffix for file in parts)  # safetensors before bin
-    parts = [file for file in parts if file.suffix == suffix]
-    count = max(int(each) for file in parts for each in PART.findall(file.name))
-    if len(parts) < count:
+def _parts(found: list[Path], folder: Path) -> list[Path]:
+    """Return the parts of a model among files, those in safetensors rather than in bin; none if it is whole."""
+    counts = {file: int(part[1]) for file in found if (part := PART.search(file.name))}
+    parts = [file for file in counts if file.suffix == max(each.suffix for each in counts)]
+    if len(parts) < (count := max((counts[part] for part in parts), default=0)):
         raise CheckpointError(f"{folder} has {len(parts)} of the {count} parts of a model. Get the others too.")
     return parts
 
@@ -105,9 +98,8 @@ def _check_file(file: Path) -> None:
         raise CheckpointError(f"There is no file {file}. Check the path.")
     with file.open("rb") as content:
         start = content.read(256).lstrip().lower()
-    for mark, what in NO_WEIGHTS.items():
-        if start.startswith(mark):
-            raise CheckpointError(f"{file.name} is {what}")
+    if what := next((what for mark, what in NO_WEIGHTS.items() if start.startswith(mark)), ""):
+        raise CheckpointError(f"{file.name} is {what}")
 
 
 def read_tensors(file: Path) -> Any:
@@ -133,7 +125,7 @@ def read_tensors(file: Path) -> Any:
 
 
 def _load(file: Path) -> object:
-    """Load a pickle, with `Object` for all classes that PyTorch does not allow."""
+    """Load a pickle, with `Object` for all classes that PyTorch does not allow, and of TorchScript its tensors."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
     is_zip = zipfile.is_zipfile(file)
@@ -157,19 +149,17 @@ def _load(file: Path) -> object:
 
 
 def _without_program(file: Path) -> Path | BytesIO:
-    """Return an archive, or of a TorchScript archive a copy of its tensors alone; refuse those that would unpack."""
+    """Return an archive, or of a TorchScript archive a copy of its tensors; refuse one that would unpack."""
     with zipfile.ZipFile(file) as archive:
         members = [each for each in archive.infolist() if not any(part in each.filename for part in SCRIPT)]
         if sum(member.file_size for member in members) > file.stat().st_size:
             raise CheckpointError(f"{file.name} holds compressed or overlapping records. PyTorch writes none.")
         if len(members) == len(archive.infolist()):
             return file
-        copy = BytesIO()
-        with zipfile.ZipFile(copy, "w") as tensors:
+        with zipfile.ZipFile(copy := BytesIO(), "w") as tensors:
             for member in members:
                 tensors.writestr(zipfile.ZipInfo(member.filename), archive.read(member))
-        copy.seek(0)
-        return copy
+    return copy
 
 
 def more_than_tensors(file: Path, what: str) -> CheckpointError:

@@ -1,7 +1,4 @@
-"""Names of a checkpoint's tensors: finds the CLIP among them, and gives its tensors open_clip's names.
-
-It knows wrappers' prefixes, transformers' names of CLIP and SigLIP, and the files of the papers' trainers.
-"""
+"""Names of a checkpoint's tensors: finds the CLIP among them, and gives its tensors open_clip's names."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -96,8 +93,7 @@ class Found:
         weights: its tensors by open_clip's names, those of the text tower without "text.".
         outside: names of the other tensors of the same state dict.
         head: tensors of CLIP4Clip's seqTransf, by the names of `SequenceTransformer`.
-        openais: True for a file of OpenAI's own.
-        transformers: True for the names of transformers.
+        openais: whether it is a file of OpenAI's own; `transformers`: whether it has the names of transformers.
     """
 
     weights: "Weights"
@@ -129,13 +125,12 @@ def find_clip(named: Mapping[tuple[str, ...], Any], top: Sequence[str], file: Pa
     weights = _renamed(inside, is_transformers, file)
     holders = {path[:-1] for path, name in names.items() if name.startswith(prefix)}
     outside = [name for path, name in names.items() if path[:-1] in holders and not name.startswith(prefix)]
-    form = _form(prefix, outside, top, file)
-    is_openais = bool(OPENAIS & inside.keys())
-    if form.pooling != SEQUENCE:
-        return Found(weights, outside, form, {}, is_openais, is_transformers)
-    own = (name.removeprefix(prefix.removesuffix("clip.")).removeprefix("transformerClip.") for name in outside)
-    head = {HEAD_NAMES.get(to, to): tensors[name] for to, name in zip(own, outside, strict=True)}
-    return Found(weights, [], form, head, is_openais, is_transformers)
+    form, head = _form(prefix, outside, top, file), {}
+    if form.pooling == SEQUENCE:
+        own = (name.removeprefix(prefix.removesuffix("clip.")).removeprefix("transformerClip.") for name in outside)
+        head = {HEAD_NAMES.get(to, to): tensors[name] for to, name in zip(own, outside, strict=True)}
+        outside = []
+    return Found(weights, outside, form, head, bool(OPENAIS & inside.keys()), is_transformers)
 
 
 def _place(tensors: "Weights", top: Sequence[str], file: Path, key: str) -> tuple[str, bool]:

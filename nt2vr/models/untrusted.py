@@ -23,12 +23,9 @@ TIMEOUT_S, BYTES_PER_S = 180.0, 5_000_000  # its time: to import torch, and then
 
 def run_child(function: Callable[..., Any], *args: Any, size: int, name: str, progress: Progress = silent) -> Any:
     """Return `function(*args, progress)` on a model of `size` bytes; any failure is a sentence about `name`."""
-    limits: dict[str, Any] = {
-        "memory_bytes": MEMORY_BYTES + MEMORY_FACTOR * size,
-        "timeout_s": TIMEOUT_S + size / BYTES_PER_S,
-    }
+    memory_bytes, timeout_s = MEMORY_BYTES + MEMORY_FACTOR * size, TIMEOUT_S + size / BYTES_PER_S
     try:
-        return run_limited(function, *args, **limits, progress=progress)
+        return run_limited(function, *args, memory_bytes=memory_bytes, timeout_s=timeout_s, progress=progress)
     except (MemoryError, TimeoutError):
         raise CheckpointError(
             f"{name} takes too much memory or time to read. Choose another one, or save its state_dict() alone."
