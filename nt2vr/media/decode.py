@@ -1,7 +1,4 @@
-"""Child processes in which untrusted files are decoded, and opened only where they may lie.
-
-It caches nothing (`store` does) and knows no model.
-"""
+"""Child processes in which untrusted files are decoded, and opened only where they may lie."""
 
 import ctypes
 import multiprocessing
@@ -45,10 +42,6 @@ FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 OUTSIDE = "is a link that leads out of the library's folder. Copy the file into the folder."
 
 
-def _is_picture(path: Path) -> bool:
-    return path.suffix.lower() in PICTURE_SUFFIXES
-
-
 def _picture(path: Path, framing: Framing | None) -> NDArray[np.uint8]:
     picture = read_picture(path)
     return picture if framing is None else fit(picture, framing)
@@ -62,22 +55,19 @@ class Decoding:
 
     def result(self) -> Any:
         """Wait for the frames, or the picture; a MediaError says why there are none."""
-        name = self.path.name
-        slow, fatal = (
-            ("Make it smaller", "Save it as JPEG or PNG")
-            if self.is_picture
-            else ("Convert it to a short MP4 or WebM clip", "Convert it to MP4 or WebM")
-        )
+        slow = "Make it smaller" if self.is_picture else "Convert it to a short MP4 or WebM clip"
         try:
             return self.future.result()
         except TimeoutError:
-            raise MediaError(f"{name} takes too long to decode. {slow}.") from None
+            problem = f"takes too long to decode. {slow}."
         except MemoryError:
-            raise MediaError(f"{name} takes too much memory to decode. {slow}.") from None
+            problem = f"takes too much memory to decode. {slow}."
         except (ProcessExpired, BrokenProcessPool):
-            raise MediaError(f"{name} crashed the decoder. {fatal} and try again.") from None
+            kind = "Save it as JPEG or PNG" if self.is_picture else "Convert it to MP4 or WebM"
+            problem = f"crashed the decoder. {kind} and try again."
         except CancelledError:
-            raise MediaError(f"{name} {CLOSED}") from None
+            problem = CLOSED
+        raise MediaError(f"{self.path.name} {problem}")
 
 
 def ahead(jobs: Iterable[T], most: int) -> Iterator[T]:
@@ -109,13 +99,14 @@ class Decoder(AbstractContextManager["Decoder"]):
 
     def frames(self, path: Path, num_frames: int, framing: Framing | None, root: Path | None = None) -> Decoding:
         """Schedule `sample_frames` in a child."""
+        is_picture = path.suffix.lower() in PICTURE_SUFFIXES
         return self._start(
-            path, sample_frames, path, num_frames, framing, is_picture=_is_picture(path), reads=True, root=root
+            path, sample_frames, path, num_frames, framing, is_picture=is_picture, reads=True, root=root
         )
 
-    def probe(self, path: Path, root: Path | None = None) -> Decoding:
+    def probe(self, path: Path, root: Path | None = None, hashes: bool = True) -> Decoding:
         """Schedule `video.probe` in a child."""
-        return self._start(path, probe, path, reads=True, root=root)
+        return self._start(path, probe, path, hashes, reads=True, root=root)
 
     def windows(
         self,
@@ -150,14 +141,14 @@ class Decoder(AbstractContextManager["Decoder"]):
 
     def reference(self, path: Path) -> tuple[NDArray[np.uint8], ...]:
         """Read a picture, or evenly spaced frames of a short video, as (H, W, 3) RGB each."""
-        if not _is_picture(path):
-            try:
-                return tuple(self._start(path, sample_short_video, path).result())
-            except MediaError as error:
-                with suppress(MediaError):  # a picture of another name, such as photo.jfif
-                    return (self.picture(path),)
-                raise error
-        return (self.picture(path),)
+        if path.suffix.lower() in PICTURE_SUFFIXES:
+            return (self.picture(path),)
+        try:
+            return tuple(self._start(path, sample_short_video, path).result())
+        except MediaError as error:
+            with suppress(MediaError):  # a picture of another name, such as photo.jfif
+                return (self.picture(path),)
+            raise error
 
     def close(self) -> None:
         """End the children; unfinished files raise MediaError."""
@@ -228,8 +219,15 @@ def confined(path: Path, root: Path) -> Iterator[Path]:
     if sys.platform != "linux":
         yield real
         return
+    *folders, name = real.relative_to(root).parts
     try:
-        file = _opened_within(real, root)
+        file = os.open(root, FOLDER)
+        for part, flags in [*((each, FOLDER) for each in folders), (name, FILE)]:  # none of them a link
+            try:
+                inner = os.open(part, flags, dir_fd=file)
+            finally:
+                os.close(file)
+            file = inner
     except OSError as error:
         raise MediaError(f"{path.name} cannot be read ({error.strerror}).") from None
     try:
@@ -243,19 +241,6 @@ def confined(path: Path, root: Path) -> Iterator[Path]:
         os.close(file)
 
 
-def _opened_within(real: Path, root: Path) -> int:
-    """Open a file one folder after the other, following no links."""
-    *folders, name = real.relative_to(root).parts
-    place = os.open(root, FOLDER)
-    for part, flags in [*((each, FOLDER) for each in folders), (name, FILE)]:
-        try:
-            inner = os.open(part, flags, dir_fd=place)
-        finally:
-            os.close(place)
-        place = inner
-    return place
-
-
 def _set_up_child(folder: str) -> None:
     """Silence FFmpeg, keep it to the given file, ignore Ctrl+C (the parent handles it), and end with the parent."""
     tempfile.tempdir = folder
@@ -264,12 +249,10 @@ def _set_up_child(folder: str) -> None:
     with suppress(AttributeError, OSError, TypeError):  # glibc would hold on to the freed memory of pictures
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 20)
     limit_memory(MAX_BYTES)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if (parent := multiprocessing.parent_process()) is not None:  # pebble notices its end only between files
 
+        def end_with_parent() -> None:
+            parent.join()
+            os._exit(1)
 
-def _end_with_parent() -> None:
-    """Exit with the parent, which pebble notices only between files, not while one hangs."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+        threading.Thread(target=end_with_parent, daemon=True).start()

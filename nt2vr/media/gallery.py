@@ -1,4 +1,4 @@
-"""Galleries: named videos. Opens none of them."""
+"""Galleries: named videos, none of which is opened here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -40,16 +40,11 @@ class Video:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Named videos.
-
-    Attributes:
-        key: name of the folder of its embeddings; unique among galleries, and safe in a path. Galleries without one
-            share a folder.
-    """
+    """Named videos. The key names the folder of its embeddings, which galleries without one share."""
 
     name: str
     videos: tuple[Video, ...]
-    key: str = ""
+    key: str = ""  # safe in a path
 
 
 def load_gallery(manifest: Path) -> Gallery:

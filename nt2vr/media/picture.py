@@ -1,7 +1,4 @@
-"""Pictures: reads files as RGB, and makes every encoder input by one resize-and-crop.
-
-It does not normalise (the encoder does) and opens no video. Untrusted files are read in a child (`decode.Decoder`).
-"""
+"""Pictures: reads files as RGB, untrusted ones in a child, and makes every encoder input by one resize-and-crop."""
 
 import os
 import re
@@ -67,9 +64,14 @@ def fit(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
         return picture
     if framing.resize_mode == SQUASH:
         return _resized(picture, *framing.shape, framing)
-    if framing.resize_mode == LONGEST:
-        return _padded(picture, framing)
     height, width = picture.shape[:2]
+    if framing.resize_mode == LONGEST:  # pad the other side evenly
+        ratio = max(own / side for own, side in zip((height, width), framing.shape, strict=True))
+        height, width = max(1, round(height / ratio)), max(1, round(width / ratio))
+        padded: NDArray[np.uint8] = np.full((*framing.shape, 3), framing.fill_color, np.uint8)
+        top, left = (framing.shape[0] - height) // 2, (framing.shape[1] - width) // 2
+        padded[top : top + height, left : left + width] = _resized(picture, height, width, framing)
+        return padded
     longest = MAX_ASPECT * min(height, width)
     if max(height, width) > longest:
         picture = _centre(picture, min(height, longest), min(width, longest))
@@ -100,16 +102,6 @@ def _resized(picture: NDArray[np.uint8], height: int, width: int, framing: Frami
     return np.asarray(Image.fromarray(picture).resize((width, height), RESAMPLING[framing.interpolation]))
 
 
-def _padded(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
-    """Resize to fit into the input, and pad the other side evenly."""
-    ratio = max(own / side for own, side in zip(picture.shape, framing.shape, strict=False))
-    height, width = (max(1, round(side / ratio)) for side in picture.shape[:2])
-    padded: NDArray[np.uint8] = np.full((*framing.shape, 3), framing.fill_color, np.uint8)
-    top, left = (framing.shape[0] - height) // 2, (framing.shape[1] - width) // 2
-    padded[top : top + height, left : left + width] = _resized(picture, height, width, framing)
-    return padded
-
-
 def _centre(picture: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
     top = round((picture.shape[0] - height) / 2)  # half to even, as torchvision's CenterCrop does
     left = round((picture.shape[1] - width) / 2)
@@ -126,9 +118,17 @@ def read_picture(path: Path) -> NDArray[np.uint8]:
 
 
 def to_rgb(image: Image.Image) -> NDArray[np.uint8]:
-    """Load the current frame of an open picture as (H, W, 3) RGB, upright."""
+    """Load the current frame of an open picture as (H, W, 3) RGB, upright, averaged over squares if it is large."""
     orientation = image.getexif().get(ORIENTATION)
-    rgb = _reduced(image)
+    image.draft(None, (image.width // _factor(image), image.height // _factor(image)))  # JPEG only: by 2, 4 or 8
+    factor = _factor(image)
+    if factor == 1 or image.mode in ("I", "F"):  # whose range of values is that of the picture
+        rgb = _rgb(image.reduce(factor) if factor > 1 else image)
+    else:
+        rgb = Image.new("RGB", (-(-image.width // factor), -(-image.height // factor)))
+        for top in range(0, image.height, STRIP * factor):  # copies of all of it would take several times its memory
+            strip = image.crop((0, top, image.width, min(top + STRIP * factor, image.height)))
+            rgb.paste(_rgb(strip).reduce(factor), (0, top // factor))
     return np.asarray(rgb.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else rgb)
 
 
@@ -175,30 +175,22 @@ def _regular(path: Path) -> BinaryIO:
     return file
 
 
-def _num_scans(file: BinaryIO) -> int:
-    """Count the scans of a JPEG up to its end, after which a phone may have put a film."""
-    scans, segments, place = 0, 0, 2
-    with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        while (marker := MARKER.search(data, place)) and data[marker.start() + 1] != 0xD9 and segments <= MAX_CHUNKS:
-            segments += 1
-            scans += data[marker.start() + 1] == 0xDA
-            place = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2])
-    return scans if segments <= MAX_CHUNKS else MAX_CHUNKS
-
-
 def _checked(file: BinaryIO, path: Path) -> BinaryIO:
     """Refuse a JPEG or PNG of so many parts that it would take half a minute, and go back to the start."""
-    head = file.read(8)
+    head, parts, scans = file.read(8), 0, 0
     if head[:2] == b"\xff\xd8":
-        parts, most = _num_scans(file), MAX_SCANS
+        place = 2
+        with mmap(file.fileno(), 0, access=ACCESS_READ) as data:  # up to its end, after which a phone may put a film
+            while (marker := MARKER.search(data, place)) and data[marker.start() + 1] != 0xD9 and parts <= MAX_CHUNKS:
+                parts += 1
+                scans += data[marker.start() + 1] == 0xDA
+                place = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2])
     elif head == b"\x89PNG\r\n\x1a\n":
-        parts, most = 0, MAX_CHUNKS
-        while parts <= most and len(size := file.read(4)) == 4:
+        while parts <= MAX_CHUNKS and len(size := file.read(4)) == 4:
             file.seek(int.from_bytes(size) + 8, os.SEEK_CUR)  # type, data and checksum
             parts += 1
-    else:
-        parts = most = 0
-    if parts > most:
+    if parts > MAX_CHUNKS or scans > MAX_SCANS:
+        most = MAX_SCANS if head[:2] == b"\xff\xd8" else MAX_CHUNKS
         raise MediaError(f"{path.name} has over {most:,} parts. Save it again as JPEG or PNG.")
     file.seek(0)
     return file
@@ -222,37 +214,16 @@ def _too_large(path: Path, limit: int) -> MediaError:
     )
 
 
-def _reduced(image: Image.Image) -> Image.Image:
-    """Load a picture as RGB, averaged over squares if it has more pixels than needed."""
-    image.draft(None, (image.width // _factor(image), image.height // _factor(image)))  # JPEG only: by 2, 4 or 8
-    if image.width * image.height <= ENOUGH:
-        return _rgb(image)
-    factor = _factor(image)
-    if image.mode in ("I", "F"):  # their range of values is that of the picture
-        return _rgb(image.reduce(factor))
-    small = Image.new("RGB", (-(-image.width // factor), -(-image.height // factor)))
-    for top in range(0, image.height, STRIP * factor):  # copies of all of it would take several times its memory
-        strip = image.crop((0, top, image.width, min(top + STRIP * factor, image.height)))
-        small.paste(_rgb(strip).reduce(factor), (0, top // factor))
-    return small
-
-
 def _factor(image: Image.Image) -> int:
     return max(1, min(min(image.size) // SHORTEST, isqrt(image.width * image.height // ENOUGH)))
 
 
 def _rgb(image: Image.Image) -> Image.Image:
-    if image.mode.startswith(("I", "F")):
-        image = _eight_bit(image)
+    if image.mode.startswith(("I", "F")):  # 16-bit grey has its full range, 32-bit grey that of its values
+        values = np.asarray(image).astype(np.float64)
+        low, high = (0.0, 65535.0) if image.mode.startswith("I;16") else (values.min(), values.max())
+        image = Image.fromarray(((values - low) * (255 / max(high - low, 1e-9))).round().astype(np.uint8))
     if image.has_transparency_data:
         image = image.convert("RGBA")
-        white = Image.new("RGBA", image.size, "white")
-        image = Image.alpha_composite(white, image)
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
     return image.convert("RGB")
-
-
-def _eight_bit(image: Image.Image) -> Image.Image:
-    """Scale 16-bit grey to 8 bits by its full range, and 32-bit grey by the range of its values."""
-    values = np.asarray(image).astype(np.float64)
-    low, high = (0.0, 65535.0) if image.mode.startswith("I;16") else (values.min(), values.max())
-    return Image.fromarray(((values - low) * (255 / max(high - low, 1e-9))).round().astype(np.uint8))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError
 from nt2vr.files import atomic_write, is_disk_full
-from nt2vr.media.picture import write_jpeg
-from nt2vr.media.video import Screen, is_dated_by_decoding, opened_film
+from nt2vr.media.picture import Limits, write_jpeg
+from nt2vr.media.video import Film, Screen, is_dated_by_decoding
 
 LIMITS = (224, 640)  # pixels of the short and the long side
 FPS = 12
@@ -29,7 +29,7 @@ def write_preview(path: Path, start: float, end: float | None, poster: Path, pre
 
     An `end` of None is that of the file.
     """
-    frames = _frames(path, start, end)
+    frames = _frames(path, start, end, LIMITS, FPS, MAX_SECONDS)
     try:
         poster.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(poster) as partial:
@@ -43,9 +43,9 @@ def write_preview(path: Path, start: float, end: float | None, poster: Path, pre
 
 
 def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
-    """Cut a clip out, with its sound, from the keyframe before `start` on; nothing is encoded anew where that works.
+    """Cut a clip out, with its sound, from the keyframe before `start` on, by copying its packets.
 
-    Where its packets cannot be copied (an AVI's may have wrong times), it is encoded as a silent WebM.
+    Where that fails (an AVI's may have wrong times), it is encoded as a silent WebM.
     """
     try:
         try:
@@ -58,7 +58,7 @@ def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
 
 
 def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
-    with opened_film(path) as (source, film), av.open(str(moment), "w") as cut:
+    with Film(path).opened() as (source, film), av.open(str(moment), "w") as cut:
         if is_dated_by_decoding(source, film):
             raise ValueError
         streams = [film, *source.streams.audio[:1]]
@@ -87,12 +87,7 @@ def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
 
 
 def _frames(
-    path: Path,
-    start: float,
-    end: float | None,
-    limits: tuple[int, int] = LIMITS,
-    fps: int = FPS,
-    longest_s: float = MAX_SECONDS,
+    path: Path, start: float, end: float | None, limits: Limits, fps: int, longest_s: float
 ) -> list[NDArray[np.uint8]]:
     screen = Screen(path, limits=limits)
     last = min(start + longest_s, screen.length() if end is None else end)

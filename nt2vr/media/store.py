@@ -1,7 +1,6 @@
 """What the data folder keeps: small values, rows of frames and embeddings, how much of each, and how room is made.
 
-Nothing depends on it: a full disk or a read-only folder only costs time, what is damaged counts as missing, and a
-kill loses at most the step under way. docs/data.md explains it to users.
+Nothing depends on it: a full disk or a read-only folder only costs time, and what is damaged counts as missing.
 """
 
 import json
@@ -64,7 +63,6 @@ class Limit:
     days: float = inf  # since the last use
 
     def allows(self, count: int, num_bytes: float, age_s: float = 0.0) -> bool:
-        """Whether so much fits."""
         return count <= self.count and num_bytes <= self.num_bytes and age_s <= self.days * DAY_S
 
 
@@ -173,14 +171,13 @@ class Rows(Generic[Number]):
         """Notice the rows that other processes have added or compacted."""
         if self._held:
             return
-        for last in (False, False, True):
-            try:
+        for _ in range(3):
+            with suppress(OSError, ValueError, LookupError, TypeError):  # missing, damaged, or compacted meanwhile
                 self._read_keys()
                 return
-            except (OSError, ValueError, LookupError, TypeError):  # missing, damaged, or compacted in the meantime
-                if last or not (self.folder / KEYS).exists():
-                    self._forget_all()
-                    return
+            if not (self.folder / KEYS).exists():
+                break
+        self._forget_all()
 
     def _read_keys(self) -> None:
         with (self.folder / KEYS).open("rb") as file:
@@ -219,7 +216,6 @@ class Rows(Generic[Number]):
     def append(self, keys: Sequence[str], rows: NDArray[Number]) -> None:
         """Add rows, except for those whose keys are known by now."""
         with self._locked():
-            self.refresh()
             places = {digest(key): place for place, key in enumerate(keys)}
             new = [digest for digest in places if digest not in self._row_of]
             if not new:
@@ -241,7 +237,6 @@ class Rows(Generic[Number]):
     def retain(self, keys: Iterable[str]) -> None:
         """Drop all other rows, if they are at least UNUSED_ROWS of all."""
         with self._locked():
-            self.refresh()
             wanted = {digest(key) for key in keys}
             kept = sorted((row, digest) for digest, row in self._row_of.items() if digest in wanted)
             if len(self) - len(kept) >= max(1, UNUSED_ROWS * len(self)):
@@ -277,6 +272,7 @@ class Rows(Generic[Number]):
     def _locked(self) -> Iterator[None]:
         self.folder.mkdir(parents=True, exist_ok=True)
         with FileLock(self.folder / LOCK, timeout=LOCK_S):
+            self.refresh()
             yield
 
 
@@ -301,13 +297,10 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
 
     def get(self, key: str) -> NDArray[np.uint8] | None:
         """Return the frames of a clip, memory-mapped, if they are stored by now."""
-        for _ in range(2):
-            (row,) = self.find([key])
-            if row >= 0:
-                frames: NDArray[np.uint8] = self.rows()[row]
-                return frames
+        if self.find([key])[0] < 0:
             self.refresh()
-        return None
+        (row,) = self.find([key])
+        return self.rows()[row] if row >= 0 else None  # type: ignore[no-any-return]
 
     def check_free(self, num_clips: int) -> None:
         """Refuse clips that the disk has no room for."""
@@ -399,9 +392,7 @@ def digest(key: str) -> bytes:
     return blake2b(key.encode(), digest_size=KEY_BYTES).digest()
 
 
-class _Unpickled(diskcache.Disk):  # type: ignore[misc]
-    """Reads texts, and unpickles nothing."""
-
+class _Unpickled(diskcache.Disk):  # type: ignore[misc]  # reads texts, and unpickles nothing
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
         return None if mode == diskcache.core.MODE_PICKLE else super().fetch(mode, filename, value, read)
 

@@ -8,7 +8,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, pairwise, repeat
@@ -38,9 +38,7 @@ from nt2vr.models.framing import CENTRES, ENDS, Framing
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
 JOINED = ("flv", "mpeg", "mpegts")  # formats with the time of a clock, which jumps where recordings are joined
 DATED_BY_DECODING = ("h264", "hevc")  # codecs whose frames AVI dates in the order in which they are decoded
-OTHER_SUFFIXES = frozenset(
-    ".csv .doc .docx .htm .html .json .md .nfo .pdf .srt .txt .vtt .xls .xlsx .xml .zip".split()
-)
+OTHER_SUFFIXES = set(".csv .doc .docx .htm .html .json .md .nfo .pdf .srt .txt .vtt .xls .xlsx .xml .zip".split())
 COVER = av.stream.Disposition.attached_pic  # of a song
 SEEK_S = 10.0  # gap before a wanted moment above which seeking beats decoding
 LATE_S = 0.5  # a first frame this long after the wanted moment means that the file's index is wrong
@@ -85,11 +83,11 @@ class Probe:
     content: str  # hash of its bytes, as `Cache.content_hash` computes it
 
 
-def probe(path: Path) -> Probe:
-    """Hash a file, read its frames' timestamps, and decode the first frame."""
+def probe(path: Path, hashes: bool = True) -> Probe:
+    """Read a file's timestamps, and decode its first frame; unless it `hashes` all of it, `content` is empty."""
     _check(path)
     with _reading(path):
-        content, film = hash_file(path), _opened(path)
+        content, film = hash_file(path) if hashes else "", _opened(path)
         _, read = next(film.frames())
         read(None)
         seconds, num_frames = film.length()
@@ -178,12 +176,12 @@ class Screen:
         self._deadline_s, self._left = time.monotonic() + timeout_s, MAX_RATE * (1 + seconds)
 
     def length(self) -> float:
-        """Return when the last frame ends, in seconds."""
         return self._film.length()[0]
 
     def at(self, moment: float) -> NDArray[np.uint8]:
         """Return the frame that is on screen at a moment; the first if there is none yet, the last after the end."""
-        if self._frames is None or self._is_far(moment):
+        is_far = self._can_seek and self._next is not None and moment > self._next[0] + SEEK_S
+        if self._frames is None or is_far:
             self._seek(moment)
         while self._next and self._next[0] <= moment + TIE_S:
             self._advance()
@@ -192,14 +190,9 @@ class Screen:
                 f"{self._path.name} has no decodable frame at {moment:.0f} s: it is truncated or damaged there."
             )
         if self._shown is None or self._shown[0] != now[0]:
-            self._shown = now[0], self._fitted(now[1](self._limits))
+            picture = now[1](self._limits)
+            self._shown = now[0], picture if self._framing is None else fit(picture, self._framing)
         return self._shown[1]
-
-    def _is_far(self, moment: float) -> bool:
-        return self._can_seek and self._next is not None and moment > self._next[0] + SEEK_S
-
-    def _fitted(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        return picture if self._framing is None else fit(picture, self._framing)
 
     def _seek(self, moment: float) -> None:
         seek = self._can_seek and moment > SEEK_S
@@ -260,9 +253,7 @@ def _shrunk(picture: NDArray[np.uint8], limits: Limits | None) -> NDArray[np.uin
     return shrunk(picture, limits) if limits else picture
 
 
-class _Mark(NamedTuple):
-    """A key frame."""
-
+class _Mark(NamedTuple):  # a key frame
     seconds: float
     byte: int  # in the file
     zero: float  # of the clock at that time, in its seconds
@@ -284,31 +275,28 @@ class _Clock:
         return seconds
 
 
-class _Packet(NamedTuple):
-    """Times of a frame in seconds of the clock."""
-
+class _Packet(NamedTuple):  # times of a frame in seconds of the clock
     shown: float
     decoded: float
     lasts: float
     byte: int | None  # in the file, of a key frame
 
 
-class _Scan(NamedTuple):
-    """Timestamps of a film's packets: nothing is decoded."""
-
-    seconds: float = 0.0  # when the last frame ends
-    num_frames: int = 0
-    jumps: bool = False
-    marks: Sequence[_Mark] = ()
+class _Scan(NamedTuple):  # timestamps of a film's packets: nothing is decoded
+    seconds: float  # when the last frame ends
+    num_frames: int
+    marks: Sequence[_Mark] | None  # None where time does not jump
 
 
 _scans: dict[tuple[object, ...], _Scan | None] = {}  # of the file that was opened last; None if none was needed
 
 
-class _Video:
+class Film:
+    """A video file, and the stream of it that has most frames."""
+
     def __init__(self, path: Path) -> None:
         self._path, self._number, self._stamp = path, -1, stamp(path)
-        with self._opened() as (container, stream):
+        with self.opened() as (container, stream):
             rate = float(stream.average_rate or stream.guessed_rate or 25)
             self.rate = rate if 0.1 < rate < 1000 else 25.0
             self._zero = float((stream.start_time or 0) * stream.time_base)
@@ -322,7 +310,7 @@ class _Video:
 
     def frames(self, moment: float = 0.0) -> Iterator[Frame]:
         """Yield the frames in order, from a key frame before `moment` on; damaged ones are left out."""
-        with self._opened() as (container, stream):
+        with self.opened() as (container, stream):
             clock = self._sought(container, stream, moment)
             last, lasts = -1 / self.rate, 1 / self.rate
             by_decoding = is_dated_by_decoding(container, stream)
@@ -343,7 +331,7 @@ class _Video:
 
     def _sought(self, container: Any, stream: Any, moment: float) -> _Clock | None:
         """Go to a key frame before a moment, and return the clock from there on, if time jumps."""
-        if self._scan is None or not self._scan.jumps:
+        if self._scan is None or self._scan.marks is None:
             if moment:
                 container.seek(int((moment + self._zero) / stream.time_base), stream=stream)
             return None
@@ -364,9 +352,10 @@ class _Video:
 
     def _scanned(self) -> _Scan:
         packets = list(self._timed())
-        if not self._has_jumps(packets):
+        gaps = sum(abs(packet.decoded - before.decoded) > self._jump_s for before, packet in pairwise(packets))
+        if not self._has_clock and not 0 < gaps * REGULAR <= len(packets):
             end = max((packet.shown - self._zero + packet.lasts for packet in packets), default=0.0)
-            return _Scan(max(0.0, end), len(packets))
+            return _Scan(max(0.0, end), len(packets), None)
         before, clock, marks = -float("inf"), _Clock(self._jump_s, self._zero), list[_Mark]()
         for shown, decoded, lasts, byte in packets:
             lasts = lasts if lasts <= self._jump_s else 1 / self.rate  # of the last frame before a jump
@@ -374,15 +363,11 @@ class _Video:
             before = decoded
             if byte is not None and (not marks or seconds > marks[-1].seconds + MARK_S):
                 marks.append(_Mark(seconds, byte, clock.zero))
-        return _Scan(clock.end, len(packets), True, marks)
-
-    def _has_jumps(self, packets: Sequence[_Packet]) -> bool:
-        gaps = sum(abs(packet.decoded - before.decoded) > self._jump_s for before, packet in pairwise(packets))
-        return self._has_clock or 0 < gaps * REGULAR <= len(packets)
+        return _Scan(clock.end, len(packets), marks)
 
     def _timed(self) -> Iterator[_Packet]:
         count = 0
-        with self._opened() as (container, stream):
+        with self.opened() as (container, stream):
             for packet in _packets(container, stream):
                 if packet.size:
                     dated = packet.dts if packet.pts is None else packet.pts
@@ -393,15 +378,20 @@ class _Video:
                     count += 1
 
     @contextmanager
-    def _opened(self) -> Iterator[tuple[Any, Any]]:
-        """Open the file, and one of its video streams."""
+    def opened(self) -> Iterator[tuple[Any, Any]]:
+        """Open the file and the stream."""
         options = {"format_whitelist": FORMATS, "protocol_whitelist": "file"}
         try:
             container = av.open(str(self._path), options=options, metadata_errors="replace")
         except av.FFmpegError as error:
             raise _unreadable(self._path) from error
         with container:
-            films = _films(container, self._path)
+            films = [stream for stream in container.streams.video if not stream.disposition & COVER]
+            if not films and container.streams.audio:
+                raise MediaError(f"{self._path.name} has sound but no pictures.")
+            films = [stream for stream in films if stream.codec_context is not None]  # None: of an unknown format
+            if not films:
+                raise _unreadable(self._path)
             if self._number < 0:
                 self._number = _most_frames(container, films)
             film = films[self._number]
@@ -413,25 +403,9 @@ class _Video:
             yield container, film
 
 
-def opened_film(path: Path) -> AbstractContextManager[tuple[Any, Any]]:
-    """Open a video, and the stream of it that has most frames."""
-    return _Video(path)._opened()
-
-
 def is_dated_by_decoding(container: Any, film: Any) -> bool:
     """Whether a film's packets have the times at which they are decoded, not shown."""
     return container.format.name == "avi" and film.codec_context.name in DATED_BY_DECODING
-
-
-def _films(container: Any, path: Path) -> list[Any]:
-    """List the video streams that are no cover pictures."""
-    films = [stream for stream in container.streams.video if not stream.disposition & COVER]
-    if not films and container.streams.audio:
-        raise MediaError(f"{path.name} has sound but no pictures.")
-    films = [stream for stream in films if stream.codec_context is not None]  # None: of an unknown format
-    if not films:
-        raise _unreadable(path)
-    return films
 
 
 def _has_gaps(container: Any, film: Any) -> bool:
@@ -506,7 +480,14 @@ def _upright(rgb: NDArray[np.uint8], frame: Any) -> NDArray[np.uint8]:
 
 def _tone_mapped(rgb: NDArray[np.uint16], transfer: int) -> NDArray[np.uint8]:
     """Make an SDR picture of (H, W, 3) HDR: highlights above KNEE are compressed, hues kept."""
-    table = _light(transfer)
+    signal = np.arange(1 << 16) / ((1 << 16) - 1)
+    if transfer == PQ:  # SMPTE ST 2084: light in units of WHITE
+        root = signal ** (1 / 78.84375)
+        light = (np.maximum(root - 0.8359375, 0) / (18.8515625 - 18.6875 * root)) ** (1 / 0.1593017578125)
+        light *= 10_000 / WHITE
+    else:  # ARIB STD-B67: that of the scene's brightest
+        light = np.where(signal <= 0.5, signal**2 / 3, (np.exp((signal - 0.55991073) / 0.17883277) + 0.28466892) / 12)
+    table = light.astype(np.float32)
     picture = np.empty(rgb.shape, np.uint8)
     for top in range(0, len(rgb), 256):  # all of a large frame would take a gigabyte
         light = table[rgb[top : top + 256]]
@@ -520,21 +501,8 @@ def _tone_mapped(rgb: NDArray[np.uint16], transfer: int) -> NDArray[np.uint8]:
     return picture
 
 
-def _light(transfer: int) -> NDArray[np.float32]:
-    """Return the light of each of 65,536 levels: in units of WHITE for PQ, of the scene's brightest for HLG."""
-    signal = np.arange(1 << 16) / ((1 << 16) - 1)
-    if transfer == PQ:  # SMPTE ST 2084
-        root = signal ** (1 / 78.84375)
-        light = (
-            10_000 / WHITE * (np.maximum(root - 0.8359375, 0) / (18.8515625 - 18.6875 * root)) ** (1 / 0.1593017578125)
-        )
-    else:  # ARIB STD-B67
-        light = np.where(signal <= 0.5, signal**2 / 3, (np.exp((signal - 0.55991073) / 0.17883277) + 0.28466892) / 12)
-    return light.astype(np.float32)
-
-
-def _opened(path: Path) -> _Pictures | _Video:
-    return _Pictures(path) if is_picture(path) else _Video(path)
+def _opened(path: Path) -> _Pictures | Film:
+    return _Pictures(path) if is_picture(path) else Film(path)
 
 
 def _check(path: Path) -> None:

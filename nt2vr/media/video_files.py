@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from io import BytesIO
@@ -20,9 +20,8 @@ from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
-IN_FLIGHT = (
-    8  # files, or minutes of film, decoded ahead: two children stay busy while the encoder works; 60 MB at most
-)
+# files, or minutes of film, decoded ahead: two children stay busy while the encoder works; 60 MB at most
+IN_FLIGHT = 8
 IN_FLIGHT_PER_CHILD = 2
 WINDOWS_PER_JOB = 6  # a minute of film: long enough to open the file seldom, short enough for all children to have one
 
@@ -98,19 +97,15 @@ def decode_videos(
                     pass
     rows = store.find(clip.key for clip in clips)
     readable = [clip for clip, row in zip(clips, rows, strict=True) if row >= 0]
-    _warn(skipped, len(readable), len(videos))
+    for video_id, reason in skipped.items():
+        logger.warning("Skipped %s: %s", video_id, reason)
+    if not readable:
+        raise DatasetError(f"None of the {len(videos)} videos can be decoded. The log gives a reason for each.")
+    if len(readable) < len(videos):
+        logger.warning("%d of %d videos could not be decoded.", len(videos) - len(readable), len(videos))
     contents = blake2b(" ".join(clip.key for clip in readable).encode(), digest_size=8).hexdigest()
     name = f"{store.folder.name}-{contents}"
     return readable, StoredClips(store.rows(), rows[rows >= 0]), name
-
-
-def _warn(skipped: Mapping[str, str], num_readable: int, num_videos: int) -> None:
-    for video_id, reason in skipped.items():
-        logger.warning("Skipped %s: %s", video_id, reason)
-    if not num_readable:
-        raise DatasetError(f"None of the {num_videos} videos can be decoded. The log gives a reason for each.")
-    if num_readable < num_videos:
-        logger.warning("%d of %d videos could not be decoded.", num_videos - num_readable, num_videos)
 
 
 def still(decoder: Decoder, video: Video, number: int, count: int, side: int) -> bytes:
@@ -131,19 +126,16 @@ class _Job(NamedTuple):
 
     def result(self) -> Sequence[NDArray[np.uint8] | str]:
         """Wait for the frames of each clip, or the reason why there are none."""
-        if not isinstance(self.frames, Decoding):
-            return self.frames
         try:
-            result: NDArray[np.uint8] | list[NDArray[np.uint8] | str] = self.frames.result()
+            result = self.frames.result() if isinstance(self.frames, Decoding) else self.frames
         except MediaError as error:
             return [str(error)] * len(self.clips)
         return result if isinstance(result, list) else [result]
 
 
 def _started(clips: list[Video], num_frames: int, framing: Framing, decoder: Decoder, store: Frames | None) -> _Job:
-    stored = [store.get(clip.key) if store is not None else None for clip in clips]
+    first, stored = clips[0], [store.get(clip.key) for clip in clips] if store is not None else [None]
     known = [frames for frames in stored if frames is not None]
-    first = clips[0]
     if len(known) == len(clips):
         return _Job(clips, known)
     if first.end is None:

@@ -192,7 +192,7 @@ def _length_s(clip: Video, decoder: Decoder) -> float:
     if clip.end is not None:
         return clip.end - clip.start
     try:
-        return float(decoder.probe(clip.path, clip.root).result().seconds)
+        return float(decoder.probe(clip.path, clip.root, hashes=False).result().seconds)
     except MediaError:  # of what has just been decoded: it is gone
         return 0.0
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from nt2vr.media import video
 from nt2vr.media.picture import fit
-from nt2vr.media.video import Screen, probe, sample_frames, sample_windows
+from nt2vr.media.video import Probe, Screen, probe, sample_frames, sample_windows
 from nt2vr.models.framing import ENDS, Framing, frame_positions
 from tests.films import FOOTAGE, turned, with_number, write_film, write_reordered
 
@@ -61,8 +61,8 @@ def test_seeking_does_not_decode_what_lies_before() -> None:
 
 def test_an_index_that_leads_too_far_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_film(tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1)
-    honest = video._Video.frames
-    monkeypatch.setattr(video._Video, "frames", lambda self, moment=0.0: honest(self, 18.0 if moment else 0.0))
+    honest = video.Film.frames
+    monkeypatch.setattr(video.Film, "frames", lambda self, moment=0.0: honest(self, 18.0 if moment else 0.0))
     assert levels(sample_windows(path, [(12.0, 14.0)], 2, None)[0]) == [120, 130]
 
 
@@ -106,6 +106,15 @@ def test_an_animation_is_a_film_and_shows_each_frame_for_its_time(tmp_path: Path
     assert (found.kind, found.num_frames) == ("video", 4)
     assert found.seconds == pytest.approx(1.0, abs=0.06)
     assert levels(sample_windows(tmp_path / f"a.{suffix}", [(0.0, 1.0)], 5, None)[0]) == [0, 60, 120, 120, 180]
+
+
+def test_a_length_is_known_without_reading_all_of_a_file(
+    write_video: WriteVideo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_video("a.mp4", [0] * 24)
+    seconds = probe(path).seconds
+    monkeypatch.setattr(video, "hash_file", lambda _: pytest.fail("it was hashed"))
+    assert probe(path, hashes=False) == Probe("video", seconds, 24, "")
 
 
 def test_a_header_that_lies_about_its_frames_is_not_believed(tmp_path: Path, write_video: WriteVideo) -> None:

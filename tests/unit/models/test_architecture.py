@@ -27,7 +27,9 @@ def weights_of(config: dict[str, Any]) -> dict[str, torch.Tensor]:
     return {name.removeprefix("text."): tensor for name, tensor in model.state_dict().items()}
 
 
-@pytest.mark.parametrize("name", ["ViT-B-32", "ViT-H-14", "RN50", "ViT-B-16-SigLIP-384", "coca_ViT-B-32", "EVA02-B-16"])
+@pytest.mark.parametrize(
+    "name", ["ViT-B-32", "ViT-H-14", "RN50", "ViT-B-16-SigLIP-384", "coca_ViT-B-32", "EVA02-B-16"]
+)
 def test_a_known_architecture_is_inferred_from_its_shapes(name: str) -> None:
     """ViT-H-14 has heads of 80, which no shape shows."""
     assert infer(weights_of(KNOWN[name]), KNOWN) == (name, KNOWN[name])

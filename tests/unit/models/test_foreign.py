@@ -313,7 +313,9 @@ def test_a_coca_fits_the_model_of_its_name(models: Catalog) -> None:
     with torch.device("meta"):
         own = build_model(architecture.model_cfg, architecture.preprocess_cfg, "meta").state_dict()
     assert "text_decoder.ln_final.weight" in own
-    _, weights, misfits = foreign._fitted(architecture.model_cfg, {name.removeprefix("text."): own[name] for name in own})
+    _, weights, misfits = foreign._fitted(
+        architecture.model_cfg, {name.removeprefix("text."): own[name] for name in own}
+    )
     assert (weights.keys(), misfits) == (own.keys(), "")
 
 
