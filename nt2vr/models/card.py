@@ -120,20 +120,17 @@ class Card:
         positions = self.positions if self.positions != CENTRES else ""
         raw = "" if self.normalises_frames else "raw"
         known = (self.visual_fingerprint, self.visual_settings, self.precision, positions, raw, self.features)
-        return " ".join(filter(None, (*known, self.clip_key)))
+        return " ".join(filter(None, (*known, self._clip_key)))
 
     @property
-    def clip_key(self) -> str:
-        """Key of the settings of a model that takes clips; empty for others."""
+    def _clip_key(self) -> str:
         return json.dumps([self.clip, self.image_size], sort_keys=True) if self.clip else ""
 
     @property
     def text_key(self) -> str:
         """Key of text embeddings: everything that they depend on."""
-        words = str(self.words.get("fingerprint", ""))
-        return " ".join(
-            filter(None, (self.text_fingerprint, self.text_settings, self.precision, words, self.clip_key))
-        )
+        known = (self.text_fingerprint, self.text_settings, self.precision, str(self.words.get("fingerprint", "")))
+        return " ".join(filter(None, (*known, self._clip_key)))
 
     def check_frames(self) -> None:
         """Raise a ConfigError if the model reads features of videos, which no frame can give it."""
@@ -167,8 +164,8 @@ class Card:
 def configured(card: Card, model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> Card:
     """Return the card with the fields that follow from an open_clip configuration."""
     card = card.framed(Framing.of(preprocess_cfg, card.image_size))
-    settings = visual_settings(model_cfg, preprocess_cfg), text_settings(model_cfg)
-    return replace(card, visual_settings=settings[0], text_settings=settings[1])
+    visual, text = visual_settings(model_cfg, preprocess_cfg), text_settings(model_cfg)
+    return replace(card, visual_settings=visual, text_settings=text)
 
 
 def write_card(folder: Path, card: Card) -> None:

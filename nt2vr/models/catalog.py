@@ -1,7 +1,4 @@
-"""Model catalog: discovers checkpoint folders and epochs of runs, and loads them.
-
-It caches no model (`search.live` does). Importing it does not import torch.
-"""
+"""Model catalog: discovers checkpoint folders and epochs of runs, and loads them; `search.live` keeps them."""
 
 import logging
 import os
@@ -76,8 +73,7 @@ class Catalog:
         folders = [ASSETS / "models", settings.data_dir / "models"]
         return cls(folders, settings.device, settings.data_dir / "runs")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the arguments alone, for child processes."""
+    def __reduce__(self) -> tuple[Any, ...]:  # for child processes
         return Catalog, (self._folders, self.device, self._runs)
 
     @property
@@ -108,7 +104,8 @@ class Catalog:
         inner = getattr(model, "encoder", model)
         encoder = check_encoder(inner if takes_clips(inner) else model)
         if encoder.name in self.entries() and encoder.name not in self._outside:
-            if _towers(self.card(encoder.name)) == _towers(encoder.card):
+            here, given = self.card(encoder.name), encoder.card
+            if (here.fingerprint, here.pooling_key) == (given.fingerprint, given.pooling_key):
                 return encoder.name
             raise ConfigError(f"There is a model {quoted(encoder.name)} already. Give yours another name.")
         self._outside[encoder.name] = CatalogEntry((), "outside", make=lambda: encoder)
@@ -160,7 +157,7 @@ class Catalog:
         return folders[0]
 
     def read(self, folder: Path, verify: bool = True) -> Encoder:
-        """Load a checkpoint folder and verify its fingerprints, or that of the visual tower alone."""
+        """Load a checkpoint folder, and verify its fingerprints or that of the visual tower alone."""
         if (folder / EMBEDDINGS).is_file():
             return PrecomputedEncoder(folder)
         if (folder / MODEL).is_dir():
@@ -200,16 +197,15 @@ class Catalog:
             announce: gets a sentence on the space that the model takes, before anything is transferred.
             options: of a model that takes clips.
         """
-        if is_clip_model(name):
-            with self._downloading:
-                if name not in self.entries():
-                    download_clip_model(name, self.home, progress, announce, options or ClipOptions())
-            return name
-        architecture, tag = pretrained(name)
-        full_name = f"{architecture} / {tag}"
+        architecture, tag = ("", "") if is_clip_model(name) else pretrained(name)
+        full_name = f"{architecture} / {tag}" if tag else name
         with self._downloading:
-            if full_name not in self.entries():
+            if full_name in self.entries():
+                return full_name
+            if tag:
                 fetch(self.home / f"{architecture}--{tag}", architecture, tag, progress, announce)
+            else:
+                download_clip_model(name, self.home, progress, announce, options or ClipOptions())
         return full_name
 
     def standing_on(self, name: str) -> list[str]:
@@ -243,10 +239,6 @@ class Catalog:
 
 def _key(name: str) -> str:
     return "".join(name.casefold().split())
-
-
-def _towers(card: Card) -> tuple[str, ...]:
-    return card.visual_fingerprint, card.text_fingerprint, card.pooling_key
 
 
 def epochs_of(checkpoints: Path) -> dict[str, CatalogEntry]:

@@ -6,7 +6,6 @@
     has a trained fusion: fusion.safetensors
 
 A fine-tuned model has difference.safetensors instead of all weights, see `difference`, and the tokenizer of its base.
-Nothing here uses the network, and importing it does not import torch.
 """
 
 import json
@@ -126,12 +125,8 @@ def write_checkpoint(
         write_card(partial, card)
         for name, content in files.items():
             (partial / name).write_bytes(content)
-        for name, tensors in {
-            WEIGHTS: {} if changed else weights,
-            DIFFERENCE: changed,
-            HEAD: head,
-            WORDS: of_words,
-        }.items():
+        stored = {DIFFERENCE: changed} if changed else {WEIGHTS: weights}
+        for name, tensors in {**stored, HEAD: head, WORDS: of_words}.items():
             if tensors:
                 save_file(tensors, partial / name, words.metadata if words and name == WORDS else None)
                 (partial / name).chmod(0o644)  # readable for others like the rest; safetensors writes 0600
@@ -194,8 +189,7 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
         base = whole_folder(folder, card)
         tokenizer = load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"])
         changed = read_tensors(folder / DIFFERENCE) if card.difference else {}
-        weights = {**read_tensors(base / WEIGHTS), **changed}
-        model = _filled(_random_model(model_cfg, preprocess_cfg, "cpu"), weights)
+        model = _filled(_random_model(model_cfg, preprocess_cfg, "cpu"), {**read_tensors(base / WEIGHTS), **changed})
         return model.to(resolve_device(device)), tokenizer, card
 
 

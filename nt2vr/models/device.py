@@ -1,7 +1,4 @@
-"""Devices that models run on, their precision of encoding, and the GPU that a Space lends for the time of a call.
-
-Importing it does not import torch.
-"""
+"""Devices that models run on, their precision of encoding, and the GPU that a Space lends for the time of a call."""
 
 import logging
 from collections.abc import Callable

@@ -1,16 +1,16 @@
 """Checkpoints stored as their difference from a base: a whole model, which has all tensors that did not change.
 
 A base is known by its fingerprint. It is looked for next to the checkpoint, among the shipped models, and in `models`
-of every folder above the checkpoint, such as a run's data folder. Importing this does not import torch.
+of every folder above the checkpoint, such as a run's data folder.
 """
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from nt2vr.errors import CheckpointError, quoted
@@ -101,21 +101,13 @@ def tokenizer_folder(folder: Path, base: Path) -> Path:
     return folder if (folder / TOKENIZER).is_file() else base
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A checkpoint in two parts.
+class Difference(NamedTuple):
+    """A checkpoint in two parts."""
 
-    Attributes:
-        base: folder of the whole model.
-        entry: about it, for the card.
-        changed: the tensors that its base does not have.
-        weights: all tensors; those that did not change are as the base has them.
-    """
-
-    base: Path
-    entry: dict[str, str]
-    changed: "dict[str, Tensor]"
-    weights: "dict[str, Tensor]"
+    base: Path  # folder of the whole model
+    entry: dict[str, str]  # about it, for the card
+    changed: "dict[str, Tensor]"  # those that its base does not have
+    weights: "dict[str, Tensor]"  # all; those that did not change are as the base has them
 
 
 def difference_from(
@@ -156,11 +148,9 @@ def export_checkpoint(folder: Path, target: Path) -> None:
         raise CheckpointError(f"{target} already exists. Choose another name or delete it.")
     base = whole_folder(folder, card)
     with atomic_folder(target) as partial:
-        of_tokenizer = tokenizer_folder(folder, base)
-        for file in (
-            *(folder / name for name in (CONFIG, HEAD, WORDS, FUSION)),
-            *(of_tokenizer / name for name in (TOKENIZER, TOKENIZER_CONFIG)),
-        ):
+        places = dict.fromkeys((CONFIG, HEAD, WORDS, FUSION), folder)
+        places |= dict.fromkeys((TOKENIZER, TOKENIZER_CONFIG), tokenizer_folder(folder, base))
+        for file in (place / name for name, place in places.items()):
             if file.is_file():
                 (partial / file.name).write_bytes(file.read_bytes())
         changed = load_file(folder / DIFFERENCE) if card.difference else {}

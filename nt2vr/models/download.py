@@ -1,7 +1,4 @@
-"""Downloads of open_clip's pre-trained models as checkpoint folders, on request only; and those that are recommended.
-
-Importing this imports neither torch nor huggingface_hub.
-"""
+"""Downloads of open_clip's pre-trained models as checkpoint folders, on request only; and which are recommended."""
 
 import logging
 import shutil
@@ -46,7 +43,7 @@ class Recommended:
 
     @property
     def speed(self) -> Speed:
-        """Class of the time that a frame takes: fast is ViT-B/32's, slow ViT-L/14's and more."""
+        """Tell the time that a frame takes: fast is ViT-B/32's, slow ViT-L/14's and more."""
         return "fast" if self.gflops < 20 else "medium" if self.gflops < 100 else "slow"
 
     @property
@@ -159,21 +156,21 @@ def download_all(names: Sequence[str], download: Callable[[str], str]) -> None:
 def _weights(hub_name: str) -> RemoteFile | None:
     """Find weights, "owner/repository/FILE" or without FILE."""
     repository, _, named = hub_name.rpartition("/")
-    return _find(repository, (named,) if named else WEIGHT_FILES)
+    return _find(repository, *((named,) if named else WEIGHT_FILES))
 
 
 def _tokenizer_files(text_cfg: dict[str, Any], repository: str, asked: str) -> list[RemoteFile]:
     """Find the files of a tokenizer other than CLIP's own, where open_clip says, or with the weights."""
-    if not needs_file(text_cfg):
-        return []
-    for place in dict.fromkeys((text_cfg["hf_tokenizer_name"], repository)):
-        if tokenizer := _find(place, (TOKENIZER,)):
-            config = _find(place, (TOKENIZER_CONFIG,))
-            return [tokenizer, *([config] if config else [])]
-    raise DownloadError(f"{asked} has no {TOKENIZER}, in {repository}. Choose another model.")
+    places = dict.fromkeys((text_cfg["hf_tokenizer_name"], repository)) if needs_file(text_cfg) else {}
+    for place in places:
+        if tokenizer := _find(place, TOKENIZER):
+            return [tokenizer, *filter(None, [_find(place, TOKENIZER_CONFIG)])]
+    if places:
+        raise DownloadError(f"{asked} has no {TOKENIZER}, in {repository}. Choose another model.")
+    return []
 
 
-def _find(repository: str, names: Sequence[str]) -> RemoteFile | None:
+def _find(repository: str, *names: str) -> RemoteFile | None:
     """Return the first of these files in the Hub's cache on this machine, or on the Hub."""
     import huggingface_hub as hub  # noqa: PLC0415  a quarter of a second, and needed for a download only
 

@@ -46,15 +46,10 @@ class Encoder(Protocol):
 
 
 class ClipEncoder(Encoder, Protocol):
-    """An encoder that takes whole clips, each as one embedding: `encode_frames` refuses, and `pool` does nothing.
+    """An encoder that takes whole clips, each as one embedding: `encode_frames` refuses, and `pool` does nothing."""
 
-    Attributes:
-        batch: clips that are best encoded at once.
-        num_bytes: of its weights in memory.
-    """
-
-    batch: int
-    num_bytes: int
+    batch: int  # clips that are best encoded at once
+    num_bytes: int  # of its weights in memory
 
     def encode_clips(
         self, frames: NDArray[np.uint8], seconds: NDArray[np.float32] | None = None
@@ -96,15 +91,14 @@ def encode_unknown(
     return rows, dict(list(known.items())[-CACHED_TEXTS:])
 
 
-METHODS = ("encode_text", "encode_frames", "pool", "unseen_words")
 IDENTITY = ("name", "visual_fingerprint", "text_fingerprint", "image_size")  # an encoder and its card say the same
 
 
 def check_encoder(model: Any) -> Encoder:
     """Return a model from outside, or raise a ConfigError that says in what it is no `Encoder`."""
     kind, card = type(model).__name__, getattr(model, "card", None)
-    lacking = [name for name in Encoder.__annotations__ if not hasattr(model, name)]
-    lacking += [name for name in METHODS if not callable(getattr(model, name, None))]
+    methods = ("encode_text", "encode_frames", "pool", "unseen_words")
+    lacking = [name for name in (*Encoder.__annotations__, *methods) if not hasattr(model, name)]
     if lacking or not isinstance(card, Card):
         raise ConfigError(f"{kind} is no model: it lacks {', '.join(lacking) or 'an nt2vr.Card'}. See nt2vr.Encoder.")
     told = {name: (getattr(model, name), getattr(card, name)) for name in IDENTITY}
@@ -114,12 +108,9 @@ def check_encoder(model: Any) -> Encoder:
                 f"The {name} of {kind} is {quoted(own)}, on its card {quoted(on_card)}. Give both the same."
             )
     if not card.queries:  # of which nobody knows one here
-        _check_vector(model.encode_text(["a dog"]), model)
+        found, size = model.encode_text(["a dog"]), model.embed_dim
+        if getattr(found, "dtype", None) != np.float32 or np.shape(found) != (1, size):
+            raise ConfigError(f"encode_text of {model.name} must return float32 (1, {size}) for one text.")
+        if not abs(float(np.linalg.norm(found)) - 1) < 1e-3:  # neither NaN
+            raise ConfigError(f"encode_text of {model.name} returns vectors that are not of length 1. Normalise them.")
     return cast(Encoder, model)
-
-
-def _check_vector(found: Any, model: Encoder) -> None:
-    if getattr(found, "dtype", None) != np.float32 or np.shape(found) != (1, model.embed_dim):
-        raise ConfigError(f"encode_text of {model.name} must return float32 (1, {model.embed_dim}) for one text.")
-    if not abs(float(np.linalg.norm(found)) - 1) < 1e-3:  # neither NaN
-        raise ConfigError(f"encode_text of {model.name} returns vectors that are not of length 1. Normalise them.")

@@ -1,7 +1,4 @@
-"""Framing: how videos become an encoder's square inputs; and hashes of all settings that change embeddings.
-
-Read from open_clip's configuration alone, without torch. The pixels themselves are `media.picture`'s.
-"""
+"""Framing: how videos become an encoder's square inputs; and hashes of all settings that change embeddings."""
 
 import json
 import re
@@ -14,7 +11,6 @@ from nt2vr.errors import CheckpointError, ConfigError, quoted
 
 SHORTEST, LONGEST, SQUASH = RESIZE_MODES = ("shortest", "longest", "squash")
 BICUBIC, BILINEAR = "bicubic", "bilinear"
-INTERPOLATIONS = {BICUBIC: BICUBIC, BILINEAR: BILINEAR, "random": BICUBIC}  # open_clip's names -> at inference
 CENTRES, ENDS = POSITIONS = ("centres", "ends")
 KNOWN = {
     "resize_mode": RESIZE_MODES,
@@ -53,12 +49,8 @@ class Framing:
         if isinstance(size, list | tuple) and len(size) == 2 and size[0] == size[1]:
             size = size[0]
         interpolation = given.get("interpolation", BICUBIC)
-        return cls(
-            size,
-            given.get("resize_mode", SHORTEST),
-            INTERPOLATIONS.get(interpolation, interpolation) if isinstance(interpolation, str) else interpolation,
-            given.get("fill_color", 0),
-        )
+        interpolation = BICUBIC if interpolation == "random" else interpolation  # at inference
+        return cls(size, given.get("resize_mode", SHORTEST), interpolation, given.get("fill_color", 0))
 
     @property
     def key(self) -> int | str:

@@ -1,7 +1,4 @@
-"""Hugging Face Hub: pushes and pulls models. Used only on request.
-
-`huggingface_hub` reads HF_ENDPOINT and HF_TOKEN itself; it is imported when the first command needs it.
-"""
+"""Hugging Face Hub: pushes and pulls models, on request only; huggingface_hub reads HF_ENDPOINT and HF_TOKEN."""
 
 import math
 import re
@@ -139,9 +136,7 @@ def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> 
         folder.mkdir(parents=True, exist_ok=True)
         return Path(shutil.copy(file.cached, folder / file.name))
 
-    class Bar(tqdm):  # type: ignore[misc]
-        """Reports the bytes; draws nothing."""
-
+    class Bar(tqdm):  # type: ignore[misc]  # reports the bytes, and draws nothing
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **{**options, "disable": True})
 
@@ -149,11 +144,9 @@ def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> 
             self.n += n or 0  # a disabled tqdm does not count
             progress(int(self.n), file.size, doing)
 
+    asked = {"revision": file.revision, "local_dir": folder, "tqdm_class": Bar}
     with hub_errors(file.repository):
-        found = hub.hf_hub_download(
-            file.repository, file.name, revision=file.revision, local_dir=folder, tqdm_class=Bar
-        )
-    return Path(found)
+        return Path(hub.hf_hub_download(file.repository, file.name, **asked))
 
 
 def push(folder: Path, repository: str, private: bool = True, licence: str = "") -> str:
@@ -253,7 +246,15 @@ def pull(
     folder = home / repository.replace("/", "--")
     if folder.exists():
         raise CheckpointError(f"{folder} is there already. Delete it to pull it again.")
-    wanted = _files_to_pull(repository)
+    files = remote_files(repository)
+    for needed in (CONFIG, DIFFERENCE if {CARD, DIFFERENCE} <= files.keys() else WEIGHTS):
+        if needed not in files:
+            raise CheckpointError(f"{repository} has no {needed}. Choose one in open_clip's safetensors format.")
+    wanted = [files[each] for each in LIMITS if each in files]
+    for file in wanted:
+        if file.size > LIMITS[file.name]:
+            limit = f"At most {LIMITS[file.name] >> 20:,} fit."
+            raise CheckpointError(f"{file.name} of {repository} has {file.size >> 20:,} MB. {limit}")
     check_free(home, sum(remote.size for remote in wanted) + SPARE_BYTES, f"Pulling {repository}")
     with unchecked_folder(home) as hidden:
         try:
@@ -273,20 +274,6 @@ def pull(
             write_card(hidden, replace(card, name=name))
         hidden.rename(folder)
     return name
-
-
-def _files_to_pull(repository: str) -> list[RemoteFile]:
-    """List the files of a checkpoint on the Hub; a CheckpointError refuses what is none, or too large."""
-    files = remote_files(repository)
-    for name in (CONFIG, WEIGHTS):
-        if name not in files and not (name == WEIGHTS and {CARD, DIFFERENCE} <= files.keys()):
-            raise CheckpointError(f"{repository} has no {name}. Choose one in open_clip's safetensors format.")
-    wanted = [files[name] for name in LIMITS if name in files]
-    for file in wanted:
-        if file.size > LIMITS[file.name]:
-            limit = f"At most {LIMITS[file.name] >> 20:,} fit."
-            raise CheckpointError(f"{file.name} of {repository} has {file.size >> 20:,} MB. {limit}")
-    return wanted
 
 
 def _try_pulled(folder: Path, _: Progress) -> Card:

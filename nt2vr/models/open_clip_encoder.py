@@ -1,7 +1,4 @@
-"""open_clip implementation of `Encoder`. App and trainer share its preprocessing.
-
-It reads no files (see `checkpoint`) and resizes nothing (see `picture.fit`). Importing it does not import torch.
-"""
+"""open_clip implementation of `Encoder`, for frames as `picture.fit` makes them. App and trainer share it."""
 
 import re
 from collections.abc import Sequence
@@ -39,8 +36,7 @@ def normalise_frames(frames: "Tensor", mean: Sequence[float], std: Sequence[floa
 
 def token_embeddings(model: Any) -> "Tensor":
     """Return the (V, W) token embedding table of an open_clip model."""
-    weight: Tensor = getattr(model, "text", model).token_embedding.weight
-    return weight
+    return getattr(model, "text", model).token_embedding.weight  # type: ignore[no-any-return]
 
 
 def embed_dim_of(model: Any) -> int:
@@ -89,10 +85,7 @@ class OpenClipEncoder:
         words: "Words | None" = None,
         folded: Any = None,
     ) -> None:
-        """Put the model in eval mode (BatchNorm) and wrap its current weights; it stays on its device.
-
-        A pooling without weights may be left out, and `folded` if it is unknown.
-        """
+        """Wrap a model's current weights, in eval mode, where they are; a pooling without weights may be left out."""
         from nt2vr.models.pooling import Projection, fixed_pooling  # noqa: PLC0415  imports torch
 
         self._model = model.eval()
@@ -104,11 +97,8 @@ class OpenClipEncoder:
         self.cached_texts: dict[str, NDArray[np.float32]] = {}
         self.card = replace(card.framed(Framing.of(self._preprocess)), precision=precision_of(self._device.type))
         self.fusion: Fusion | None = None
-        self.name = card.name
-        self.num_frames = card.frames
-        self.visual_fingerprint = card.visual_fingerprint
-        self.text_fingerprint = card.text_fingerprint
-        self.image_size = self.card.image_size
+        self.name, self.num_frames, self.image_size = card.name, card.frames, self.card.image_size
+        self.visual_fingerprint, self.text_fingerprint = card.visual_fingerprint, card.text_fingerprint
         self.frame_dim = embed_dim_of(model)
         self.words = None if words is None else words.eval()
         self.embed_dim = self.frame_dim if words is None else words.embed_dim

@@ -1,7 +1,6 @@
 """Pooling of a video's frame embeddings into one; shared by training and search.
 
-By the mean, or by weights that learn: the order of frames (seqTransf), attention, or a projection into own spaces.
-Those are a file of the checkpoint folder, whose hash is on the card and in the keys of what is pooled.
+By the mean, or by weights that learn, whose hash is on the card and in the keys of what is pooled.
 """
 
 import math
@@ -62,10 +61,7 @@ class SequenceTransformer(nn.Module):
                     nn.init.zeros_(parameter)
 
     def copy_text_tower(self, positions: Tensor, blocks: Sequence[nn.Module]) -> None:
-        """Start from a text tower with CLIP's blocks and positions (L, D), as far as its width, length and depth go.
-
-        The rest keeps random positions and zero output projections.
-        """
+        """Start from a text tower with CLIP's blocks and positions (L, D), as far as width, length and depth go."""
         if positions.shape[1] != self.positions.shape[1]:
             return
         count = min(len(positions), len(self.positions))
@@ -188,9 +184,9 @@ def new_pooling(card: Card, model: Any, width: int, size: int = 0, spaces: int =
         return Mean()
     if card.pooling in INTO_SPACES:
         return Projection(width, size, spaces, card.pooling == UNIT_PROJECTED)
-    text = getattr(model, "text", model)
     if card.pooling == ATTENTION:
         return AttentionPooling(width)
+    text = getattr(model, "text", model)
     positions, blocks = text.positional_embedding, text.transformer.resblocks
     fits = card.pooling == SEQUENCE and positions.shape[1] == width
     pooling = SequenceTransformer(width, card.frames, heads=blocks[0].attn.num_heads if fits else None)

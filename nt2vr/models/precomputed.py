@@ -2,11 +2,12 @@
 
     video_ids (N,) text · videos (N, D) · queries (M,) sentences, or ids of queries · texts (M, D)
 
-It is untrusted: nothing in it is unpickled, and its size is bounded. Importing this does not import torch.
+It is untrusted: nothing in it is unpickled, and its size is bounded.
 """
 
 import zipfile
 from collections.abc import Sequence, Set
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -51,15 +52,13 @@ class PrecomputedEncoder:
         return query_id if _key(query_id) in self._texts else text
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Refuse with a ConfigError, as no other pictures are known."""
         raise ConfigError(f"{self.name} knows only the videos of its file, and no other pictures. Use their gallery.")
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
         return frame_embeddings[..., 0, :]
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
-        """List nothing: unknown queries are refused."""
-        return ()
+        return ()  # unknown queries are refused
 
     @property
     def video_ids(self) -> Set[str]:
@@ -75,15 +74,8 @@ def write_embeddings(file: Path, folder: Path, name: str) -> Card:
     size = file.stat().st_size if file.is_file() else 0
     arrays = read_embeddings(file, min(MAX_BYTES, SMALL_BYTES + UNPACKED * size))
     videos, texts = (_digest(arrays[ids], arrays[rows]) for ids, rows in KEYS)
-    card = Card(
-        name,
-        objective="embeddings from a file",
-        base=f"imported from {file.name}",
-        frames=1,
-        visual_fingerprint=videos,
-        text_fingerprint=texts,
-        queries=len(arrays["queries"]),
-    )
+    card = Card(name, objective="embeddings from a file", base=f"imported from {file.name}", frames=1)
+    card = replace(card, visual_fingerprint=videos, text_fingerprint=texts, queries=len(arrays["queries"]))
     try:
         with atomic_folder(folder) as partial:
             np.savez(partial / EMBEDDINGS, allow_pickle=False, **arrays)
@@ -124,28 +116,23 @@ def _normalised(arrays: Arrays, ids: str, rows: str, file: Path) -> NDArray[np.f
             raise CheckpointError(f"{file.name} cannot be used: {problem}.")
 
     names, values = arrays[ids], arrays[rows]
-    is_list = names.ndim == 1 and names.dtype.kind == "U" and len(names) > 0
-    check(is_list, f"{ids} must be a list of texts")
+    check(names.ndim == 1 and names.dtype.kind == "U" and len(names) > 0, f"{ids} must be a list of texts")
     is_table = values.dtype.kind == "f" and values.ndim == 2 and len(values) == len(names) and values.size > 0
     check(is_table, f"{rows} must have one row of floating-point numbers for each of {ids}")
     with np.errstate(over="ignore", invalid="ignore"):
         values = values.astype(np.float32)
         norms = np.linalg.norm(values, axis=1, keepdims=True)
-    usable = bool(norms.all() and np.isfinite(norms).all())
-    check(usable, f"{rows} has a row of zeros, or a value that is too large or not finite")
+    check(
+        bool(norms.all() and np.isfinite(norms).all()),
+        f"{rows} has a row of zeros, or a value that is too large or not finite",
+    )
     normalised: NDArray[np.float32] = values / norms
-    twice = _told_apart(names, normalised)
-    check(twice is None, f"{ids} has {quoted(twice)} twice, with different {rows}; name queries by their ids")
-    return normalised
-
-
-def _told_apart(names: NDArray[Any], rows: NDArray[np.float32]) -> str | None:
-    """Return a name with two embeddings; None if equal names have equal ones."""
     first: dict[str, int] = {}
     for row, name in enumerate(names.tolist()):
-        if (before := first.setdefault(_key(name), row)) != row and rows[before] @ rows[row] < SAME:
-            return str(name)
-    return None
+        before = first.setdefault(_key(name), row)
+        is_same = before == row or bool(normalised[before] @ normalised[row] >= SAME)
+        check(is_same, f"{ids} has {quoted(name)} twice, with different {rows}; name queries by their ids")
+    return normalised
 
 
 def _key(text: str) -> str:

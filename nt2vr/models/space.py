@@ -91,9 +91,7 @@ def _content(file: Path | bytes) -> bytes:
 
 
 def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
-    """Write the Space's tree into a new folder, or into a clone of the Space, where files of earlier versions go.
-
-    Models that share their base's weights become whole, as open_clip reads them.
+    """Write the Space's tree, its models whole, into a new folder, or into a clone of the Space in place of the old.
 
     A ConfigError refuses a folder that has other contents, or cannot be written to.
     """

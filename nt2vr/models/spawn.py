@@ -1,7 +1,4 @@
-"""Spawned child processes that do not re-import the parent's main script.
-
-A notebook or a script without an `if __name__ == "__main__"` guard would otherwise start its own work in every child.
-"""
+"""Child processes that do not re-import the parent's main script, which may lack a guard and start its work again."""
 
 import re
 import sys
@@ -77,12 +74,10 @@ def run_limited(
 def _serve(sender: Connection, function: Callable[..., Any], args: tuple[Any, ...], memory_bytes: int) -> None:
     limit_memory(memory_bytes)
     try:
-        result = function(*args, lambda *state: sender.send(("progress", state)))
+        sender.send(("result", function(*args, lambda *state: sender.send(("progress", state)))))
     except Exception as error:
         is_memory = any(isinstance(each, MemoryError) or OUT_OF_MEMORY.search(str(each)) for each in causes(error))
         sender.send(("error", MemoryError() if is_memory else error))
-    else:
-        sender.send(("result", result))
 
 
 def limit_memory(num_bytes: int) -> None:

@@ -1,8 +1,6 @@
-"""Tokenizers: open_clip's CLIP tokenizer, and those stored in a checkpoint folder. Importing it does not import torch.
+"""Tokenizers: open_clip's CLIP tokenizer, and those of SigLIP, CLIPA and MetaCLIP 2, stored in a checkpoint folder.
 
-The latter are files of the `tokenizers` library, for text towers with a vocabulary of their own: SigLIP, SigLIP 2,
-CLIPA, MetaCLIP 2. open_clip's `HFTokenizer` reads them with transformers; this module does the same without:
-cleaning, truncation, padding, and separators replaced by padding.
+open_clip's `HFTokenizer` reads the latter with transformers; this module does the same with `tokenizers` alone.
 """
 
 import json

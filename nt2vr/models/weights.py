@@ -1,4 +1,4 @@
-"""Weights from files: one-sentence errors, filling a module, and hashes. Importing it does not import torch."""
+"""Weights from files: one-sentence errors, filling a module, and hashes."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -55,7 +55,7 @@ def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
 
 
 def visual_fingerprint(weights: Mapping[str, "Tensor"]) -> str:
-    """Hash the visual tower of a state dict, see `text_fingerprint`."""
+    """Hash the visual tower of a state dict, as `text_fingerprint` does the other."""
     return _fingerprint({name: tensor for name, tensor in weights.items() if name.startswith("visual.")})
 
 

@@ -86,8 +86,7 @@ class Words(nn.Module):
         self.spaces = nn.ModuleList(Space(each, size) for each in ([sum(widths)] if spaces == 1 else widths))
 
     @property
-    def metadata(self) -> dict[str, str]:
-        """What its file says beside the weights."""
+    def metadata(self) -> dict[str, str]:  # of its file
         return {"vocabulary": json.dumps(asdict(self.known))}
 
     @property
@@ -106,9 +105,8 @@ class Words(nn.Module):
         """Count the known words of texts: (N, B)."""
         counts = self.vectors.new_zeros(len(content), len(self.known.bow))
         for row, words in enumerate(content):
-            for word in words:
-                if (place := self._bow.get(word)) is not None:
-                    counts[row, place] += 1
+            for place in (self._bow[word] for word in words if word in self._bow):
+                counts[row, place] += 1
         return counts
 
     def mean_vector(self, content: Sequence[Iterable[str]]) -> Tensor:
