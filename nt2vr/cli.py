@@ -683,7 +683,7 @@ def add_model(folder: Path, /, *, name: str = "", clips: Clips = CLIPS, machine:
     Args:
         name: name of the model; default: st: or hf: and the folder's
     """
-    from nt2vr.models.clip_folder import PREFIXES, add, loader_of
+    from nt2vr.models.clip_encoder import PREFIXES, add, loader_of
     from nt2vr.models.foreign import checked_name
     from nt2vr.search.systems import check_model_name
 

@@ -155,7 +155,7 @@ class Rows(Generic[Number]):
 
     def __init__(self, folder: Path, dtype: type[Number], shape: Shape | None = None) -> None:
         self.folder, self._dtype, self._expected = folder, np.dtype(dtype), shape
-        self._held: list[NDArray[Number]] = []  # in memory only
+        self.held: list[NDArray[Number]] = []  # rows that are in memory only
         self._forget_all()
         self.refresh()
 
@@ -163,13 +163,14 @@ class Rows(Generic[Number]):
         return len(self._rows)
 
     def _forget_all(self, header: bytes = b"", number: int = 0, shape: Shape | None = None) -> None:
-        self._header, self._number, self._shape = header, number, shape or self._expected or (0, 0)
+        self._header, self._path = header, self.folder / f"{ROWS}-{number}"
+        self._shape = shape or self._expected or (0, 0)
         self._row_of: dict[bytes, int] = {}
         self._rows: NDArray[Number] = np.empty((0, *self._shape), self._dtype)
 
     def refresh(self) -> None:
         """Notice the rows that other processes have added or compacted."""
-        if self._held:
+        if self.held:
             return
         for _ in range(3):
             with suppress(OSError, ValueError, LookupError, TypeError):  # missing, damaged, or compacted meanwhile
@@ -206,12 +207,7 @@ class Rows(Generic[Number]):
         return np.fromiter((self._row_of.get(digest(key), -1) for key in keys), np.int64)
 
     def rows(self) -> NDArray[Number]:
-        return np.concatenate([self._rows, *self._held]) if self._held else self._rows
-
-    @property
-    def is_held(self) -> bool:
-        """Whether rows are added in memory only."""
-        return bool(self._held)
+        return np.concatenate([self._rows, *self.held]) if self.held else self._rows
 
     def append(self, keys: Sequence[str], rows: NDArray[Number]) -> None:
         """Add rows, except for those whose keys are known by now."""
@@ -230,9 +226,9 @@ class Rows(Generic[Number]):
 
     def hold(self, keys: Sequence[str], rows: NDArray[Number]) -> None:
         """Add rows in memory only, where `append` fails; from then on, nothing that others store is noticed."""
-        first = len(self._rows) + sum(map(len, self._held))
+        first = len(self._rows) + sum(map(len, self.held))
         self._row_of |= {digest(key): row for row, key in enumerate(keys, first)}
-        self._held.append(rows)
+        self.held.append(rows)
 
     def retain(self, keys: Iterable[str]) -> None:
         """Drop all other rows, if they are at least UNUSED_ROWS of all."""
@@ -263,10 +259,6 @@ class Rows(Generic[Number]):
         for other in others:
             other.unlink(missing_ok=True)
         self.refresh()
-
-    @property
-    def _path(self) -> Path:
-        return self.folder / f"{ROWS}-{self._number}"
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -120,17 +120,17 @@ class Card:
         positions = self.positions if self.positions != CENTRES else ""
         raw = "" if self.normalises_frames else "raw"
         known = (self.visual_fingerprint, self.visual_settings, self.precision, positions, raw, self.features)
-        return " ".join(filter(None, (*known, self._clip_key)))
+        return " ".join(filter(None, (*known, self.clip_key)))
 
     @property
-    def _clip_key(self) -> str:
+    def clip_key(self) -> str:
         return json.dumps([self.clip, self.image_size], sort_keys=True) if self.clip else ""
 
     @property
     def text_key(self) -> str:
         """Key of text embeddings: everything that they depend on."""
         known = (self.text_fingerprint, self.text_settings, self.precision, str(self.words.get("fingerprint", "")))
-        return " ".join(filter(None, (*known, self._clip_key)))
+        return " ".join(filter(None, (*known, self.clip_key)))
 
     def check_frames(self) -> None:
         """Raise a ConfigError if the model reads features of videos, which no frame can give it."""

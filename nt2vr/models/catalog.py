@@ -15,9 +15,8 @@ from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import parse_json
 from nt2vr.models.card import CARD, DRAWINGS, FUSION, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.clip_encoder import MODEL, ClipModel
-from nt2vr.models.clip_folder import download as download_clip_model
-from nt2vr.models.clip_folder import is_clip_model
+from nt2vr.models.clip_encoder import MODEL, ClipModel, is_clip_model
+from nt2vr.models.clip_encoder import download as download_clip_model
 from nt2vr.models.download import Announce, fetch, pretrained
 from nt2vr.models.encoder import Encoder, check_encoder, takes_clips
 from nt2vr.models.framing import ClipOptions
@@ -208,14 +207,6 @@ class Catalog:
                 download_clip_model(name, self.home, progress, announce, options or ClipOptions())
         return full_name
 
-    def standing_on(self, name: str) -> list[str]:
-        """List the models and runs that hold only what differs from a model, and cannot be read without it."""
-        card = self.card(name)
-        others = {other: each.folders for other, each in self.entries().items() if each.kind in ("model", "run")}
-        cards = ((other, self._card(folder)) for other, folders in others.items() for folder in folders)
-        needs = (other for other, each in cards if each and each.difference.get("fingerprint") == card.fingerprint)
-        return list(dict.fromkeys(needs))
-
     def remove(self, name: str, force: bool = False) -> None:
         """Delete a downloaded, imported or pulled model.
 
@@ -225,7 +216,12 @@ class Catalog:
         folder = self.folder(name)
         if entry.kind in ("run", "epoch") or folder.parent != self.home:
             raise ConfigError(f"{quoted(name)} was not downloaded or imported, so it is not removed from here.")
-        if not force and (others := self.standing_on(name)):
+        fingerprint, others = self.card(name).fingerprint, dict[str, None]()  # that hold only what differs from it
+        for other, each in self.entries().items():
+            cards = map(self._card, each.folders if each.kind in ("model", "run") else ())
+            if any(card and card.difference.get("fingerprint") == fingerprint for card in cards):
+                others[other] = None
+        if others and not force:
             others_named = ", ".join(map(quoted, others))
             raise ConfigError(
                 f"Without {quoted(name)}, {others_named} cannot be used any more. Remove or export them first, or add "

@@ -1,24 +1,32 @@
 """Models that take whole clips: any of sentence-transformers with pictures or videos, and video CLIPs of transformers.
 
-They need the extras `nt2vr[st]` and `nt2vr[transformers]`, which are imported when such a model is loaded.
+They need the extras `nt2vr[st]` and `nt2vr[transformers]`. Their folders have a card, and in MODEL the library's files
+and never code.
 """
 
 import math
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
-from nt2vr.models.card import Card, read_card
+from nt2vr.files import check_free, check_writable, hash_file, parse_json
+from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.device import precision_of, resolve_device
+from nt2vr.models.download import Announce
 from nt2vr.models.encoder import encode_unknown
-from nt2vr.models.framing import SQUASH, frame_positions
+from nt2vr.models.framing import LONGEST, SQUASH, ClipOptions, frame_positions
+from nt2vr.models.hub import SPARE_BYTES, check_repository, remote_files, transfer
+from nt2vr.models.untrusted import run_child, unchecked_folder
+from nt2vr.progress import Progress
 
 MODEL = "model"  # folder of the files of a model that takes clips, in its checkpoint folder
 ST, TRANSFORMERS = "sentence-transformers", "transformers"
@@ -26,6 +34,11 @@ EXTRAS = {ST: "st", TRANSFORMERS: "transformers"}
 DEFAULT_FRAMES, MOST_FRAMES = 8, 16  # of pictures; of a video model that takes any number
 WIDE = (256, 448)  # pixels, 16:9, for models that take frames of any size: 112 tokens of Qwen3-VL for two frames
 ON_GPU = 16  # clips in one forward pass; fewer where they do not fit. A CPU gains nothing by several
+PREFIXES = {"st": ST, "hf": TRANSFORMERS}
+WEIGHTS_SUFFIX, SUFFIXES = ".safetensors", (".safetensors", ".json", ".txt", ".model", ".jinja")
+MODULES = "modules.json"  # of a folder of sentence-transformers
+LIBRARIES = 1 << 30  # bytes of weights whose time and memory the libraries take as well
+OWN_MODULES = "sentence_transformers."  # other modules would be code from elsewhere
 Vectors = NDArray[np.float32]
 Frames = NDArray[np.uint8]
 
@@ -38,22 +51,12 @@ class Clip(NamedTuple):
     is_picture: bool = False
 
 
-class Backend(Protocol):
-    """A library's model, whose embeddings (N, D) need not be normalised.
+class SentenceTransformers:
+    """A model of sentence-transformers; one without videos gets the mean of a clip's frames as pictures.
 
     Attributes:
         defaults: "frames", "least", "fps" and "size", height and width, and if fixed "resize_mode".
     """
-
-    model: Any
-    defaults: dict[str, Any]
-
-    def texts(self, texts: Sequence[str]) -> Any: ...
-    def clips(self, clips: Sequence[Clip]) -> Any: ...
-
-
-class SentenceTransformers:
-    """A model of sentence-transformers; one without videos gets the mean of a clip's frames as pictures."""
 
     def __init__(self, folder: Path, card: Card, device: str) -> None:
         library = _imported("sentence_transformers", ST)
@@ -159,9 +162,9 @@ class ClipModel:
         """Load the files in the folder's MODEL; `card` is the folder's own, unless given."""
         card, self._device = card or read_card(folder), resolve_device(device)
         self.card = replace(card, precision=precision_of(self._device))
-        backend: Callable[..., Backend] = SentenceTransformers if card.clip["loader"] == ST else Transformers
+        backend = SentenceTransformers if card.clip["loader"] == ST else Transformers
         try:
-            self.backend = backend(folder / MODEL, self.card, self._device)
+            self.backend: SentenceTransformers | Transformers = backend(folder / MODEL, self.card, self._device)
         except Nt2vrError:
             raise
         except Exception as error:  # of any kind: libraries, configurations and weights
@@ -275,3 +278,125 @@ def _video(clip: Clip) -> dict[str, Any]:
     told = {"fps": clip.fps, "total_num_frames": count, "duration": count / clip.fps}
     told["frames_indices"] = list(range(count))
     return {"array": clip.frames.transpose(0, 3, 1, 2), "video_metadata": told}
+
+
+class Source(NamedTuple):
+    """Where a model comes from, and how it is to be read."""
+
+    name: str
+    loader: str
+    revision: str
+    options: ClipOptions
+
+
+def is_clip_model(name: str) -> bool:
+    """Whether a name to download is that of a model that takes clips: "st:OWNER/NAME"."""
+    return name.partition(":")[0] in PREFIXES
+
+
+def download(name: str, home: Path, progress: Progress, announce: Announce, options: ClipOptions) -> None:
+    """Download "st:OWNER/NAME" or "hf:OWNER/NAME", which appears in `home` once it has passed the trial."""
+    prefix, _, repository = name.partition(":")
+    check_repository(repository)
+    wanted = [file for each, file in remote_files(repository).items() if _is_wanted(Path(each))]
+    size = _size({Path(file.name): file.size for file in wanted}, repository)
+    announce(f"{name}: {size >> 20:,} MB to download.")
+
+    def bring(target: Path) -> None:
+        for file in wanted:
+            transfer(file, target, progress, f"downloading {file.name}")
+        shutil.rmtree(target / ".cache", ignore_errors=True)
+
+    source = Source(name, PREFIXES[prefix], wanted[0].revision, options)
+    _bring(source, home, size, f"Downloading {name}", bring, progress)
+
+
+def add(folder: Path, home: Path, name: str, progress: Progress, options: ClipOptions) -> None:
+    """Copy a folder of sentence-transformers or transformers into `home`; it is found by its name, "st:" before it."""
+    files = (path for path in folder.rglob("*") if path.is_file() and _is_wanted(path.relative_to(folder)))
+    sizes = {path.relative_to(folder): path.stat().st_size for path in files}
+
+    def bring(target: Path) -> None:
+        for path in sizes:
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / path, target / path)
+
+    size, source = _size(sizes, folder.name), Source(name, loader_of(folder), "", options)
+    _bring(source, home, size, f"Adding {folder.name}", bring, progress)
+
+
+def loader_of(folder: Path) -> str:
+    """Tell a folder of sentence-transformers from one of transformers."""
+    if not (folder / MODULES).is_file() and not (folder / "config.json").is_file():
+        raise CheckpointError(f"{folder} is no folder of sentence-transformers or transformers. Choose another one.")
+    return ST if (folder / MODULES).is_file() else TRANSFORMERS
+
+
+def _is_wanted(path: Path) -> bool:
+    hidden = any(part.startswith(".") for part in path.parts)
+    return path.suffix in SUFFIXES and not hidden and path.parts[0] not in ("onnx", "openvino")
+
+
+def _size(files: dict[Path, int], name: str) -> int:
+    if not any(path.suffix == WEIGHTS_SUFFIX for path in files):
+        raise CheckpointError(f"{name} has no weights as {WEIGHTS_SUFFIX}. Choose a model that has.")
+    return sum(files.values())
+
+
+def _bring(
+    source: Source, home: Path, size: int, doing: str, bring: Callable[[Path], None], progress: Progress
+) -> None:
+    """Bring the files of a model, try it out in a child, write its card, and let it appear."""
+    check_writable(home)
+    check_free(home, size + SPARE_BYTES, doing)
+    with unchecked_folder(home) as hidden:
+        bring(hidden / MODEL)
+        folder = home / source.name.replace(":", "--").replace("/", "--")
+        if folder.exists():
+            raise CheckpointError(f"{folder} is there already. Remove the model to add it again.")
+        size += LIBRARIES
+        card: Card = run_child(_tried, hidden.absolute(), source, size=size, name=source.name, progress=progress)
+        write_card(hidden, card)
+        hidden.rename(folder)
+
+
+def _tried(hidden: Path, source: Source, progress: Progress) -> Card:
+    """Load a model, embed a sentence and a clip, and return its card."""
+    progress(0, 0, "trying it out")
+    modules, options = hidden / MODEL / MODULES, source.options
+    if source.loader == ST and modules.is_file():
+        kinds = [str(each.get("type", "")) for each in parse_json(modules.read_text(encoding="utf-8"))]
+        if not all(kind.startswith(OWN_MODULES) for kind in kinds):
+            raise CheckpointError(f"{source.name} needs code of its own, which is never run. Choose another model.")
+    if source.loader == TRANSFORMERS and (options.instruction or options.dimensions):
+        raise ConfigError(f"{source.name} takes neither an instruction nor a number of dimensions. Leave them out.")
+    digest = blake2b(digest_size=16)
+    for path in sorted(path for path in (hidden / MODEL).rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(hidden).as_posix()} {hash_file(path)}\n".encode())
+    given = {"instruction": options.instruction, "dimensions": options.dimensions, "revision": source.revision}
+    card = Card(
+        source.name,
+        objective="whole clips",
+        data=f"{source.name.partition(':')[2]}, by its authors",
+        visual_fingerprint=digest.hexdigest(),
+        text_fingerprint=digest.hexdigest(),
+        clip={"loader": source.loader, **{name: value for name, value in given.items() if value}},
+    )
+    model = ClipModel(hidden, card=card)
+    defaults = model.backend.defaults  # which are the model's files' words, where a person has none
+    height, width = options.shape or defaults["size"]
+    count = options.frames or defaults["frames"]
+    clip = {
+        "fps": options.fps or defaults["fps"],
+        "least": min(count, defaults["least"]),
+        "framing": {"width": width, "resize_mode": defaults.get("resize_mode", LONGEST)},
+    }
+    model.card = card = replace(card, frames=count, image_size=height, clip={**card.clip, **clip})
+    frames = np.zeros((1, card.frames, *card.framing.shape, 3), np.uint8)
+    try:
+        rows = model.encode_text(["a dog and not a cat"]), model.encode_clips(frames)
+    except Exception as error:
+        raise CheckpointError(f"{source.name} cannot embed a clip or a sentence ({reason_of(error)}).") from error
+    if rows[0].shape != rows[1].shape or not all(np.isfinite(each).all() and each.any() for each in rows):
+        raise CheckpointError(f"{source.name} embeds clips and sentences as vectors that cannot be compared.")
+    return replace(card, clip={**card.clip, "dimensions": model.embed_dim})

@@ -16,9 +16,17 @@ from nt2vr.models.card import CONFIG, MAX_FRAMES, SEQUENCE, Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import build_model, check_towers, read_checkpoint, read_configs, write_checkpoint
 from nt2vr.models.download import preprocessing
-from nt2vr.models.foreign_file import Object, files_of_model, more_than_tensors, named_tensors, read_tensors
+from nt2vr.models.foreign_file import (
+    Found,
+    Object,
+    files_of_model,
+    find_clip,
+    more_than_tensors,
+    named_tensors,
+    read_tensors,
+    some_of,
+)
 from nt2vr.models.open_clip_encoder import embed_dim_of
-from nt2vr.models.tensor_names import Found, find_clip, some_of
 from nt2vr.models.tokenizer import TOKENIZER, VOCABULARY, load_tokenizer, needs_file
 from nt2vr.models.untrusted import run_child, try_out, unchecked_folder
 from nt2vr.models.weights import SCALARS, UNUSABLE, check_finite, shapes_of

@@ -1,4 +1,4 @@
-"""Files of weights that other code wrote: reads their tensors and plain values, and runs no code.
+"""Files of weights that other code wrote: reads their tensors, runs no code, and finds the CLIP among them.
 
 PyTorch's weights-only loader does the work. What else a trainer saved along becomes an `Object` that holds its state.
 """
@@ -6,15 +6,23 @@ PyTorch's weights-only loader does the work. What else a trainer saved along bec
 import pickle  # only for the name of an error
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, reason_of
-from nt2vr.models.card import DIFFERENCE, WEIGHTS, read_card
+from nt2vr.models.card import DIFFERENCE, MEAN, RAW_MEAN, SEQUENCE, WEIGHTS, read_card
 from nt2vr.models.difference import whole_folder
+from nt2vr.models.framing import CENTRES, ENDS
+from nt2vr.models.weights import SCALARS
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    Weights = dict[str, Tensor]
 
 SUFFIXES = (".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".tar")
 IN_FOLDERS = (  # in the order in which a folder is searched
@@ -184,3 +192,212 @@ def named_tensors(content: object) -> dict[tuple[str, ...], Any]:
 
     seen = set[int]()
     return dict(walk(content, ()))
+
+
+TABLE, THEIR_TABLE = "token_embedding.weight", "text_model.embeddings.token_embedding.weight"  # one of every CLIP
+WRAPPERS = re.compile(r"(?:^|(?<=\.))(?:_orig_mod|_checkpoint_wrapped_module|_fsdp_wrapped_module|module)\.")
+LORA = re.compile(r"(?:^|[._])lora_[A-Za-z]")
+OPENAIS = {"input_resolution", "context_length", "vocab_size"}  # numbers in OpenAI's own files
+NUM_EXAMPLES = 3  # tensors named in an error message
+HEADS = {  # of CLIP4Clip, by the first part of their tensors' names; seqTransf alone is read
+    "lstm_visual": "seqLSTM",
+    "cross": "tightTransf",
+    "similarity_dense": "tightTransf",
+    "transformerClip": SEQUENCE,
+    "frame_position_embeddings": SEQUENCE,
+}
+HEAD_NAMES = {"frame_position_embeddings.weight": "positions"}
+
+# Names of transformers' models in open_clip's; each rule is applied to all names, one after the other.
+PROBE = "vision_model.head.probe"  # marks SigLIP
+TEXT_RULES = (
+    (r"^text_model\.embeddings\.token_embedding", "token_embedding"),
+    (r"^text_model\.embeddings\.position_embedding\.weight", "positional_embedding"),
+    (r"^text_model\.final_layer_norm", "ln_final"),
+    (r"^text_model\.head", "text_projection"),
+    (r"^text_model\.encoder\.layers", "transformer.resblocks"),
+)
+BLOCK_RULES = (  # of open_clip's transformer
+    (r"self_attn\.in_proj\.", "attn.in_proj_"),
+    (r"self_attn\.out_proj", "attn.out_proj"),
+    (r"layer_norm([12])", r"ln_\1"),
+    (r"(resblocks.*)mlp\.fc1", r"\1mlp.c_fc"),
+    (r"(resblocks.*)mlp\.fc2", r"\1mlp.c_proj"),
+)
+CLIP_RULES = (
+    (r"^vision_model\.embeddings\.class_embedding", "visual.class_embedding"),
+    (r"^vision_model\.embeddings\.patch_embedding", "visual.conv1"),
+    (r"^vision_model\.embeddings\.position_embedding\.weight", "visual.positional_embedding"),
+    (r"^vision_model\.pre_layrnorm", "visual.ln_pre"),  # their spelling
+    (r"^vision_model\.post_layernorm", "visual.ln_post"),
+    (r"^vision_model\.encoder\.layers", "visual.transformer.resblocks"),
+    (r"^visual_projection\.weight", "visual.proj"),
+    (r"^text_projection\.weight", "text_projection"),
+    *BLOCK_RULES,
+)
+SIGLIP_RULES = (
+    (r"^vision_model\.embeddings\.patch_embedding", "visual.trunk.patch_embed.proj"),
+    (r"^vision_model\.embeddings\.position_embedding\.weight", "visual.trunk.pos_embed"),
+    (r"^vision_model\.post_layernorm", "visual.trunk.norm"),
+    (r"^vision_model\.encoder\.layers", "visual.trunk.blocks"),
+    (r"(trunk\.blocks.*)self_attn\.in_proj", r"\1attn.qkv"),  # timm's names of a block
+    (r"(trunk\.blocks.*)self_attn\.out_proj", r"\1attn.proj"),
+    (r"(trunk\.blocks.*)layer_norm", r"\1norm"),
+    (r"^vision_model\.head\.probe", "visual.trunk.attn_pool.latent"),
+    (r"^vision_model\.head\.attention\.out_proj", "visual.trunk.attn_pool.proj"),
+    (r"^vision_model\.head\.attention", "visual.trunk.attn_pool"),
+    (r"^vision_model\.head\.layernorm", "visual.trunk.attn_pool.norm"),
+    (r"^vision_model\.head", "visual.trunk.attn_pool"),
+    *BLOCK_RULES,
+)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A trainer's way to make a video of frames, which its files do not say; that of CLIPs on pictures by default."""
+
+    trainer: str = ""
+    frames: int = 8
+    pooling: str = MEAN
+    positions: str = CENTRES
+
+
+@dataclass(frozen=True)
+class Found:
+    """The CLIP in a file.
+
+    Attributes:
+        weights: its tensors by open_clip's names, those of the text tower without "text.".
+        outside: names of the other tensors of the same state dict.
+        head: tensors of CLIP4Clip's seqTransf, by the names of `SequenceTransformer`.
+        openais: whether it is a file of OpenAI's own; `transformers`: whether it has the names of transformers.
+    """
+
+    weights: "Weights"
+    outside: list[str] = field(default_factory=list)
+    form: Form = Form()
+    head: "Weights" = field(default_factory=dict)
+    openais: bool = False
+    transformers: bool = False
+
+
+def find_clip(named: Mapping[tuple[str, ...], Any], top: Sequence[str], file: Path, key: str = "") -> Found:
+    """Find the one CLIP in a file, under "state_dict", "model", "module.", "clip." or any other prefix.
+
+    Args:
+        named: tensors by the path of keys that leads to them.
+        top: the file's keys, whether or not they lead to tensors.
+        key: which of several models is meant: the start of a path, such as "state_dict_ema".
+    """
+    start = key and f"{key.rstrip('.')}."
+    names = {path: WRAPPERS.sub("", name) for path in named if (name := ".".join(path)).startswith(start)}
+    tensors = {name: named[path] for path, name in names.items()}
+    if lora := [name for name in tensors if LORA.search(name)]:
+        raise CheckpointError(
+            f"{file.name} holds LoRA adapters that are not merged into the weights ({some_of(lora)}). Merge them, "
+            "with merge_and_unload() of peft, and save that model's state_dict()."
+        )
+    prefix, is_transformers = _place(tensors, top, file, key)
+    inside = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+    weights = _renamed(inside, is_transformers, file)
+    holders = {path[:-1] for path, name in names.items() if name.startswith(prefix)}
+    outside = [name for path, name in names.items() if path[:-1] in holders and not name.startswith(prefix)]
+    form, head = _form(prefix, outside, top, file), {}
+    if form.pooling == SEQUENCE:
+        own = (name.removeprefix(prefix.removesuffix("clip.")).removeprefix("transformerClip.") for name in outside)
+        head = {HEAD_NAMES.get(to, to): tensors[name] for to, name in zip(own, outside, strict=True)}
+        outside = []
+    return Found(weights, outside, form, head, bool(OPENAIS & inside.keys()), is_transformers)
+
+
+def _place(tensors: "Weights", top: Sequence[str], file: Path, key: str) -> tuple[str, bool]:
+    """Return the prefix of the one CLIP, and whether its names are transformers'."""
+    places = {name.removesuffix(THEIR_TABLE): True for name in tensors if name.endswith(THEIR_TABLE)}
+    for name in tensors:
+        prefix = name.removesuffix(TABLE).removesuffix("text.")
+        if name.endswith(TABLE) and any(other.startswith(f"{prefix}visual.") for other in tensors):
+            places[prefix] = False
+    if not places:
+        what = some_of(list(tensors)) if tensors else "no tensors"
+        what += f" under {key!r}; its keys are {some_of(top) or 'none'}" if key else ""
+        raise CheckpointError(
+            f"{file.name} holds no CLIP with the names of OpenAI, open_clip or transformers (visual…, {TABLE}), but "
+            f"{what}. Choose another checkpoint."
+        )
+    if len(places) > 1:
+        keys = [prefix.rstrip(".") or "top level" for prefix in sorted(places)]
+        raise CheckpointError(
+            f"{file.name} holds several models ({some_of(keys)}). Name the one you want, such as --key {keys[-1]}."
+        )
+    return places.popitem()
+
+
+def _form(prefix: str, outside: Sequence[str], top: Sequence[str], file: Path) -> Form:
+    """Recognise the trainer by its names; sources: ruc-aimc-lab/nT2VR, ArrowLuo/CLIP4Clip, jaisidhsingh/CoN-CLIP."""
+    if prefix.endswith("clip_model.ClipModel."):
+        return Form("nT2VR's trainer", 8, RAW_MEAN, ENDS)
+    if prefix == "model." and set(top) == {"model", "optimizer", "args"}:
+        return Form("CoN-CLIP's trainer")
+    if not f".{prefix}".endswith(".clip."):
+        return Form()
+    parts = (name.removeprefix(prefix.removesuffix("clip.")).split(".")[0] for name in outside)
+    heads = {HEADS[part] for part in parts if part in HEADS}
+    if other := heads - {SEQUENCE}:
+        raise CheckpointError(
+            f"{file.name} is a CLIP4Clip with the head {other.pop()}. Only its meanP and seqTransf can be imported: "
+            "without the head it would be another model."
+        )
+    if heads:
+        return Form("CLIP4Clip with seqTransf", 12, SEQUENCE, ENDS)
+    if top and not outside and all(name.startswith("clip.") for name in top):
+        return Form("CLIP4Clip with meanP", 12, MEAN, ENDS)
+    return Form()
+
+
+def _renamed(inside: "Weights", is_transformers: bool, file: Path) -> "Weights":
+    """Give a CLIP's tensors open_clip's names, those of the text tower without "text."."""
+    import torch  # noqa: PLC0415  the page is up before torch is
+
+    for name, tensor in inside.items():
+        if tensor.is_meta or tensor.is_quantized or tensor.layout != torch.strided:
+            raise CheckpointError(f"{file.name} has weights without plain numbers ({name}). Save dense tensors.")
+    weights = {name: tensor for name, tensor in inside.items() if name not in {*OPENAIS, "attn_mask"}}
+    for name in [name for name in weights if name.endswith(".theta")]:  # geometric parametrisation
+        base = name.removesuffix("theta")
+        if f"{base}r" in weights:
+            theta, length = weights.pop(name).float(), weights.pop(f"{base}r").float()
+            weights[f"{base}weight"] = length * theta / theta.norm(dim=1, keepdim=True).clamp_min(1e-12)
+    weights = _of_transformers(weights) if is_transformers else weights
+    return {name.removeprefix("text."): tensor for name, tensor in weights.items()}
+
+
+def _of_transformers(weights: "Weights") -> "Weights":
+    """Rename the tensors of transformers' CLIPModel or SiglipModel; position ids, which are counters, are left out."""
+    import torch  # noqa: PLC0415  the page is up before torch is
+
+    siglip = PROBE in weights
+    renamed: Weights = {}
+    for name, tensor in weights.items():
+        if ".q_proj." in name:
+            tensor = torch.cat([weights[name.replace(".q_proj.", f".{part}_proj.")] for part in "qkv"])
+        elif name.endswith("position_ids") or ".k_proj." in name or ".v_proj." in name:
+            continue
+        name = name.replace(".q_proj.", ".in_proj.")
+        for old, new in (*TEXT_RULES, *(SIGLIP_RULES if siglip else CLIP_RULES)):
+            name = re.sub(old, new, name)
+        renamed[name] = tensor
+    if not siglip:  # projections are linear layers there, and matrices here
+        projections = {"visual.proj", "text_projection"} & renamed.keys()
+        return renamed | {name: renamed[name].T.contiguous() for name in projections}
+    for kind in ("weight", "bias"):  # timm has the query of the pooling's attention apart
+        q, k, v = renamed.pop(f"visual.trunk.attn_pool.in_proj_{kind}").chunk(3)
+        renamed[f"visual.trunk.attn_pool.q.{kind}"] = q
+        renamed[f"visual.trunk.attn_pool.kv.{kind}"] = torch.cat([k, v])
+    renamed["visual.trunk.pos_embed"] = renamed["visual.trunk.pos_embed"][None]
+    return renamed | {name: renamed[name].reshape(()) for name in SCALARS if name in renamed}
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Name the first few, and count the others."""
+    more = f" and {len(names) - NUM_EXAMPLES} more" if len(names) > NUM_EXAMPLES else ""
+    return ", ".join(names[:NUM_EXAMPLES]) + more

@@ -36,7 +36,10 @@ class FileTokenizer:
             raise CheckpointError(
                 f"The tokenizer's options {quoted(options)} need transformers. Choose another model."
             )
-        self.files, self.digest = dict(files), _digest(files)
+        self.files, digest = dict(files), blake2b(digest_size=16)
+        for name, content in sorted(files.items()):
+            digest.update(f"{name} {len(content)} ".encode() + content)
+        self.digest = digest.hexdigest()
         self._clean = get_clean_fn(clean)
         self._length = text_cfg.get("context_length", CONTEXT)
         self._vocabulary = text_cfg.get("vocab_size", VOCABULARY)
@@ -92,45 +95,25 @@ def needs_file(text_cfg: Mapping[str, Any]) -> bool:
 def load_tokenizer(folder: Path | None, text_cfg: Mapping[str, Any]) -> Any:
     """Return the tokenizer of a text tower: CLIP's own from open_clip, any other from a folder."""
     if not needs_file(text_cfg):
-        return _clips(json.dumps(text_cfg))
+        return _built((), json.dumps(text_cfg))
     if folder is None:
         name = quoted(text_cfg["hf_tokenizer_name"])
         raise ConfigError(f"The model needs the tokenizer {name}, which only a base brings along. Name a base.")
-    return _of_files(folder, file_digest(folder, text_cfg), json.dumps(text_cfg))
-
-
-@lru_cache(maxsize=8)
-def _clips(text_cfg: str) -> Any:
-    """Build open_clip's own tokenizer; cached, as it reads its vocabulary in 0.1 s."""
-    from open_clip import SimpleTokenizer  # noqa: PLC0415  the page is up before open_clip is
-
-    told = json.loads(text_cfg)
-    return SimpleTokenizer(context_length=told.get("context_length", CONTEXT), **told.get("tokenizer_kwargs", {}))
-
-
-@lru_cache(maxsize=4)
-def _of_files(folder: Path, digest: str, text_cfg: str) -> FileTokenizer:
-    """Read a folder's tokenizer; cached, as a vocabulary of 256,000 tokens takes seconds."""
-    return FileTokenizer(_files(folder), json.loads(text_cfg))
-
-
-def _files(folder: Path) -> dict[str, bytes]:
     if not (folder / TOKENIZER).is_file():
         raise CheckpointError(f"{folder} has no {TOKENIZER}, which its text tower needs. Choose another.")
     files = (folder / name for name in (TOKENIZER, TOKENIZER_CONFIG))
-    return {file.name: file.read_bytes() for file in files if file.is_file()}
+    return _built(tuple((file.name, file.read_bytes()) for file in files if file.is_file()), json.dumps(text_cfg))
 
 
-def _digest(files: Mapping[str, bytes]) -> str:
-    found = blake2b(digest_size=16)
-    for name, content in sorted(files.items()):
-        found.update(f"{name} {len(content)} ".encode() + content)
-    return found.hexdigest()
+@lru_cache(maxsize=8)
+def _built(files: tuple[tuple[str, bytes], ...], text_cfg: str) -> Any:
+    """Build a tokenizer; cached, as CLIP's vocabulary takes 0.1 s to read, and one of 256,000 tokens seconds."""
+    from open_clip import SimpleTokenizer  # noqa: PLC0415  the page is up before open_clip is
 
-
-def file_digest(folder: Path, text_cfg: Mapping[str, Any]) -> str:
-    """Hash the tokenizer in a folder as `digest_of` does; empty for CLIP's own."""
-    return _digest(_files(folder)) if needs_file(text_cfg) else ""
+    told = json.loads(text_cfg)
+    if files:
+        return FileTokenizer(dict(files), told)
+    return SimpleTokenizer(context_length=told.get("context_length", CONTEXT), **told.get("tokenizer_kwargs", {}))
 
 
 def digest_of(tokenizer: Any) -> str:

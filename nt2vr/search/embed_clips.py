@@ -200,7 +200,7 @@ def _length_s(clip: Video, decoder: Decoder) -> float:
 def _add(rows: Rows[np.float32], keys: Sequence[str], values: Embeddings) -> OSError | None:
     """Store rows; where that fails, hold them in memory and return the first failure."""
     failure = None
-    if not rows.is_held:
+    if not rows.held:
         try:
             rows.append(keys, values)
             return None

@@ -22,10 +22,9 @@ from nt2vr.evaluation.sources import Data
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
-from nt2vr.models import clip_folder
+from nt2vr.models import clip_encoder
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.clip_encoder import MODEL, ClipModel
-from nt2vr.models.clip_folder import add
+from nt2vr.models.clip_encoder import MODEL, ClipModel, add
 from nt2vr.models.framing import ClipOptions
 from nt2vr.negation.parse.query import Query
 from nt2vr.progress import Progress, silent
@@ -144,7 +143,7 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     home, monkeypatch = tmp_path_factory.mktemp("data") / "models", pytest.MonkeyPatch()
     with monkeypatch.context() as patch:
         patch.setenv("HF_HUB_OFFLINE", "1")
-        patch.setattr(clip_folder, "run_child", in_this_process)  # a child takes seconds to import the libraries
+        patch.setattr(clip_encoder, "run_child", in_this_process)  # a child takes seconds to import the libraries
         for name, write in WRITERS.items():
             write(folder := tmp_path_factory.mktemp("tiny"))
             add(folder, home, name, silent, OPTIONS if name == "st:qwen" else ClipOptions())
@@ -283,7 +282,7 @@ def test_training_refuses_it(catalog: Catalog) -> None:
 
 
 def test_code_and_pickles_never_enter(catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clip_folder, "run_child", in_this_process)
+    monkeypatch.setattr(clip_encoder, "run_child", in_this_process)
     write_siglip(folder := tmp_path / "tiny")
     (folder / "modeling.py").write_text("raise SystemExit")
     modules = json.loads((folder / "modules.json").read_text())
