@@ -87,8 +87,10 @@ def shrunk_size(height: int, width: int, limits: Limits) -> tuple[int, int]:
     return max(2, round(height * scale / 2) * 2), max(2, round(width * scale / 2) * 2)
 
 
-def shrunk(picture: NDArray[np.uint8], limits: Limits) -> NDArray[np.uint8]:
-    """Shrink a picture to `shrunk_size`."""
+def shrunk(picture: NDArray[np.uint8], limits: Limits | None) -> NDArray[np.uint8]:
+    """Shrink a picture to `shrunk_size`, if there are limits."""
+    if limits is None:
+        return picture
     height, width = shrunk_size(picture.shape[0], picture.shape[1], limits)
     return np.asarray(Image.fromarray(picture).resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0))
 
@@ -161,9 +163,8 @@ def opened_picture(path: Path) -> Iterator[Image.Image]:
 
 
 def unreadable_picture(path: Path) -> MediaError:
-    return MediaError(
-        f"{path.name} is not a picture that can be read, or it is cut off. Save it as JPEG or PNG and try again."
-    )
+    problem = "is not a picture that can be read, or it is cut off. Save it as JPEG or PNG and try again."
+    return MediaError(f"{path.name} {problem}")
 
 
 def _regular(path: Path) -> BinaryIO:

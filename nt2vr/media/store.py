@@ -292,7 +292,7 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
         if self.find([key])[0] < 0:
             self.refresh()
         (row,) = self.find([key])
-        return self.rows()[row] if row >= 0 else None  # type: ignore[no-any-return]
+        return self.rows()[row] if row >= 0 else None
 
     def check_free(self, num_clips: int) -> None:
         """Refuse clips that the disk has no room for."""

@@ -53,10 +53,8 @@ COUNTED = 5_000  # packets by which the one with most frames is chosen of severa
 ANIMATED = ("AVIF", "PNG", "WEBP")  # formats of pictures that can move, which FFmpeg does not read
 MAX_FRAMES = 5_000  # of an animated picture
 FRAME_S = 0.1  # browsers show a frame that names no duration this long
-SHORT_FRAMES = 8
-SHORT_S = 60  # a reference is no longer
-SHORT_LIMITS = (384, 700)  # of a frame's short and long side, in pixels: no model looks at more
-SHORT_TIMEOUT_S = 20.0
+SHORT_FRAMES, SHORT_S, SHORT_TIMEOUT_S = 8, 60, 20.0  # of a reference
+SHORT_LIMITS = (384, 700)  # of its frames' short and long side, in pixels: no model looks at more
 MAX_ASPECT = 8  # of a pixel; another one is not believed
 
 PQ, HLG = 16, 18  # transfer characteristics of HDR, as in ITU-T H.273
@@ -227,7 +225,7 @@ class _Pictures:
             for number in range(self._count(image)):
                 seconds += _duration_s(image) if number else 0.0  # of the frame before
                 image.seek(number)
-                yield seconds, partial(_shrunk, to_rgb(image))
+                yield seconds, partial(shrunk, to_rgb(image))
 
     def length(self) -> tuple[float, int]:
         with opened_picture(self._path) as image:
@@ -247,10 +245,6 @@ class _Pictures:
 
 def _duration_s(image: Any) -> float:
     return float(image.info.get("duration") or 1000 * FRAME_S) / 1000
-
-
-def _shrunk(picture: NDArray[np.uint8], limits: Limits | None) -> NDArray[np.uint8]:
-    return shrunk(picture, limits) if limits else picture
 
 
 class _Mark(NamedTuple):  # a key frame
@@ -346,8 +340,7 @@ class Film:
 
     def length(self) -> tuple[float, int]:
         """Return when the last frame ends, and their number, by the packets' timestamps."""
-        if self._scan is None:
-            self._scan = _scans[self._stamp] = self._scanned()
+        self._scan = _scans[self._stamp] = self._scan or self._scanned()
         return self._scan.seconds, self._scan.num_frames
 
     def _scanned(self) -> _Scan:
@@ -438,10 +431,9 @@ def _decoded(container: Any, stream: Any) -> Iterator[Any]:
     """Yield the frames that can be decoded, unless too many packets in a row have none."""
     misses = 0
     for packet in _packets(container, stream):
-        try:
+        frames = []
+        with suppress(av.FFmpegError):
             frames = list(packet.decode())
-        except av.FFmpegError:
-            frames = []
         misses = 0 if frames else misses + 1
         if misses > MAX_MISSES:
             return
@@ -487,17 +479,17 @@ def _tone_mapped(rgb: NDArray[np.uint16], transfer: int) -> NDArray[np.uint8]:
         light *= 10_000 / WHITE
     else:  # ARIB STD-B67: that of the scene's brightest
         light = np.where(signal <= 0.5, signal**2 / 3, (np.exp((signal - 0.55991073) / 0.17883277) + 0.28466892) / 12)
-    table = light.astype(np.float32)
+    table: NDArray[np.float32] = light.astype(np.float32)
     picture = np.empty(rgb.shape, np.uint8)
     for top in range(0, len(rgb), 256):  # all of a large frame would take a gigabyte
-        light = table[rgb[top : top + 256]]
+        linear = table[rgb[top : top + 256]]
         if transfer == HLG:  # from the scene to a screen of 1,000 cd/m²
-            light *= 1000 / WHITE * np.maximum(light @ LUMA, 1e-6)[..., None] ** 0.2
-        brightest = np.maximum(light.max(axis=-1, keepdims=True), 1e-6)
+            linear *= 1000 / WHITE * np.maximum(linear @ LUMA, 1e-6)[..., None] ** 0.2
+        brightest = np.maximum(linear.max(axis=-1, keepdims=True), 1e-6)
         over = np.maximum(brightest - KNEE, 0)
-        light *= (np.minimum(brightest, KNEE) + (1 - KNEE) * over / (over + 1 - KNEE)) / brightest
-        light = (light @ TO_BT709.T).clip(0, 1)
-        picture[top : top + 256] = (255 * light ** (1 / 2.4)).round()
+        linear *= (np.minimum(brightest, KNEE) + (1 - KNEE) * over / (over + 1 - KNEE)) / brightest
+        linear = (linear @ TO_BT709.T).clip(0, 1)
+        picture[top : top + 256] = (255 * linear ** (1 / 2.4)).round()
     return picture
 
 

@@ -135,9 +135,8 @@ def write_checkpoint(
 
 def _stored(weights: Mapping[str, "Tensor"], fp16: bool, folder: Path) -> dict[str, "Tensor"]:
     """Return weights as a checkpoint has them, or raise a CheckpointError for those that are not finite."""
-    stored = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    if fp16:
-        stored = {name: tensor.half() if tensor.is_floating_point() else tensor for name, tensor in stored.items()}
+    halved = {name: each.half() if fp16 and each.is_floating_point() else each for name, each in weights.items()}
+    stored = {name: tensor.detach().cpu().contiguous() for name, tensor in halved.items()}
     check_finite(stored, folder)
     return stored
 

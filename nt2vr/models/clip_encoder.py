@@ -276,8 +276,8 @@ def _size_of(reader: Any) -> dict[str, Any]:
 def _video(clip: Clip) -> dict[str, Any]:
     count = len(clip.frames)
     told = {"fps": clip.fps, "total_num_frames": count, "duration": count / clip.fps}
-    told["frames_indices"] = list(range(count))
-    return {"array": clip.frames.transpose(0, 3, 1, 2), "video_metadata": told}
+    metadata = {**told, "frames_indices": list(range(count))}
+    return {"array": clip.frames.transpose(0, 3, 1, 2), "video_metadata": metadata}
 
 
 class Source(NamedTuple):

@@ -25,7 +25,6 @@ R = TypeVar("R")
 
 GPU = "cuda"
 DURATION_S = 15  # of a call, the transfer of the model included; short ones wait less
-AUTO = "auto"
 FLOAT32, BF16 = PRECISIONS = ("", "bf16")
 PRODUCTS = 10  # of matrices, by which a device is measured
 TOLERANCE = 0.01  # of a cosine, bfloat16 compared with float32
@@ -38,7 +37,7 @@ def resolve_device(device: str) -> str:
     """
     import torch  # noqa: PLC0415  the page is up before torch is
 
-    if device != AUTO:
+    if device != "auto":
         return device
     if on_zero_gpu():
         return "cpu"
@@ -61,7 +60,6 @@ def precision_of(device: str) -> str:
 
 
 def as_tensor(array: NDArray[np.float32]) -> "Tensor":
-    """Copy an array to a tensor on the CPU."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
     return torch.tensor(array)

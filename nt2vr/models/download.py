@@ -48,7 +48,6 @@ class Recommended:
 
     @property
     def download_s(self) -> float:
-        """Seconds that its download takes at BANDWIDTH."""
         return self.size_mb * 8 / BANDWIDTH
 
 

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.card import Card
 
+CACHED_TEXTS = 1024  # texts: 2 MB at 512 dimensions
+IDENTITY = ("name", "visual_fingerprint", "text_fingerprint", "image_size")  # an encoder and its card say the same
+
 
 class Encoder(Protocol):
     """Embeds texts, frames and videos into one space; safe to use from many threads at once.
@@ -74,9 +77,6 @@ def encode_videos(
     return encoder.encode_frames(np.concatenate(clips)).reshape(len(clips), len(clips[0]), -1)
 
 
-CACHED_TEXTS = 1024  # texts: 2 MB at 512 dimensions
-
-
 def encode_unknown(
     cached: dict[str, NDArray[np.float32]],
     texts: Sequence[str],
@@ -89,9 +89,6 @@ def encode_unknown(
     known = {**cached, **dict(zip(new, (row for part in parts for row in part), strict=True))}
     rows = np.array([known[text] for text in texts], np.float32)
     return rows, dict(list(known.items())[-CACHED_TEXTS:])
-
-
-IDENTITY = ("name", "visual_fingerprint", "text_fingerprint", "image_size")  # an encoder and its card say the same
 
 
 def check_encoder(model: Any) -> Encoder:

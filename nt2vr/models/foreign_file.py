@@ -167,6 +167,7 @@ def _without_program(file: Path) -> Path | BytesIO:
         with zipfile.ZipFile(copy := BytesIO(), "w") as tensors:
             for member in members:
                 tensors.writestr(zipfile.ZipInfo(member.filename), archive.read(member))
+    copy.seek(0)
     return copy
 
 

@@ -21,10 +21,8 @@ from nt2vr.models.pooling import MAX_LAYERS
 from nt2vr.models.weights import filled, loading
 
 Vectors = NDArray[np.float32]
-INPUTS = 5  # blocks of D that the layers see
 LAYERS, CROSS = "layers.", "cross."  # before the names of tensors; in the file, those of layers are without
 ROLES, ASKING = 5, 3  # of vectors: picture, wanted part, unwanted parts, which ask; tokens, frames
-WIDER = 2  # hidden units of a block's second half, per dimension
 STD = 0.02  # of new weights
 
 
@@ -36,7 +34,7 @@ class Block(nn.Module):
         heads = width // 64 if width % 64 == 0 else 1
         self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.attn = nn.MultiheadAttention(width, heads, batch_first=True)
-        self.c_fc, self.c_proj = nn.Linear(width, WIDER * width), nn.Linear(WIDER * width, width)
+        self.c_fc, self.c_proj = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
 
     def forward(self, x: Tensor, given: Tensor, absent: Tensor) -> Tensor:
         """Transform (Q, A, D), which asks itself and (Q, K, D); `absent` (Q, A + K) is what there is not."""
@@ -95,7 +93,8 @@ class Fusion(nn.Module):
         """Start at `parts`: the last layer is zero, also that of `cross`."""
         super().__init__()
         self.wanted, self.unwanted, self.hidden, self.blocks = wanted, unwanted, hidden, blocks
-        widths = [INPUTS * width, *([hidden] if hidden else []), width]
+        self.parts = torch.tensor([wanted, unwanted], device="cpu")  # as in the file
+        widths = [5 * width, *([hidden] if hidden else []), width]
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
         for parameter in self.layers[-1].parameters():
             nn.init.zeros_(parameter)
@@ -136,11 +135,6 @@ class Fusion(nn.Module):
     def rounded(self) -> "Fusion":
         """Return a copy for search, its weights rounded to the half precision of its file."""
         return deepcopy(self).half().float().requires_grad_(False).eval()
-
-    @property
-    def parts(self) -> Tensor:
-        """Weights of the wanted and of the unwanted parts, (2,), as in the file."""
-        return torch.tensor([self.wanted, self.unwanted], dtype=torch.float32)
 
     @property
     def fingerprint(self) -> str:

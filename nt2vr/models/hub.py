@@ -110,11 +110,11 @@ def hub_errors(repository: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file on the Hub, or in the Hub's cache on this machine; its size is in bytes."""
+    """A file on the Hub, or in the Hub's cache on this machine."""
 
     repository: str
     name: str
-    size: int
+    size: int  # in bytes
     revision: str = ""
     cached: Path | None = None
 
@@ -144,7 +144,7 @@ def transfer(file: RemoteFile, folder: Path, progress: Progress, doing: str) -> 
             self.n += n or 0  # a disabled tqdm does not count
             progress(int(self.n), file.size, doing)
 
-    asked = {"revision": file.revision, "local_dir": folder, "tqdm_class": Bar}
+    asked: dict[str, Any] = {"revision": file.revision, "local_dir": folder, "tqdm_class": Bar}
     with hub_errors(file.repository):
         return Path(hub.hf_hub_download(file.repository, file.name, **asked))
 

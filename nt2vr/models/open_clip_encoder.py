@@ -197,7 +197,7 @@ class OpenClipEncoder:
         self._device = self._model.logit_scale.device
 
     def set_precision(self, name: str) -> None:
-        """Encode in one of PRECISIONS, whichever suits the device; nothing else may be using the encoder."""
+        """Encode in one of `device.PRECISIONS` from now on; nothing else may be using the encoder."""
         self.card = replace(self.card, precision=name)
 
     def unseen_words(self, text: str) -> tuple[str, ...]:

@@ -41,10 +41,10 @@ class PrecomputedEncoder:
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Look texts up, ignoring the width of spaces: (N, D), L2-normalised."""
-        unknown = [text for text in texts if _key(text) not in self._texts]
-        if unknown:
-            known = f"{len(self._texts)} queries of its file"
-            raise QueryError(f"{self.name} has no embedding of {quoted(unknown[0])}, only of the {known}.")
+        for text in texts:
+            if _key(text) not in self._texts:
+                known = f"{len(self._texts)} queries of its file"
+                raise QueryError(f"{self.name} has no embedding of {quoted(text)}, only of the {known}.")
         return np.array([self._texts[_key(text)] for text in texts], np.float32).reshape(len(texts), self.embed_dim)
 
     def known_name(self, query_id: str, text: str) -> str:
