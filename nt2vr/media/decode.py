@@ -98,14 +98,12 @@ class Decoder(AbstractContextManager["Decoder"]):
         self._pending: set[ProcessFuture[Any]] = set()
 
     def frames(self, path: Path, num_frames: int, framing: Framing | None, root: Path | None = None) -> Decoding:
-        """Schedule `sample_frames` in a child."""
         is_picture = path.suffix.lower() in PICTURE_SUFFIXES
         return self._start(
             path, sample_frames, path, num_frames, framing, is_picture=is_picture, reads=True, root=root
         )
 
     def probe(self, path: Path, root: Path | None = None, hashes: bool = True) -> Decoding:
-        """Schedule `video.probe` in a child."""
         return self._start(path, probe, path, hashes, reads=True, root=root)
 
     def windows(
@@ -125,12 +123,10 @@ class Decoder(AbstractContextManager["Decoder"]):
     def preview(
         self, path: Path, start: float, end: float | None, poster: Path, preview: Path, root: Path | None = None
     ) -> Decoding:
-        """Schedule `write_preview` in a child."""
         asked = path, start, end, poster, preview
         return self._start(path, write_preview, *asked, timeout_s=2 * self._timeout_s, reads=True, root=root)
 
     def moment(self, video: Path, start: float, end: float, moment: Path, root: Path | None = None) -> Decoding:
-        """Schedule `write_moment` in a child."""
         asked = video, start, end, moment
         return self._start(video, write_moment, *asked, timeout_s=4 * self._timeout_s, reads=True, root=root)
 

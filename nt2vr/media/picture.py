@@ -96,7 +96,6 @@ def shrunk(picture: NDArray[np.uint8], limits: Limits | None) -> NDArray[np.uint
 
 
 def write_jpeg(picture: NDArray[np.uint8], file: Path | BinaryIO) -> None:
-    """Write (H, W, 3) RGB as a small JPEG."""
     Image.fromarray(picture).save(file, "JPEG", quality=80, optimize=True)
 
 

@@ -56,8 +56,6 @@ _warned = threading.Event()  # one warning per process: a full disk would otherw
 
 @dataclass(frozen=True)
 class Limit:
-    """The most of one kind of data that stays."""
-
     count: float = inf
     num_bytes: float = inf  # of all together
     days: float = inf  # since the last use
@@ -194,13 +192,13 @@ class Rows(Generic[Number]):
             added = file.read()
             count = (os.fstat(file.fileno()).st_size - len(header)) // KEY_BYTES
         if count != len(self):
-            rows = mapped(self._path, self._shape, self._dtype, count)
-            if not len(self) <= len(rows) == count:
+            row_bytes = self._dtype.itemsize * math.prod(self._shape)
+            if count < len(self) or count * row_bytes > self._path.stat().st_size:
                 self._header = b""
                 raise ValueError(f"{self.folder} has been cut off.")
             for row, start in zip(range(len(self), count), range(0, len(added), KEY_BYTES), strict=False):
                 self._row_of[added[start : start + KEY_BYTES]] = row
-            self._rows = rows
+            self._rows = np.asarray(np.memmap(self._path, self._dtype, "r", shape=(count, *self._shape)))
 
     def find(self, keys: Iterable[str]) -> NDArray[np.int64]:
         """Return the row of each key; -1 if there is none."""
@@ -295,11 +293,9 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
         return self.rows()[row] if row >= 0 else None
 
     def check_free(self, num_clips: int) -> None:
-        """Refuse clips that the disk has no room for."""
         check_free(self.folder, num_clips * self._clip_bytes, f"Storing the frames of {num_clips:,} videos")
 
     def add(self, key: str, frames: NDArray[np.uint8]) -> None:
-        """Store the frames of a clip, with the next batch."""
         if self._grows:
             self._added[key] = frames
             if len(self._added) * self._clip_bytes >= BATCH_BYTES:
@@ -353,15 +349,6 @@ class StoredClips:
         clips, *rest = index if isinstance(index, tuple) else (index,)
         read: NDArray[np.uint8] = self._frames[(self._rows[clips], *rest)]
         return read
-
-
-def mapped(path: Path, shape: Shape, dtype: np.dtype[Number], count: int) -> NDArray[Number]:
-    """Map the first rows of a file, at most `count`."""
-    with path.open("rb") as file:
-        count = min(count, os.fstat(file.fileno()).st_size // (dtype.itemsize * math.prod(shape)))
-        if not count:  # nothing cannot be mapped
-            return np.empty((0, *shape), dtype)
-        return np.asarray(np.memmap(file, dtype, "r", shape=(count, *shape)))
 
 
 def write_at(path: Path, offset: int, data: memoryview, sync: bool = True) -> None:

@@ -269,13 +269,6 @@ class _Clock:
         return seconds
 
 
-class _Packet(NamedTuple):  # times of a frame in seconds of the clock
-    shown: float
-    decoded: float
-    lasts: float
-    byte: int | None  # in the file, of a key frame
-
-
 class _Scan(NamedTuple):  # timestamps of a film's packets: nothing is decoded
     seconds: float  # when the last frame ends
     num_frames: int
@@ -345,9 +338,9 @@ class Film:
 
     def _scanned(self) -> _Scan:
         packets = list(self._timed())
-        gaps = sum(abs(packet.decoded - before.decoded) > self._jump_s for before, packet in pairwise(packets))
+        gaps = sum(abs(now[1] - before[1]) > self._jump_s for before, now in pairwise(packets))
         if not self._has_clock and not 0 < gaps * REGULAR <= len(packets):
-            end = max((packet.shown - self._zero + packet.lasts for packet in packets), default=0.0)
+            end = max((shown - self._zero + lasts for shown, _, lasts, _ in packets), default=0.0)
             return _Scan(max(0.0, end), len(packets), None)
         before, clock, marks = -float("inf"), _Clock(self._jump_s, self._zero), list[_Mark]()
         for shown, decoded, lasts, byte in packets:
@@ -358,7 +351,8 @@ class Film:
                 marks.append(_Mark(seconds, byte, clock.zero))
         return _Scan(clock.end, len(packets), marks)
 
-    def _timed(self) -> Iterator[_Packet]:
+    def _timed(self) -> Iterator[tuple[float, float, float, int | None]]:
+        """Yield when frames are shown and decoded, how long they last, all by the clock, and bytes of key frames."""
         count = 0
         with self.opened() as (container, stream):
             for packet in _packets(container, stream):
@@ -367,12 +361,11 @@ class Film:
                     shown = count / self.rate + self._zero if dated is None else float(dated * stream.time_base)
                     decoded = shown if packet.dts is None else float(packet.dts * stream.time_base)
                     lasts = float((packet.duration or 0) * stream.time_base) or 1 / self.rate
-                    yield _Packet(shown, decoded, lasts, packet.pos if packet.is_keyframe else None)
+                    yield shown, decoded, lasts, packet.pos if packet.is_keyframe else None
                     count += 1
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Any, Any]]:
-        """Open the file and the stream."""
         options = {"format_whitelist": FORMATS, "protocol_whitelist": "file"}
         try:
             container = av.open(str(self._path), options=options, metadata_errors="replace")
@@ -414,8 +407,7 @@ def _most_frames(container: Any, films: Sequence[Any]) -> int:
     """Choose a stream, since stills may be streams, too; the packets are counted where the header does not."""
     counts = Counter({film.index: film.frames for film in films})
     if len(films) > 1 and not all(counts.values()):
-        packets = islice(_packets(container), COUNTED)
-        counts = Counter(packet.stream_index for packet in packets if packet.size)
+        counts = Counter(each.stream_index for each in islice(_packets(container), COUNTED) if each.size)
     return max(range(len(films)), key=lambda number: counts[films[number].index])
 
 

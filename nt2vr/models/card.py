@@ -110,7 +110,6 @@ class Card:
         return replace(own, **self.clip.get("framing", {}))
 
     def framed(self, framing: Framing) -> "Card":
-        """Return the card with another framing of pictures."""
         how = {name: getattr(framing, name) for name in ("resize_mode", "interpolation", "fill_color")}
         return replace(self, image_size=framing.size, **how)
 
@@ -142,7 +141,6 @@ class Card:
 
     @property
     def normalises_frames(self) -> bool:
-        """True if frame embeddings are normalised before pooling."""
         return self.pooling not in OF_RAW
 
     @property
@@ -169,7 +167,6 @@ def configured(card: Card, model_cfg: Mapping[str, Any], preprocess_cfg: Mapping
 
 
 def write_card(folder: Path, card: Card) -> None:
-    """Replace the card of a checkpoint folder, atomically."""
     data = {key: value for key, value in asdict(card).items() if key not in DERIVED}
     write_json(folder / CARD, with_schema(data), indent=2)
 

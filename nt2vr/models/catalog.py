@@ -15,7 +15,7 @@ from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import parse_json
 from nt2vr.models.card import CARD, DRAWINGS, FUSION, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.clip_encoder import MODEL, ClipModel, is_clip_model
+from nt2vr.models.clip_encoder import MODEL, PREFIXES, ClipModel
 from nt2vr.models.clip_encoder import download as download_clip_model
 from nt2vr.models.download import Announce, fetch, pretrained
 from nt2vr.models.encoder import Encoder, check_encoder, takes_clips
@@ -77,7 +77,6 @@ class Catalog:
 
     @property
     def home(self) -> Path:
-        """Folder of new models."""
         return self._folders[-1]
 
     def names(self) -> list[str]:
@@ -196,7 +195,7 @@ class Catalog:
             announce: gets a sentence on the space that the model takes, before anything is transferred.
             options: of a model that takes clips.
         """
-        architecture, tag = ("", "") if is_clip_model(name) else pretrained(name)
+        architecture, tag = ("", "") if name.partition(":")[0] in PREFIXES else pretrained(name)
         full_name = f"{architecture} / {tag}" if tag else name
         with self._downloading:
             if full_name in self.entries():

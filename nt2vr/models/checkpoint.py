@@ -212,6 +212,5 @@ def _filled(model: Any, weights: Mapping[str, "Tensor"]) -> Any:
 
 
 def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read the model and preprocessing configurations of a valid checkpoint folder."""
     config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
     return config["model_cfg"], config.get("preprocess_cfg") or {}

@@ -281,17 +281,10 @@ def _video(clip: Clip) -> dict[str, Any]:
 
 
 class Source(NamedTuple):
-    """Where a model comes from, and how it is to be read."""
-
     name: str
     loader: str
     revision: str
     options: ClipOptions
-
-
-def is_clip_model(name: str) -> bool:
-    """Whether a name to download is that of a model that takes clips: "st:OWNER/NAME"."""
-    return name.partition(":")[0] in PREFIXES
 
 
 def download(name: str, home: Path, progress: Progress, announce: Announce, options: ClipOptions) -> None:
@@ -326,7 +319,6 @@ def add(folder: Path, home: Path, name: str, progress: Progress, options: ClipOp
 
 
 def loader_of(folder: Path) -> str:
-    """Tell a folder of sentence-transformers from one of transformers."""
     if not (folder / MODULES).is_file() and not (folder / "config.json").is_file():
         raise CheckpointError(f"{folder} is no folder of sentence-transformers or transformers. Choose another one.")
     return ST if (folder / MODULES).is_file() else TRANSFORMERS

@@ -39,7 +39,6 @@ class SharedWeights:
 
     @cached_property
     def visual_fingerprint(self) -> str:
-        """Fingerprint of the tensors, whatever the card says."""
         return visual_fingerprint(self.tensors)
 
 
@@ -97,7 +96,6 @@ def find_base(folder: Path, difference: Mapping[str, str]) -> tuple[Path | None,
 
 
 def tokenizer_folder(folder: Path, base: Path) -> Path:
-    """Return where the tokenizer of a checkpoint is: with it, or with its base."""
     return folder if (folder / TOKENIZER).is_file() else base
 
 

@@ -27,8 +27,6 @@ PE_README = "apps/pe/README.md of github.com/facebookresearch/perception_models,
 
 @dataclass(frozen=True)
 class Recommended:
-    """A pre-trained model of open_clip's."""
-
     name: str  # "architecture/tag"
     size_mb: int  # of the checkpoint folder, in float32, without a tokenizer
     gflops: float  # of one frame, measured with PyTorch's FlopCounterMode
@@ -38,7 +36,6 @@ class Recommended:
 
     @property
     def catalog_name(self) -> str:
-        """Its name once it is downloaded."""
         return self.name.replace("/", " / ")
 
     @property
@@ -101,7 +98,6 @@ def can_download(name: str) -> bool:
 
 
 def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
-    """Return open_clip's preprocessing configuration of a pre-trained model."""
     import open_clip  # noqa: PLC0415  see `pretrained`
 
     config = open_clip.get_pretrained_cfg(architecture, tag)

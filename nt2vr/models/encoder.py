@@ -64,7 +64,6 @@ class ClipEncoder(Encoder, Protocol):
 
 
 def takes_clips(encoder: Encoder) -> TypeGuard[ClipEncoder]:
-    """Whether an encoder takes whole clips."""
     return hasattr(encoder, "encode_clips")
 
 

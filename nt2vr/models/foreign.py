@@ -75,8 +75,6 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class Imported:
-    """An imported model: its name, and a remark for the person on how it was read."""
-
     name: str
     remark: str
 

@@ -399,6 +399,5 @@ def _of_transformers(weights: "Weights") -> "Weights":
 
 
 def some_of(names: Sequence[str]) -> str:
-    """Name the first few, and count the others."""
     more = f" and {len(names) - NUM_EXAMPLES} more" if len(names) > NUM_EXAMPLES else ""
     return ", ".join(names[:NUM_EXAMPLES]) + more

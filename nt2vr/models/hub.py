@@ -16,21 +16,8 @@ from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, causes, quoted
 from nt2vr.files import check_free, check_writable, is_disk_full, parse_json
-from nt2vr.models.card import (
-    CARD,
-    CONFIG,
-    DIFFERENCE,
-    DRAWINGS,
-    FUSION,
-    HEAD,
-    MAX_FRAMES,
-    MAX_HEAD,
-    WEIGHTS,
-    WORDS,
-    Card,
-    read_card,
-    write_card,
-)
+from nt2vr.models import card as cards
+from nt2vr.models.card import CARD, CONFIG, DIFFERENCE, WEIGHTS, Card, read_card, write_card
 from nt2vr.models.checkpoint import identified, read_checkpoint, read_model
 from nt2vr.models.difference import export_checkpoint, whole_folder
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
@@ -50,9 +37,9 @@ LIMITS = {  # bytes of the files of a checkpoint, in the order in which they are
     CONFIG: SMALL_BYTES,
     TOKENIZER_CONFIG: SMALL_BYTES,
     TOKENIZER: 128 << 20,  # 34 MB for 256,000 tokens
-    FUSION: 256 << 20,  # 80 MB for two layers of 2,048 units at 4,096 dimensions
-    HEAD: MAX_HEAD,
-    WORDS: MAX_HEAD,
+    cards.FUSION: 256 << 20,  # 80 MB for two layers of 2,048 units at 4,096 dimensions
+    cards.HEAD: cards.MAX_HEAD,
+    cards.WORDS: cards.MAX_HEAD,
     DIFFERENCE: 8 << 30,
     WEIGHTS: 8 << 30,
 }
@@ -61,7 +48,6 @@ TIMM_NAME = re.compile(r"[\w.]+")  # of timm's own: a name with ":" or "/" would
 
 
 def check_repository(name: str) -> None:
-    """Refuse a name that is not OWNER/NAME."""
     parts = name.split("/")
     fits = all(NAME.fullmatch(part) and not re.search(r"\.\.|--", part) for part in parts)
     if len(parts) != 2 or not fits or name.endswith(".git"):
@@ -120,7 +106,6 @@ class RemoteFile:
 
 
 def remote_files(repository: str) -> dict[str, RemoteFile]:
-    """List the files of a model's repository by their names."""
     with hub_errors(repository):
         hub = open_hub()
         info = first_answer(lambda: hub.model_info(repository, files_metadata=True, timeout=REQUEST_S))
@@ -179,7 +164,7 @@ def readme_of(card: Card, repository: str, licence: str = "") -> str:
         pipeline_tag="zero-shot-image-classification",
         tags=["clip", "open_clip", "nt2vr", "text-to-video-retrieval", "negation"],
     )
-    is_toy = DRAWINGS in card.data or DRAWINGS in card.base
+    is_toy = cards.DRAWINGS in card.data or cards.DRAWINGS in card.base
     facts = {
         "Objective": card.objective,
         "Started from": card.base or "random weights",
@@ -293,7 +278,7 @@ def _try_pulled(folder: Path, _: Progress) -> Card:
     card = read_card(folder)
     if not all(map(math.isfinite, card.metrics.values())):
         raise CheckpointError(f"{CARD} has measures that are no numbers. Choose another repository.")
-    if card.frames > MAX_FRAMES or card.image_size != encoder.image_size or card.image_size > MAX_IMAGE_SIZE:
+    if card.frames > cards.MAX_FRAMES or card.image_size != encoder.image_size or card.image_size > MAX_IMAGE_SIZE:
         raise CheckpointError(f"{CARD} has values that cannot be used. Choose another repository.")
     try_out(encoder, "The checkpoint")
     return encoder.card

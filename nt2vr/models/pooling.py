@@ -157,7 +157,6 @@ class Projection(nn.Module):
 
     @property
     def width(self) -> int:
-        """Length of a frame's embedding."""
         return self.spaces[0].in_features  # type: ignore[return-value]
 
     @property
@@ -196,7 +195,6 @@ def new_pooling(card: Card, model: Any, width: int, size: int = 0, spaces: int =
 
 
 def fixed_pooling(card: Card) -> nn.Module:
-    """Return the pooling that a card names, if it has nothing to learn."""
     if card.pooling not in FIXED:
         raise CheckpointError(f"{card.name} pools frames by {card.pooling}, whose weights are missing.")
     return Mean()
@@ -230,7 +228,6 @@ def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> 
 
 
 def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
-    """Build the pooling with the weights of its file."""
     with torch.device("meta"):
         if card.pooling == ATTENTION:
             pooling: nn.Module = AttentionPooling(width, len(weights["hidden.weight"]))

@@ -51,7 +51,6 @@ def space_files(zero_gpu: bool = False) -> Files:
 
 
 def checked_out(root: Path) -> Files:
-    """Return the files of a checkout."""
     if missing := [file for file in FILES if not (root / file).is_file()]:
         raise ConfigError(f"{root} has no {missing[0]}. Run the command in a checkout, or install nT2VR.")
     files: Files = {file: root / file for file in FILES}

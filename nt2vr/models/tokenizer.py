@@ -24,8 +24,6 @@ CONTEXT, VOCABULARY = 77, 49408  # open_clip's defaults
 
 
 class FileTokenizer:
-    """A tokenizer of a checkpoint folder."""
-
     def __init__(self, files: Mapping[str, bytes], text_cfg: Mapping[str, Any]) -> None:
         from open_clip.tokenizer import get_clean_fn  # noqa: PLC0415  the page is up before open_clip is
         from tokenizers import Tokenizer  # noqa: PLC0415
@@ -88,7 +86,6 @@ def _content(token: Any) -> str:
 
 
 def needs_file(text_cfg: Mapping[str, Any]) -> bool:
-    """Return True if a text tower has a tokenizer other than CLIP's."""
     return bool(text_cfg.get("hf_tokenizer_name"))
 
 
