@@ -93,7 +93,6 @@ class Fusion(nn.Module):
         """Start at `parts`: the last layer is zero, also that of `cross`."""
         super().__init__()
         self.wanted, self.unwanted, self.hidden, self.blocks = wanted, unwanted, hidden, blocks
-        self.parts = torch.tensor([wanted, unwanted], device="cpu")  # as in the file
         widths = [5 * width, *([hidden] if hidden else []), width]
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
         for parameter in self.layers[-1].parameters():
@@ -135,6 +134,11 @@ class Fusion(nn.Module):
     def rounded(self) -> "Fusion":
         """Return a copy for search, its weights rounded to the half precision of its file."""
         return deepcopy(self).half().float().requires_grad_(False).eval()
+
+    @property
+    def parts(self) -> Tensor:
+        """Weights of the wanted and of the unwanted parts, (2,), as in the file."""
+        return torch.tensor([self.wanted, self.unwanted], dtype=torch.float32)
 
     @property
     def fingerprint(self) -> str:
