@@ -1,5 +1,6 @@
 """Fixtures shared by several packages' tests: synthesised videos and the running app."""
 
+import gc
 import os
 import secrets
 import socket
@@ -29,6 +30,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.settings import prepare_environment
 from tests.paths import ROOT
 
+gc.disable()  # until all modules are imported: nothing of them is garbage
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores
 prepare_environment()  # before any test imports torch
@@ -42,18 +44,24 @@ WITHOUT_SPACES = "`spaces` package is required"  # Gradio's own traceback in an 
 class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
     """Gives each module's tests to one worker, and all those of the running app to the same.
 
-    Slow tests use an app per worker: its start takes less time than the third of them that would be waiting.
+    Where slow tests run, too, there is an app per worker: its start takes less time than all of them at one app.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        module, is_slow = nodeid.partition("::")[0], self.config.option.markexpr == "slow"
-        return "the app" if not is_slow and module.startswith(("tests/app/", "tests/browser/")) else module
+        module, shares = nodeid.partition("::")[0], "not slow" in self.config.option.markexpr
+        return "the app" if shares and module.startswith(("tests/app/", "tests/browser/")) else module
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One per core, and another where the app is tested: that one waits a third of its time."""
     only_units = all("unit" in Path(argument).parts for argument in config.args)
     return (os.cpu_count() or 1) + (not only_units)
+
+
+def pytest_collection_finish() -> None:
+    """Let no later collection of garbage go through all imported modules."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAppScheduling:
