@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from nt2vr.evaluation.archive import Archive
 from nt2vr.ui.search.examples import PICTURE_SYSTEMS
-from tests.browser.actions import ANSWERS, MODELS_MS, choose, columns, follow, follow_report, held, serious
+from tests.browser.actions import ANSWERS, MODELS_MS, SHOWN, choose, columns, follow, follow_report, held, serious
 from tests.conftest import RunningApp
 from tests.covr import write_covr_file
 
@@ -50,11 +50,12 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_un
         expect(columns(page)).to_have_count(len(PICTURE_SYSTEMS))
         expect(page).not_to_have_url(re.compile("like="))
 
+        page.evaluate(SHOWN, [1, MODELS_MS])
         with held(page, ANSWERS) as answers:
             page.get_by_role("tab", name="Evaluate").click()
             answers.wait_for_one()
             page.locator("#evaluate-delete").click()
-        page.wait_for_timeout(1000)  # the tab is shown anew, with the same report
+        page.evaluate("shown")  # anew, with the same report
         page.locator("#evaluate-keep").click()
         expect(page.locator("#evaluate-confirm")).to_be_hidden()
         page.locator("#evaluate-delete").click()

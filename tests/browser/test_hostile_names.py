@@ -59,9 +59,16 @@ def hostile(running_app: RunningApp) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+FAIL_TO_LOAD = """() => new Promise((done) => {
+  const probe = new Image();
+  probe.onerror = () => requestAnimationFrame(() => requestAnimationFrame(done));
+  probe.src = `x?${Math.random()}`;
+})"""  # pictures of payloads have failed by then, too
+
+
 def was_run(page: Page) -> bool:
     page.mouse.move(300, 300)
-    page.wait_for_timeout(500)
+    page.evaluate(FAIL_TO_LOAD)
     return bool(page.evaluate("'hacked' in window"))
 
 

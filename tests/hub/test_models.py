@@ -222,7 +222,7 @@ def test_an_unreachable_hub_is_one_sentence(tmp_path: Path, monkeypatch: pytest.
     def hang(*_: object, **__: object) -> None:
         time.sleep(30)
 
-    monkeypatch.setattr(hub_module, "DEADLINE_S", 2)
+    monkeypatch.setattr(hub_module, "DEADLINE_S", 0.5)
     use_hub(monkeypatch, "http://127.0.0.1:9" if what == "refuses" else "http://hub.invalid")
     if what == "has no name":
         monkeypatch.setattr(socket, "getaddrinfo", hang)

@@ -174,8 +174,8 @@ def test_no_child_outlives_the_app_however_it_ends(tmp_path: Path, way: str) -> 
         assert len(children) >= 2 or way == "ends by itself"
         if way != "ends by itself":
             parent.send_signal(signal.SIGKILL if way == "killed" else signal.SIGTERM)
-        parent.wait(timeout=10)
-    deadline = time.monotonic() + 5
+        parent.wait(timeout=60)  # a busy machine is slow, not wrong
+    deadline = time.monotonic() + 60
     while (left := [pid for pid in children if alive(pid)]) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert left == []
