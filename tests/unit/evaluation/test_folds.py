@@ -28,7 +28,7 @@ def test_foils_are_false_as_they_are_read() -> None:
 
 
 def test_every_fold_has_pairs_that_differ_in_one_thing() -> None:
-    scenes = sample_scenes("validation", 600, 5)  # few have two actors who could swap
+    scenes = sample_scenes("validation", 400, 5)  # few have two actors who could swap
     texts, questions = fold_questions(scenes, captions_of(scenes), 2)
     assert {query.group for query in questions} == set(FOLDS)
     for query in questions:

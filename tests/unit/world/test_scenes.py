@@ -60,7 +60,7 @@ def test_splits_are_disjoint_across_seeds_and_have_their_shares() -> None:
     others = (scene.content for split in ("validation", "test") for scene in sample_scenes(split, 200, seed=2))
     assert train.isdisjoint(others)
     rng = random.Random(2)
-    splits = [sample_scene(rng).split for _ in range(4000)]
+    splits = [sample_scene(rng).split for _ in range(2000)]
     assert [splits.count(split) / len(splits) for split in SPLITS] == pytest.approx([0.8, 0.1, 0.1], abs=0.02)
 
 
