@@ -163,11 +163,11 @@ def test_an_uploaded_picture_is_opened_but_nothing_beside_it(running_app: Runnin
     with (tmp_path / "mine.png").open("rb") as file:
         answer = httpx.post(f"{running_app.url}gradio_api/upload", files={"files": file})
     (path,) = answer.json()
-    assert '"systems"' in call_search(running_app, {"path": path})
+    assert '"systems"' in call_search(running_app, {"path": path, "meta": META})
     assert running_app.data in Path(path).parents
     (Path(path).parent / "link.png").symlink_to(tmp_path / "mine.png")
     for other in (f"{path}/../link.png", str(Path(path).parent / "link.png"), f"{path}/../../../../etc/hostname"):
-        assert "There is no such picture" in call_search(running_app, {"path": other})
+        assert "There is no such picture" in call_search(running_app, {"path": other, "meta": META})
 
 
 def call_search(app: RunningApp, picture: dict[str, Any]) -> str:

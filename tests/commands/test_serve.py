@@ -4,6 +4,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from gradio import processing_utils, route_utils
 from gradio.mcp import GradioMCPServer
 
 from nt2vr.cli import main
@@ -28,6 +29,9 @@ def test_a_port_that_is_taken_is_one_sentence(capsys: pytest.CaptureFixture[str]
 def test_agents_need_a_package_and_the_command_says_which(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))  # this and these two are restored after the page was built
+    for module, name in ((processing_utils, "async_ssrf_protected_download"), (route_utils, "GradioMultiPartParser")):
+        monkeypatch.setattr(module, name, getattr(module, name))
     monkeypatch.delattr(GradioMCPServer, "StreamableHTTPSessionManager", raising=False)
     assert main(["serve", "--mcp", "--data-dir", str(tmp_path)]) == 1
     assert "pip install 'nt2vr[mcp]'" in capsys.readouterr().err

@@ -99,10 +99,10 @@ def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
     tmp_path: Path, config: TrainConfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
     vfc = replace(config, losses={"vfc": {"temperature": 0.05}}, epochs=3, verb_negatives=3)
-    vfc = replace(vfc, num_clips=100, batch_size=20)  # a verb is taken from captions with the same object
+    vfc = replace(vfc, num_clips=400, batch_size=40)  # a verb is taken from captions with the same object
     run = run_training(vfc, tmp_path / "run")
     log = capsys.readouterr().err
-    assert "captions with another verb, for 100 captions." in log
+    assert "captions with another verb, for 400 captions." in log
     lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     lost = [line["vfc"] for line in lines if "vfc" in line]
     assert sum(lost[-4:]) < sum(lost[:4])
