@@ -20,6 +20,7 @@ from nt2vr.models.difference import export_checkpoint
 from nt2vr.models.foreign import ImportOptions, import_checkpoint
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from tests.paths import ROOT
+from tests.run import here
 from tests.tiny import TINY, tiny_model, write_anew
 
 TEXTS = ["a dog and not a cat", "a man playing the guitar"]
@@ -156,7 +157,10 @@ def test_a_shipped_model_keeps_its_tokenizer_when_it_is_exported(tmp_path: Path)
     np.testing.assert_array_equal(one.encode_text(TEXTS), other.encode_text(TEXTS))
 
 
-def test_a_difference_from_elsewhere_is_imported_with_its_base_or_refused(models: Path, tmp_path: Path) -> None:
+def test_a_difference_from_elsewhere_is_imported_with_its_base_or_refused(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nt2vr.models.untrusted.run_limited", here)
     write_tuned(run := tmp_path / "runs" / "night" / "checkpoints" / "epoch_001", models / "base")
     catalog = Catalog([models], runs=tmp_path / "runs")
     name = import_checkpoint(run, catalog, ImportOptions("Mine", frames=2)).name
