@@ -3,11 +3,12 @@
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
@@ -43,8 +44,7 @@ class Remark:
 Remarks = Mapping[int, Remark]  # by the query's position in the report
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """Summary of a report for listing."""
 
     report_id: str
@@ -55,17 +55,13 @@ class Entry:
 
 
 class Archive:
-    """Manages reports in subfolders of one folder, each with its tables.
-
-    Reports of pictures plus texts that 0.2.0 wrote, single files in the neighbouring folder `composed`, become folders
-    of the same id. Methods that take an id raise a ConfigError if there is no such report.
-    """
+    """Manages reports in subfolders of one folder; methods that take an id raise a ConfigError if there is none."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._listed: dict[str, tuple[int, Entry]] = {}  # by id, with the file's modification time
         evict(folder.glob("*/.*.partial*"), LIMITS["uploads"])  # of writers that were killed
-        for path in folder.with_name("composed").glob("[!.]*.json"):
+        for path in folder.with_name("composed").glob("[!.]*.json"):  # 0.2.0 wrote those of pictures plus texts there
             try:
                 self._save(read_single_file(path), folder / path.stem)
                 path.unlink(missing_ok=True)
@@ -73,8 +69,10 @@ class Archive:
                 warn_once(str(error))
 
     def add(self, report: Report) -> str:
-        """Save a report with its tables, and return its id."""
-        report_id = id_of(report)
+        """Save a report with its tables, and return its id: equal for the same systems on the same benchmark."""
+        content = [report.digest, *([result.system, dict(result.spec)] for result in report.results)]
+        key = blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=6).hexdigest()
+        report_id = f"{slug(report.name) or 'report'}-{key}"
         self._save(report, self.folder / report_id)
         return report_id
 
@@ -82,38 +80,32 @@ class Archive:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             write_tables(report, folder)
-            _write_queries(report, folder / QUERIES_CSV, self._remarks(folder))
+            _write_queries(report, folder / QUERIES_CSV, _remarks(folder))
         except OSError as error:
-            raise ConfigError(
-                f"The report cannot be saved to {folder} ({error.strerror}). Free some space."
-            ) from error
+            raise ConfigError(f"The report cannot be saved to {folder} ({error.strerror}). Free space.") from error
         report.save(folder)  # writes report.json last, which makes it listed
 
     def entries(self) -> list[Entry]:
         """List the reports, newest first, and those that cannot be read at the end."""
-        entries = [self._entry(path) for path in self.folder.glob(f"[!.]*/{REPORT}")]
+        entries = list[Entry]()
+        for path in self.folder.glob(f"[!.]*/{REPORT}"):
+            report_id, name = path.parent.name, ""
+            try:
+                written = path.stat().st_mtime_ns
+                if self._listed.get(report_id, (None,))[0] != written:
+                    data = _read(path)
+                    known = tuple(str(system["system"]) for system in data["systems"]), str(data["created"])
+                    self._listed[report_id] = written, Entry(report_id, str(data["name"]), *known)
+                with suppress(OSError, ValueError):
+                    name = (path.parent / NAME).read_text(encoding="utf-8")[:MAX_NAME]
+                entry = self._listed[report_id][1]
+                entries.append(entry._replace(name=name or entry.name))
+            except (ConfigError, *UNREADABLE) as error:
+                self._listed.pop(report_id, None)
+                warn_once(f"{path}: {reason_of(error)}")
+                problem = reason_of(error).replace(str(path), path.name)
+                entries.append(Entry(report_id, report_id, (), "", problem))
         return sorted(entries, key=lambda entry: (entry.created, entry.report_id), reverse=True)
-
-    def _entry(self, path: Path) -> Entry:
-        report_id = path.parent.name
-        try:
-            written = path.stat().st_mtime_ns
-            if self._listed.get(report_id, (None,))[0] != written:
-                data = _read(path)
-                systems = tuple(str(system["system"]) for system in data["systems"])
-                self._listed[report_id] = written, Entry(report_id, str(data["name"]), systems, str(data["created"]))
-        except (ConfigError, *UNREADABLE) as error:
-            self._listed.pop(report_id, None)
-            warn_once(f"{path}: {reason_of(error)}")
-            return Entry(report_id, report_id, (), "", problem=reason_of(error).replace(str(path), path.name))
-        entry = self._listed[report_id][1]
-        return replace(entry, name=self._name(path.parent) or entry.name)
-
-    def _name(self, folder: Path) -> str:
-        try:
-            return (folder / NAME).read_text(encoding="utf-8")[:MAX_NAME]
-        except (OSError, ValueError):
-            return ""
 
     def rename(self, report_id: str, name: str) -> None:
         """Give a report another name; its id, and so its links, stay. An empty one gives it back its first."""
@@ -136,8 +128,7 @@ class Archive:
             )
 
     def load(self, report_id: str) -> Report:
-        folder = self._known(report_id)
-        return _load(folder, self._listed.get(report_id, (0,))[0])
+        return _load(self._known(report_id), self._listed.get(report_id, (0,))[0])
 
     def summary(self, report_id: str) -> dict[str, Any]:
         return _read(self._known(report_id) / REPORT)
@@ -149,14 +140,7 @@ class Archive:
 
     def remarks(self, report_id: str) -> dict[int, Remark]:
         """Return the remarks of a report by the positions of queries; of an unreadable file none."""
-        return self._remarks(self._known(report_id))
-
-    def _remarks(self, folder: Path) -> dict[int, Remark]:
-        try:
-            return read_remarks(folder)
-        except ConfigError as error:
-            warn_once(str(error))
-            return {}
+        return _remarks(self._known(report_id))
 
     def annotate(self, report_id: str, place: int, remark: Remark) -> None:
         """Save a remark on a query, and export it with the queries; an empty one is removed."""
@@ -168,10 +152,9 @@ class Archive:
                 remarks = {**read_remarks(folder), place: remark}
                 if remark == Remark():
                     del remarks[place]
-                said = {  # with the texts of the queries, for people who read the file
-                    str(number): {"text": report.queries[number].text, **asdict(each)}
-                    for number, each in sorted(remarks.items())
-                }
+                said = {}  # with the texts of the queries, for people who read the file
+                for number, each in sorted(remarks.items()):
+                    said[str(number)] = {"text": report.queries[number].text, **asdict(each)}
                 write_json(folder / REVIEW, with_schema({"queries": said}), indent=1)
                 _write_queries(report, folder / QUERIES_CSV, remarks)
         except OSError as error:
@@ -202,24 +185,22 @@ def _read(path: Path) -> dict[str, Any]:
     return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
 
 
-def id_of(report: Report) -> str:
-    """Return the folder name of a report: equal for the same systems on the same benchmark."""
-    content = [report.digest, *([result.system, dict(result.spec)] for result in report.results)]
-    key = blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=6).hexdigest()
-    return f"{slug(report.name) or 'report'}-{key}"
-
-
 def read_remarks(folder: Path) -> dict[int, Remark]:
     """Read the remarks of a report; a ConfigError says why they cannot be read."""
     path = folder / REVIEW
-    if not path.exists():
-        return {}
     try:
-        return {
-            int(place): Remark(str(said["tag"]), str(said["note"])) for place, said in _read(path)["queries"].items()
-        }
+        noted = _read(path)["queries"].items() if path.exists() else ()
+        return {int(place): Remark(str(said["tag"]), str(said["note"])) for place, said in noted}
     except UNREADABLE as error:
         raise ConfigError(f"{path} cannot be read ({error}). Move it away to write new notes.") from error
+
+
+def _remarks(folder: Path) -> dict[int, Remark]:
+    try:
+        return read_remarks(folder)
+    except ConfigError as error:
+        warn_once(str(error))
+        return {}
 
 
 def _write_queries(report: Report, path: Path, remarks: Remarks) -> None:

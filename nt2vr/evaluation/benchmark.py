@@ -46,79 +46,55 @@ def cue_of(text: str) -> str:
 class JudgedQuery:
     """A query with its ground truth.
 
-    Attributes:
-        kind: "original" (a caption), "negated" (a caption with one thing denied), "composed" (A and not B), "without"
-            (A without a thing), "not" (not B, nothing wanted), "retrieval" (a true caption with a negation) or
-            "picture" (a sentence with a right video and a `hard`, wrong one); the others are questions, which rank
-            texts for a video: see `choices`; or a kind of change: see `covr`.
-        text: the query; for a question, its correct answer.
-        relevant: relevant videos; for a negated query, the video of its caption, which is no longer relevant.
-        hard: videos that show both the wanted and the unwanted part; for "not", those that show B.
-        violating: videos that show the unwanted part.
-        wanted: wanted part, "" if there is none; None if the parts are unknown.
-        original: for a negated query, position of its caption among the benchmark's queries.
-        others: for a question, positions of the wrong answers among the benchmark's texts.
-        group: names of subsets whose scores are reported separately, with "; " between them.
-        query_id: in its file, such as "video7020#enc#0", for embeddings from elsewhere; "" without one.
-        instead: videos that stand for other captions in this query, see `words`: row of a video to the row of what
-            `Benchmark.embed` returns that stands for it, NO_CAPTION if it has no other caption.
+    Its kind is "original" (a caption), "negated" (a caption with one thing denied), "composed" (A and not B),
+    "without" (A without a thing), "not" (not B, nothing wanted), "retrieval" (a true caption with a negation) or
+    "picture" (a sentence with a right video and a `hard`, wrong one); the others are QUESTIONS, or kinds of change.
     """
 
     kind: str
-    text: str
-    relevant: Rows
-    hard: Rows = field(default_factory=lambda: row_array(()))
-    violating: Rows = field(default_factory=lambda: row_array(()))
-    wanted: str | None = None
+    text: str  # of a question, its correct answer
+    relevant: Rows  # of a negated query, the video of its caption, which is no longer relevant
+    hard: Rows = field(default_factory=lambda: row_array(()))  # they show the wanted and the unwanted part, if any
+    violating: Rows = field(default_factory=lambda: row_array(()))  # they show the unwanted part
+    wanted: str | None = None  # "" if nothing is wanted; None if the parts are unknown
     unwanted: tuple[str, ...] = ()
-    original: int | None = None
+    original: int | None = None  # position of the caption of a negated query
     cue: str = ""
-    others: Rows = field(default_factory=lambda: row_array(()))
-    group: str = ""
-    instead: Mapping[int, int] = field(default_factory=dict)
-    query_id: str = ""
+    others: Rows = field(default_factory=lambda: row_array(()))  # places of wrong answers among the benchmark's texts
+    group: str = ""  # names of subsets whose scores are reported separately, with "; " between them
+    # where a video stands for other captions in this query, its row to that of what `Benchmark.embed` returns
+    instead: Mapping[int, int] = field(default_factory=dict)  # or to NO_CAPTION
+    query_id: str = ""  # in its file, such as "video7020#enc#0", for embeddings from elsewhere
 
     @property
     def is_question(self) -> bool:
-        """Whether it ranks texts for a video, rather than videos."""
         return self.kind in QUESTIONS
 
 
 @dataclass(frozen=True, eq=False)
 class Benchmark:
-    """Videos and judged queries over them.
-
-    Attributes:
-        embed: returns the videos' embeddings (V, D) under a model, or those of their frames (V, F, D) if its pooling
-            is query-scored; of videos in words more rows, see `JudgedQuery.instead`; raises InterruptedError when
-            stopped.
-        source: origin as plain JSON data (seeds, files, hashes); equal sources have equal videos.
-        references: metrics of references such as an oracle, by name.
-        texts: candidate answers of questions; empty if there are none.
-        averaged: texts that stand for the normalised mean of several texts' embeddings, and these.
-        unreadable: ids of videos whose files cannot be read, with the reasons; None for videos without files. It is
-            filled when `embed` is called with a model that sees frames, see `without_unreadable`.
-        captions: captions that stand for the videos, by id; empty if the videos themselves are searched.
-    """
+    """Videos and judged queries over them."""
 
     name: str
     video_ids: tuple[str, ...]
     queries: tuple[JudgedQuery, ...]
+    # returns the videos' embeddings (V, D) under a model, or those of their frames (V, F, D) if its pooling is
+    # query-scored; of videos in words more rows, see `JudgedQuery.instead`; raises InterruptedError when stopped
     embed: Embed
-    source: Mapping[str, Any]
-    references: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    texts: tuple[str, ...] = ()
-    captions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    averaged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    source: Mapping[str, Any]  # origin as plain JSON data (seeds, files, hashes); equal sources have equal videos
+    references: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # metrics such as an oracle's, by name
+    texts: tuple[str, ...] = ()  # candidate answers of questions
+    captions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # those that stand for videos, by id, if any
+    averaged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # texts that stand for the mean of several
+    # ids of videos whose files cannot be read, with the reasons; None for videos without files. It is filled when
+    # `embed` is called with a model that sees frames, see `without_unreadable`
     unreadable: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a benchmark without queries or videos, or a query without a relevant video."""
         if not self.queries or not self.video_ids:
             raise ConfigError(f"{self.name} has no queries or no videos. Choose other data.")
-        for query in self.queries:
-            if not len(query.relevant):
-                raise ConfigError(f"{self.name} has no relevant video for {quoted(query.text)}. Leave the query out.")
+        if lost := next((query for query in self.queries if not len(query.relevant)), None):
+            raise ConfigError(f"{self.name} has no relevant video for {quoted(lost.text)}. Leave the query out.")
 
     @property
     def digest(self) -> str:
@@ -190,13 +166,8 @@ def embed_files(
 ) -> Embed:
     """Return a function computing the videos' embeddings under a model, zeros for unreadable files; see `Benchmark`.
 
-    It raises a DatasetError if no file is readable, since the result would say nothing about the model.
-
-    Args:
-        cache: of frames; names the folder of the embeddings.
-        key: `Gallery.key` of the gallery that they are from.
-        of_frames: whether to return those of all frames, (V, F, D), as the encoder returns them.
-        unreadable: gets the ids of unreadable videos, with the reasons.
+    It raises a DatasetError if no file is readable, since the result would say nothing about the model. `unreadable`
+    gets the ids of these videos, with the reasons. `key` is that of the gallery; `of_frames` gives all, (V, F, D).
     """
     rows = {video.video_id: row for row, video in enumerate(videos)}
 
@@ -204,8 +175,7 @@ def embed_files(
         def report(done: int, total: int, doing: str) -> None:
             progress(done, total, f"{doing}, {encoder.name}")
 
-        gallery = Gallery("evaluation", tuple(videos), key)
-        embedded = embed_gallery(gallery, encoder, decoder, cache, report)
+        embedded = embed_gallery(Gallery("evaluation", tuple(videos), key), encoder, decoder, cache, report)
         if unreadable is not None:
             unreadable.update(embedded.skipped)
         if not embedded.gallery.videos:
@@ -221,10 +191,7 @@ def embed_files(
 
 
 def embed_features(videos: Sequence[Video], known: Mapping[str, Features], otherwise: Embed) -> Embed:
-    """Return a function projecting the videos' features under a model that reads these, zeros where there are none.
-
-    Other models embed the videos by `otherwise`.
-    """
+    """Return a function that projects features, or zeros, under models that read them; others embed `otherwise`."""
 
     def embed(encoder: Encoder, progress: Progress) -> Vectors:
         if not encoder.card.features:

@@ -7,14 +7,13 @@ actors). The claim of a foil does not hold for the scene; of two motions, neithe
 
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product, takewhile
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, content_of, cue_of, embed_files, row_array
 from nt2vr.evaluation.measures import KS, LENIENT
@@ -44,8 +43,7 @@ MOST_WORDS = 6  # in a row that a change may replace
 class _Steady(random.Random):
     """Takes one number per draw, however many there are to choose from: equal seeds word alike scenes alike."""
 
-    def random(self) -> float:
-        """Return the next number; a class with its own is asked for nothing else."""
+    def random(self) -> float:  # a class with its own is asked for nothing else
         return super().random()
 
 
@@ -58,11 +56,9 @@ def fold_questions(
     for fold in FOLDS:
         pairs = ((row, next(_pairs(scene, captions[row], fold, row), None)) for row, scene in enumerate(scenes))
         for row, (true, foil) in islice(((row, pair) for row, pair in pairs if pair), count):
-            others = row_array((texts.setdefault(foil, len(texts)),))
-            cue = cue_of(foil)  # the caption denies nothing
-            questions.append(
-                JudgedQuery("pair", true, row_array((row,)), wanted=true, others=others, group=fold, cue=cue)
-            )
+            other, cue = row_array((texts.setdefault(foil, len(texts)),)), cue_of(foil)  # the caption denies nothing
+            shown = row_array((row,))
+            questions.append(JudgedQuery("pair", true, shown, wanted=true, others=other, group=fold, cue=cue))
     return tuple(texts), tuple(questions)
 
 
@@ -90,19 +86,10 @@ def one_change(caption: str, foil: str, fold: str) -> bool:
     before, after = (re.findall(r"[^\s,]+|,", text) for text in (caption, foil))
     if fold == SWAPPED:
         return before != after and sorted(before) == sorted(after)
-    start = _shared(before, after)
-    before, after = before[start:], after[start:]
-    end = _shared(before[::-1], after[::-1])
-    before, after = before[: len(before) - end], after[: len(after) - end]
-    if fold == ADDED and before:
-        return False
-    changed = (after,) if fold == ADDED else (before, after)
-    return all(0 < len(words) <= MOST_WORDS for words in changed)
-
-
-def _shared(first: Sequence[str], second: Sequence[str]) -> int:
-    """Count the words at the start that two sentences have in common."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+    for _ in range(2):  # leave out the words that both start with, then those that both end with
+        start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+        before, after = before[start:][::-1], after[start:][::-1]
+    return 0 < len(after) <= MOST_WORDS and (not before if fold == ADDED else 0 < len(before) <= MOST_WORDS)
 
 
 NUM_CLIPS = 2_000
@@ -118,59 +105,42 @@ def world_benchmark(
     progress: Progress = silent,
     num_pairs: int = PAIRS,
 ) -> Benchmark:
-    """Build a benchmark of held-out scenes.
+    """Build a benchmark of held-out scenes, "test" for reporting and "validation" for model selection.
 
-    Args:
-        split: "test" for reporting, "validation" for model selection.
-        num_pairs: at most, of a caption and a foil per fold, see `folds`.
+    There are at most `num_pairs` of a caption and a foil per fold.
     """
     scenes = sample_scenes(split, num_clips, seed)
-    captions = captions_of(scenes)
+    captions, name = captions_of(scenes), WORLD if split == "test" else f"{WORLD}, {split}"
     queries = world_queries([caption.text for caption in captions], SceneDenials(scenes), progress)
     texts, pairs = fold_questions(scenes, captions, num_pairs)
-    return _benchmark(
-        WORLD if split == "test" else f"{WORLD}, {split}",
-        scenes,
-        (*queries, *pairs),
-        {"data": NAME, "split": split, "clips": num_clips, "seed": seed, "look": LOOK},
-        cache,
-        texts,
-        {"oracle": oracle_metrics(scenes, captions)},
-    )
+    source = {"data": NAME, "split": split, "clips": num_clips, "seed": seed, "look": LOOK}
+    references = {"oracle": oracle_metrics(scenes, captions)}
+    return _benchmark(name, scenes, (*queries, *pairs), source, cache, texts, references)
 
 
 def shown_benchmark(
     cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, progress: Progress = silent
 ) -> Benchmark:
-    """Build questions about what held-out scenes show: who, which deed and which place, among all of the world's."""
-    scenes = sample_scenes("test", num_clips, seed)
-    texts, questions = shown_questions(shown_classes(), SceneTable(scenes).holding)
-    source = {"data": f"{NAME}, classes", "split": "test", "clips": num_clips, "seed": seed, "look": LOOK}
-    return _benchmark(f"{WORLD}, classes", scenes, questions, source, cache, texts)
+    """Build questions about what held-out scenes show: who, which deed and which place, among all of the world's.
 
-
-def shown_questions(
-    classes: Mapping[str, Sequence[tuple[str, str, Any]]], holding: Callable[[Any], NDArray[np.bool_]]
-) -> tuple[tuple[str, ...], tuple[JudgedQuery, ...]]:
-    """Ask which of the classes of each sort a scene shows; one of those that it shows against all that it does not.
-
-    Args:
-        classes: by sort, of which each counts as a data set; see `altered.shown_classes`.
-        holding: mask (N,) of the scenes for which a claim holds.
+    One of the classes of a sort that a scene shows is asked for against all that it does not show. Each sort counts as
+    a data set.
     """
-    texts: dict[str, int] = {}
+    scenes, texts = sample_scenes("test", num_clips, seed), dict[str, int]()
+    table = SceneTable(scenes)
     questions: dict[str, list[JudgedQuery]] = {"class": [], LENIENT: []}
-    for sort, some in classes.items():
-        plain, denied, claims = zip(*some, strict=True)
-        shown = np.stack([holding(claim) for claim in claims])  # (C, N)
-        forms: dict[str, Sequence[str]] = {"class": plain, LENIENT: denied}
-        places = {kind: row_array(texts.setdefault(text, len(texts)) for text in said) for kind, said in forms.items()}
+    for sort, some in shown_classes().items():
+        *forms, claims = zip(*some, strict=True)
+        shown = np.stack([table.holding(claim) for claim in claims])  # (C, N)
+        places = [row_array(texts.setdefault(text, len(texts)) for text in said) for said in forms]
         for row in np.flatnonzero(shown.any(axis=0) & ~shown.all(axis=0)).tolist():
             right = random.Random(f"class {sort} {row}").choice(np.flatnonzero(shown[:, row]).tolist())
-            for kind, said in forms.items():
-                others = places[kind][~shown[:, row]]
-                questions[kind].append(JudgedQuery(kind, said[right], row_array((row,)), others=others, group=sort))
-    return tuple(texts), (*questions["class"], *questions[LENIENT])
+            for (kind, found), said, at in zip(questions.items(), forms, places, strict=True):
+                others = at[~shown[:, row]]
+                found.append(JudgedQuery(kind, said[right], row_array((row,)), others=others, group=sort))
+    source = {"data": f"{NAME}, classes", "split": "test", "clips": num_clips, "seed": seed, "look": LOOK}
+    asked = (*questions["class"], *questions[LENIENT])
+    return _benchmark(f"{WORLD}, classes", scenes, asked, source, cache, tuple(texts))
 
 
 def _benchmark(
@@ -195,16 +165,12 @@ def _benchmark(
 def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache, progress: Progress = silent) -> Benchmark:
     """Build the same kind of benchmark from a gallery, as the shipped one; a ConfigError says if no scene is known."""
     videos = [video for video in gallery.videos if video.scene is not None]
-    scenes = [Scene.from_dict(video.scene or {}) for video in videos]
-    captions = captions_of(scenes)
-    return Benchmark(
-        name=gallery.name,
-        video_ids=tuple(video.video_id for video in videos),
-        queries=world_queries([caption.text for caption in captions], SceneDenials(scenes), progress),
-        embed=embed_files(videos, decoder, cache, gallery.key),
-        source={"data": gallery.name, "clips": len(videos), "content": content_of(videos, cache, progress)},
-        references={"oracle": oracle_metrics(scenes, captions)} if scenes else {},
-    )
+    ids, scenes = tuple(video.video_id for video in videos), [Scene.from_dict(video.scene or {}) for video in videos]
+    captions, embed = captions_of(scenes), embed_files(videos, decoder, cache, gallery.key)
+    queries = world_queries([caption.text for caption in captions], SceneDenials(scenes), progress)
+    source = {"data": gallery.name, "clips": len(videos), "content": content_of(videos, cache, progress)}
+    references = {"oracle": oracle_metrics(scenes, captions)} if scenes else {}
+    return Benchmark(gallery.name, ids, queries, embed, source, references)
 
 
 def captions_of(scenes: Sequence[Scene]) -> list[SceneCaption]:
@@ -245,17 +211,8 @@ def _judged(
     *,
     original: int | None = None,
 ) -> JudgedQuery:
-    return JudgedQuery(
-        sentence.kind,
-        sentence.text,
-        row_array(relevant),
-        row_array(hard),
-        row_array(violating),
-        wanted=sentence.wanted,
-        unwanted=(sentence.unwanted,),
-        original=original,
-        cue=cue_of(sentence.text),
-    )
+    rows, parts = (row_array(relevant), row_array(hard), row_array(violating)), (sentence.wanted, (sentence.unwanted,))
+    return JudgedQuery(sentence.kind, sentence.text, *rows, *parts, original, cue_of(sentence.text))
 
 
 def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) -> dict[str, float]:

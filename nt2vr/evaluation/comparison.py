@@ -2,15 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.intervals import Interval, intervals_of_means, sign_flip_p
-from nt2vr.evaluation.measures import FIRST_PAGE
+from nt2vr.evaluation.measures import FIRST_PAGE, Interval, intervals_of_means, sign_flip_p
 from nt2vr.evaluation.report import Report
 from nt2vr.search.answers import Verdict
 
@@ -38,10 +37,10 @@ def places_by_difference(
     reversed. A ConfigError refuses systems that the report does not have.
 
     Args:
-        text: words that the query has, in any order and case; parts of words count.
-        change: "improved" or "worsened": only where `second` is better, or worse, than `first`.
-        fails_everywhere: only queries without a relevant video on any system's first page; for negated queries, those
-            with the wrong video on all first pages.
+        text: words, or parts of words, that the query has, in any order and case.
+        change: IMPROVED or WORSENED: only where `second` is better, or worse, than `first`.
+        fails_everywhere: only queries without a relevant video on any system's first page, or for negated queries,
+            with the wrong video on all.
         places: positions of queries to list; None lists all.
     """
     ranks = {result.system: result.measured.ranks for result in report.results}
@@ -50,13 +49,9 @@ def places_by_difference(
     negated = np.array([query.kind == "negated" for query in report.queries])
     gains = np.log(ranks[first]) - np.log(ranks[second])
     gains[negated] *= -1
-    words = text.lower().split()
-    listed = np.array(
-        [
-            kind in ("", each.kind) and cue in ("", each.cue) and all(word in each.text.lower() for word in words)
-            for each in report.queries
-        ]
-    )
+    listed = np.array([kind in ("", each.kind) and cue in ("", each.cue) for each in report.queries])
+    for word in text.lower().split():
+        listed &= [word in each.text.lower() for each in report.queries]
     if change:
         listed &= gains > 0 if change == IMPROVED else gains < 0
     if fails_everywhere:
@@ -88,30 +83,21 @@ def first_videos(report: Report, place: int, system: str) -> list[tuple[str, Ver
     ]
 
 
-@dataclass(frozen=True)
-class Group:
-    """Two systems on the same queries.
+class Group(NamedTuple):
+    """Two systems on the same queries."""
 
-    Attributes:
-        name: negation word that the queries share; "" if they have none, or for joined groups.
-        means: of the first system, the second, and second minus first per query.
-        intervals: of these means; None where all values are equal.
-        p: of the sign-flip test.
-        num_joined: number of small groups that this one joins; 0 for a single one.
-    """
-
-    name: str
+    name: str  # negation word that the queries share; "" if they have none, or for joined groups
     num_queries: int
-    means: Sequence[float]
-    intervals: Sequence[Interval | None]
-    p: float
-    num_joined: int = 0
+    means: Sequence[float]  # of the first system, the second, and second minus first per query
+    intervals: Sequence[Interval | None]  # of these means; None where all values are equal
+    p: float  # of the sign-flip test
+    num_joined: int = 0  # number of small groups that this one joins; 0 for a single one
 
     @property
     def is_noise(self) -> bool:
         """Whether chance may explain the difference: by its interval, or by the test, which also holds for few."""
         interval = self.intervals[2]
-        return self.p >= SIGNIFICANT or (interval is not None and interval.has_zero())
+        return self.p >= SIGNIFICANT or (interval is not None and interval.low <= 0 <= interval.high)
 
 
 @lru_cache(16)

@@ -1,9 +1,8 @@
 """Retrieval by a picture plus a text (covr): a reference, and a text that says what should be different.
 
-Measures R@k by kind of change for each composition, its controls (the picture alone, the text alone) and the
-full caption of the target. Violations, the share of the first five that show what was to be removed, are won by
-ignoring the picture: never read them without R@1. The built-in world has exact truth; in datasets a reference is
-embedded like a clip, all of its frames pooled.
+Measures each composition, its controls (the picture alone, the text alone) and the target's full caption, by kind of
+change. Violations, the share of the first five that show what was to be removed, are won by ignoring the picture:
+never read them without R@1. In datasets a reference is embedded like a clip, all of its frames pooled.
 """
 
 import random
@@ -14,7 +13,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,23 +70,18 @@ class CovrQuery:
     left_out: tuple[int, ...] = ()  # rows that are not ranked: the reference itself
     subset: tuple[int, ...] = ()  # rows to rank in a second measure, as in CIRR; empty for none
     labels: tuple[str, ...] = ()  # further groups that it is reported in
-    parts: tuple[str, tuple[str, ...]] | None = None  # wanted part and unwanted parts, if known
+    parts: tuple[str | None, tuple[str, ...]] = (None, ())  # wanted part and unwanted parts, if known
     matches: tuple[int, ...] = ()  # rows that count in mAP@k, where these are more; empty for `right`
     ranked: slice | None = None  # rows that are ranked; None for all
     query_id: str = ""  # for test servers and embeddings from elsewhere; empty in the built-in world
 
 
-@dataclass(frozen=True, eq=False)
-class EmbeddedMedia:
-    """References (R, D), one frame or picture each, and clips (V, D), or (V, F, D) for `Benchmark.embed`'s reason.
-
-    Attributes:
-        frames: embeds those (R, F, D) of references that have several; None where each is one.
-    """
+class EmbeddedMedia(NamedTuple):
+    """References (R, D), one frame or picture each, and clips (V, D), or (V, F, D) for `Benchmark.embed`'s reason."""
 
     references: Vectors
     clips: Vectors
-    frames: Callable[[], Vectors] | None = None
+    frames: Callable[[], Vectors] | None = None  # embeds those (R, F, D) of references; None where each is one
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,13 +92,11 @@ class CovrBenchmark:
     queries: tuple[CovrQuery, ...]
     embed: Callable[[Encoder, Progress], EmbeddedMedia]
     source: Mapping[str, Any]  # origin as plain JSON data
-    # per reference, its `scene` in the built-in world, or the `path` of its file
-    references: Sequence[Mapping[str, Any]]
+    references: Sequence[Mapping[str, Any]]  # the `scene` of each in the built-in world, or the `path` of its file
     clip_ids: Sequence[str] = ()  # of the clips of a dataset
 
 
-@dataclass(frozen=True, eq=False)
-class EmbeddedQueries:
+class EmbeddedQueries(NamedTuple):
     """The queries of a benchmark under a model: the input of every composition."""
 
     queries: tuple[CovrQuery, ...]
@@ -119,9 +111,8 @@ def embed_queries(
 ) -> EmbeddedQueries:
     """Parse and embed the queries of a benchmark, each text once; look embeddings from elsewhere up by query id.
 
-    Args:
-        deep: also embed tokens and frames, as the model's fusion is to get cross-attention; those of a model whose
-            fusion has it are embedded anyway.
+    `deep` also embeds tokens and frames, for a fusion that is to get cross-attention; for one that has it, they are
+    embedded anyway.
     """
     media, queries = benchmark.embed(encoder, progress), benchmark.queries
     if isinstance(encoder, PrecomputedEncoder):
@@ -145,14 +136,11 @@ def embed_queries(
 
 
 def vectors_of(embedded: EmbeddedQueries, system: str, weights: Weights, fusion: "Fusion | None" = None) -> Vectors:
-    """Return the query vectors (Q, D) of a system: a composition, "fusion", GIVEN or FULL_CAPTION."""
-    if system == GIVEN and embedded.given is not None:
-        return embedded.given
+    """Return the query vectors (Q, D) of a composition, "fusion" or FULL_CAPTION."""
     return embedded.captions if system == FULL_CAPTION else combine(system, embedded.combined, weights, fusion)
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
+class Outcome(NamedTuple):
     """The rank of each query's best right clip, (Q,) and 1 is best; and shares (Q,) by measure, NaN where none is."""
 
     ranks: NDArray[np.int64]
@@ -174,16 +162,9 @@ def scores_of(vectors: Vectors, embedded: EmbeddedQueries) -> Vectors:
 
 def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     """Rank all clips for each query. A tie counts against the system, so zeros, which ask for nothing, rank last."""
-    scores, queries = scores_of(vectors, embedded), embedded.queries
-    right, violating, subset, matches = (
-        mask(some, scores.shape[1])
-        for some in (
-            [query.right for query in queries],
-            [query.violating for query in queries],
-            [query.subset for query in queries],
-            [query.matches or query.right for query in queries],
-        )
-    )
+    scores = scores_of(vectors, embedded)
+    rows = zip(*((q.right, q.violating, q.subset, q.matches or q.right) for q in embedded.queries), strict=True)
+    right, violating, subset, matches = (mask(some, scores.shape[1]) for some in rows)
     ranks = first_ranks(scores, right)
     shares: dict[str, NDArray[np.float64]] = {f"R@{k}": np.where(ranks <= k, 1.0, 0.0) for k in KS}
     violations = shares_among_first(scores, violating, FIRST)
@@ -216,11 +197,9 @@ def average_precisions(scores: NDArray[np.float32], right: NDArray[np.bool_]) ->
 
 
 def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[str, float]]:
-    """Aggregate to metrics by kind, by label, and over all kinds.
+    """Aggregate to metrics in percent by kind, by label, and over ALL kinds.
 
-    Returns:
-        kind, label or ALL -> "R@1" to "R@50", and where they apply "violations@5", "mAP@5" to "mAP@50", "subset R@1"
-        to "subset R@3" and CIRR_MEAN; all in percent. ALL and labels are means over the kinds; "negation" comes first.
+    Labels, of which "negation" comes first, and ALL have means over the kinds.
     """
     kinds = np.array([query.kind for query in queries])
     names = list(dict.fromkeys(kinds.tolist()))
@@ -239,9 +218,8 @@ def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[
 
     table = {kind: metrics_of(kinds == kind) for kind in names}
     table[ALL] = mean_over_kinds(np.ones(len(queries), bool))
-    for label in sorted(
-        {label for query in queries for label in query.labels}, key=lambda each: (each != "negation", each)
-    ):
+    labels = {label for query in queries for label in query.labels}
+    for label in sorted(labels, key=lambda each: (each != "negation", each)):
         table[label] = mean_over_kinds(np.array([label in query.labels for query in queries]))
     return table
 
@@ -252,10 +230,10 @@ def outcomes_of(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Outcom
 
 
 def _systems(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Vectors]:
+    if embedded.given is not None:
+        return {GIVEN: embedded.given}
     weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
     names = [*COMBINATIONS, *(["fusion"] if fusion else []), *([FULL_CAPTION] if embedded.captions.any() else [])]
-    if embedded.given is not None:
-        names = [GIVEN]
     return {name: vectors_of(embedded, name, weights, fusion) for name in names}
 
 
@@ -269,8 +247,7 @@ def choose_weights(embedded: EmbeddedQueries) -> Weights:
     def recall(system: str, weights: Weights) -> float:
         return summarise(embedded.queries, measure(vectors_of(embedded, system, weights), embedded))[ALL]["R@1"]
 
-    best = Weights()
-    best = max((replace(best, sum=share) for share in SHARES), key=lambda weights: recall("sum", weights))
+    best = max((Weights(sum=share) for share in SHARES), key=lambda weights: recall("sum", weights))
     for _ in range(ROUNDS):  # one weight at a time, which ends where both together would, in an eighth of the time
         for name in ("wanted", "unwanted"):
             found = (replace(best, **{name: weight}) for weight in PART_WEIGHTS)
@@ -286,18 +263,10 @@ def covr_report(benchmark: CovrBenchmark, encoder: Encoder, progress: Progress =
             "such as val, or write what its test server takes: nt2vr covr --submit FILE."
         )
     embedded, card = embed_queries(benchmark, encoder, progress), encoder.card
-    queries = [
-        JudgedQuery(
-            query.kind,
-            query.text,
-            row_array(query.right),
-            violating=row_array(query.violating),
-            wanted=query.parts[0] if query.parts else None,
-            unwanted=query.parts[1] if query.parts else (),
-            cue=cue_of(query.text),
-        )
-        for query in benchmark.queries
-    ]
+    queries = []
+    for query in benchmark.queries:
+        truth = row_array(query.right), row_array(()), row_array(query.violating)
+        queries.append(JudgedQuery(query.kind, query.text, *truth, *query.parts, cue=cue_of(query.text)))
     prints = {"visual_fingerprint": card.visual_fingerprint, "text_fingerprint": card.text_fingerprint}
     results = [
         covr_result(card.name, system, outcome.ranks, summarise(benchmark.queries, outcome), prints)
@@ -322,19 +291,13 @@ def write_submission(
 ) -> list[Path]:
     """Write the first 50 clips of every query of CIRR, as its test server takes them; return the two files.
 
-    Args:
-        system: a composition, as in the table; ignored for embeddings from elsewhere, which have but one.
-        path: for recall; the subset measure gets a second file, NAME_subset.json.
-
-    Raises:
-        ConfigError: if the dataset is not CIRR, a query or a file is missing, or nothing can be written.
+    `path` is for recall; the subset measure gets a second file, NAME_subset.json. The system is a composition, and
+    ignored for embeddings from elsewhere, which have but one. A ConfigError refuses what the server would.
     """
     if benchmark.queries[0].kind != "CIRR":
         raise ConfigError(f"{benchmark.name} has no test server that is known here. Choose CIRR.")
     if missing := benchmark.source["remarks"]:
-        raise ConfigError(
-            f"A submission needs the whole of {benchmark.name}: {' '.join(missing)} Add what is missing."
-        )
+        raise ConfigError(f"A submission needs the whole of {benchmark.name}: {' '.join(missing)} Add what is left.")
     if not path.parent.is_dir():
         raise ConfigError(f"The folder of {path} is not there. Create it, or name another file.")
     embedded = embed_queries(benchmark, encoder, progress)
@@ -343,9 +306,7 @@ def write_submission(
     if system not in known:
         raise ConfigError(f"{encoder.name} has no system {system!r}. Choose one of: {', '.join(known)}.")
     scores = scores_of(known[system], embedded)
-    inside = np.full_like(scores, -np.inf)
-    for row, query in enumerate(embedded.queries):
-        inside[row, list(query.subset)] = scores[row, list(query.subset)]
+    inside = np.where(mask([query.subset for query in embedded.queries], scores.shape[1]), scores, -np.inf)
     files = [path, path.with_name(f"{path.stem}_subset{path.suffix}")]
     forms = (("recall", scores, TAKEN), ("recall_subset", inside, TAKEN_OF_SUBSET))
     for file, (metric, ranked, count) in zip(files, forms, strict=True):
@@ -368,24 +329,16 @@ SEEN, UNSEEN = "seen wordings", "unseen wordings"
 
 @dataclass(frozen=True)
 class CovrData:
-    """Selection of evaluation data; a ConfigError refuses splits and numbers that the built-in world does not have.
+    """Selection of evaluation data; a ConfigError refuses splits and numbers that the built-in world does not have."""
 
-    Attributes:
-        name: "world", or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ or CIRCO.
-        split: "test" or "validation" scenes, or a dataset's split.
-        per_kind: queries per kind of change in the built-in world; 0 for its default.
-    """
-
-    name: str = WORLD
-    split: str = "test"
-    per_kind: int = 0
+    name: str = WORLD  # or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ or CIRCO
+    split: str = "test"  # or "validation" scenes, or a dataset's split
+    per_kind: int = 0  # queries per kind of change in the built-in world; 0 for its default
 
     def __post_init__(self) -> None:
-        if self.name != WORLD:
-            return
-        if self.split not in PER_KIND:
+        if self.name == WORLD and self.split not in PER_KIND:
             raise ConfigError(f"The built-in world has the splits {' and '.join(PER_KIND)}.")
-        if not 0 <= self.per_kind <= PER_KIND["test"]:
+        if self.name == WORLD and not 0 <= self.per_kind <= PER_KIND["test"]:
             raise ConfigError(f"{self.per_kind} queries per kind of change: choose 1 to {PER_KIND['test']}.")
 
 
@@ -394,13 +347,8 @@ def benchmark_for(
 ) -> CovrBenchmark:
     """Load a benchmark for a model that sees frames, or has embeddings from elsewhere, which need no files.
 
-    Files that cannot be read are left out, and named in the remarks.
-
-    Args:
-        folder: stores embeddings of the built-in world; `cache` those of files.
-
-    Raises:
-        DatasetError: as of `load_covr`, or if nothing can be asked about the files that can be read.
+    Files that cannot be read are left out, and named in the remarks. `folder` stores embeddings of the built-in world,
+    `cache` those of files. A DatasetError refuses what `load_covr` does, and data of which nothing can be asked.
     """
     encoder.card.check_frames()
     if data.name == WORLD:
@@ -431,34 +379,22 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
         videos = ClipFile.of(split, clips, encoder.num_frames, framing, cache)
         return EmbeddedMedia(pictures, videos.embeddings(as_scored(encoder), progress))
 
-    table = WishTable(clips)
-    queries = [
-        CovrQuery(
-            edit.kind,
-            edit.modification.text,
-            reference=row,
-            right=tuple(table.right(edit.wish)),
-            violating=tuple(
-                row for row, clip in enumerate(clips) if edit.kind.startswith("remove") and edit.wish.violated_by(clip)
-            ),
-            # the longest of a scene's captions names all of it
-            caption=max(captions(edit.scene, 6, random.Random(edit.scene.seed).getrandbits(16)), key=len),
-            labels=(UNSEEN if edit.unseen else SEEN,),
-            parts=(edit.modification.wanted_text, edit.modification.unwanted),
-        )
-        for row, family in enumerate(families)
-        for edit in family.edits
-    ]
+    table, queries = WishTable(clips), []
+    for row, edit in ((row, edit) for row, family in enumerate(families) for edit in family.edits):
+        asked, removes = edit.modification, edit.kind.startswith("remove")
+        right = tuple(table.right(edit.wish))
+        violating = tuple(row for row, clip in enumerate(clips) if removes and edit.wish.violated_by(clip))
+        # the longest of a scene's captions names all of it
+        caption = max(captions(edit.scene, 6, random.Random(edit.scene.seed).getrandbits(16)), key=len)
+        labels, parts = ((SEEN, UNSEEN)[edit.unseen],), (asked.wanted_text, asked.unwanted)
+        queries.append(CovrQuery(edit.kind, asked.text, row, right, violating, caption, labels=labels, parts=parts))
     source = {"data": NAME, "split": split, "queries per kind": per_kind, "seed": seed, "look": LOOK}
     shown = [{"scene": scene.to_dict()} for scene in references]
-    return CovrBenchmark(WORLD if split == "test" else f"{WORLD}, {split}", tuple(queries), embed, source, shown)
+    return CovrBenchmark(f"{WORLD}, {split}".removesuffix(", test"), tuple(queries), embed, source, shown)
 
 
 def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmark:
-    """Build a benchmark; a query does not rank its own reference.
-
-    Galleries stand in a row, each query ranks its own.
-    """
+    """Build a benchmark; a query ranks its own of the galleries, which stand in a row, without its own reference."""
     rows = {media_id: row for row, media_id in enumerate(dataset.media)}
     embed_videos, embed_frames = (
         embed_files(_videos(dataset), decoder, cache, of_frames=some) for some in (False, True)
@@ -486,27 +422,15 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmar
         def at(media_ids: Iterable[str]) -> tuple[int, ...]:
             return tuple(column for each in media_ids for column in columns[sample.gallery].get(each, ()))
 
-        return CovrQuery(
-            kind=sample.kind,
-            text=sample.text,
-            reference=rows[sample.reference],
-            right=at([sample.target] if sample.target else sample.targets),
-            caption=sample.caption,
-            left_out=at([sample.reference]),
-            subset=at(sample.subset),
-            labels=sample.labels,
-            matches=at(sample.targets),
-            ranked=spans[sample.gallery] if len(spans) > 1 else None,
-            query_id=sample.query_id,
-        )
+        right, ranked = at([sample.target] if sample.target else sample.targets), spans[sample.gallery]
+        left_out, subset, matches = (at(some) for some in ([sample.reference], sample.subset, sample.targets))
+        asked = sample.kind, sample.text, rows[sample.reference], right, (), sample.caption, left_out, subset
+        last = matches, ranked if len(spans) > 1 else None, sample.query_id
+        return CovrQuery(*asked, sample.labels, (None, ()), *last)
 
-    source = {
-        "data": dataset.name,
-        "files": len(rows),
-        "galleries": {name or "all": span.stop - span.start for name, span in spans.items()},
-        "reference": "not ranked",
-        "remarks": list(dataset.remarks),
-    }
+    galleries = {name or "all": span.stop - span.start for name, span in spans.items()}
+    said = {"reference": "not ranked", "remarks": list(dataset.remarks)}
+    source = {"data": dataset.name, "files": len(rows), "galleries": galleries, **said}
     references = [{"path": str(path)} for path in dataset.media.values()]
     return CovrBenchmark(dataset.name, tuple(map(query_of, dataset.samples)), embed, source, references, ids)
 

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import chain, groupby
@@ -46,10 +46,7 @@ NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class ResultStore:
-    """Stores one file per result, written atomically, and at most `LIMITS["results"]` of them.
-
-    Results of strategies from outside are not stored, since their code may change.
-    """
+    """Stores one file per result, and limits their number; not of strategies from outside, whose code may change."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -69,8 +66,8 @@ class ResultStore:
             with atomic_write(self._path(digest, spec)) as partial:
                 np.savez_compressed(partial, **vars(measured))
         except OSError as error:
-            reason = error.strerror
-            logger.warning("Results cannot be stored in %s (%s). They will be measured again.", self._folder, reason)
+            sentence = "Results cannot be stored in %s (%s). They will be measured again."
+            logger.warning(sentence, self._folder, error.strerror)
         evict(self._folder.glob("[!.]*.npz"), LIMITS["results"])
 
     def _path(self, digest: str, spec: Mapping[str, Any]) -> Path:
@@ -108,12 +105,8 @@ def ask_systems(
     """Compute what a model's systems search for, encoding each text once.
 
     Captions have nothing to exclude, so every strategy searches for the full text. A system without anything to search
-    for (`drop` on "not B") gets zeros, for which all videos tie.
-
-    Args:
-        understand: parses queries whose parts are unknown.
-        step: called now and then; what it raises ends the work.
-        averaged: see `Benchmark.averaged`.
+    for (`drop` on "not B") gets zeros, for which all videos tie. What `step`, called now and then, raises ends the
+    work; `averaged` is that of `Benchmark`, and `understand` parses queries whose parts are unknown.
     """
     card, parsing = encoder.card, 0.0
     parts: list[tuple[str, tuple[str, ...]]] = [("", ())] * len(queries)
@@ -123,14 +116,8 @@ def ask_systems(
     sentences = [query.text for query in queries]
     if isinstance(encoder, PrecomputedEncoder):
         sentences = [encoder.known_name(query.query_id, query.text) for query in queries]
-    texts = dict.fromkeys(chain(sentences, *((wanted, *unwanted) for wanted, unwanted in parts)))
-    texts.pop("", None)
-    members = {text: averaged.get(text, (text,)) for text in texts}
-    each, encoded = list(dict.fromkeys(chain(*members.values()))), dict[str, Vectors]()
-    for start in range(0, len(each), CHUNK):
-        step(parsing + (1 - parsing) * start / len(each))
-        encoded |= zip(each[start : start + CHUNK], encoder.encode_text(each[start : start + CHUNK]), strict=True)
-    embeddings = {text: _mean([encoded[one] for one in some]) for text, some in members.items()}
+    texts = chain(sentences, *((wanted, *unwanted) for wanted, unwanted in parts))
+    embeddings = _embedded(texts, encoder, averaged, lambda share: step(parsing + (1 - parsing) * share))
     nothing, anchor, tau = np.zeros((0, encoder.embed_dim), np.float32), anchor_of(encoder), tau_of(card)
     strengths = [system.strength_for(card) for system in systems]
     asked = [Asked(np.zeros((len(queries), encoder.embed_dim), np.float32), []) for _ in systems]
@@ -147,19 +134,29 @@ def ask_systems(
     return asked
 
 
+def _embedded(
+    texts: Iterable[str], encoder: Encoder, averaged: Mapping[str, Sequence[str]], step: Step
+) -> dict[str, Vectors]:
+    """Embed each text once; `averaged` ones are the normalised means of several."""
+    members = {text: averaged.get(text, (text,)) for text in texts if text}
+    each, encoded = list(dict.fromkeys(chain(*members.values()))), dict[str, Vectors]()
+    for start in range(0, len(each), CHUNK):
+        step(start / len(each))
+        encoded |= zip(each[start : start + CHUNK], encoder.encode_text(each[start : start + CHUNK]), strict=True)
+    found = {text: encoded[some[0]] for text, some in members.items()}
+    for text, some in members.items():
+        if len(some) > 1:
+            mean = np.mean([encoded[one] for one in some], axis=0, dtype=np.float64)
+            found[text] = np.asarray(mean / max(float(np.linalg.norm(mean)), TINY), np.float32)
+    return found
+
+
 def ticking(items: Sequence[T], step: Step) -> Iterator[T]:
     """Yield items, calling `step` with the share of those that are done before every CHUNK of them."""
     for number, item in enumerate(items):
         if number % CHUNK == 0:
             step(number / len(items))
         yield item
-
-
-def _mean(vectors: Sequence[Vectors]) -> Vectors:
-    if len(vectors) == 1:
-        return vectors[0]
-    mean = np.mean(vectors, axis=0, dtype=np.float64)
-    return np.asarray(mean / max(float(np.linalg.norm(mean)), TINY), np.float32)
 
 
 def _parts(query: JudgedQuery, understand: Understand) -> tuple[str, tuple[str, ...]]:
@@ -172,10 +169,9 @@ def _parts(query: JudgedQuery, understand: Understand) -> tuple[str, tuple[str, 
 
 
 def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
-    """Prepend the controls that every table needs: the base models, with strategies `plain` and `drop`.
+    """Prepend the controls that every table needs: the base models, as far back as they are there, plain and `drop`.
 
-    They reveal mistakes in the set-up, and how far merely ignoring the negation gets. A model's bases are followed
-    back as far as they are available.
+    They reveal mistakes in the set-up, and how far merely ignoring the negation gets.
     """
     names, bases = models.names(), dict[str, None]()
     for model in (system.model for system in systems):
@@ -198,8 +194,7 @@ def evaluate(
 ) -> Report:
     """Evaluate systems on a benchmark, one model at a time; errors as of `Catalog.load`.
 
-    Args:
-        store: earlier results to reuse; new ones are added after each model, and stay if `progress` stops the work.
+    Results in the `store` are used again; new ones are added after each model, and stay if `progress` stops the work.
     """
     by_model = sorted(dict.fromkeys(systems), key=lambda system: system.model)
     cards = {system: models.card(system.model) for system in by_model}
@@ -301,7 +296,4 @@ def ask(
         return results
     none = np.zeros(len(benchmark.video_ids), np.int32)
     ranks = {PLAIN: caption_ranks(videos, np.concatenate(captions), originals)} if captions else {}
-    return [
-        replace(result, video_ranks=ranks.get(strategy, none))
-        for result, strategy in zip(results, strategies, strict=True)
-    ]
+    return [replace(each, video_ranks=ranks.get(name, none)) for each, name in zip(results, strategies, strict=True)]

@@ -9,7 +9,7 @@ captions.json  of videos in words, the captions of each
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
@@ -23,8 +23,16 @@ from numpy.typing import ArrayLike
 
 from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
-from nt2vr.evaluation.intervals import Interval, Units, intervals_of, units_of
-from nt2vr.evaluation.measures import Measured, Values, averages_of, metric_values
+from nt2vr.evaluation.measures import (
+    Interval,
+    Measured,
+    Units,
+    Values,
+    averages_of,
+    intervals_of,
+    metric_values,
+    units_of,
+)
 from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
 from nt2vr.settings import project_version
 
@@ -36,10 +44,6 @@ JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that l
 PICTURE_PLUS_TEXT = "picture plus text"  # after the name of the data
 
 
-def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def package_versions() -> dict[str, str]:
     """Return the versions of Python, the packages that compute, and nT2VR."""
     computing = {package: version(package) for package in ("torch", "open_clip_torch", "numpy")}
@@ -48,17 +52,12 @@ def package_versions() -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Results of one system.
-
-    Attributes:
-        spec: description of the system, see `protocol.system_spec`.
-        metrics: of a picture plus text (see `covr`), by "kind/metric"; None: the averages of the per-query values.
-    """
+    """Results of one system."""
 
     system: str
-    spec: Mapping[str, Any]
+    spec: Mapping[str, Any]  # see `protocol.system_spec`
     measured: Measured
-    metrics: Mapping[str, float] | None = None
+    metrics: Mapping[str, float] | None = None  # of pictures plus texts, by "kind/metric"; None: those of `measured`
 
 
 class Row(NamedTuple):
@@ -72,29 +71,21 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Results of several systems on one benchmark, whose fields are copied, see `Benchmark`.
-
-    Attributes:
-        digest: equal for equal benchmarks; "" if unknown.
-        results: in table order.
-        notes: remarks from the models' cards.
-        created: ISO 8601, UTC.
-        pictures: per query, its reference picture: a `scene` of the built-in world, or the `path` of a file; empty
-            for queries of text alone.
-    """
+    """Results of several systems on one benchmark, whose fields are copied, see `Benchmark`."""
 
     name: str
-    digest: str
+    digest: str  # equal for equal benchmarks; "" if unknown
     source: Mapping[str, Any]
     references: Mapping[str, Mapping[str, float]]
     video_ids: tuple[str, ...]
     texts: tuple[str, ...]
     queries: tuple[JudgedQuery, ...]
-    results: tuple[Result, ...]
-    notes: tuple[str, ...] = ()
-    created: str = field(default_factory=now)
+    results: tuple[Result, ...]  # in table order
+    notes: tuple[str, ...] = ()  # from the models' cards
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     versions: Mapping[str, str] = field(default_factory=package_versions)
     captions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    # per query, its reference: a `scene` of the built-in world, or the `path` of a file; empty for texts alone
     pictures: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
@@ -148,7 +139,7 @@ class Report:
         arrays: dict[str, Any] = {"video_ids": np.array(self.video_ids), "texts": np.array(self.texts, np.str_)}
         for name in JUDGED:
             lists = [getattr(query, name) for query in self.queries]
-            arrays |= {name: np.concatenate(lists), f"num_{name}": np.array([len(some) for some in lists], np.int32)}
+            arrays |= {name: np.concatenate(lists), f"num_{name}": np.array(list(map(len, lists)), np.int32)}
         for name in Measured.__dataclass_fields__:
             arrays[f"measured_{name}"] = np.stack([getattr(result.measured, name) for result in self.results])
         lines = []
@@ -165,7 +156,7 @@ class Report:
             with atomic_write(folder / QUERIES) as partial:
                 partial.write_text("".join(lines), encoding="utf-8")
             if self.captions:
-                write_json(folder / CAPTIONS, {video_id: list(some) for video_id, some in self.captions.items()})
+                write_json(folder / CAPTIONS, dict(self.captions))
             write_json(folder / REPORT, self.summary(), indent=2)
         except OSError as error:
             raise ConfigError(
@@ -174,22 +165,11 @@ class Report:
 
     def summary(self) -> dict[str, Any]:
         """Return the content of report.json."""
-        summary = {
-            "name": self.name,
-            "digest": self.digest,
-            "source": dict(self.source),
-            "videos": len(self.video_ids),
-            "queries": Counter(query.kind for query in self.queries),
-            "references": dict(self.references),
-            "systems": [
-                {"system": result.system, **result.spec, "metrics": self.metrics[result.system]}
-                for result in self.results
-            ],
-            "notes": list(self.notes),
-            "created": self.created,
-            "versions": dict(self.versions),
-        }
-        return with_schema(summary)
+        summary: dict[str, Any] = {"name": self.name, "digest": self.digest, "source": dict(self.source)}
+        summary |= {"videos": len(self.video_ids), "queries": Counter(query.kind for query in self.queries)}
+        systems = [{"system": each.system, **each.spec, "metrics": self.metrics[each.system]} for each in self.results]
+        summary |= {"references": dict(self.references), "systems": systems, "notes": list(self.notes)}
+        return with_schema({**summary, "created": self.created, "versions": dict(self.versions)})
 
 
 def load_report(folder: Path) -> Report:
@@ -200,27 +180,20 @@ def load_report(folder: Path) -> Report:
         lines = [parse_json(line) for line in text.split("\n") if line]
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as found:
             arrays = dict(found)
-        for name, kind in SUMMARY.items():
-            _check(data, name, kind)
-        known = ("kind", "text", "wanted", "original", "cue", "group")
-        judged = [np.split(arrays[name], np.cumsum(arrays[f"num_{name}"])[:-1]) for name in JUDGED]
-        queries = [
-            JudgedQuery(
-                **{name: line[name] for name in known},
-                unwanted=tuple(line["unwanted"]),
-                **dict(zip(JUDGED, rows, strict=True)),
-            )
-            for line, *rows in zip(lines, *judged, strict=True)
-        ]
+        _check(data, SUMMARY)
+        known, judged = ("kind", "text", "wanted", "original", "cue", "group"), []
+        for name in JUDGED:
+            judged.append(np.split(arrays[name], np.cumsum(arrays[f"num_{name}"])[:-1]))
+        queries = []
+        for line, *rows in zip(lines, *judged, strict=True):
+            said, truth = {name: line[name] for name in known}, dict(zip(JUDGED, rows, strict=True))
+            queries.append(JudgedQuery(**said, unwanted=tuple(line["unwanted"]), **truth))
         pictures = tuple(line["picture"] for line in lines if "picture" in line)
+        fields = [name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays]  # old ones lack some
         results = []
-        fields = [
-            name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays
-        ]  # older ones lack some
         for place, spec in enumerate(data["systems"]):
             system, metrics = spec.pop("system"), spec.pop("metrics")
-            _check(spec, "model", str)
-            _check(spec, "strategy", str)
+            _check(spec, {"model": str, "strategy": str})
             measured = Measured(**{name: arrays[f"measured_{name}"][place] for name in fields})
             results.append(Result(str(system), spec, measured, metrics if pictures else None))
         captions: dict[str, list[str]] = {}  # of videos in words
@@ -242,9 +215,10 @@ def load_report(folder: Path) -> Report:
     return report
 
 
-def _check(data: Mapping[str, Any], name: str, kind: type) -> None:
-    if not isinstance(data[name], kind):
-        raise TypeError(f"{name} is {quoted(data[name])}")
+def _check(data: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
+    for name, kind in kinds.items():
+        if not isinstance(data[name], kind):
+            raise TypeError(f"{name} is {quoted(data[name])}")
 
 
 def covr_result(
@@ -252,9 +226,8 @@ def covr_result(
 ) -> Result:
     """Describe a way to combine pictures and texts, with its rank per query and its metrics by kind of change."""
     of_query = np.asarray(ranks, np.int32)
-    unknown = np.full(len(of_query), np.nan, np.float32)
     metrics = {f"{row}/{name}": value for row, values in table.items() for name, value in values.items()}
-    measured = Measured(of_query, unknown, unknown, unknown)
+    measured = Measured(of_query, *np.full((3, len(of_query)), np.nan, np.float32))
     return Result(f"{model} {system}", {"model": model, **spec, "strategy": system}, measured, metrics)
 
 
@@ -268,18 +241,9 @@ def read_single_file(path: Path) -> Report:
             covr_result(data["model"], system, [row["ranks"][system] for row in rows], table, {})
             for system, table in data["systems"].items()
         ]
-        return Report(
-            name=f"{data['name']}, {PICTURE_PLUS_TEXT}",
-            digest="",
-            source=data["source"],
-            references={},
-            video_ids=tuple(map(str, range(data["clips"]))),
-            texts=(),
-            queries=tuple(queries),
-            results=tuple(results),
-            created=data["created"],
-            versions={},
-            pictures=tuple(row["reference"] for row in rows),
-        )
+        name, clips = f"{data['name']}, {PICTURE_PLUS_TEXT}", tuple(map(str, range(data["clips"])))
+        report = Report(name, "", data["source"], {}, clips, (), tuple(queries), tuple(results))
+        pictures = tuple(row["reference"] for row in rows)
+        return replace(report, created=data["created"], versions={}, pictures=pictures)
     except UNREADABLE as error:
         raise ConfigError(f"The report {path.stem} cannot be read ({reason_of(error)}). Evaluate again.") from error

@@ -37,7 +37,6 @@ def measure_block(
         videos: (V, D), video embeddings, or those of their frames (V, F, D), which each query weighs; zeros for
             unreadable videos, which rank last. Rows after the `num_videos` first replace some of these in single
             queries, see `JudgedQuery.instead`.
-        num_videos: V; None if there are no further rows.
         exclusions: one per query, or none at all.
     """
     count = len(videos) if num_videos is None else num_videos
@@ -53,22 +52,16 @@ def measure_block(
     relevant, hard, violating = (
         mask([getattr(query, name) for query in queries], count) for name in ("relevant", "hard", "violating")
     )
-    ordered, tied = ordered_shares(scores, relevant, hard)
     violations, first = shares_among_first(scores, violating, FIRST_PAGE), first_rows(scores, relevant, FIRST_PAGE)
     nothing = ~vectors.any(axis=1)
     violations[~violating.any(axis=1) | nothing] = np.nan
     first[nothing] = -1
-    pairs = [
-        scores[row, [query.relevant[0], query.hard[0]]] for row, query in enumerate(queries) if query.kind == "picture"
-    ]
-    return Measured(
-        first_ranks(scores, relevant).astype(np.int32),
-        ordered.astype(np.float32),
-        tied.astype(np.float32),
-        violations.astype(np.float32),
-        first,
-        pair_scores=np.array(pairs, np.float32).reshape(-1, 2),
-    )
+    pictures = [(row, query) for row, query in enumerate(queries) if query.kind == "picture"]
+    pairs = np.array([scores[row, [each.relevant[0], each.hard[0]]] for row, each in pictures], np.float32)
+    shares = (*ordered_shares(scores, relevant, hard), violations)
+    ordered, tied, violated = (some.astype(np.float32) for some in shares)
+    ranks = first_ranks(scores, relevant).astype(np.int32)
+    return Measured(ranks, ordered, tied, violated, first, pair_scores=pairs.reshape(-1, 2))
 
 
 def score_table(vectors: Vectors, clips: Vectors, exclusions: Exclusions, gallery: Vectors) -> Scores:
@@ -87,10 +80,8 @@ def score_table(vectors: Vectors, clips: Vectors, exclusions: Exclusions, galler
 def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> Scores | float:
     """Return what exclusions, one per query, take from the scores of clips: (Q, C); 0 without exclusions.
 
-    Equal clips lose bit-equal amounts, as in `inner_products`.
-
-    Args:
-        gallery: clips that give the exclusions what they lack; zeros for unreadable ones.
+    Equal clips lose bit-equal amounts, as in `inner_products`. The gallery gives the exclusions what they lack; zeros
+    are unreadable clips.
     """
     given = [(row, exclusion) for row, exclusion in enumerate(exclusions) if exclusion is not None]
     if not given:
@@ -131,11 +122,7 @@ def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:
 
 
 def ordered_shares(scores: Scores, right: Mask, wrong: Mask) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Shares of each query's (right, wrong) pairs of videos that are ordered correctly, and that tie.
-
-    Returns:
-        Two arrays (Q,); NaN for queries without pairs.
-    """
+    """Shares (Q,) of each query's (right, wrong) pairs of videos that are ordered correctly, and that tie; or NaN."""
     higher, equal = np.full((2, len(scores)), np.nan)
     for query, row in enumerate(_against(scores, right)):
         rights, wrongs = row[right[query]], np.sort(row[wrong[query]])
@@ -190,20 +177,16 @@ def choices_of(questions: Sequence[JudgedQuery], texts: Sequence[str]) -> tuple[
     """
     plain = {place for each in questions if each.wanted is not None and not each.cue for place in each.others.tolist()}
     places = np.unique(np.concatenate([row_array(()), *(question.others for question in questions)])).astype(np.int32)
-    wrong = [
-        JudgedQuery("choice", texts[place], row_array(()), wanted=texts[place] if place in plain else None)
-        for place in places.tolist()
-    ]
-    return wrong, places
+    said = ((texts[place], texts[place] if place in plain else None) for place in places.tolist())
+    return [JudgedQuery("choice", text, row_array(()), wanted=wanted) for text, wanted in said], places
 
 
 def measure_choices(
     vectors: Vectors, videos: Vectors, questions: Sequence[JudgedQuery], places: Rows, exclusions: Exclusions = ()
 ) -> Measured:
-    """Rank each question's correct answer among its answers; ties count against the model.
+    """Rank the correct answer of each of Q questions, about its `relevant` video; ties count against the model.
 
     Args:
-        questions: Q, each about its one `relevant` video.
         vectors: (Q + T, D), the Q correct answers, then the T wrong ones of `places`.
         places: (T,), ascending positions of the wrong answers among the benchmark's texts.
         exclusions: one per vector, or none at all.
@@ -224,12 +207,10 @@ def measure_choices(
 
 
 def caption_ranks(videos: Vectors, captions: Vectors, queries: Sequence[JudgedQuery]) -> NDArray[np.int32]:
-    """Rank of each video's best caption among the captions of all, 1 is best: (V,); 0 for a video without any.
+    """Rank of each video's best caption among the (Q, D) captions of all, 1 is best: (V,); 0 for a video without any.
 
-    Other captions of the same video do not count against the best one; ties do.
-
-    Args:
-        captions: (Q, D), embeddings of `queries`, whose relevant videos are those that they describe.
+    Other captions of the same video do not count against the best one; ties do. The relevant videos of `queries` are
+    those that the captions describe.
     """
     of_pair = np.repeat(np.arange(len(queries)), [len(query.relevant) for query in queries])
     described = np.concatenate([query.relevant for query in queries])

@@ -1,25 +1,50 @@
-"""Evaluation data by name: built-in world, gallery, tasks, datasets, captions alone."""
+"""Evaluation data by name: built-in world, gallery, tasks, datasets, captions alone.
 
-from collections.abc import Set
+Without videos, a video stands for the mean of the embeddings of its captions. A caption that serves as a query, or
+that a query negates, is left out of every video that has it, duplicates included, so that no query finds itself. The
+captions also decide which videos are relevant; what they do not say counts as absent.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
+from functools import cache, partial
+from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.features import read_features
 from nt2vr.datasets.load import kind_and_path, load_dataset
 from nt2vr.errors import ConfigError, DatasetError, did_you_mean, quoted
-from nt2vr.evaluation.benchmark import Benchmark
+from nt2vr.evaluation.benchmark import (
+    NO_CAPTION,
+    Benchmark,
+    JudgedQuery,
+    Vectors,
+    content_of,
+    cue_of,
+    embed_features,
+    embed_files,
+    row_array,
+)
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
-from nt2vr.evaluation.captioned import WORDS, captioned_benchmark, read_words, words_benchmark
 from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
 from nt2vr.media.store import Cache
-from nt2vr.negation.generate.build import cached_query_sets
-from nt2vr.negation.generate.query_sets import CaptionedVideos, QuerySets
-from nt2vr.progress import Progress
+from nt2vr.models.encoder import Encoder
+from nt2vr.negation.generate.absences import AbsenceQuery
+from nt2vr.negation.generate.build import cached_absences, cached_query_sets, read_contents
+from nt2vr.negation.generate.composer import ComposedQuery
+from nt2vr.negation.generate.query_sets import CaptionedVideos, QuerySets, read_captioned_videos
+from nt2vr.progress import Progress, silent
 from nt2vr.settings import ASSETS
 from nt2vr.world import WORLD
 
@@ -29,30 +54,33 @@ CLASSES = "classes:"  # before a folder with a folder per class, or the built-in
 BUILT_IN = (WORLD, GALLERY, CLASSES + WORLD)
 FRAMES = frozenset({""})  # what models read that read no features
 KINDS = ("original", "negated", "composed")
+LOST = {  # why queries are left out
+    "original": "have no text, or their video is not here",
+    "negated": "have no text, or no original query that they deny",
+    "composed": "have no relevant video here",
+}
+WORDS = "words:"  # before the name of data whose captions stand for the videos
+CHUNK = 256  # texts encoded between two steps
+REMARK = (
+    "No videos: each stands for the mean of its captions' embeddings. Finding text by text is easier than finding "
+    "videos, captions decide both the gallery and what is relevant, and what they do not say counts as absent."
+)
 
 
 @dataclass(frozen=True)
 class Data:
     """Selection of evaluation data.
 
-    Attributes:
-        name: "world", "gallery" (the shipped one), "library:NAME", a task's file or folder, or a dataset's folder or
-            captions file; after "words:", captions alone; after "classes:", a folder with a folder per class, or
-            "world".
-        clips: number of clips of the built-in world.
-        seed: seed of these clips, or of a dataset's generated queries.
-        split: split of a dataset; "all" for datasets without splits.
-        queries: folder with a dataset's query sets, from `nt2vr queries build` or released with nT2VR; None generates
-            them from the captions.
-        prompts: of classes: one, or a file with one per line, see `read_prompts`.
+    Its name is "world", "gallery" (the shipped one), "library:NAME", a task's file or folder, or a dataset's folder or
+    captions file; after "words:", captions alone; after "classes:", a folder with a folder per class, or "world".
     """
 
     name: str = WORLD
-    clips: int = NUM_CLIPS
-    seed: int = SEED
-    split: Split = "test"
-    queries: Path | None = None
-    prompts: str = ""
+    clips: int = NUM_CLIPS  # of the built-in world
+    seed: int = SEED  # of these clips, or of a dataset's generated queries
+    split: Split = "test"  # of a dataset; "all" for datasets without splits
+    queries: Path | None = None  # folder with a dataset's query sets; None generates them from the captions
+    prompts: str = ""  # of classes: one, or a file with one per line, see `read_prompts`
 
     @property
     def is_path(self) -> bool:
@@ -71,16 +99,13 @@ def load_benchmark(
 ) -> Benchmark:
     """Load a benchmark, without loading models or decoding videos; an Nt2vrError says what cannot be used.
 
-    Args:
-        folder: cache folder for clips of the built-in world and for generated queries.
-        reads: `features` on the cards of the models to come. If all read some, videos need no files.
+    The folder is a cache for clips of the built-in world and for generated queries. The models to come have `reads` as
+    `features` on their cards; if all read some, videos need no files.
     """
     name, path = data.name, data.name.partition(":")[2]
     has_classes = name.startswith(CLASSES) or (data.is_path and is_task(expanded(name)))
     if data.prompts and (name == CLASSES + WORLD or not has_classes):
-        raise ConfigError(
-            f"{quoted(name)} takes no prompts. Leave them out, or name a folder with a folder per class."
-        )
+        raise ConfigError(f"{quoted(name)} takes no prompts. Leave them out, or name a folder of folders per class.")
     if data.split not in ("test", "all") and not data.is_path:
         raise ConfigError(f"{quoted(name)} has no splits. Leave out the split.")
     if (names := sorted(reads - FRAMES)) and (has_classes or not data.is_path):
@@ -127,21 +152,137 @@ def _dataset_benchmark(
     reads: Set[str],
     key: str = "",
 ) -> Benchmark:
-    """Build the benchmark of a captioned dataset; `key` as for `captioned_benchmark`."""
-    has_files, ids = bool(reads & FRAMES), [video.video_id for video in dataset.videos]
+    """Build a benchmark over a dataset's videos; queries without a relevant video are left out, and counted."""
+    has_files, videos, remarks = bool(reads & FRAMES), dataset.videos, [*dataset.remarks]
+    ids = [video.video_id for video in videos]
     features = {name: read_features(data.name, name, ids) for name in sorted(reads - FRAMES)}
-    there = [video for video in dataset.videos if all(video.video_id in each.of_video for each in features.values())]
+    there = tuple(video for video in videos if all(video.video_id in each.of_video for each in features.values()))
     if missing := len(ids) - len(there):
         ranked = "ranked last by models that read them" if has_files else "left out"
-        remark = f"{missing} of {len(ids)} videos have no features {', '.join(features)}; they are {ranked}."
-        videos = dataset.videos if has_files else tuple(there)
-        dataset = replace(dataset, videos=videos, remarks=(*dataset.remarks, remark))
+        remarks.append(f"{missing} of {len(ids)} videos have no features {', '.join(features)}; they are {ranked}.")
+        videos = videos if has_files else there
+    captions = {video.video_id: video.captions for video in videos}
     if data.queries:
         sets = QuerySets.read(expanded(data.queries))
         if absent := [kind for kind in KINDS if not getattr(sets, kind)]:
-            remark = f"{data.queries.name} has no {' and no '.join(absent)} queries; nothing is measured on them."
-            dataset = replace(dataset, remarks=(*dataset.remarks, remark))
+            lacks = f"{data.queries.name} has no {' and no '.join(absent)} queries"
+            remarks.append(f"{lacks}; nothing is measured on them.")
     else:
-        captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
-        sets = cached_query_sets(captions, data.seed, folder, progress)
-    return captioned_benchmark(dataset, sets, decoder, cache, progress, features, has_files, key)
+        sets = cached_query_sets(CaptionedVideos.all_as_queries(captions), data.seed, folder, progress)
+    queries, lost = judged_queries(sets, {video_id: row for row, video_id in enumerate(captions)})
+    source: dict[str, Any] = {"data": dataset.name, "split": dataset.split}
+    if has_files:
+        source["content"] = content_of(videos, cache, progress)
+    if features:
+        source["features"] = {name: each.digest for name, each in sorted(features.items())}
+    source["remarks"], unreadable = [*remarks, *lost], dict[str, str]()
+    embed = embed_features(videos, features, embed_files(videos, decoder, cache, key, unreadable=unreadable))
+    found = unreadable if has_files else None
+    return Benchmark(dataset.name, tuple(captions), queries, embed, source, unreadable=found)
+
+
+def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[JudgedQuery, ...], list[str]]:
+    """Find the videos of queries; also return remarks that count the queries left out."""
+    queries: list[JudgedQuery] = []
+    places: dict[str, int] = {}  # of captions, by their ids
+    for caption in sets.original:
+        row = row_of.get(caption.cap_id.rpartition("#enc#")[0] or caption.video_id)
+        if row is not None and caption.text:
+            places[caption.cap_id] = len(queries)
+            queries.append(JudgedQuery("original", caption.text, row_array((row,)), query_id=caption.cap_id))
+    for caption in sets.negated:
+        place = places.get(caption.cap_id, places.get(caption.cap_id.rpartition("#")[0]))  # nT2VR's ids: cap_id#N
+        if place is not None and caption.text:
+            right, unwanted = queries[place].relevant, (caption.unwanted,) if caption.unwanted else ()
+            denied = JudgedQuery("negated", caption.text, right, wanted=caption.wanted, original=place)
+            queries.append(replace(denied, unwanted=unwanted, cue=cue_of(caption.text), query_id=caption.cap_id))
+    composed = (judged_composed(query, row_of) for query in sets.composed)
+    queries += (query for query in composed if len(query.relevant))
+    found, remarks = Counter(query.kind if query.kind in KINDS else "composed" for query in queries), []
+    for kind in KINDS:
+        if lost := (total := len(getattr(sets, kind))) - found[kind]:
+            remarks.append(f"{lost} of {total} {kind} queries {LOST[kind]}; they are left out.")
+    return tuple(queries), remarks
+
+
+def judged_composed(query: ComposedQuery, row_of: Mapping[str, int]) -> JudgedQuery:
+    """Find the videos of a composed query, or of one for absent content."""
+    kind = query.kind if isinstance(query, AbsenceQuery) else "composed"
+    wanted = None if kind == "composed" and not query.wanted else query.wanted  # missing from nT2VR's own files
+    parts, cue = (wanted, (query.unwanted,) if query.unwanted else ()), cue_of(query.caption)
+    relevant, hard, violating = (
+        row_array(row_of[video_id] for video_id in ids if video_id in row_of)
+        for ids in (query.video_ids, query.hard_ids, query.violating_ids)
+    )
+    return JudgedQuery(kind, query.caption, relevant, hard, violating, *parts, cue=cue, query_id=query.cap_id)
+
+
+def read_words(path: str, split: Split) -> CaptionedVideos:
+    """Read lines of captions with their ids, or the captions of a dataset, whose videos may be missing."""
+    file = expanded(path)
+    if file.is_file() and file.suffix.lower() == ".txt":
+        return read_captioned_videos(file)
+    dataset = load_dataset(file, split, with_files=False)
+    return CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
+
+
+def words_benchmark(
+    name: str, videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent
+) -> Benchmark:
+    """Build a benchmark of captions; the generated queries, drawn by the seed, are cached in the folder."""
+    captions = {video_id: tuple(texts) for video_id, texts in videos.captions.items() if texts}
+    row_of = {video_id: row for row, video_id in enumerate(captions)}
+    contents = cache(partial(read_contents, videos, progress))  # parsed once for both, unless both are cached
+    judged, remarks = judged_queries(cached_query_sets(videos, seed, folder, progress, contents), row_of)
+    absences = cached_absences(videos, seed, folder, contents)
+    judged = (*judged, *(judged_composed(query, row_of) for query in absences))
+    # rows of texts that stand for videos: first one per video, then further ones for single queries
+    texts = list(dict.fromkeys(chain(*captions.values())))
+    place_of, keys = {text: place for place, text in enumerate(texts)}, list(map(key_of, texts))
+    rows = [[place_of[text] for text in some] for some in captions.values()]
+    having: dict[str, dict[int, None]] = defaultdict(dict)  # videos that have a caption
+    for video, places in enumerate(rows):
+        for place in places:
+            having[keys[place]][video] = None
+
+    @cache
+    def instead(key: str) -> dict[int, int]:
+        """Add a row for each video that has a caption, which stands for it without that caption."""
+        found = dict.fromkeys(having[key], NO_CAPTION)
+        for video in having[key]:
+            if left := [place for place in rows[video] if keys[place] != key]:
+                found[video] = len(rows)
+                rows.append(left)
+        return found
+
+    queries: list[JudgedQuery] = []
+    new_place: dict[int | None, int | None] = {None: None}  # of originals
+    for place, query in enumerate(judged):
+        if query.kind not in ("original", "negated"):
+            queries.append(query)
+            continue
+        others = instead(key_of(query.text if query.original is None else judged[query.original].text))
+        if others.get(int(query.relevant[0])) != NO_CAPTION:
+            new_place[place] = len(queries)
+            queries.append(replace(query, instead=others, original=new_place[query.original]))
+    if lost := len(judged) - len(queries):
+        remarks.append(f"{lost} queries are their video's only caption, or deny it; they are left out.")
+
+    def embed(encoder: Encoder, progress: Progress) -> Vectors:
+        """Return one unit vector per row under a model."""
+        embeddings = np.empty((len(texts), encoder.embed_dim), np.float32)
+        for start in range(0, len(texts), CHUNK):
+            progress(start, len(texts), f"captions, {encoder.name}")
+            embeddings[start : start + CHUNK] = encoder.encode_text(texts[start : start + CHUNK])
+        means = np.stack([embeddings[sorted(places)].mean(axis=0) for places in rows])
+        return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True), np.float32)
+
+    content = blake2b(json.dumps(list(captions.items())).encode(), digest_size=12).hexdigest()
+    known = {"data": "captions", "content": content, "captions": "all", "seed": seed}
+    source = {**known, "remarks": [REMARK, *remarks]}
+    return Benchmark(f"{name} in words", tuple(captions), tuple(queries), embed, source, captions=captions)
+
+
+def key_of(caption: str) -> str:
+    """Return a caption as duplicates are compared: ignoring case, spaces and the final full stop."""
+    return " ".join(caption.lower().split()).rstrip(" .")

@@ -2,15 +2,14 @@
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from statistics import fmean
+from typing import NamedTuple
 
 from nt2vr.errors import counted
 from nt2vr.evaluation.covr import ALL, CIRR_MEAN, FIRST, FULL_CAPTION, KS, SEEN, UNSEEN
-from nt2vr.evaluation.intervals import Interval
-from nt2vr.evaluation.measures import BOTH_WAYS, EMPTY, HONEST, OTHERS, PAPER, Column, Group
+from nt2vr.evaluation.measures import BOTH_WAYS, EMPTY, HONEST, OTHERS, PAPER, Column, Group, Interval
 from nt2vr.evaluation.report import Report
 from nt2vr.files import SafeCsv
 from nt2vr.world.edits import EDIT_KINDS
@@ -31,8 +30,7 @@ ROLES = {  # by strategy
 }
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A system or reference: its metrics, its role in the comparison, and the label that says so."""
 
     name: str
@@ -40,9 +38,12 @@ class Line:
     role: str = REFERENCE
     label: str = "reads the scenes"
 
+    @property
+    def labelled(self) -> str:
+        return f"{self.name} ({self.label})" if self.label else self.name
 
-@dataclass(frozen=True)
-class Table:
+
+class Table(NamedTuple):
     """The groups of columns with any value, and the lines with any."""
 
     groups: tuple[Group, ...]
@@ -54,33 +55,26 @@ class Table:
 
     def texts(self) -> list[list[str]]:
         """Return the heads of the columns, then a row per system."""
-        heads = [f"{group.head} {column.head}".strip() for group in self.groups for column in group.columns]
-        rows = (
-            [_labelled(line), *(column.text(line.metrics.get(column.key)) for column in self.columns)]
-            for line in self.lines
-        )
-        return [["", *heads], *rows]
-
-
-def _labelled(line: Line) -> str:
-    return f"{line.name} ({line.label})" if line.label else line.name
+        rows = [["", *(f"{group.head} {column.head}".strip() for group in self.groups for column in group.columns)]]
+        for line in self.lines:
+            rows.append([line.labelled, *(column.text(line.metrics.get(column.key)) for column in self.columns)])
+        return rows
 
 
 def tables_of(report: Report) -> list[Table]:
     """Return the tables that have any line."""
     lines, tables = lines_of(report), []
-    known = {key for line in lines for key in line.metrics}
+    known = keys_of(lines)
     for groups in groups_of(report):
-        there = tuple(group for group in groups if any(column.key in known for column in group.columns))
-        keys = {column.key for group in there for column in group.columns}
-        tables.append(Table(there, tuple(line for line in lines if not keys.isdisjoint(line.metrics))))
+        there = Table(tuple(group for group in groups if any(column.key in known for column in group.columns)), ())
+        keys = {column.key for column in there.columns}
+        tables.append(there._replace(lines=tuple(line for line in lines if not keys.isdisjoint(line.metrics))))
     return [table for table in tables if table.lines]
 
 
 def lines_of(report: Report) -> list[Line]:
-    """Return a line per reference, then per system.
+    """Return a line per reference, then per system; values for captions only of plain ones, as in the paper.
 
-    As in the paper, values for captions are shown only for plain systems: other strategies do not change captions.
     Only a model that was trained from no other is zero-shot, whether or not the report has its base.
     """
     lines = [Line(name, dict(metrics)) for name, metrics in report.references.items()]
@@ -99,13 +93,17 @@ def lines_of(report: Report) -> list[Line]:
 
 def groups_of(report: Report) -> list[tuple[Group, ...]]:
     """Return the groups of columns of each table, measured or not."""
-    known = dict.fromkeys(key for line in lines_of(report) for key in line.metrics)
+    known = keys_of(lines_of(report))
     if report.is_covr:
         return [tuple(_covr_groups(report, known))]
     others = tuple(_with_subsets(known, group) for group in OTHERS)
     if any(query.kind == "pair" for query in report.queries):  # pairs do not tell whether a model can search
         others = (Group(HONEST[0].head, HONEST[0].columns[:1]), *others)
     return [PAPER, HONEST, *([BOTH_WAYS] if "video/R@1" in known else []), others]
+
+
+def keys_of(lines: Iterable[Line]) -> dict[str, None]:
+    return dict.fromkeys(key for line in lines for key in line.metrics)
 
 
 def _covr_groups(report: Report, known: Iterable[str]) -> Iterator[Group]:
@@ -126,17 +124,15 @@ def _covr_groups(report: Report, known: Iterable[str]) -> Iterator[Group]:
 
 def _with_subsets(known: Iterable[str], group: Group) -> Group:
     """Add a column per subset of pairs, and per data set of classes, of which there is a mean, too."""
-    first, *further = group.columns
+    first = group.columns[0]
     if not first.key.endswith("/accuracy"):
         return group
     names = sorted(name.removeprefix(f"{first.key} ") for name in known if name.startswith(f"{first.key} "))
-    if first.key == "class/accuracy":
-        means = ((column.key.replace("/", "/mean "), column.head) for column in group.columns)
-        parts = [Column(key, f"mean {head}") for key, head in means if key in known]
-        further = [*group.columns]
-    else:
-        parts = [Column(f"{first.key} {name}", name) for name in names]
-    parts += [Column(f"{column.key} {name}", f"{column.head} {name}") for column in further for name in names]
+    alone = None if first.key == "class/accuracy" else first
+    means = (Column(column.key.replace("/", "/mean "), f"mean {column.head}") for column in group.columns)
+    parts = [mean for mean in means if mean.key in known]
+    for column, name in product(group.columns, names):
+        parts.append(Column(f"{column.key} {name}", name if column is alone else f"{column.head} {name}"))
     return Group(group.head, (*group.columns, *parts))
 
 
@@ -179,11 +175,8 @@ def _markdown(rows: Sequence[Sequence[str]], num_left: int) -> str:
 def csv_table(report: Report) -> str:
     """Return all metrics of all systems, unrounded, with their keys as headers; then the ends of their intervals."""
     file, lines = io.StringIO(), lines_of(report)
-    if report.is_covr:
-        keys = dict.fromkeys(key for line in lines for key in line.metrics)
-    else:
-        keys = dict.fromkeys(column.key for some in groups_of(report) for group in some for column in group.columns)
-    writer = SafeCsv(file, lineterminator="\n")
+    every = dict.fromkeys(column.key for some in groups_of(report) for group in some for column in group.columns)
+    keys, writer = keys_of(lines) if report.is_covr else every, SafeCsv(file, lineterminator="\n")
     writer.writerow(["system", "role", *keys, *(f"{key} {end}" for key in keys for end in ("low", "high"))])
     for line in lines:
         intervals = (interval_of(report, line, key) for key in keys)
@@ -197,24 +190,18 @@ def latex(report: Report) -> str:
 
     A small number after ± is half of a figure's 95 % interval.
     """
-    groups, seen, rules = list[Group](), set[str](), list[str]()
-    for group in (group for table in tables_of(report) for group in table.groups):
-        if columns := tuple(column for column in group.columns if column.key not in seen):
-            first = 2 + sum(len(each.columns) for each in groups)
-            rules.append(rf"\cmidrule(lr){{{first}-{first + len(columns) - 1}}}")
-            groups.append(Group(group.head, columns))
-            seen |= {column.key for column in columns}
-    columns = tuple(column for group in groups for column in group.columns)
-    heads = (rf"\multicolumn{{{len(group.columns)}}}{{c}}{{{escaped(group.head)}}}" for group in groups)
-    rows = (
-        [escaped(_labelled(line)), *(_latex_cell(report, line, each) for each in columns)] for line in lines_of(report)
-    )
-    lines = [
-        *(rf"\begin{{tabular}}{{l{'r' * len(columns)}}}", r"\toprule", " & ".join(["", *heads]) + r" \\"),
-        *(" ".join(rules), " & ".join(["Model", *(escaped(column.head) for column in columns)]) + r" \\", r"\midrule"),
-        *(" & ".join(row) + r" \\" for row in rows),
-        *(r"\bottomrule", r"\end{tabular}"),
-    ]
+    columns, heads, rules = dict[str, Column](), [""], list[str]()
+    for group in chain.from_iterable(table.groups for table in tables_of(report)):
+        if new := {column.key: column for column in group.columns if column.key not in columns}:
+            rules.append(rf"\cmidrule(lr){{{2 + len(columns)}-{1 + len(columns) + len(new)}}}")
+            heads.append(rf"\multicolumn{{{len(new)}}}{{c}}{{{escaped(group.head)}}}")
+            columns |= new
+    rows = [["Model", *(escaped(column.head) for column in columns.values())]]
+    for line in lines_of(report):
+        rows.append([escaped(line.labelled), *(_latex_cell(report, line, each) for each in columns.values())])
+    names, *cells = (" & ".join(row) + r" \\" for row in rows)
+    head = rf"\begin{{tabular}}{{l{'r' * len(columns)}}}", r"\toprule", " & ".join(heads) + r" \\"
+    lines = *head, " ".join(rules), names, r"\midrule", *cells, r"\bottomrule", r"\end{tabular}"
     return "\n".join(lines) + "\n"
 
 

@@ -10,9 +10,9 @@
     SugarCREPE   {"0": {"filename", "caption", "negative_caption"}, …}, a file per fold
     CC-Neg       ccneg_preprocessed.pt: {"image_paths": […], "annotations": [{"json", "sop_data"}, …], "num_ops"}
 
-Rows of CSV files also name an image or video in one of the columns MEDIA: its path relative to the CSV file, or the
-authors' own path, of which the file's name is looked up below the CSV's folder. Every class is asked for as it is and
-denied, as CoN-CLIP does. Of several prompts, the normalised mean of their embeddings is used, as CLIP does.
+Rows of CSV files also name a file in one of the columns MEDIA: its path relative to the CSV file, or the authors' own,
+whose last part is looked up below the CSV's folder. As CoN-CLIP does, every class is asked for as it is and denied; as
+CLIP does, several prompts stand for the normalised mean of their embeddings.
 
 Sources: RAIVNLab/sugar-crepe, RAIVNLab/CREPE, jaisidhsingh/CoN-CLIP (Singh et al., "Learn 'No' to Say 'Yes' Better:
 Improving Vision-Language Models via Negations", WACV 2025).
@@ -22,8 +22,8 @@ import ast
 import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import replace
+from itertools import chain, filterfalse
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -134,44 +134,32 @@ def class_benchmark(
 
 
 def _benchmark(name: str, path: Path, task: Task, decoder: Decoder, cache: Cache, progress: Progress) -> Benchmark:
-    unreadable: dict[str, str] = {}
-    return Benchmark(
-        name,
-        tuple(video.video_id for video in task.videos),
-        tuple(task.queries),
-        embed_files(task.videos, decoder, cache, unreadable=unreadable),
-        {"data": str(path), "content": content_of(task.videos, cache, progress), "remarks": list(task.remarks)},
-        texts=task.texts,
-        averaged=task.averaged,
-        unreadable=unreadable,
-    )
+    ids, unreadable = tuple(video.video_id for video in task.videos), dict[str, str]()
+    embed = embed_files(task.videos, decoder, cache, unreadable=unreadable)
+    source = {"data": str(path), "content": content_of(task.videos, cache, progress), "remarks": list(task.remarks)}
+    found = Benchmark(name, ids, tuple(task.queries), embed, source, texts=task.texts, averaged=task.averaged)
+    return replace(found, unreadable=unreadable)
 
 
 def _table(path: Path, folder: Path, prompts: str) -> Task:
     """Read a CSV file of any form."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = list(csv.DictReader(file))
-    columns = set(lines[0]) if lines else set[str]()
+    columns, queries = set(lines[0]) if lines else set[str](), list[JudgedQuery]()
     if "pos_image_id" in columns:
         names = [line[column] for line in lines for column in ("pos_image_id", "neg_image_id")]
         videos, rows = _looked_up(names, folder)
-        groups = ("; ".join(name for key, name in SVO.items() if line[key].lower() == "true") for line in lines)
-        pairs = zip(lines, rows[::2], rows[1::2], groups, strict=True)
-        return Task(
-            videos,
-            [
-                JudgedQuery("picture", line["sentence"], row_array((right,)), row_array((wrong,)), group=group)
-                for line, right, wrong, group in pairs
-            ],
-        )
+        for line, right, wrong in zip(lines, rows[::2], rows[1::2], strict=True):
+            group = "; ".join(name for key, name in SVO.items() if line[key].lower() == "true")
+            pair = row_array((right,)), row_array((wrong,))
+            queries.append(JudgedQuery("picture", line["sentence"], *pair, group=group))
+        return Task(videos, queries)
     if "captions" in columns:
         videos, rows = _looked_up([_file_of(line) for line in lines], folder)
-        said = [
-            (row, each) for row, line in zip(rows, lines, strict=True) for each in ast.literal_eval(line["captions"])
-        ]
-        return Task(
-            videos, [JudgedQuery("retrieval", each, row_array((row,)), cue=cue_of(each)) for row, each in said]
-        )
+        for row, line in zip(rows, lines, strict=True):
+            said = ast.literal_eval(line["captions"])
+            queries += (JudgedQuery("retrieval", each, row_array((row,)), cue=cue_of(each)) for each in said)
+        return Task(videos, queries)
     if "class" in columns and columns.isdisjoint(CSV_FORMS):
         videos, rows = _looked_up([_file_of(line) for line in lines], folder)
         labels = {row: (each["class"], each.get("dataset") or "") for row, each in zip(rows, lines, strict=True)}
@@ -192,11 +180,10 @@ def _foils(path: Path, folder: Path, progress: Progress) -> Task:
 
 
 def _in_form(rows: Sequence[Row], fold: str, forms: "Forms") -> list[Question]:
-    if not rows:
-        raise ValueError("it has no rows")
-    form = next((form for mark, form in forms.items() if mark in rows[0]), None)
+    columns = rows[0] if rows else {}
+    form = next((form for mark, form in forms.items() if mark in columns), None)
     if form is None:
-        raise ValueError(f"its columns are {', '.join(rows[0])}")
+        raise ValueError(f"its columns are {', '.join(columns)}" if rows else "it has no rows")
     return [form(row, fold) for row in rows]
 
 
@@ -267,23 +254,17 @@ def _looked_up(names: Sequence[str], folder: Path) -> tuple[list[Video], list[in
 
 def _questions(asked: Sequence[Question], folder: Path) -> Task:
     videos, of_question = _looked_up([each.file for each in asked], folder)
-    texts = {text: place for place, text in enumerate(dict.fromkeys(text for each in asked for text in each.answers))}
-    queries = [
-        JudgedQuery(
-            each.kind,
-            each.answers[each.right],
-            row_array((video,)),
-            others=row_array(texts[text] for place, text in enumerate(each.answers) if place != each.right),
-            group="; ".join(filter(None, each.groups)),
-            cue=cue_of(" ".join(each.answers)),
-        )
-        for each, video in zip(asked, of_question, strict=True)
-    ]
+    texts, queries = dict[str, int](), []
+    for each, video in zip(asked, of_question, strict=True):
+        places = [texts.setdefault(text, len(texts)) for text in each.answers]
+        others = row_array(other for number, other in enumerate(places) if number != each.right)
+        group, cue = "; ".join(filter(None, each.groups)), cue_of(" ".join(each.answers))
+        right, relevant = each.answers[each.right], row_array((video,))
+        queries.append(JudgedQuery(each.kind, right, relevant, others=others, group=group, cue=cue))
     return Task(videos, queries, tuple(texts))
 
 
-@dataclass(frozen=True)
-class Prompts:
+class Prompts(NamedTuple):
     """Sentences with a slot for the name of a class; `negated` ones deny it, and there may be none."""
 
     plain: tuple[str, ...] = ("this is a photo of a {}",)
@@ -303,18 +284,17 @@ def read_prompts(given: str, folder: Path) -> Prompts:
     for line in lines:
         if line.count(SLOT) != 1:
             raise ConfigError(f"A prompt needs one {SLOT} for the name of the class, unlike {quoted(line)}.")
-    plain = tuple(line for line in lines if not cue_of(line))
-    if not plain or len(lines) > MAX_PROMPTS:
+    prompts = Prompts(tuple(filterfalse(cue_of, lines)), tuple(filter(cue_of, lines)))
+    if not prompts.plain or len(lines) > MAX_PROMPTS:
         raise ConfigError(f"Give 1 to {MAX_PROMPTS:,} prompts, at least one without a negation.")
-    return Prompts(plain, tuple(line for line in lines if cue_of(line)))
+    return prompts
 
 
 def class_task(videos: Sequence[Video], labels: Sequence[tuple[str, str]], prompts: Prompts) -> Task:
     """Ask about each video with plain prompts, then with negated prompts if there are any.
 
-    Args:
-        labels: the class and the data set of each video; a data set's videos are asked for its own classes.
-            A ConfigError refuses one with a single class.
+    Of each video, `labels` are its class and its data set, for whose classes it is asked; a ConfigError refuses a data
+    set with a single class.
     """
     named = [(label.lower().replace("_", " "), data.replace("; ", ", ")) for label, data in labels]
     classes: dict[str, dict[str, None]] = {}
@@ -323,23 +303,16 @@ def class_task(videos: Sequence[Video], labels: Sequence[tuple[str, str]], promp
     if alone := [data for data, names in classes.items() if len(names) < 2]:
         raise ConfigError(f"{alone[0] or 'The data'} has a single class. Give at least two to choose between.")
     verbs = frozenset((ASSETS / "kinetics-verb.txt").read_text(encoding="utf-8").splitlines())
-    texts: dict[str, int] = {}
-    averaged: dict[str, tuple[str, ...]] = {}
-    questions: list[JudgedQuery] = []
+    texts, averaged, questions = dict[str, int](), dict[str, tuple[str, ...]](), list[JudgedQuery]()
     for kind, lines in (("class", prompts.plain), (LENIENT, prompts.negated)):
         if not lines:
             continue
         said = {name: tuple(line.replace(SLOT, name) for line in lines) for name in chain(*classes.values())}
         averaged |= {each[0]: each for each in said.values() if len(each) > 1}
         places = {name: texts.setdefault(each[0], len(texts)) for name, each in said.items()}
-        others = {
-            (data, name): row_array(places[other] for other in names if other != name)
-            for data, names in classes.items()
-            for name in names
-        }
+        of_class = {data: row_array(places[name] for name in names) for data, names in classes.items()}
         for video, (name, data) in enumerate(named):
             groups = (data if len(classes) > 1 else "", KINETICS_VERB if name in verbs <= classes[data].keys() else "")
-            group = "; ".join(filter(None, groups))
-            right = row_array((video,))
-            questions.append(JudgedQuery(kind, said[name][0], right, others=others[data, name], group=group))
+            group, others = "; ".join(filter(None, groups)), of_class[data][of_class[data] != places[name]]
+            questions.append(JudgedQuery(kind, said[name][0], row_array((video,)), others=others, group=group))
     return Task(videos, questions, tuple(texts), averaged)

@@ -8,8 +8,7 @@ import pandas as pd
 
 from nt2vr.evaluation.archive import Entry
 from nt2vr.evaluation.comparison import Group, break_down
-from nt2vr.evaluation.intervals import LEVEL
-from nt2vr.evaluation.measures import GROUPS, Column
+from nt2vr.evaluation.measures import GROUPS, LEVEL, Column
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.tables import REFERENCE, REMOVALS, Line, Table, interval_of, size_of, tables_of
 from nt2vr.progress import Job

@@ -8,8 +8,7 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.comparison import break_down, places_by_difference
-from nt2vr.evaluation.intervals import Interval
-from nt2vr.evaluation.measures import Measured
+from nt2vr.evaluation.measures import Interval, Measured
 from nt2vr.evaluation.report import Report, Result
 
 KEY = "composed/hard_pairs"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
-from nt2vr.evaluation.intervals import (
+from nt2vr.evaluation.measures import (
     EXACT_UP_TO,
     NORMAL_FROM,
     Interval,

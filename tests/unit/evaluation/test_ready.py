@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.ready import unpack
+from nt2vr.evaluation.jobs import unpack
 from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.sources import GALLERY, Data, load_benchmark
 from nt2vr.progress import silent

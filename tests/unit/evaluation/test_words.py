@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery
-from nt2vr.evaluation.captioned import key_of, read_words
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import ask, evaluate
 from nt2vr.evaluation.report import load_report
-from nt2vr.evaluation.sources import Data, load_benchmark
+from nt2vr.evaluation.sources import Data, key_of, load_benchmark, read_words
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.card import Card

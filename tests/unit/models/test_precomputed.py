@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from nt2vr.cli import main
 from nt2vr.errors import CheckpointError, ConfigError, QueryError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, embed_files, row_array
-from nt2vr.evaluation.captioned import judged_queries
 from nt2vr.evaluation.protocol import evaluate, with_controls
+from nt2vr.evaluation.sources import judged_queries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
