@@ -36,9 +36,9 @@ from nt2vr.datasets import load
 from nt2vr.datasets.load import sample_ids
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors
-from nt2vr.evaluation.captioned import key_of, words_benchmark
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.protocol import ask
+from nt2vr.evaluation.sources import key_of, words_benchmark
 from nt2vr.files import atomic_write
 from nt2vr.models.card import Card
 from nt2vr.models.pooling import Mean
@@ -53,11 +53,9 @@ from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.data.batches import Batch, draw_sentence, epoch_batches
 from trainer.data.clips import ClipLoader, Clips
 from trainer.data.sentences import CaptionSentences
-from trainer.learner import PREPROCESS, Learner, Start
-from trainer.loop import SAMPLE
+from trainer.learner import PREPROCESS, FrozenTexts, Learner, Start, Teacher
+from trainer.loop import SAMPLE, TextMeasures
 from trainer.losses import losses_of
-from trainer.teacher import FrozenTexts, Teacher
-from trainer.validation import TextMeasures
 
 CONTENT = VERB_TAGS - {"MD"} | {"NOUN", "ADJ"}
 VAGUE = words("be do have person people man woman boy girl someone somebody thing something other one")

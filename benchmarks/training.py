@@ -36,7 +36,7 @@ from trainer.config import TrainConfig
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.sentences import WorldSentences
-from trainer.learner import Learner, load_start
+from trainer.learner import Learner, Start
 from trainer.loop import AHEAD, prefetched
 from trainer.losses import build_losses
 from trainer.losses.embedded import EmbeddedBatch
@@ -113,8 +113,8 @@ def trainer_loop(config: TrainConfig, clips: Clips) -> Step:
 def plain_loop(config: TrainConfig, videos: Sequence[Video], read: Reader | None = None) -> Step:
     """Return one step of a plain loop with the same model, loss and data; it decodes unless told how to read."""
     read = read or partial(decoded, num_frames=config.num_frames)
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    model, tokenizer, _, _ = load_start(config, device)
+    start = Start.of(config)
+    model, tokenizer, device = start.model, start.tokenizer, start.device
     transform = open_clip.image_transform(config.image_size, is_train=False)
     model.train()
     if config.train == "text":

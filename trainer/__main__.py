@@ -66,7 +66,7 @@ def train(
     cache = cache or run.path.resolve().parent / ".frames"
     try:
         _use(device)
-        if process_rank() > 0:
+        if process_rank() > 0:  # only the leading process prepares the run, writes files and reports the outcome
             return _follow(run, cache)
         described = _prepare(run, config, dict(map(parse_change, changes or ())))
         with run.training():
@@ -139,16 +139,14 @@ def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any
 
 
 def _follow(run: RunFolder, cache: Path) -> int:
-    """Train as a follower; only the leading process prepares the run, writes files and reports the outcome."""
     from trainer.distributed import join  # noqa: PLC0415
 
-    try:
-        join()  # returns once the leader joins too, in `_train`, when the config exists
-        _train(run, load_config(run.config), cache, _stop_on_signals())
-    except InterruptedError:
-        pass
-    except Nt2vrError:  # the leader reports it
-        return 1
+    with suppress(InterruptedError):
+        try:
+            join()  # returns once the leader joins too, in `_train`, when the config exists
+            _train(run, load_config(run.config), cache, _stop_on_signals())
+        except Nt2vrError:  # the leader reports it
+            return 1
     return 0
 
 
@@ -166,11 +164,7 @@ def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
     status = replace(before, state="preparing", pid=os.getpid(), eta_s=None, error=None)
     report = run.preparing(status)
     report(0, 0, "loading PyTorch")
-    file = logging.FileHandler(run.log, encoding="utf-8")
-    file.setFormatter(LineFormatter("%(asctime)s %(message)s"))
-    handlers = [file] if _is_stderr(run.log) else [file, _Shown()]
-    logging.basicConfig(handlers=handlers, level=logging.WARNING, force=True)
-    logger.setLevel(logging.INFO)
+    _log_to(run.log)
     state: State = "failed"
     try:
         ended = _train(run, config, cache, stop, report)
@@ -181,7 +175,8 @@ def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
         state = "stopped"
     except Exception as error:
         logger.exception("The training failed.")
-        status = replace(status, error=_reason(run, error))
+        reason = str(error) if isinstance(error, Nt2vrError) else f"{type(error).__name__}: {error}"
+        status = replace(status, error=FULL_DISK.format(run.path.resolve()) if is_disk_full(error) else reason)
         logger.error("%s", status.error)
     run.write_status(replace(run.status() or status, state=state, eta_s=None, error=status.error))
     if state != "failed":
@@ -189,12 +184,16 @@ def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
     return int(state == "failed")
 
 
-def _is_stderr(log: Path) -> bool:
-    """Whether standard error is this file, as in runs that the page or a sweep starts."""
-    try:
-        return os.path.samestat(os.fstat(sys.stderr.fileno()), log.stat())
-    except (OSError, ValueError):  # it is closed, or none of the system's files
-        return False
+def _log_to(log: Path) -> None:
+    """Log to a file and to standard error, unless that is the file, as in runs that the page or a sweep starts."""
+    file = logging.FileHandler(log, encoding="utf-8")
+    file.setFormatter(LineFormatter("%(asctime)s %(message)s"))
+    handlers = [file, _Shown()]
+    with suppress(OSError, ValueError):  # it is closed, or none of the system's files
+        if os.path.samestat(os.fstat(sys.stderr.fileno()), log.stat()):
+            handlers.pop()
+    logging.basicConfig(handlers=handlers, level=logging.WARNING, force=True)
+    logger.setLevel(logging.INFO)
 
 
 class _Shown(logging.Handler):
@@ -207,32 +206,19 @@ class _Shown(logging.Handler):
 
 def _outcome(run: RunFolder) -> dict[str, Any]:
     """Describe an ended run: its state, and the checkpoint of its last epoch with the measures on its card."""
-    status = run.status()
+    status, outcome = run.status(), dict[str, Any](epoch=0, checkpoint=None, metrics={})
     assert status, "a run that was led has one"
-    epochs = [int(folder.name.removeprefix("epoch_")) for folder in run.path.glob("checkpoints/epoch_*")]
-    last = run.checkpoint(max(epochs)) if epochs else None
-    return {
-        "run": str(run.path.resolve()),
-        "state": status.state,
-        "error": status.error,
-        "epoch": max(epochs, default=0),
-        "checkpoint": str(last.resolve()) if last else None,
-        "metrics": dict(read_card(last).metrics) if last else {},
-    }
-
-
-def _reason(run: RunFolder, error: Exception) -> str:
-    if is_disk_full(error):
-        return FULL_DISK.format(run.path.resolve())
-    return str(error) if isinstance(error, Nt2vrError) else f"{type(error).__name__}: {error}"
+    if epochs := [int(folder.name.removeprefix("epoch_")) for folder in run.path.glob("checkpoints/epoch_*")]:
+        last = run.checkpoint(max(epochs))
+        outcome = {"epoch": max(epochs), "checkpoint": str(last.resolve()), "metrics": dict(read_card(last).metrics)}
+    return {"run": str(run.path.resolve()), "state": status.state, "error": status.error, **outcome}
 
 
 def _train(
     run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Event, progress: Progress = silent
 ) -> State:
     # Rendering processes import this module too and do not need torch
-    from trainer.data.clips import ClipLoader  # noqa: PLC0415
-    from trainer.data.vocabulary import words_for  # noqa: PLC0415
+    from trainer.data.clips import ClipLoader, words_for  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner, Start  # noqa: PLC0415
     from trainer.loop import train as train_loop  # noqa: PLC0415
@@ -242,7 +228,7 @@ def _train(
     progress(0, 0, "loading the model")
     read_state(run)  # refuses what cannot be resumed
     if config.train == "fusion":
-        from trainer.fusion.run import train_run  # noqa: PLC0415
+        from trainer.fusion import train_run  # noqa: PLC0415
 
         return train_run(run, config, cache, stop.is_set, progress)
     start = Start.of(config)  # refuses what cannot be trained before any clip is rendered or decoded

@@ -6,11 +6,12 @@ be won by ignoring the unwanted part, and hard pairs alone by ignoring the wante
 by default, maximises what people see first: right less violating clips among the first eight of typed sentences.
 """
 
-import argparse
 import logging
 import random
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from statistics import harmonic_mean
 from tempfile import TemporaryDirectory
@@ -51,13 +52,6 @@ def validation_queries(cache: Path, num_clips: int = NUM_CLIPS) -> Benchmark:
     return world_benchmark(cache, num_clips, SEED, "validation", num_pairs=0)
 
 
-def low_score(encoder: Encoder, videos: Vectors, benchmark: Benchmark) -> float:
-    """Return the 1st percentile of captions' best scores; below it the page says that nothing fits well."""
-    captions = [query.text for query in benchmark.queries if query.kind == "original"]
-    best = (encoder.encode_text(captions) @ averaged(videos).T).max(axis=1)
-    return float(np.quantile(best, LOW_QUANTILE))
-
-
 def strengths(encoder: Encoder, videos: Vectors, benchmark: Benchmark) -> dict[str, float]:
     """Return the best λ, t and τ by their keys in a card."""
     benchmark = replace(benchmark, queries=tuple(query for query in benchmark.queries if query.kind == "composed"))
@@ -78,13 +72,12 @@ def strengths(encoder: Encoder, videos: Vectors, benchmark: Benchmark) -> dict[s
 def typed_queries(num_clips: int = NUM_CLIPS) -> list[JudgedQuery]:
     """Return sentences as people type them about the same clips, of which some are right and some show both parts."""
     denials, queries = SceneDenials(sample_scenes("validation", num_clips, SEED)), []
-    for row in range(num_clips):
-        for draw in range(DRAWS):
-            sentence = denials.draw(row, "typed", random.Random(f"typed {row} {draw}"))
-            fitting, shown = denials.fitting(sentence), denials.showing_unwanted(sentence)
-            if fitting.any() and denials.showing_both(sentence).any():
-                relevant, violating = (row_array(np.flatnonzero(some)) for some in (fitting, shown))
-                queries.append(JudgedQuery("typed", sentence.text, relevant, violating=violating))
+    for row, draw in product(range(num_clips), range(DRAWS)):
+        sentence = denials.draw(row, "typed", random.Random(f"typed {row} {draw}"))
+        fitting, shown = denials.fitting(sentence), denials.showing_unwanted(sentence)
+        if fitting.any() and denials.showing_both(sentence).any():
+            relevant, violating = (row_array(np.flatnonzero(some)) for some in (fitting, shown))
+            queries.append(JudgedQuery("typed", sentence.text, relevant, violating=violating))
     return queries
 
 
@@ -119,7 +112,9 @@ def _best(
 def calibrate(folder: Path, benchmark: Benchmark, typed: Sequence[JudgedQuery]) -> None:
     encoder = read_checkpoint(folder)
     card, videos = encoder.card, benchmark.embed(encoder, silent)
-    low, chosen = low_score(encoder, videos, benchmark), strengths(encoder, videos, benchmark)
+    captions = [query.text for query in benchmark.queries if query.kind == "original"]
+    best = (encoder.encode_text(captions) @ averaged(videos).T).max(axis=1)
+    low, chosen = float(np.quantile(best, LOW_QUANTILE)), strengths(encoder, videos, benchmark)
     encoder.card = replace(card, exclusion={**card.exclusion, **chosen})
     chosen[STRENGTHS["rectified"].word] = excess_weight(encoder, videos, typed)
     metrics = {**card.metrics, LOW_SCORE: round(low, 4)}
@@ -128,16 +123,12 @@ def calibrate(folder: Path, benchmark: Benchmark, typed: Sequence[JudgedQuery]) 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m trainer.calibrate", description=__doc__)
-    parser.add_argument("checkpoints", type=Path, nargs="+", metavar="CHECKPOINT")
-    parser.add_argument("--cache", type=Path, help="folder for the clips (default: a temporary one)")
-    options = parser.parse_args()
     logging.basicConfig(level=logging.WARNING)
     logger.setLevel(logging.INFO)
-    with TemporaryDirectory() as temporary:
-        benchmark, typed = validation_queries(options.cache or Path(temporary)), typed_queries()
-        for folder in options.checkpoints:
-            calibrate(folder, benchmark, typed)
+    with TemporaryDirectory() as cache:
+        benchmark, typed = validation_queries(Path(cache)), typed_queries()
+        for folder in sys.argv[1:]:
+            calibrate(Path(folder), benchmark, typed)
 
 
 if __name__ == "__main__":

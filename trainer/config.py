@@ -1,14 +1,17 @@
 """Training config: read, changed and checked here once, so that a run carries a finished object. Imports no torch."""
 
+import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from nt2vr.datasets.covr import covr_name
 from nt2vr.datasets.features import find_features
@@ -24,20 +27,111 @@ from nt2vr.negation.generate.denials import DenialKind
 from nt2vr.negation.generate.verb_changes import Rule
 from nt2vr.settings import Settings, resolve_path
 from nt2vr.world import WORLD
-from trainer.options import (
-    AnySize,
-    Count,
-    FusionSettings,
-    Positive,
-    PositiveOrInfinite,
-    Share,
-    ShareOrNone,
-    Whole,
-    WordSettings,
-    check_values,
-    option,
-    read_settings,
-)
+
+T = TypeVar("T")
+MUST = {  # by pydantic's type of error
+    "int_type": "be a whole number",
+    "float_type": "be a number",
+    "finite_number": "be a finite number",
+    "bool_type": "be true or false",
+    "string_type": "be text",
+    "dict_type": 'be a mapping such as {{"weight": 1.0}}',
+    "literal_error": "be {expected}",
+    "greater_than": "be above {gt:g}",
+    "greater_than_equal": "be at least {ge:g}",
+    "less_than_equal": "be at most {le:g}",
+}
+Count = Annotated[int, Field(ge=1)]
+Whole = Annotated[int, Field(ge=0)]
+AnySize = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+PositiveOrInfinite = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(gt=0, le=1)]
+ShareOrNone = Annotated[float, Field(ge=0, le=1)]
+
+
+def option(default: T, text: str) -> T:
+    """Declare a dataclass field with its default and help text; instances share a default mapping."""
+    if isinstance(default, Mapping):
+        return dataclasses.field(default_factory=lambda: default, metadata={"help": text})
+    return dataclasses.field(default=default, metadata={"help": text})
+
+
+def help_of(kind: type) -> dict[str, str]:
+    """Return the help text of every field of a dataclass; fields of a loss of one's own may have none."""
+    return {one.name: one.metadata.get("help", "") for one in fields(kind)}
+
+
+@cache
+def _adapters(kind: type) -> dict[str, TypeAdapter[Any]]:
+    hints = get_type_hints(kind, include_extras=True)
+    return {one.name: TypeAdapter(hints[one.name]) for one in fields(kind)}
+
+
+def check_values(kind: type, values: Mapping[str, Any], of: str = "") -> None:
+    """Raise a ConfigError for a value that is no field of a dataclass, or not of its type or range."""
+    adapters = _adapters(kind)
+    for name, value in values.items():
+        if name not in adapters:
+            known = ", ".join(sorted(adapters))
+            raise ConfigError(f"There is no setting {quoted(name)}{of}. Choose among: {known}.")
+        try:
+            adapters[name].validate_python(value, strict=True)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            key = ".".join([name, *(str(part) for part in problem["loc"] if part != "[key]")])
+            must = MUST.get(problem["type"], problem["msg"].removeprefix("Input should "))
+            must = must.format(**problem.get("ctx", {}))
+            raise ConfigError(f"{key}{of} must {must}, not {quoted(problem['input'])}.") from None
+
+
+def read_settings(kind: type[T], values: Mapping[str, Any], of: str = "") -> T:
+    """Build a dataclass of settings; `of` says in errors whose they are: " of the loss bnl"."""
+    check_values(kind, values, of)
+    return kind(**values)
+
+
+@dataclass(frozen=True)
+class WordSettings:
+    """Settings of a text side that reads words, as in W2VV++ and SEA; the defaults are the papers'."""
+
+    spaces: Literal["one", "each"] = option("one", "one space for all three encoders (W2VV++), or one for each (SEA)")
+    size: Count = option(2048, "length of an embedding in a space")
+    states: Count = option(1024, "width of the GRU")
+    least: Count = option(5, "how often captions must have a word for the bag of words and the GRU to know it")
+    vectors: str = option("", "a BigFile folder, or a word2vec file (.bin or text); empty for PPMI of the captions")
+    vector_size: Count = option(500, "length of word vectors made of the captions")
+
+    @property
+    def number(self) -> int:
+        return 1 if self.spaces == "one" else 3
+
+
+@dataclass(frozen=True)
+class FusionSettings:
+    """Settings of a fusion's training in addition to those of every run."""
+
+    hidden: Whole = option(0, "units of a hidden layer; 0 for a linear fusion")
+    blocks: Whole = option(0, "blocks of cross-attention over the text's tokens and the reference's frames; or 0")
+    iterate: Literal["families", "targets", "triplets"] = option(
+        "targets", "what a step draws: families of the world, triplets in turn, or one triplet per distinct target"
+    )
+    random_clips: Whole = option(1_000, "further candidates per step, of other families")
+    temperature: Positive = option(0.02, "divides cosines")
+    loss: Literal["info_nce", "hn_nce"] = option("info_nce", "loss")
+    hn_nce: Literal["as_published", "as_code"] = option(
+        "as_published", "form of hn_nce: of CoVR's paper, though with fixed alpha and temperature, or of its code"
+    )
+    weigh_frames: bool = option(False, "weigh targets' frames by similarity to the wanted part; of the world only")
+
+    def __post_init__(self) -> None:
+        if self.hn_nce != "as_published" and self.loss != "hn_nce":
+            raise ConfigError(f"The loss is {self.loss}, which has no form {self.hn_nce!r}. Choose the loss hn_nce.")
+
+    def fits(self, is_world: bool) -> bool:
+        """Whether the built-in world, or a dataset, can be drawn from in this way."""
+        return (self.iterate == "families") == is_world and (is_world or not self.weigh_frames)
+
 
 PRESETS = Path(__file__).parent / "configs"
 Towers = Literal["all", "text", "visual", "head", "fusion"]
@@ -247,9 +341,8 @@ class TrainConfig:
     def __post_init__(self) -> None:
         check_values(TrainConfig, vars(self))
         _ = self.word_settings  # refuses what it cannot read
-        for is_wrong, sentence in RULES:
-            if is_wrong(self):
-                raise ConfigError(sentence.format(c=self))
+        if problem := problem_of(self):
+            raise ConfigError(problem)
 
     @cached_property
     def word_settings(self) -> WordSettings | None:
@@ -277,10 +370,8 @@ class TrainConfig:
     @cached_property
     def model_cfg(self) -> Mapping[str, Any]:
         """Complete model configuration: `model` if set, otherwise the base's with added layers, or `SMALL_MODEL`."""
-        if self.model:
-            return self.model
-        if self.base_folder is None:
-            return SMALL_MODEL
+        if self.model or self.base_folder is None:
+            return self.model or SMALL_MODEL
         return deeper(self._base_configs[0], self.added_layers)
 
     @cached_property
@@ -302,8 +393,7 @@ class TrainConfig:
     @property
     def framing(self) -> Framing:
         """Framing of the base, or open_clip's default, with this config's frame positions."""
-        framing = Framing.of(self._base_configs[1], self.image_size)
-        return replace(framing, positions=self.card_positions)
+        return replace(Framing.of(self._base_configs[1], self.image_size), positions=self.card_positions)
 
     @cached_property
     def card_positions(self) -> str:
@@ -340,91 +430,60 @@ def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
 CHOICES = {key: get_args(hint) for key, hint in get_type_hints(TrainConfig).items() if get_origin(hint) is Literal}
 
 
-def _kinds(c: TrainConfig) -> set[str]:
-    return {kind for kind, share in c.sentences.items() if share}
-
-
-# what no training can start from, and the sentence that refuses it
-RULES: tuple[tuple[Callable[[TrainConfig], object], str], ...] = (
-    (
-        lambda c: not c.name.strip() or len(c.name) > MAX_QUOTED or not c.name.isprintable(),
-        f"The name of the model must have 1 to {MAX_QUOTED} printable characters.",
-    ),
-    (lambda c: not c.data.strip(), "data is empty. Enter world, or the path of a dataset."),
-    (lambda c: not c.verb_changes.strip(), "verb_changes is empty. Enter rules, antonym, random, or a file."),
-    (lambda c: c.model and MODEL_KEYS - set(c.model), "The model must have embed_dim, vision_cfg and text_cfg."),
-    (
-        lambda c: not sum(c.sentences.values()) > 0,
-        "At least one of the shares of sentences must be above 0.",
-    ),
-    (
-        lambda c: not 2 <= c.batch_size <= c.num_clips,
-        "batch_size must be from 2 to the number of clips or captions ({c.num_clips}), not {c.batch_size}.",
-    ),
-    (
-        lambda c: c.num_captions and (c.data == WORLD or c.batch_size > c.num_captions),
-        "num_captions is for datasets and at least batch_size ({c.batch_size}), not {c.num_captions}. Set it to 0.",
-    ),
-    (
-        lambda c: c.steps_per_epoch < 1,
-        "accumulate ({c.accumulate}) must not exceed the batches of an epoch ({c.batches_per_epoch}).",
-    ),
-    (
-        lambda c: c.frames_per_step > c.num_frames,
-        "frames_per_step ({c.frames_per_step}) must not exceed num_frames ({c.num_frames}).",
-    ),
-    (
-        lambda c: not c.base and c.train != "all",
-        "train is {c.train}, which needs a base whose other towers can be frozen. Name one.",
-    ),
-    (
-        lambda c: bool(c.words) != (c.pooling in ("projected", "unit_projected")) or (c.words and c.train != "head"),
-        "words needs train head, and the pooling projected or unit_projected, which nothing else has. Set all.",
-    ),
-    (
-        lambda c: c.features and (not c.words or c.data == WORLD),
-        "features needs words, and as data a dataset that has them. See the presets paper-w2vvpp and paper-sea.",
-    ),
-    (
-        lambda c: bool(c.fusion) != (c.train == "fusion") or (c.fusion and c.losses),
-        "fusion needs train fusion, which needs the settings fusion and no other losses. See the preset fusion.",
-    ),
-    (
-        lambda c: c.fusion_settings and not c.fusion_settings.fits(is_world=c.data == WORLD),
-        "fusion.iterate is families for the built-in world, and targets or triplets for a dataset, whose frames "
-        "are not weighed. Leave iterate and weigh_frames out.",
-    ),
-    (
-        lambda c: (c.train == "fusion") != c.monitor.startswith("fusion/"),
-        "monitor is {c.monitor}, but of a fusion, and of it alone, fusion/R@1, /R@5 and /R@10 are measured. "
-        "Choose another.",
-    ),
-    (lambda c: c.keep_tokens and not c.base, "keep_tokens needs a base whose tokens can be frozen. Name one."),
-    (
-        lambda c: c.keep_head and (not c.base or c.train not in ("text", "visual")),
-        "keep_head needs a base whose pooling can be frozen while a tower learns. Set base, and train to text.",
-    ),
-    (
-        lambda c: c.added_layers and not (c.base and c.trains_text),
-        "added_layers needs a base, and a text tower that learns. Set it to 0.",
-    ),
-    (
-        lambda c: "distill" in c.losses and _kinds(c) == {"idiom"},
-        "distill needs sentences that deny something, which idioms do not. Give another kind a share.",
-    ),
-    (
-        lambda c: c.keep_share != 1 and not set(c.losses) <= {"distill", "composed"},
-        "keep_share is for distill and composed, as other losses need all captions. Set it to 1.",
-    ),
-    (
-        lambda c: c.not_epochs and not c.sentences.get("not"),
-        'not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.',
-    ),
-    (
-        lambda c: c.data == WORLD and c.free != 1 and _kinds(c) == {"fragment"},
-        "The built-in world's grammar makes no fragments. Add another kind of sentences, or set free to 1.",
-    ),
-)
+def problem_of(c: TrainConfig) -> str:
+    """Return a sentence that says why no training can start from a config; "" if one can."""
+    kinds = {kind for kind, share in c.sentences.items() if share}
+    if not c.name.strip() or len(c.name) > MAX_QUOTED or not c.name.isprintable():
+        return f"The name of the model must have 1 to {MAX_QUOTED} printable characters."
+    if not c.data.strip():
+        return "data is empty. Enter world, or the path of a dataset."
+    if not c.verb_changes.strip():
+        return "verb_changes is empty. Enter rules, antonym, random, or a file."
+    if c.model and MODEL_KEYS - set(c.model):
+        return "The model must have embed_dim, vision_cfg and text_cfg."
+    if not sum(c.sentences.values()) > 0:
+        return "At least one of the shares of sentences must be above 0."
+    if not 2 <= c.batch_size <= c.num_clips:
+        return f"batch_size must be from 2 to the number of clips or captions ({c.num_clips}), not {c.batch_size}."
+    if c.num_captions and (c.data == WORLD or c.batch_size > c.num_captions):
+        return f"num_captions is for datasets and at least batch_size ({c.batch_size}), not {c.num_captions}. Set 0."
+    if c.steps_per_epoch < 1:
+        return f"accumulate ({c.accumulate}) must not exceed the batches of an epoch ({c.batches_per_epoch})."
+    if c.frames_per_step > c.num_frames:
+        return f"frames_per_step ({c.frames_per_step}) must not exceed num_frames ({c.num_frames})."
+    if not c.base and c.train != "all":
+        return f"train is {c.train}, which needs a base whose other towers can be frozen. Name one."
+    if bool(c.words) != (c.pooling in ("projected", "unit_projected")) or (c.words and c.train != "head"):
+        return "words needs train head, and the pooling projected or unit_projected, which nothing else has. Set all."
+    if c.features and (not c.words or c.data == WORLD):
+        return "features needs words, and as data a dataset that has them. See the presets paper-w2vvpp and paper-sea."
+    if bool(c.fusion) != (c.train == "fusion") or (c.fusion and c.losses):
+        return "fusion needs train fusion, which needs the settings fusion and no other losses. See the preset fusion."
+    if c.fusion_settings and not c.fusion_settings.fits(is_world=c.data == WORLD):
+        return (
+            "fusion.iterate is families for the built-in world, and targets or triplets for a dataset, whose frames "
+            "are not weighed. Leave iterate and weigh_frames out."
+        )
+    if (c.train == "fusion") != c.monitor.startswith("fusion/"):
+        return (
+            f"monitor is {c.monitor}, but of a fusion, and of it alone, fusion/R@1, /R@5 and /R@10 are measured. "
+            "Choose another."
+        )
+    if c.keep_tokens and not c.base:
+        return "keep_tokens needs a base whose tokens can be frozen. Name one."
+    if c.keep_head and (not c.base or c.train not in ("text", "visual")):
+        return "keep_head needs a base whose pooling can be frozen while a tower learns. Set base, and train to text."
+    if c.added_layers and not (c.base and c.trains_text):
+        return "added_layers needs a base, and a text tower that learns. Set it to 0."
+    if "distill" in c.losses and kinds == {"idiom"}:
+        return "distill needs sentences that deny something, which idioms do not. Give another kind a share."
+    if c.keep_share != 1 and not set(c.losses) <= {"distill", "composed"}:
+        return "keep_share is for distill and composed, as other losses need all captions. Set it to 1."
+    if c.not_epochs and not c.sentences.get("not"):
+        return 'not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.'
+    if c.data == WORLD and c.free != 1 and kinds == {"fragment"}:
+        return "The built-in world's grammar makes no fragments. Add another kind of sentences, or set free to 1."
+    return ""
 
 
 def preset_names() -> list[str]:
@@ -498,8 +557,7 @@ def parse_value(text: str) -> Any:
 def resolved(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
     """Make paths absolute, so that the run finds its files from anywhere, and check that base and data can serve.
 
-    The base may be the name of a model of the data folder, default NT2VR_DATA or ~/.cache/nt2vr. A ConfigError or
-    DatasetError refuses what no training can start from, and names presets that fit the data.
+    The base may be the name of a model of the data folder. An error refuses data, and names presets that fit it.
     """
     kind, colon, data = config.data.partition(":") if kind_and_path(config.data)[0] else ("", "", config.data)
     config = replace(
@@ -509,12 +567,8 @@ def resolved(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
         data=config.data if config.data == WORLD else f"{kind}{colon}{_absolute(data)}",
         verb_changes=config.verb_changes if config.verb_changes in get_args(Rule) else _absolute(config.verb_changes),
     )
-    if config.base_folder:
-        card = read_card(config.base_folder)
-        if card.clip:
-            raise ConfigError(
-                f"{card.name} takes whole clips. Only open_clip's models are trained: choose one of those."
-            )
+    if config.base_folder and (card := read_card(config.base_folder)).clip:
+        raise ConfigError(f"{card.name} takes whole clips. Only open_clip's models are trained: choose one of those.")
     if config.data != WORLD:
         _check_data(config)
     return config
@@ -535,14 +589,13 @@ def is_captions_file(path: Path) -> bool:
 
 
 def _base_folder(base: str, data_dir: Path | None) -> str:
-    """Return the folder of a base, which may be the name of a model, in any letter case: "clip", "ViT-B-32/openai"."""
-    path = resolve_path(base)
-    if not base or path.is_absolute() or path.exists():
+    """Return the folder of a base, which may be the name of a model, in any letter case."""
+    if not base or resolve_path(base).is_absolute() or resolve_path(base).exists():
         return _absolute(base)
     models = Catalog.of(Settings.read(data_dir))
-    if models.named(base):
-        return str(models.folder(base).absolute())
-    raise ConfigError(f"No model or checkpoint folder is called {quoted(base)}. `nt2vr models list` has names.")
+    if not models.named(base):
+        raise ConfigError(f"No model or checkpoint folder is called {quoted(base)}. `nt2vr models list` has names.")
+    return str(models.folder(base).absolute())
 
 
 def _absolute(path: str) -> str:

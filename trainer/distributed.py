@@ -46,9 +46,9 @@ def share(count: int) -> slice:
 
 
 def gather(rows: Tensor) -> Tensor:
-    """Concatenate the shares of all processes: (b, …) to (B, …), with gradients; `average_gradients` must follow.
+    """Concatenate the shares of all processes: (b, …) to (B, …), with gradients added up; `average_gradients` follows.
 
-    Gradients are summed over processes on the way back: their mean is that of one process with all of the batch.
+    Their mean is the gradient of one process with all of the batch.
     """
     if world_size() == 1 or not len(rows):
         return rows

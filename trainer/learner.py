@@ -1,11 +1,12 @@
-"""A model in training: its start, and its optimizer steps. Knows nothing about epochs or sources of batches."""
+"""A model in training: its start, its frozen teacher, and its optimizer steps. Knows no epochs or data sources."""
 
 import logging
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import chain
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -22,9 +23,11 @@ from nt2vr.models.pooling import SequenceTransformer, head_of, new_pooling, read
 from nt2vr.models.short_text import encode_short
 from nt2vr.models.tokenizer import load_tokenizer, special_ids
 from nt2vr.models.words import Words, words_card
+from nt2vr.negation.generate.denials import Denial
+from nt2vr.settings import resolve_path
 from trainer import distributed
 from trainer.config import TrainConfig, deeper
-from trainer.data.batches import Batch
+from trainer.data.batches import Batch, Sought
 from trainer.losses import WeightedLosses, losses_of
 from trainer.losses.embedded import (
     Denied,
@@ -37,7 +40,6 @@ from trainer.losses.embedded import (
 )
 from trainer.optimizer import Steps, build_optimizer
 from trainer.runs.run_folder import check_tensorboard
-from trainer.teacher import Miner, Teacher
 
 logger = logging.getLogger(__name__)
 NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
@@ -49,7 +51,7 @@ OUTPUTS = (".attn.out_proj.", ".mlp.c_proj.")  # the last weights of both residu
 
 @dataclass(frozen=True)
 class Start:
-    """The starting model and the losses: everything that a config can be refused for; `base` is None without one."""
+    """The starting model and the losses: everything that a config can be refused for."""
 
     losses: WeightedLosses
     device: str
@@ -63,36 +65,26 @@ class Start:
     def of(cls, config: TrainConfig) -> "Start":
         """Seed torch's generator, build the losses, and build or load the model."""
         torch.manual_seed(config.seed)
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        losses = losses_of(config)
+        device, losses, base = "cuda" if torch.cuda.is_available() else "cpu", losses_of(config), config.base_folder
         check_tensorboard(config)
         if config.batch_size % (count := distributed.world_size()):
-            raise ConfigError(
-                f"batch_size ({config.batch_size}) must be a multiple of the number of processes ({count})."
-            )
-        model, tokenizer, preprocess, base = load_start(config, device)
-        pooling = start_pooling(config, model, base)
-        check_pooling(config, pooling)
-        return cls(losses, device, model, tokenizer, preprocess, base, pooling.to(device))
-
-
-def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, Any], Card | None]:
-    """Return the starting model, its tokenizer, its preprocessing configuration, and the base's card, if any."""
-    base = config.base_folder
-    if base is None:
-        tokenizer = load_tokenizer(None, config.model_cfg["text_cfg"])
-        return build_model(config.model_cfg, PREPROCESS, device), tokenizer, PREPROCESS, None
-    model, tokenizer, card = read_model(base, device)
-    if card.words:
-        raise ConfigError(f"{base} reads words, and no training starts from that. Name the model it was made of.")
-    model_cfg, preprocess = read_configs(base)
-    if deeper(model_cfg, config.added_layers) != config.model_cfg:
-        raise ConfigError(f"{base} does not match the config's model. Leave model out to use the base's own.")
-    if config.added_layers:
-        weights = model.state_dict()
-        model = build_model(config.model_cfg, preprocess, device)
-        model.load_state_dict(deepened(weights, model.state_dict()))
-    return model, tokenizer, preprocess, card
+            raise ConfigError(f"batch_size ({config.batch_size}) must be a multiple of the processes ({count}).")
+        if base is None:
+            tokenizer, preprocess, card = load_tokenizer(None, config.model_cfg["text_cfg"]), PREPROCESS, None
+            model = build_model(config.model_cfg, preprocess, device)
+        else:
+            model, tokenizer, card = read_model(base, device)
+            if card.words:
+                raise ConfigError(f"{base} reads words, and no training starts from that. Name what it was made of.")
+            model_cfg, preprocess = read_configs(base)
+            if deeper(model_cfg, config.added_layers) != config.model_cfg:
+                raise ConfigError(f"{base} does not match the config's model. Leave model out to use the base's own.")
+            if config.added_layers:
+                weights = model.state_dict()
+                model = build_model(config.model_cfg, preprocess, device)
+                model.load_state_dict(deepened(weights, model.state_dict()))
+        pooling = start_pooling(config, model, card).to(device)
+        return cls(losses, device, model, tokenizer, preprocess, card, pooling)
 
 
 def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Module:
@@ -100,19 +92,19 @@ def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Modu
     card = replace(base or Card(config.name), frames=config.num_frames)
     if config.pooling not in ("base", card.pooling):
         card = replace(card, pooling=config.pooling, head={})
-    if card.head and base and config.base_folder:
-        pooling = read_pooling(config.base_folder, base, embed_dim_of(model)).train()
+    if base and card.head:
+        pooling = read_pooling(resolve_path(config.base), base, embed_dim_of(model)).train()
         if isinstance(pooling, SequenceTransformer) and len(pooling.positions) < config.num_frames:
             most = f"{len(pooling.positions)} frames, the most that {config.base} knows the order of"
             raise ConfigError(f"num_frames is {config.num_frames}, more than {most}. Lower it.")
-        return pooling
-    if config.keep_head:
-        raise ConfigError(
-            f"keep_head is true, but {config.base} has no {card.pooling} that has learned. Set it to false."
-        )
-    spaces = (config.word_settings.size, config.word_settings.number) if config.word_settings else ()
-    width = features_size(config.data, config.features) if config.features else embed_dim_of(model)
-    return new_pooling(card, model, width, *spaces)
+    elif config.keep_head:
+        raise ConfigError(f"keep_head is true, but {config.base} has no {card.pooling} that has learned. Turn it off.")
+    else:
+        spaces = (config.word_settings.size, config.word_settings.number) if config.word_settings else ()
+        width = features_size(config.data, config.features) if config.features else embed_dim_of(model)
+        pooling = new_pooling(card, model, width, *spaces)
+    check_pooling(config, pooling)
+    return pooling
 
 
 def check_pooling(config: TrainConfig, pooling: nn.Module) -> None:
@@ -129,41 +121,129 @@ def check_pooling(config: TrainConfig, pooling: nn.Module) -> None:
 
 
 def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return weights of a deeper model that embeds all texts as the base does.
+    """Return weights of a deeper model, given random ones, that embeds all texts as the base does.
 
     The base's layers stay in order, with the new ones spread evenly among them and the last one at the end. A new
     layer adds zero to its input: its weights are random except for the output projections, which are zeroed. These
     learn first, the others through them.
-
-    Args:
-        deeper: state dict of the same architecture with more layers and random weights.
     """
     layers, total = _count(base), _count(deeper)
     added = total - layers
-    after = [math.ceil(layers * number / added) for number in range(1, added + 1)]
-    new = {count + number for number, count in enumerate(after)}
+    new = {math.ceil(layers * number / added) + number - 1 for number in range(1, added + 1)}
     old = dict(zip((place for place in range(total) if place not in new), range(layers), strict=True))
-    weights = {}
+    found = {}
     for name, random in deeper.items():
         layer = LAYER.fullmatch(name)
-        if layer is None:
-            weights[name] = base[name]
-        elif (place := int(layer[2])) in old:
-            weights[name] = base[f"{layer[1]}{old[place]}{layer[3]}"]
+        if layer and int(layer[2]) in new:
+            found[name] = torch.zeros_like(random) if any(part in name for part in OUTPUTS) else random
         else:
-            weights[name] = torch.zeros_like(random) if any(part in name for part in OUTPUTS) else random
-    return weights
+            found[name] = base[f"{layer[1]}{old[int(layer[2])]}{layer[3]}" if layer else name]
+    return found
 
 
 def _count(weights: Mapping[str, Tensor]) -> int:
     return len({layer[2] for name in weights if (layer := LAYER.fullmatch(name))})
 
 
+class TextEncoder(Protocol):
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts: (N, D), L2-normalised."""
+
+
+# An embedding depends, in its last bits, on the texts that it is encoded with: `encode_short` pads a chunk to its
+# longest text, and matrix products of other shapes add up in another order (with a fixed shape, all of 7,544
+# embeddings were bit-equal). So the teacher encodes the texts of a batch in one call and caches nothing: its
+# embeddings are a function of the batch, and a resumed run needs no cache. The cost is in trainer/LOG.md.
+class FrozenTexts:
+    """The text tower of a model, frozen: the teacher of negation distillation, and miner of CoN-CLIP's distractors."""
+
+    def __init__(self, model: Any, tokenizer: Any, device: str) -> None:
+        self._model, self._tokenizer, self._device = model.eval(), tokenizer, device
+
+    @classmethod
+    def of_base(cls, config: TrainConfig, device: str) -> "FrozenTexts":
+        assert config.base_folder, "a frozen visual tower has a base"
+        model, tokenizer, _ = read_model(config.base_folder, device)
+        return cls(model, tokenizer, device)
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts in one call: (N, D), L2-normalised."""
+        with torch.inference_mode():
+            tokens = self._tokenizer(list(texts) or [""]).to(self._device)
+            embeddings: NDArray[np.float32] = encode_short(self._model, tokens).float().cpu().numpy()
+        return embeddings[: len(texts)]
+
+
+class Teacher:
+    """Embeds parts by the frozen model; it knows means: of sentences' unwanted parts, and of videos or captions."""
+
+    def __init__(
+        self, encoder: TextEncoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
+    ) -> None:
+        self.encoder, self._device = encoder, device
+        unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted))
+        self._unwanted_mean = self.embed(unwanted).mean(dim=0).nan_to_num()  # of none: nothing is subtracted
+        self._video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
+
+    def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> PartVectors:
+        """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given.
+
+        An idiom has no unwanted part: the mean stands for it, which subtracts nothing.
+        """
+        parts = [each.wanted for each in sentences], [each.unwanted for each in sentences]
+        texts = [*chain(*parts), *(captions or ())]
+        wanted, unwanted, caption = self.embed(texts).tensor_split([len(sentences), 2 * len(sentences)])
+        pure, idiom = (torch.tensor([not text for text in some], device=self._device) for some in parts)
+        unwanted = torch.where(idiom.bool()[:, None], self._unwanted_mean, unwanted)
+        means = self._unwanted_mean, self._video_mean
+        return PartVectors(wanted, unwanted, pure, *means, None if captions is None else caption)
+
+    def embed(self, texts: Sequence[str]) -> Tensor:
+        """Embed texts, each once: (N, D), L2-normalised."""
+        return embed_once(self.encoder, texts, self._device)
+
+
+class Miner:
+    """Finds distractors among all training clips, (N, D), L2-normalised."""
+
+    def __init__(self, encoder: TextEncoder, videos: NDArray[np.float32], device: str) -> None:
+        self._encoder, self._device, self._videos = encoder, device, torch.from_numpy(videos).to(device)
+
+    def rows(self, sought: Sought) -> Tensor:
+        texts = [text for parts in zip(*sought.parts, strict=True) for text in parts]
+        subjects, objects = embed_once(self._encoder, texts, self._device).chunk(2)
+        pool, rows = (torch.from_numpy(some).to(self._device) for some in (sought.pool, sought.rows))
+        same = pool == rows[:, None]  # (b, P)
+        own = torch.where(same.any(dim=1), same.int().argmax(dim=1), -1)
+        return pool[distractors(self._videos[pool], subjects, objects, own)]
+
+
+def distractors(videos: Tensor, subjects: Tensor, objects: Tensor, own: Tensor) -> Tensor:
+    """Choose the clip that is most like a subject and least like an object, other than the caption's own.
+
+        argmax over x of  cos(x, subject) - cos(x, object)        (Eq. 4)
+
+    Of (P, D) videos, (b, D) subjects and objects, all L2-normalised, and (b,) captions' own places, -1 for none,
+    return (b,) places of videos; of equal ones, the first.
+
+    Source: Singh et al., "Learn 'No' to Say 'Yes' Better", WACV 2025, Eq. 4.
+    """
+    scores = (subjects - objects) @ videos.T  # (b, P)
+    scores[own >= 0, own[own >= 0]] = -torch.inf
+    return scores.argmax(dim=1)
+
+
+def embed_once(encoder: TextEncoder, texts: Sequence[str], device: str) -> Tensor:
+    """Embed texts, equal ones once: (N, D), L2-normalised."""
+    unique = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+    embeddings = torch.from_numpy(encoder.encode_text(list(unique))).to(device)
+    return embeddings[[unique[text] for text in texts]]
+
+
 class Learner(Steps):
     """A model in training, with its optimizer and losses.
 
     Attributes:
-        base: card of the base; None for random weights.
         card: the base's, or an empty one, with the pooling and the frame positions of this training.
         words: text side instead of the text tower; None for the tower.
         own: what learns besides open_clip's model.
@@ -194,11 +274,7 @@ class Learner(Steps):
         self.miner: Miner | None = None
 
     def use_videos(self, videos: NDArray[np.float32], frames: NDArray[np.float32] | None = None) -> None:
-        """Set the embeddings of the training clips, or of their frames, as `frozen_encoder` returns them.
-
-        Args:
-            frames: (N, F, D), for the loss order if `videos` are of clips.
-        """
+        """Set the embeddings of the training clips, or of their frames, as `frozen_encoder` returns them."""
         self.videos = torch.from_numpy(self.as_frames(videos)).to(self.device)
         self.frames = self.videos if frames is None else torch.from_numpy(frames).to(self.device)
 
@@ -223,31 +299,40 @@ class Learner(Steps):
         return self.losses(embedded)
 
     def _embed(self, batch: Batch) -> EmbeddedBatch:
-        """Encode this process's share, with all its sentences in one call, and gather those of all."""
-        video, texts = self._embed_videos(batch), batch.texts
-        embeddings = self._embed_texts([text for some in texts.values() for text in some])
-        split = embeddings.split([len(some) for some in texts.values()])  # type: ignore[no-untyped-call]
-        parts = dict(zip(texts, split, strict=True))
+        """Encode this process's share, and gather those of all."""
+        video, parts = self._embed_videos(batch), self._embed_texts(batch.texts)
         caption, negated, denied = (distributed.gather(parts[each]) for each in ("captions", "negated", "denied"))
+        negatable = distractor = labels = None
+        if batch.negatable is not None:
+            negatable = distributed.gather(torch.from_numpy(batch.negatable).to(self.device))
+        if batch.sought is not None:
+            assert self.miner is not None, "the loop sets it before the first step"
+            distractor = distributed.gather(self._stored_videos(self.miner.rows(batch.sought)))
+        if batch.labels is not None:
+            labels = EmbeddedLabels(parts["labels"], torch.from_numpy(batch.labels.shown).to(self.device))
         return EmbeddedBatch(
             video=video,
             caption=caption,
             logit_scale=self.model.logit_scale.exp(),
             negated=None if batch.negated is None else negated,
-            negatable=self._negatable(batch),
+            negatable=None if negatable is None or negatable.all() else negatable,
             denied=self._denied(batch, denied, video),
-            distractor=self._distractor(batch),
+            distractor=distractor,
             verbs=self._verbs(batch, parts["changed"], parts["phrases"]),
-            labels=self._labels(batch, parts["labels"]),
+            labels=labels,
             order=self._order(batch, parts["ordered"]),
             spaces=len(self.words.spaces) if self.words else 1,
         )
 
-    def _embed_texts(self, texts: list[str]) -> Tensor:
+    def _embed_texts(self, texts: Mapping[str, list[str]]) -> dict[str, Tensor]:
+        """Embed all sentences in one call."""
+        each = [text for some in texts.values() for text in some]
         if self.words is not None:
-            embeddings: Tensor = self.words(texts)
-            return embeddings
-        return encode_short(self.model, self.tokenizer(texts).to(self.device)).float()
+            embeddings: Tensor = self.words(each)
+        else:
+            embeddings = encode_short(self.model, self.tokenizer(each).to(self.device)).float()
+        split = embeddings.split([len(some) for some in texts.values()])  # type: ignore[no-untyped-call]
+        return dict(zip(texts, split, strict=True))
 
     def _verbs(self, batch: Batch, changed: Tensor, phrase: Tensor) -> EmbeddedVerbs | None:
         """Arrange the changed captions of all captions, one row per caption, and gather them with a phrase of each."""
@@ -261,11 +346,6 @@ class Learner(Steps):
         has_phrase = torch.tensor([bool(text) for text in batch.phrases], device=self.device)
         return EmbeddedVerbs(*map(distributed.gather, (rows, is_changed, phrase, has_phrase)))
 
-    def _labels(self, batch: Batch, text: Tensor) -> EmbeddedLabels | None:
-        if batch.labels is None:
-            return None
-        return EmbeddedLabels(text, torch.from_numpy(batch.labels.shown).to(self.device))
-
     def _order(self, batch: Batch, text: Tensor) -> EmbeddedOrder | None:
         if batch.ordered is None:
             return None
@@ -273,19 +353,6 @@ class Learner(Steps):
         rows, frames = torch.from_numpy(batch.ordered.rows), torch.from_numpy(batch.ordered.frames)
         video = self.pooling(self.frames[rows, frames]) if len(rows) else text  # attention refuses no clips at all
         return EmbeddedOrder(text, video.float())
-
-    def _distractor(self, batch: Batch) -> Tensor | None:
-        """Mine distractors, and gather those of all processes; None without a loss that needs them."""
-        if batch.sought is None:
-            return None
-        assert self.miner is not None, "the loop sets it before the first step"
-        return distributed.gather(self._stored_videos(self.miner.rows(batch.sought)))
-
-    def _negatable(self, batch: Batch) -> Tensor | None:
-        if batch.negatable is None:
-            return None
-        negatable = distributed.gather(torch.from_numpy(batch.negatable).to(self.device))
-        return None if negatable.all() else negatable
 
     def _embed_videos(self, batch: Batch) -> Tensor | None:
         """Look up the videos' embeddings, or encode and pool their frames; None without videos."""
@@ -322,9 +389,8 @@ class Learner(Steps):
     def prepare_tokens(self, texts: Iterable[str]) -> None:
         """Initialise token rows: zero those that no text of any process uses or, given a base, start new tokens small.
 
-        Unused rows get no gradient, and weight decay leaves zero unchanged. So they stay zero, compress to almost
-        nothing and mark unseen tokens. CLIP's padding is among them; no embedding depends on it. Nothing changes in a
-        frozen text tower. With `keep_tokens`, the rows that the base has learned are frozen.
+        Unused rows get no gradient and no decay: they stay zero, compress to almost nothing and mark unseen tokens.
+        CLIP's padding is among them; no embedding depends on it. `keep_tokens` freezes what the base has learned.
         """
         if not self.config.trains_text:
             return
@@ -348,14 +414,8 @@ class Learner(Steps):
 
     def encoder(self) -> OpenClipEncoder:
         """Wrap the model, putting it in eval mode; the card gets the towers' fingerprints."""
-        card = Card(
-            self.config.name,
-            pooling=self.card.pooling,
-            positions=self.card.positions,
-            features=self.config.features,
-            words=words_card(self.words),
-            head=head_of(self.pooling),
-        )
+        card = Card(self.config.name, pooling=self.card.pooling, positions=self.card.positions)
+        card = replace(card, features=self.config.features, words=words_card(self.words), head=head_of(self.pooling))
         card = configured(identified(card, self.model, self.tokenizer), self.config.model_cfg, self.preprocess)
         return OpenClipEncoder(self.model, self.tokenizer, card, pooling=self.pooling, words=self.words)
 
@@ -370,11 +430,8 @@ class Learner(Steps):
 
 def has_bf16(device: str) -> bool:
     """Return True if the processor supports bf16 natively; where it is emulated, fp32 is faster."""
-    return (
-        torch.cuda.is_bf16_supported(including_emulation=False)
-        if device == "cuda"
-        else torch.cpu._is_avx512_bf16_supported()
-    )
+    is_on_gpu = device == "cuda"
+    return torch.cuda.is_bf16_supported(False) if is_on_gpu else torch.cpu._is_avx512_bf16_supported()
 
 
 def prepared(model: Any, config: TrainConfig) -> Any:
@@ -392,13 +449,8 @@ def prepared(model: Any, config: TrainConfig) -> Any:
 
 
 def gathered(parts: PartVectors) -> PartVectors:
-    return replace(
-        parts,
-        wanted=distributed.gather(parts.wanted),
-        unwanted=distributed.gather(parts.unwanted),
-        pure=distributed.gather(parts.pure),
-        caption=None if parts.caption is None else distributed.gather(parts.caption),
-    )
+    own = {name: getattr(parts, name) for name in ("wanted", "unwanted", "pure", "caption")}
+    return parts._replace(**{name: distributed.gather(some) for name, some in own.items() if some is not None})
 
 
 def joined_norms(tower: nn.Module) -> nn.Module:

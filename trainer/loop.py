@@ -1,42 +1,58 @@
-"""The training loop: epochs, reports and saves. Knows nothing about single steps or data sources."""
+"""The training loop: epochs, reports, validation and saves. Knows nothing about single steps or data sources."""
 
 import logging
 import math
 import os
+import random
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
-from functools import cache, partial
-from itertools import islice
+from functools import cache, lru_cache, partial
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from tqdm import tqdm
 
-from nt2vr.errors import CheckpointError, reason_of
+from nt2vr.errors import CheckpointError, ConfigError, counted, reason_of
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery
+from nt2vr.evaluation.measures import summarise
+from nt2vr.evaluation.protocol import ask
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.models.pooling import Mean
-from nt2vr.negation.generate.denials import Denial
+from nt2vr.negation.generate.denials import CaptionDenials, Denial
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable, tracked
+from nt2vr.search.systems import System
+from nt2vr.world import WORLD
+from trainer.config import METRICS
 from trainer.data.batches import Batch, draw_sentence, epoch_batches
 from trainer.data.clips import Clips
-from trainer.data.sentences import captions_of, pairs_of
+from trainer.data.sentences import captions_of
 from trainer.distributed import agree, in_turn, rank, world_size
-from trainer.learner import Learner
+from trainer.learner import FrozenTexts, Learner, Miner, Teacher, TextEncoder
+from trainer.losses.distill import DistillLoss
+from trainer.losses.embedded import given
 from trainer.optimizer import Steps
 from trainer.runs.resume import Losses, Saved, Saver, read_saved, rewind
 from trainer.runs.run_folder import MetricsWriter, RunFolder, RunStatus, State
-from trainer.teacher import FrozenTexts, Miner, Teacher
-from trainer.validation import Validator
 
 logger = logging.getLogger(__name__)
 SAMPLE = 2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings
 AHEAD = 2  # batches drawn in advance while a GPU computes
+TRACKED = ("/MIR", "/delta_MIR", "/hard_pairs", "/auc")  # of denying sentences; enough to follow a run
+CONTROLS = {"base": "plain", "drop": "drop", "boolean": "boolean"}  # metric prefix -> search strategy
+KEPT = 0.985  # text/kept above which retrieval by affirmative captions stays as it is
+IDIOMS = 256  # captions that idioms are made of
 
 
 def train(
@@ -56,10 +72,7 @@ def train(
         return "finished"
     prepare(learner, clips, should_stop, progress)
     validator = partial(Validator, learner, validation, progress, clips.verbs.shifts if clips.verbs else {})
-
-    def draw(epoch: int, done: int) -> Generator[Any]:
-        return epoch_batches(clips, learner.config, epoch, done, learner.losses.needs)
-
+    draw = partial(epoch_batches, clips, learner.config, needs=learner.losses.needs)
     return go_on(learner, run, saved, validator, draw, should_stop)
 
 
@@ -69,11 +82,9 @@ class Validates(Protocol):
     controls: dict[str, float]  # measures of what it is compared with
     held_out: str  # what it measures on, such as "1 held-out clip"
 
-    def measure(self) -> dict[str, float]:
-        """Measure what has been trained so far."""
+    def measure(self) -> dict[str, float]: ...
 
-    def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
-        """Write a checkpoint folder, atomically, with these metrics on its card."""
+    def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None: ...
 
 
 Draw = Callable[[int, int], Generator[Any]]  # batches of an epoch, after the first `done`
@@ -97,14 +108,10 @@ def go_on(
                 "The run's curves and checkpoints stay; start a new run."
             ) from error
         logger.info("Resuming after step %d.", learner.steps)
-    books = Books(run, learner, saved, validator) if rank() == 0 else None
-    if saved.learner:
-        learner.load_random_state(saved.learner)  # the books have built the base, for its controls
-    try:
+    with closing(Books(run, learner, saved, validator)) if rank() == 0 else nullcontext() as books:
+        if saved.learner:
+            learner.load_random_state(saved.learner)  # the books have built the base, for its controls
         return take_steps(learner, draw, saved.position.epoch, books, should_stop)
-    finally:
-        if books:
-            books.close()
 
 
 def take_steps(learner: Steps, draw: Draw, first_epoch: int, books: "Books | None", should_stop: ShouldStop) -> State:
@@ -128,18 +135,14 @@ def take_steps(learner: Steps, draw: Draw, first_epoch: int, books: "Books | Non
     return "finished"
 
 
-def pinned(batch: Batch) -> Batch:
-    if batch.frames is None:
-        return batch
-    return replace(batch, frames=torch.from_numpy(batch.frames).pin_memory().numpy())
-
-
-def prefetched(batches: Iterator[Batch], ready: Callable[[Batch], Batch] = pinned) -> Generator[Batch]:
+def prefetched(batches: Iterator[Batch], pins: bool = True) -> Generator[Batch]:
     """Yield the same batches in the same order, the next ones being drawn meanwhile; closing it ends the thread."""
 
     def take() -> Batch | None:
         batch = next(batches, None)
-        return None if batch is None else ready(batch)
+        if batch is None or batch.frames is None or not pins:
+            return batch
+        return replace(batch, frames=torch.from_numpy(batch.frames).pin_memory().numpy())
 
     with ThreadPoolExecutor(1, "batches") as thread:
         pending = deque(thread.submit(take) for _ in range(AHEAD))
@@ -181,14 +184,11 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
 
 def store_embeddings(learner: Learner, clips: Clips, progress: Progress) -> NDArray[np.float32]:
     """Set the embeddings that the learner looks up; return the teacher's, which are of clips, or means of frames."""
-    encoder = learner.frozen_encoder()
+    encoder, frames = learner.frozen_encoder(), None
     if "ordered" in learner.losses.needs and learner.head is not learner.pooling:
         frames = clips.embedded_once(encoder.unpooled(), progress)
-        videos = encoder.pool(frames)
-        learner.use_videos(videos, frames)
-    else:
-        videos = clips.embedded_once(encoder, progress)
-        learner.use_videos(videos)
+    videos = clips.embedded_once(encoder, progress) if frames is None else encoder.pool(frames)
+    learner.use_videos(videos, frames)
     return Mean()(torch.from_numpy(videos)).numpy() if videos.ndim > 2 else videos
 
 
@@ -196,7 +196,7 @@ def own_captions(learner: Learner, clips: Clips, key: str) -> list[str]:
     """Draw this process's stripe of the captions, with their negations if a loss needs these."""
     rows = range(rank(), len(clips), world_size())
     if "negated" in learner.losses.needs:
-        pairs = pairs_of(clips.sentences, key, rows)
+        pairs = (clips.sentences.pair(row, random.Random(f"{key} {row}")) for row in rows)
         texts = [text for pair in pairs for text in pair if text is not None]
     else:
         texts = captions_of(clips.sentences, key, rows)
@@ -266,3 +266,162 @@ class Books:
             )
         self.save()
         return position.finished
+
+
+class Validator:
+    """Measures the model and writes its checkpoints, see `Validates`; the base and its controls are measured once."""
+
+    def __init__(self, learner: Learner, clips: Clips, progress: Progress, shifts: Mapping[str, float]) -> None:
+        """Measure the base, if any, and its controls, on clips of the validation split; `shifts` are for the card."""
+        self._learner, self._clips, self._shifts = learner, clips, shifts
+        config, has_videos = learner.config, clips.has_videos
+        self.held_out = counted(len(clips), f"held-out {clips.unit.removesuffix('s')}")
+        self._videos: NDArray[np.float32] | None = None
+        self._text: TextMeasures | None = None
+        self.controls: dict[str, float] = {}
+        if has_videos and not config.trains_visual:
+            self._videos = clips.embedded_once(as_scored(learner.frozen_encoder()), progress)
+        if learner.teacher and not (has_videos and config.data == WORLD):
+            self._text = TextMeasures(learner, clips)
+            self.controls |= self._text.controls
+        if config.base_folder and has_videos and not config.features:
+            self.controls |= control_metrics(config.base_folder, clips, learner.device, progress)
+        if config.patience and not (has_videos and config.monitor.startswith("original/")):
+            self._refuse_unmeasured(config.monitor)
+
+    def _refuse_unmeasured(self, monitor: str) -> None:
+        if monitor not in (measured := self.measure()):
+            others, unit = ", ".join(name for name in measured if name in METRICS), self._clips.unit
+            raise ConfigError(f"{monitor} cannot be measured on these {unit}. Set monitor to {others}.")
+
+    def measure(self) -> dict[str, float]:
+        encoder, videos = self._learner.encoder(), self._videos
+        if videos is not None and self._learner.head is self._learner.pooling:
+            videos = encoder.pool(self._learner.as_frames(videos))
+        measured = validate(encoder, self._clips, videos) if self._clips.has_videos else {}
+        return measured | (self._text(encoder) if self._text else {})
+
+    def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
+        learner, config = self._learner, self._learner.config
+        base = learner.base.name if learner.base and not config.features else ""
+        frames = config.num_frames if self._clips.has_videos or not learner.base else learner.base.frames
+        data = f"{self._clips.name}, {config.num_clips} {self._clips.unit}"
+        card = Card(config.name, base=base, frames=frames, data=data, epoch=epoch, metrics=metrics)
+        card = replace(card, objective=" + ".join(config.losses), losses=config.losses, features=config.features)
+        card = replace(card, pooling=learner.card.pooling, positions=learner.card.positions, shifts=self._shifts)
+        parts = {"tokenizer": learner.tokenizer, "pooling": learner.pooling, "words": learner.words}
+        configs = config.model_cfg, learner.preprocess
+        write_checkpoint(folder, learner.model, *configs, card, base=config.base_folder, **parts)
+
+
+def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None = None) -> dict[str, float]:
+    """Search the clips with one caption per clip and with denying sentences; return measures of `summarise`.
+
+    These are every "original/" one, and for denying sentences those TRACKED; for datasets only "negated/delta_MIR".
+    `videos` are as of `Benchmark.embed`, and computed if None.
+    """
+    videos = clips.embeddings(as_scored(encoder)) if videos is None else videos
+    return _measured(encoder, clips, videos, ["plain"])[0]
+
+
+def control_metrics(base: Path, clips: Clips, device: str = "cpu", progress: Progress = silent) -> dict[str, float]:
+    """Measure the starting model as it is ("base/") and with the control strategies "drop/" and "boolean/"."""
+    encoder = read_checkpoint(base, device)
+    videos = clips.embedded_once(as_scored(encoder), progress)
+    measured = _measured(encoder, clips, videos, list(CONTROLS.values()), progress)
+    return {
+        f"{control}/{name}": value
+        for control, metrics in zip(CONTROLS, measured, strict=True)
+        for name, value in metrics.items()
+        if control == "base" or not name.startswith("original/")  # captions score the same under every strategy
+    }
+
+
+def _measured(
+    encoder: Encoder, clips: Clips, videos: NDArray[np.float32], strategies: Sequence[str], progress: Progress = silent
+) -> list[dict[str, float]]:
+    queries, names = _queries(clips), tuple(map(str, range(len(clips))))
+    benchmark = Benchmark(clips.name or "clips", names, queries, lambda *_: videos, {})
+    systems = [System(encoder.name, strategy) for strategy in strategies]
+    found = [summarise(queries, values) for values in ask(encoder, systems, videos, benchmark, progress)]
+    # ranks, and the recalls and first pages of denying sentences, are for the evaluation
+    return [
+        {name: value for name, value in each.items() if name.startswith("original/R@") or name.endswith(TRACKED)}
+        for each in found
+    ]
+
+
+@lru_cache(maxsize=1)  # a run validates on the same clips after every epoch
+def _queries(clips: Clips) -> tuple[JudgedQuery, ...]:
+    return clips.sentences.queries()
+
+
+class TextMeasures:
+    """Compares a text tower with its targets, on held-out captions and one denying sentence per caption.
+
+        text/target   mean cosine between denying sentences and their distillation targets
+        text/kept     mean cosine between captions as the model and as the base embed them; 1 means unchanged
+        text/order    percentage of sentences nearer to "WANTED and OTHER" than to "WANTED and UNWANTED"
+        text/idioms   mean cosine between sentences that deny nothing, in wordings never trained on, and their
+                      affirmative paraphrases as the base embeds them
+        text/order_if_kept   text/order while text/kept is at least KEPT, otherwise how many percent it is below that,
+                             as a negative number: so patience, which watches this, sees a run recover
+
+    text/order stands in for hard pairs, with texts embedded by the base in place of clips; OTHER is the unwanted part
+    of the next sentence. A tower that treats "not" like any other word scores near 0. One that merely drops the
+    unwanted part is near 50: among the `controls` it is "drop/text/order", beside the frozen base's measures.
+    """
+
+    def __init__(self, learner: Learner, clips: Clips) -> None:
+        teacher, (_, loss) = learner.teacher, learner.losses.terms["distill"]
+        assert teacher is not None and isinstance(loss, DistillLoss), "distill and its teacher define the targets"
+        self.sentences = [draw_sentence(clips, learner.config, row, f"validation {row}") for row in range(len(clips))]
+        self._captions = clips.captions("validation")
+        parts = teacher.parts(self.sentences, self._captions)
+        self._denies = np.array([bool(sentence.unwanted) for sentence in self.sentences])
+        denying = list(compress(self.sentences, self._denies))
+        if not denying:
+            raise ConfigError("No sentence made of these captions denies anything. Give other kinds a share, or more.")
+        unwanted = [sentence.unwanted for sentence in denying]
+        both = _joined(teacher, denying, unwanted)
+        other = _joined(teacher, denying, [*unwanted[1:], *unwanted[:1]])
+        self._target = loss.target(parts).cpu().numpy()  # (N, D)
+        self._captions_before = given(parts.caption).cpu().numpy()  # (N, D)
+        self._nearer = (other - both).cpu().numpy()  # (N, D) without idioms
+        self._idioms = unseen_idioms(self._captions)
+        self._paraphrases = teacher.embed([idiom.wanted for idiom in self._idioms]).cpu().numpy()
+        self.controls = {f"base/{name}": value for name, value in self(teacher.encoder).items()}
+        wanted, wants = (some.cpu().numpy()[self._denies] for some in (parts.wanted, ~parts.pure))
+        if wants.any():
+            self.controls["drop/text/order"] = _share_above(wanted[wants], self._nearer[wants])
+
+    def __call__(self, encoder: TextEncoder) -> dict[str, float]:
+        texts = encoder.encode_text([sentence.text for sentence in self.sentences])
+        captions = encoder.encode_text(self._captions)
+        kept = float((captions * self._captions_before).sum(axis=1).mean())
+        order = _share_above(texts[self._denies], self._nearer)
+        if_kept = order if kept >= KEPT else 100 * (kept - KEPT)
+        measured = {"text/target": float((texts * self._target).sum(axis=1).mean()), "text/kept": kept}
+        measured |= {"text/order": order, "text/order_if_kept": if_kept}
+        if self._idioms:
+            idioms = encoder.encode_text([idiom.text for idiom in self._idioms])
+            measured["text/idioms"] = float((idioms * self._paraphrases).sum(axis=1).mean())
+        return measured
+
+
+def unseen_idioms(captions: Sequence[str]) -> list[Denial]:
+    """Draw a sentence that denies nothing for each of the first captions that allow one, in unseen wordings."""
+    denials = CaptionDenials(captions[:IDIOMS])
+    drawn = (denials.draw(row, "idiom", random.Random(f"idiom {row}"), "unseen") for row in range(len(denials)))
+    return [idiom for idiom in drawn if idiom]
+
+
+def _joined(teacher: Teacher, sentences: Sequence[Denial], phrases: Sequence[str]) -> Tensor:
+    """Embed each sentence's wanted part, if any, joined with a phrase: (N, D)."""
+    pairs = zip(sentences, phrases, strict=True)
+    return teacher.embed([f"{sentence.wanted} and {also}" if sentence.wanted else also for sentence, also in pairs])
+
+
+def _share_above(texts: NDArray[np.float32], directions: NDArray[np.float32]) -> float:
+    """Return the percentage of texts with a positive dot product with their own direction; ties count against them."""
+    return 100 * float(np.mean((texts * directions).sum(axis=1) > 0))

@@ -14,12 +14,7 @@ from trainer.distributed import average_gradients
 
 
 class Steps:
-    """What a run trains, some towers or a fusion, one optimizer step at a time.
-
-    Attributes:
-        modules: what learns, by its name in a saved state.
-        steps: taken so far.
-    """
+    """What a run trains, towers or a fusion, one step at a time; saved states name the `modules`, which learn."""
 
     device = "cpu"
 
@@ -45,21 +40,25 @@ class Steps:
 
     def step(self, batches: Iterable[Any]) -> dict[str, float]:
         """Take one optimizer step on `accumulate` batches; return the mean of each unweighted loss."""
+        config, values = self.config, list[dict[str, float]]()
         self.optimizer.zero_grad()
-        values = [self._add_gradients(batch) for batch in batches]
+        for batch in batches:
+            loss, parts = self.loss(batch)
+            if not loss.requires_grad:  # bnl alone, for example, passes no gradient to the visual tower
+                raise ConfigError(f"No loss trains the chosen towers ({config.train}). Add contrastive or retrieval.")
+            (loss * config.loss_scale / config.accumulate).backward()  # type: ignore[no-untyped-call]
+            values.append(parts)
         average_gradients(self.parameters)
-        clip_gradients(self.parameters, self.config)
+        # nT2VR's code clips before it divides the scale out, so its steps are shorter than its learning rate suggests:
+        # per weight, a norm of max_grad_norm / scale is close to RMSProp's epsilon
+        nn.utils.clip_grad_norm_(self.parameters, config.max_grad_norm)
+        for parameter in self.parameters if config.loss_scale != 1 else ():
+            if parameter.grad is not None:
+                parameter.grad /= config.loss_scale
         self.optimizer.step()
         self.schedule.step()
         self.steps += 1
         return {name: sum(losses[name] for losses in values) / len(values) for name in values[0]}
-
-    def _add_gradients(self, batch: Any) -> dict[str, float]:
-        loss, values = self.loss(batch)
-        if not loss.requires_grad:  # bnl alone, for example, passes no gradient to the visual tower
-            raise ConfigError(f"No loss trains the chosen towers ({self.config.train}). Add contrastive or retrieval.")
-        (loss * self.config.loss_scale / self.config.accumulate).backward()  # type: ignore[no-untyped-call]
-        return values
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything the next steps depend on, as tensors and plain values."""
@@ -73,11 +72,15 @@ class Steps:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore a `state_dict` of the same config except for the random numbers."""
+        """Restore a `state_dict` of the same config, except for the random numbers; a ValueError refuses others."""
         self.steps = state["steps"]
         for name, module in self.modules.items():
             module.load_state_dict(state.get(name, {}))  # 0.2.0 stored only what learns
-        restore(self.optimizer, state["optimizer"])
+        self.optimizer.load_state_dict(state["optimizer"])  # which checks no shapes
+        for parameter in (each for group in self.optimizer.param_groups for each in group["params"]):
+            averages = self.optimizer.state[parameter].values()
+            if any(average.ndim and average.shape != parameter.shape for average in averages):
+                raise ValueError("the optimizer's parameters were in another order")
         self.schedule.load_state_dict(state["schedule"])
 
     def load_random_state(self, state: Mapping[str, Any]) -> None:
@@ -85,21 +88,6 @@ class Steps:
         torch.set_rng_state(state["random"])
         if self.device == "cuda" and state["random_cuda"] is not None:
             torch.cuda.set_rng_state(state["random_cuda"])
-
-
-def clip_gradients(parameters: Iterable[nn.Parameter], config: TrainConfig) -> None:
-    """Clip the gradients of a scaled loss to `max_grad_norm`, then divide the scale out.
-
-    nT2VR's code calls `clip_grad_norm_` before GradScaler has unscaled the gradients, so that their norm is at most
-    max_grad_norm / scale. Per weight that is close to RMSProp's epsilon, so their steps are shorter than the learning
-    rate suggests.
-    """
-    parameters = list(parameters)
-    nn.utils.clip_grad_norm_(parameters, config.max_grad_norm)
-    if config.loss_scale != 1:
-        for parameter in parameters:
-            if parameter.grad is not None:
-                parameter.grad /= config.loss_scale
 
 
 def build_optimizer(model: nn.Module, head: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
@@ -117,23 +105,12 @@ def _groups(
     module: nn.Module, weight_decay: float, tokens: Tensor | None = None, **options: float
 ) -> list[dict[str, Any]]:
     """Group what learns: first matrices but the token rows, which decay, then all else."""
-    learning = [parameter for parameter in module.parameters() if parameter.requires_grad]
-    decayed = [parameter for parameter in learning if parameter.ndim >= 2 and parameter is not tokens]
-    others = [parameter for parameter in learning if parameter.ndim < 2 or parameter is tokens]
-    return [
-        {"params": decayed, "weight_decay": weight_decay, **options},
-        {"params": others, "weight_decay": 0.0, **options},
-    ]
-
-
-def restore(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> None:
-    """Load an optimizer's `state_dict`; a ValueError refuses that of other parameters, of which torch checks none."""
-    optimizer.load_state_dict(state)
-    for group in optimizer.param_groups:
-        for parameter in group["params"]:
-            averages = [value for value in optimizer.state[parameter].values() if value.ndim]
-            if any(average.shape != parameter.shape for average in averages):
-                raise ValueError("the optimizer's parameters were in another order")
+    decayed, others = list[nn.Parameter](), list[nn.Parameter]()
+    for parameter in module.parameters():
+        if parameter.requires_grad:
+            (decayed if parameter.ndim >= 2 and parameter is not tokens else others).append(parameter)
+    groups = ((decayed, weight_decay), (others, 0.0))
+    return [{"params": some, "weight_decay": decay, **options} for some, decay in groups]
 
 
 def rate_at(step: int, config: TrainConfig) -> float:

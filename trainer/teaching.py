@@ -3,7 +3,7 @@
 import shutil
 import time
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 from nt2vr.errors import ConfigError, quoted
@@ -44,11 +44,8 @@ def teachable(models: Catalog) -> list[str]:
 
 def told_s(config: TrainConfig, seconds: float) -> str:
     """Say what a teaching changes, and how long it takes."""
-    steps = config.epochs * config.steps_per_epoch
-    return (
-        f"{config.name}: {steps:,} steps, about {duration_text(seconds)} here, less if it stops early. Only the text "
-        "tower learns, so that every index stays."
-    )
+    steps = f"{config.epochs * config.steps_per_epoch:,} steps, about {duration_text(seconds)} here"
+    return f"{config.name}: {steps}, less if it stops early. Only the text tower learns, so that every index stays."
 
 
 def estimate_s(config: TrainConfig) -> float:
@@ -80,9 +77,8 @@ def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:
 
     A folder may be that of another model, since only ASCII letters and digits name it, or of other data.
     """
-    stem = slug(config.name)
-    for number in count(1):
-        run = RunFolder(runs / (stem if number == 1 else f"{stem}-{number}"))
+    for suffix in chain([""], (f"-{number}" for number in count(2))):
+        run = RunFolder(runs / f"{slug(config.name)}{suffix}")
         if not run.config.exists():
             return run.path, True
         own, status = load_config(run.config), run.status()
@@ -93,7 +89,7 @@ def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:
 
 def add_model(run: Path) -> str:
     """Add a finished run's best epoch to the models of its data folder, and say so, or why not."""
-    from trainer.validation import KEPT  # noqa: PLC0415  imports torch
+    from trainer.loop import KEPT  # noqa: PLC0415  imports torch
 
     models = Catalog.of(Settings.read(run.resolve().parents[1]))
     found = epochs_of(run / "checkpoints")
@@ -101,8 +97,7 @@ def add_model(run: Path) -> str:
     card = read_card(epoch)
     if (kept := card.metrics.get("validation/text/kept", 1.0)) < KEPT:
         return f"No model was added: captions have changed (text/kept {kept:.3f}, below {KEPT}). Learn more slowly."
-    own = taught(card.base)
-    names = (own if number == 1 else f"{own} {number}" for number in count(1))
+    names = (taught(card.base) + (f" {number}" if number > 1 else "") for number in count(1))
     name = next(each for each in names if models.named(each) is None)
     with atomic_folder(new_folder(name, models)) as folder:
         shutil.copytree(epoch, folder, dirs_exist_ok=True)

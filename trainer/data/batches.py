@@ -18,9 +18,8 @@ from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import split_query
 from nt2vr.negation.parse.tagger import load_tagger
 from trainer.config import TrainConfig
-from trainer.data.clips import Clips
+from trainer.data.clips import Clips, fixed_key
 from trainer.data.sentences import Labels, OrderedClips, Truth
-from trainer.data.verbs import fixed_key
 from trainer.distributed import share, world_size
 
 MAX_LABELS = 256  # per step
@@ -36,8 +35,7 @@ class Draw(NamedTuple):
     key: str
 
 
-@dataclass(frozen=True)
-class TruthBatch:
+class TruthBatch(NamedTuple):
     """Clips to compare with, and the denying sentences that they fit."""
 
     pool: NDArray[np.int64]  # (P,) rows of clips, the first B those of the batch
@@ -46,8 +44,7 @@ class TruthBatch:
     both: NDArray[np.bool_]  # (B, P) True where it shows both
 
 
-@dataclass(frozen=True)
-class Sought:
+class Sought(NamedTuple):
     """What to mine for this process's share of a batch."""
 
     parts: list[tuple[str, str]]  # b subjects and denied objects; empty texts for captions that have none
@@ -101,17 +98,13 @@ class Batch:
 def epoch_batches(
     clips: Clips, config: TrainConfig, epoch: int, start: int = 0, needs: Set[str] = frozenset()
 ) -> Generator[Batch]:
-    """Yield the batches of an epoch from number `start` on: each clip at most once per pass, or each caption.
-
-    Args:
-        needs: what the losses need, see `WeightedLosses.needs`.
-    """
+    """Yield an epoch's batches from number `start` on, with what the losses need, see `WeightedLosses.needs`."""
     if epoch <= config.not_epochs:
         config = replace(config, sentences={"not": 1.0})
-    drawing = _Epoch(clips, config, epoch, needs)
+    drawing, size = _Epoch(clips, config, epoch, needs), config.batch_size
     draws = drawing.draws()
     for step in range(start, config.steps_per_epoch * config.accumulate):
-        yield drawing.batch(draws[step * config.batch_size : (step + 1) * config.batch_size], step)
+        yield drawing.batch(draws[step * size : (step + 1) * size], step)
 
 
 @dataclass(frozen=True)
@@ -143,7 +136,7 @@ class _Epoch:
 
     def batch(self, drawn: Sequence[Draw], step: int) -> Batch:
         """Draw this process's share of a batch: the same rows as one process alone would draw for it."""
-        config, seed = self.config, (self.config.seed, self.epoch, step)
+        clips, config, seed = self.clips, self.config, (self.config.seed, self.epoch, step)
         rows, mine = np.array([draw.row for draw in drawn], np.int64), share(len(drawn))
         kept = math.ceil(config.keep_share * len(drawn) / world_size()) * world_size()
         captions, negated, negatable = self._captions(drawn[share(kept)])
@@ -152,20 +145,14 @@ class _Epoch:
         sought = None
         if "distractors" in self.needs and negated is not None and negatable is not None:
             sought, negatable = self._sought(captions, negated, negatable, rows[mine], (*seed, 2))
-        return Batch(
-            frames=self._frames(rows, mine, seed) if config.trains_visual else None,
-            captions=captions,
-            rows=rows,
-            negated=negated,
-            negatable=negatable,
-            denied=denied,
-            truth=truth,
-            sought=sought,
-            changed=changed,
-            phrases=phrases,
-            labels=self._labels(rows, (*seed, 3)) if "labels" in self.needs else None,
-            ordered=self._ordered(step) if "ordered" in self.needs else None,
-        )
+        frames = self._frames(rows, mine, seed) if config.trains_visual else None
+        labels = self._labels(rows, (*seed, 3)) if "labels" in self.needs else None
+        ordered = None
+        if "ordered" in self.needs:
+            rng = random.Random(f"{config.seed} {self.epoch} {step} ordered")
+            ordered = clips.sentences.ordered(ORDERED_PAIRS, config.num_frames, rng)
+        told = denied, truth, sought, changed, phrases, labels, ordered
+        return Batch(frames, captions, rows, negated, negatable, *told)
 
     def _frames(self, rows: NDArray[np.int64], mine: slice, seed: tuple[int, ...]) -> NDArray[np.uint8]:
         stored, config, rng = self.clips.frames, self.config, np.random.default_rng(seed)
@@ -192,21 +179,18 @@ class _Epoch:
         rng = random.Random(str(seed))
         return Labels([(rng.choice(labels.texts[each]),) for each in order.tolist()], labels.shown[:, order])
 
-    def _ordered(self, step: int) -> OrderedClips | None:
-        rng = random.Random(f"{self.config.seed} {self.epoch} {step} ordered")
-        return self.clips.sentences.ordered(ORDERED_PAIRS, self.config.num_frames, rng)
-
     def _verbs(
         self, drawn: Sequence[Draw], captions: Sequence[str], step: int
     ) -> tuple[list[list[str]] | None, list[str] | None]:
         if (verbs := self.clips.verbs) is None or "verbs" not in self.needs:
             return None, None
-        rngs = [random.Random(f"{self.config.seed} {self.epoch} {step} {draw.row} verbs") for draw in drawn]
-        found = [
-            verbs.draw(draw.row, caption, self.config.verb_negatives, rng)
-            for draw, caption, rng in zip(drawn, captions, rngs, strict=True)
-        ]
-        return [changed for changed, _ in found], [phrase for _, phrase in found]
+        changed, phrases = list[list[str]](), list[str]()
+        for draw, caption in zip(drawn, captions, strict=True):
+            rng = random.Random(f"{self.config.seed} {self.epoch} {step} {draw.row} verbs")
+            others, phrase = verbs.draw(draw.row, caption, self.config.verb_negatives, rng)
+            changed.append(others)
+            phrases.append(phrase)
+        return changed, phrases
 
     def _sought(
         self,
@@ -219,24 +203,22 @@ class _Epoch:
         """Tell what to mine, among random clips, and which captions are negatable and can be parsed."""
         pairs = zip(captions, negated, negatable, strict=True)
         parts = [subject_and_object(caption, denied) if is_negated else None for caption, denied, is_negated in pairs]
-        count = len(self.clips)
-        size = min(count, self.config.pool_clips or count)
-        pool = np.sort(np.random.default_rng(seed).permutation(count)[:size])
+        pool = np.random.default_rng(seed).permutation(len(self.clips))[: self.config.pool_clips or None]
         known = np.array([each is not None for each in parts])
-        return Sought([each or ("", "") for each in parts], rows, pool), known
+        return Sought([each or ("", "") for each in parts], rows, np.sort(pool)), known
 
     def _denied(
         self, drawn: Sequence[Draw], rows: NDArray[np.int64], seed: tuple[int, ...]
     ) -> tuple[list[Denial], TruthBatch | None]:
-        """Draw denying sentences; the truth also takes those of the other processes, to pool their hard clips."""
-        mine, with_truth = share(len(drawn)), "truth" in self.needs
-        asked = drawn if with_truth else drawn[mine]
-        sentences = [draw_sentence(self.clips, self.config, draw.row, draw.key) for draw in asked]
-        return (sentences[mine], self._truth(sentences, rows, seed)) if with_truth else (sentences, None)
+        """Draw denying sentences, and look up the clips that they fit: of the batch and, for frozen videos, of a pool.
 
-    def _truth(self, sentences: Sequence[Denial], rows: NDArray[np.int64], seed: tuple[int, ...]) -> TruthBatch:
-        """Look up the clips that sentences are right for: of the batch and, for a frozen visual tower, of a pool."""
-        source, config = self.clips.sentences, self.config
+        The truth also takes the sentences of the other processes, to pool their hard clips.
+        """
+        mine, source, config = share(len(drawn)), self.clips.sentences, self.config
+        asked = drawn if "truth" in self.needs else drawn[mine]
+        sentences = [draw_sentence(self.clips, config, draw.row, draw.key) for draw in asked]
+        if "truth" not in self.needs:
+            return sentences, None
         unknown = Truth(np.zeros(len(source), bool), np.zeros(len(source), bool))
         truths = [source.truth(sentence) or unknown for sentence in sentences]
         fitting, both = (np.stack(masks) for masks in zip(*truths, strict=True))  # (B, N) each
@@ -246,7 +228,7 @@ class _Epoch:
             hard = [rng.permutation(np.flatnonzero(mask))[: config.hard_clips] for mask in both]
             more = np.concatenate([*hard, rng.integers(len(source), size=config.pool_clips)])
             pool = np.concatenate([rows, np.setdiff1d(more, rows)])
-        return TruthBatch(pool, fitting[:, pool], both[:, pool])
+        return sentences[mine], TruthBatch(pool, fitting[:, pool], both[:, pool])
 
 
 def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Denial:

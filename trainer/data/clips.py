@@ -1,37 +1,51 @@
-"""Training data: frames, cached on disk, and a source of sentences. No other module knows where data comes from."""
+"""Training data: frames, cached on disk, sentences, and words. No other module knows where data comes from."""
 
 import logging
 import random
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from nt2vr.datasets.features import read_features
+from nt2vr.datasets.features import BigFile, read_features
 from nt2vr.datasets.load import held_out_of, load_dataset, sample, sample_ids
-from nt2vr.errors import DatasetError
+from nt2vr.errors import ConfigError, DatasetError, quoted, reason_of
 from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache, StoredClips
 from nt2vr.media.video_files import decode_videos
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
+from nt2vr.models.words import Vocabulary, Words, words_of
 from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.negation.generate.query_sets import read_any_captions
+from nt2vr.negation.generate.verb_changes import (
+    Keys,
+    Rule,
+    VerbChanges,
+    VerbLine,
+    calibrated,
+    imbalances,
+    in_turns,
+    read_verbs,
+)
+from nt2vr.negation.parse.wordlists import listed
 from nt2vr.progress import Progress, progress_bar, silent, tracked
-from nt2vr.settings import process_rank
+from nt2vr.settings import process_rank, resolve_path
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn.clips import ClipFile, embed_frames, embedded_once
 from nt2vr.world.drawn.shipped import embed_undrawn
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import Scene, SceneSplit
+from nt2vr.world.scenes import SceneSplit
 from trainer.config import TrainConfig, is_captions_file
 from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of
-from trainer.data.verbs import Verbs
 
 TrainingSplit = Literal["train", "validation"]
 Captions = Mapping[str, Sequence[str]]  # by the id of their video
@@ -40,26 +54,99 @@ logger = logging.getLogger(__name__)
 MAX_PARSED = 40_000  # captions of a dataset with videos that denying sentences are made of: a minute's work
 DRAFTS = 3  # of a caption for a text tower alone: people write shorter ones than the built-in world
 MAX_FREE = 8_000  # captions of the built-in world, which are long and much alike
+MOST_SHIFTS = 500  # verb phrases on a card, those that captions have most often
+DRAWS = 4  # captions per clip of the built-in world that are counted
+MAX_OWN = 8_000  # words with vectors made of the captions: a matrix of 256 MB
+MAX_OTHERS = 50_000  # first words of a file that are kept although no caption has them: 50 MB of 500 numbers
+ROUNDS, SPARE = 8, 16  # of the iteration for the largest singular values; the reference is NumPy's full SVD
+SPREAD = 3**-0.5  # root mean square of U(-1, 1), from which a GRU's words without a vector are drawn
+Found = dict[str, NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class Verbs:
+    """Changed captions and verb phrases, by clip and caption; `shifts` as of `Card.shifts`."""
+
+    changed: Mapping[tuple[int, str], list[str]]
+    phrases: Mapping[tuple[int, str], list[str]]
+    shifts: Mapping[str, float]
+
+    @classmethod
+    def of(cls, source: SentenceSource, config: TrainConfig, progress: Progress = silent) -> "Verbs":
+        """Make them of all captions or, where these are drawn, of one per clip; log how many calibration leaves."""
+        most, captions = -(-MAX_PARSED // max(1, len(source))), list[list[str]]()
+        for row in range(len(source)):
+            rng = random.Random(fixed_key(config.seed, row))
+            every = [source.caption(row, rng, number) for number in range(source.num_captions(row))]
+            captions.append(every[:most] or [source.caption(row, rng)])
+        lines = [(row, line) for row, some in enumerate(_lines(config, captions, progress)) for line in some]
+        made, shifts = _calibrated(lines, config)
+        changed: dict[tuple[int, str], list[str]] = defaultdict(list)
+        for row, caption, text, _ in made:
+            changed[row, caption].append(text)
+        phrases = {(row, text): list[str]() for row, some in enumerate(captions) for text in some}
+        return cls(changed, phrases | {(row, line.caption): list(line.phrases) for row, line in lines}, shifts)
+
+    def draw(self, row: int, caption: str, most: int, rng: random.Random) -> tuple[list[str], str]:
+        """Draw up to `most` changed captions of a caption, and one of its verb phrases; "" if it has none."""
+        changed, phrases = self.changed.get((row, caption), []), self.phrases.get((row, caption), [])
+        return rng.sample(changed, min(most, len(changed))), rng.choice(phrases) if phrases else ""
+
+    def texts(self, rows: Iterable[int]) -> list[str]:
+        """Return everything that `draw` may return for some clips, and the captions that it belongs to."""
+        wanted = set(rows)
+        stored = (self.changed, self.phrases)
+        found = ((caption, *texts) for some in stored for (row, caption), texts in some.items() if row in wanted)
+        return list(dict.fromkeys(text for texts in found for text in texts))
+
+
+def _calibrated(
+    lines: Sequence[tuple[int, VerbLine]], config: TrainConfig
+) -> tuple[list[tuple[int, str, str, Keys]], dict[str, float]]:
+    """Return the changed captions to keep, with clip, caption and keys, and the shifts that they leave."""
+    made = [(row, line.caption, text, keys) for row, line in lines for text, keys in line.changed]
+    originals, generated = [line.keys for _, line in lines], [keys for *_, keys in made]
+    kept = list(range(len(made)))
+    if config.calibrate:
+        kept = calibrated(originals, generated, in_turns([row for row, *_ in made], config.seed))
+    logger.info("Kept %d of %d captions with another verb, for %d captions.", len(kept), len(made), len(lines))
+    often = dict(Counter(chain.from_iterable(originals)).most_common(MOST_SHIFTS))
+    left = imbalances(originals, [generated[number] for number in kept], config.batch_size)
+    others = max(1, config.batch_size - 1)
+    shifts = {key: round(value / others, 3) for key, value in left.items() if key in often}
+    return list(map(made.__getitem__, kept)), shifts
+
+
+def fixed_key(seed: int, row: int) -> str:
+    """Return the key that draws the one caption of a clip whose captions are generated."""
+    return f"{seed} verbs {row}"
+
+
+def _lines(config: TrainConfig, captions: Sequence[Sequence[str]], progress: Progress) -> list[list[VerbLine]]:
+    rules: dict[str, Rule] = {rule: rule for rule in get_args(Rule)}
+    if (rule := rules.get(config.verb_changes)) is None:
+        path = resolve_path(config.verb_changes)
+        if not path.is_file():
+            raise ConfigError(
+                f"{quoted(config.verb_changes)} is not there. Set verb_changes to {', '.join(rules)} or a file."
+            )
+        known = read_verbs(path)
+        return [[known[caption] for caption in dict.fromkeys(some) if caption in known] for some in captions]
+    changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress))
+    return [changes.lines(row, rule, config.seed) for row in range(len(changes))]
 
 
 @dataclass(frozen=True, eq=False)
 class Clips:
-    """Clips to train or to validate on.
+    """Clips to train or to validate on."""
 
-    Attributes:
-        frames: (N, F, S, S, 3) uint8 RGB, maybe on disk, or undrawn; F is 0 where only captions are read, and S where
-            features stand for frames.
-        path: identifies the frames, next to the cache of their embeddings; None if these are not cached.
-        verbs: captions with another verb; None where no loss needs them.
-        features: (N, W), computed by other code; None for clips that are seen.
-    """
-
+    # (N, F, S, S, 3) uint8 RGB, on disk or undrawn; F is 0 for captions alone, and S where features stand for frames
     frames: NDArray[np.uint8] | StoredClips | ClipFile
     sentences: SentenceSource
-    path: Path | None = None
+    path: Path | None = None  # identifies the frames, next to the cache of their embeddings; None: nothing is cached
     name: str = "unnamed"
-    verbs: Verbs | None = None
-    features: NDArray[np.float32] | None = None
+    verbs: Verbs | None = None  # captions with another verb; None where no loss needs them
+    features: NDArray[np.float32] | None = None  # (N, W), computed by other code; None for clips that are seen
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -76,7 +163,6 @@ class Clips:
 
     @property
     def unit(self) -> str:
-        """The noun for what `len` counts."""
         return "clips" if self.has_videos else "captions"
 
     def captions(self, seed: str) -> list[str]:
@@ -119,35 +205,25 @@ class ClipLoader:
 
     def load(self, split: TrainingSplit) -> Clips:
         """Load the clips that the config trains or validates on: always the same ones."""
+        config, cache, progress = self.config, self.cache, self.progress
+        count = config.num_clips if split == "train" else config.validation_clips
         if "video" not in self.needs:
-            clips = self._captions(split)
-        elif self.config.data == WORLD:
-            clips = self._world(split)
+            clips = self._captions(split, count)
+        elif config.data == WORLD:
+            free = config.free if "denied" in self.needs and split == "train" else 0.0
+            draws = config.trains_visual  # a frozen visual tower needs no frames again
+            sizes = count, config.num_frames, config.framing, config.seed
+            clips = world_clips(split, *sizes, cache, free, progress, draws)
         else:
-            clips = self._features(split) if self.config.features else self._videos(split)
+            clips = self._dataset(split, count)
         if "verbs" in self.needs and split == "train":
             with progress_bar(self.progress) as shown:
                 return replace(clips, verbs=Verbs.of(clips.sentences, self.config, shown))
         return clips
 
-    def _world(self, split: TrainingSplit) -> Clips:
-        config = self.config
-        return world_clips(
-            split,
-            config.num_clips if split == "train" else config.validation_clips,
-            config.num_frames,
-            config.framing,
-            config.seed,
-            self.cache,
-            config.free if "denied" in self.needs and split == "train" else 0.0,
-            self.progress,
-            draws=config.trains_visual,  # a frozen visual tower needs no frames again
-        )
-
-    def _captions(self, split: TrainingSplit) -> Clips:
+    def _captions(self, split: TrainingSplit, count: int) -> Clips:
         config = self.config
         if config.data == WORLD:
-            count = config.num_clips if split == "train" else config.validation_clips
             return caption_clips(NAME, world_captions(split, count, config.seed, self.progress), self.progress)
         name, captions = read_split(config, split)
         if split == "train":
@@ -156,33 +232,28 @@ class ClipLoader:
                 captions += world_captions(split, missing, config.seed, self.progress)
         return caption_clips(name, captions, self.progress)
 
-    def _videos(self, split: TrainingSplit) -> Clips:
-        config = self.config
-        dataset = load_dataset(config.data, split)
-        videos = sample(dataset.videos, config.num_clips if split == "train" else config.validation_clips)
+    def _dataset(self, split: TrainingSplit, count: int) -> Clips:
+        config, has_files = self.config, not self.config.features
+        dataset = load_dataset(config.data, split, with_files=has_files)
         if split == "train":
-            load_dataset(config.data, "validation")  # fails now, before all is decoded
+            load_dataset(config.data, "validation", with_files=has_files)  # fails now, before all is decoded
             for remark in dataset.remarks:
                 logger.warning(remark)
-        decodes = process_rank() == 0  # the others take what the first has stored
-        with progress_bar(self.progress) as shown, frame_cache(self.cache) as store:
-            videos, frames, name = decode_videos(videos, config.num_frames, config.framing, store, shown, decodes)
-        return Clips(frames, self._sentences(videos), self.cache / name, dataset.name)
-
-    def _features(self, split: TrainingSplit) -> Clips:
-        config = self.config
-        dataset = load_dataset(config.data, split, with_files=False)
-        if split == "train":
-            load_dataset(config.data, "validation", with_files=False)  # fails now, before all are read
+        if has_files:
+            decodes = process_rank() == 0  # the others take what the first has stored
+            with progress_bar(self.progress) as shown, frame_cache(self.cache) as store:
+                sizes, chosen = (config.num_frames, config.framing), sample(dataset.videos, count)
+                videos, frames, name = decode_videos(chosen, *sizes, store, shown, decodes)
+            return Clips(frames, self._sentences(videos), self.cache / name, dataset.name)
         features = read_features(config.data, config.features, [video.video_id for video in dataset.videos])
-        videos = [video for video in dataset.videos if video.video_id in features.of_video]
-        chosen = sample(videos, config.num_clips if split == "train" else config.validation_clips)
-        if missing := len(dataset.videos) - len(videos):
+        there = [video for video in dataset.videos if video.video_id in features.of_video]
+        if missing := len(dataset.videos) - len(there):
             remark = "%d of %d videos (%s) have no features %s; they are left out."
             logger.warning(remark, missing, len(dataset.videos), split, config.features)
-        rows = np.stack([features.of_video[video.video_id] for video in chosen])
+        videos = sample(there, count)
+        rows = np.stack([features.of_video[video.video_id] for video in videos])
         no_frames = np.empty((len(rows), 1, 0, 0, 3), np.uint8)
-        return Clips(no_frames, self._sentences(chosen), name=dataset.name, features=rows)
+        return Clips(no_frames, self._sentences(videos), name=dataset.name, features=rows)
 
     def _sentences(self, videos: Sequence[Video]) -> CaptionSentences:
         captions = [video.captions for video in videos]
@@ -195,20 +266,19 @@ class ClipLoader:
 
 def caption_clips(name: str, captions: Sequence[str], progress: Progress = silent) -> Clips:
     """Return captions, each standing for a clip that nothing looks at."""
+    each, denials = [[caption] for caption in captions], denials_of(captions, progress)
     frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
-    each = [[caption] for caption in captions]
-    return Clips(frames, CaptionSentences(each, denials_of(captions, progress), has_videos=False), name=name)
+    return Clips(frames, CaptionSentences(each, denials, has_videos=False), name=name)
 
 
 def world_captions(split: SceneSplit, count: int, seed: int, progress: Progress = silent) -> list[str]:
     """Write captions of the built-in world, one per scene, the shortest of DRAFTS, none twice: at most `count`."""
     with progress_bar(progress) as shown:
-        drawn = tracked(enumerate(sample_scenes(split, count, seed)), count, "writing captions", shown)
-        drafts = (
-            [describe(scene, random.Random(f"{seed} text {row} {draft}")).text for draft in range(DRAFTS)]
-            for row, scene in drawn
-        )
-        return list(dict.fromkeys(min(texts, key=len) for texts in drafts))
+        captions = dict[str, None]()
+        for row, scene in tracked(enumerate(sample_scenes(split, count, seed)), count, "writing captions", shown):
+            drafts = (describe(scene, random.Random(f"{seed} text {row} {draft}")).text for draft in range(DRAFTS))
+            captions[min(drafts, key=len)] = None
+        return list(captions)
 
 
 def frame_cache(folder: Path) -> Cache:
@@ -234,15 +304,12 @@ def world_clips(
     file = ClipFile.of(split, scenes, num_frames, framing, cache)
     with progress_bar(progress) as shown:
         frames = file.frames(shown) if draws else file
-    denials = free_denials(scenes, seed, progress) if free else None
+    denials = None
+    if free:  # sentences freer than the world's grammar are made of captions
+        described = enumerate(scenes[:MAX_FREE])
+        captions = [describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in described]
+        denials = denials_of(captions, progress)
     return Clips(frames, WorldSentences(scenes, free, denials), file.path, NAME)
-
-
-def free_denials(scenes: Sequence[Scene], seed: int, progress: Progress = silent) -> CaptionDenials:
-    """Parse captions of the first scenes, so that sentences freer than the world's grammar can be made of them."""
-    described = enumerate(scenes[:MAX_FREE])
-    captions = [describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in described]
-    return denials_of(captions, progress)
 
 
 def read_split(config: TrainConfig, split: TrainingSplit) -> tuple[str, list[str]]:
@@ -283,3 +350,98 @@ def denials_of(captions: Sequence[str], progress: Progress = silent) -> CaptionD
     """Parse captions to draw denying sentences from; takes about a minute for 30,000."""
     with progress_bar(progress) as shown:
         return CaptionDenials(tracked(captions, len(captions), "parsing captions", shown))
+
+
+def words_for(config: TrainConfig, clips: Clips) -> Words | None:
+    """Build the text side that a config asks for; None if it is the text tower."""
+    if (settings := config.word_settings) is None:
+        return None
+    drawn = (clips.captions(f"{config.seed} words {draw}") for draw in range(DRAWS))  # where they are generated
+    captions = clips.all_captions(range(len(clips))) or chain.from_iterable(drawn)
+    texts = list(map(words_of, captions))
+    counts = Counter(chain.from_iterable(texts))
+    frequent = [word for word, count in counts.most_common() if count >= settings.least]
+    bow = [word for word in frequent if word not in listed("stop_words")]
+    if not bow:
+        raise ConfigError(f"No word occurs {settings.least} times in the captions. Lower words.least.")
+    if settings.vectors:
+        path = resolve_path(settings.vectors)
+        vectors, source = read_vectors(path, counts), f"{path.name}"
+    else:
+        vectors = ppmi_vectors(texts, frequent[:MAX_OWN], settings.vector_size)
+        source = f"PPMI by SVD over {len(texts):,} captions"
+    known = Vocabulary(tuple(bow), tuple(frequent), tuple(vectors), source)
+    rows = torch.from_numpy(np.stack(list(vectors.values())))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        return Words(known, rows, settings.states, settings.size, settings.number)
+
+
+def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int) -> Found:
+    """Make vectors (size,), shorter if there are fewer words, of the captions that have two words in common.
+
+        PPMI(a, b) = max(0, log(p(a, b) / (p(a) p(b)))) = U Σ Vᵀ,    vectors U √Σ, scaled to a spread of `SPREAD`
+
+    Source: Levy & Goldberg, "Neural Word Embedding as Implicit Matrix Factorization", NeurIPS 2014, section 4.2.
+    """
+    row_of = {word: row for row, word in enumerate(words)}
+    ppmi = np.zeros((len(words), len(words)), np.float32)
+    for text in texts:
+        rows = sorted({row_of[word] for word in text if word in row_of})
+        ppmi[np.ix_(rows, rows)] += 1
+    np.fill_diagonal(ppmi, 0)
+    share = np.maximum(ppmi.sum(axis=1), 1)
+    ppmi *= share.sum() / share[:, None] / share
+    ppmi = np.log(np.maximum(ppmi, 1))
+    size = min(size, len(words))
+    basis = np.random.default_rng(0).normal(size=(len(words), min(len(words), size + SPARE))).astype(np.float32)
+    for _ in range(ROUNDS):
+        basis = np.linalg.qr(ppmi @ basis)[0]
+    values, turned = np.linalg.eigh(basis.T @ ppmi @ basis)
+    largest = np.argsort(-np.abs(values), kind="stable")[:size]
+    vectors = basis @ turned[:, largest] * np.sqrt(np.abs(values[largest]))
+    spread = float(np.sqrt(np.mean(vectors**2)))
+    return dict(zip(words, (vectors * (SPREAD / spread if spread else 0)).astype(np.float32), strict=True))
+
+
+def read_vectors(path: Path, wanted: Collection[str]) -> Found:
+    """Read the vectors of wanted words, and those of the first others, for words that nobody has written yet."""
+    read = _rows if path.is_dir() else {".bin": _binary}.get(path.suffix, _plain)
+    found, others = Found(), 0
+    try:
+        for word, vector in read(path):
+            is_other = word not in wanted
+            if word in found or (is_other and (others >= MAX_OTHERS or words_of(word) != [word])):
+                continue
+            others += is_other
+            found[word] = vector.astype(np.float32)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read as word vectors ({reason_of(error)}). Name another file.") from error
+    if not found or not np.isfinite(np.stack(list(found.values()))).all():
+        raise ConfigError(f"{path} has no vectors of words, or some that are not finite. Name another file.")
+    return found
+
+
+def _rows(folder: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    file = BigFile.open(folder)
+    yield from zip(file.names, file.rows, strict=True)
+
+
+def _binary(path: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    with path.open("rb") as file:
+        rows, size = map(int, file.readline(100).split())
+        for _ in range(rows):
+            letters = bytearray()
+            while (letter := file.read(1)) not in (b" ", b""):
+                letters += letter
+            yield letters.decode("utf-8", "replace").strip(), np.frombuffer(file.read(4 * size), np.float32, size)
+
+
+def _plain(path: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        _, size = map(int, file.readline(100).split())
+        for line in file:
+            word, *numbers = line.split()
+            if len(numbers) != size:
+                raise ValueError(f"{len(numbers)} numbers for {word[:40]} instead of {size}")
+            yield word, np.array(numbers, np.float32)

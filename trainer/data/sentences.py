@@ -18,9 +18,9 @@ from nt2vr.world.altered import other_motions
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn.motions import order_of
 from nt2vr.world.reader import labels
-from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
+from nt2vr.world.scenes import Figure, Scene, main_deeds
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind, SceneDenials, negate
-from nt2vr.world.things import ENTER, LEAVE, Noun, deeds, things
+from nt2vr.world.things import ENTER, LEAVE, deeds, things
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
 
 CAPTIONS_TRIED = 50  # per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B"
@@ -63,33 +63,15 @@ def captions_of(source: "SentenceSource", seed: str, rows: Iterable[int] | None 
     return [source.caption(row, random.Random(f"{seed} {row}")) for row in rows]
 
 
-def pairs_of(source: "SentenceSource", seed: str, rows: Iterable[int] | None = None) -> list[NegatedPair]:
-    """Draw the captions of `captions_of` with their negations."""
-    rows = range(len(source)) if rows is None else rows
-    return [source.pair(row, random.Random(f"{seed} {row}")) for row in rows]
-
-
 class WorldSentences:
-    """Sentences about scenes of the built-in world, whose truth is known: equal generators give equal sentences."""
+    """Sentences about scenes of the built-in world, whose truth is known: equal generators give equal sentences.
 
-    def __init__(
-        self,
-        scenes: Sequence[Scene],
-        free: float = 0.0,
-        denials: CaptionDenials | None = None,
-        grammar: SceneDenials | None = None,
-    ) -> None:
-        """Index the scenes.
+    The share `free` of the denying sentences is made by `denials`, of parsed captions; their truth is not known.
+    """
 
-        The share `free` of the denying sentences is made by `denials`, of captions; their truth is not known.
-        """
+    def __init__(self, scenes: Sequence[Scene], free: float = 0.0, denials: CaptionDenials | None = None) -> None:
         self.scenes, self._free, self._denials = scenes, free, denials
-        self.grammar = grammar or SceneDenials(scenes)
-
-    @property
-    def parses_captions(self) -> bool:
-        """True if denying sentences are made of parsed captions, whose phrases rarely repeat."""
-        return self._denials is not None
+        self.grammar, self.parses_captions = SceneDenials(scenes), denials is not None
 
     def __len__(self) -> int:
         return len(self.scenes)
@@ -123,16 +105,16 @@ class WorldSentences:
     def labels(self, rows: NDArray[np.int64]) -> Labels:
         return Labels([label.texts for label in labels()], self._shown[rows])
 
+    @cached_property
+    def _shown(self) -> NDArray[np.bool_]:
+        return np.stack([self.grammar.table.holding(label.claim) for label in labels()], axis=1)
+
     def ordered(self, num_pairs: int, num_frames: int, rng: random.Random) -> OrderedClips:
         return self._orders.draw(num_pairs, num_frames, rng)
 
     @cached_property
     def _orders(self) -> "FrameOrders":
         return FrameOrders(self.scenes)
-
-    @cached_property
-    def _shown(self) -> NDArray[np.bool_]:
-        return np.stack([self.grammar.table.holding(label.claim) for label in labels()], axis=1)
 
     def queries(self) -> tuple[JudgedQuery, ...]:
         return world_queries(captions_of(self, "validation"), self.grammar)
@@ -167,14 +149,11 @@ class CaptionSentences:
         assert self.denials is not None, "made if a loss needs denying sentences"
         return denial_of_captions(self.denials, shares, rng)
 
-    def truth(self, denial: Denial) -> None:
-        """Know nothing of what clips show."""
+    def truth(self, denial: Denial) -> None: ...  # captions tell nothing of what clips show
 
-    def labels(self, rows: NDArray[np.int64]) -> None:
-        """Know nothing of what clips show."""
+    def labels(self, rows: NDArray[np.int64]) -> None: ...
 
-    def ordered(self, num_pairs: int, num_frames: int, rng: random.Random) -> None:
-        """Know nothing of who does what."""
+    def ordered(self, num_pairs: int, num_frames: int, rng: random.Random) -> None: ...
 
     def queries(self) -> tuple[JudgedQuery, ...]:
         if not self.has_videos:
@@ -182,16 +161,12 @@ class CaptionSentences:
         keys: list[tuple[int, int | None, str]] = [(row, None, f"validation {row}") for row in range(len(self))]
         if self.queries_all:
             keys = [(row, n, f"{key} {n}") for row, _, key in keys for n in range(self.num_captions(row))]
-        pairs = [self.pair(row, random.Random(key), number) for row, number, key in keys]
-        originals = [
-            JudgedQuery("original", pair.caption, row_array((row,)))
-            for (row, *_), pair in zip(keys, pairs, strict=True)
-        ]
-        negated = [
-            JudgedQuery("negated", pair.negated, originals[place].relevant, original=place)
-            for place, pair in enumerate(pairs)
-            if pair.negated is not None
-        ]
+        originals, negated = list[JudgedQuery](), list[JudgedQuery]()
+        for place, (row, number, key) in enumerate(keys):
+            pair, relevant = self.pair(row, random.Random(key), number), row_array((row,))
+            originals.append(JudgedQuery("original", pair.caption, relevant))
+            if pair.negated is not None:
+                negated.append(JudgedQuery("negated", pair.negated, relevant, original=place))
         return (*originals, *negated)
 
 
@@ -229,14 +204,13 @@ class Motion(NamedTuple):
 
 
 class FrameOrders:
-    """Pairs of clips that differ in the order of their frames alone, none of them drawn, each with its sentence.
+    """Pairs of clips that differ in the order of their frames alone, each with its sentence.
 
     Of two clips in which the same kind of figure does one thing throughout, each gives half of the frames, in either
     order. Of a clip in which somebody throws a ball, the frames in another order show the ball caught.
     """
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
-        """Index the scenes."""
         self._of: dict[str, dict[str, list[int]]] = {}
         self._motions: dict[tuple[str, str], list[Motion]] = {}  # by both verbs: a rare pair is drawn as often
         for row, scene in enumerate(scenes):
@@ -263,33 +237,27 @@ class FrameOrders:
         one = rng.choice(self._solos)
         verb = rng.choice([verb for verb in self._of[one.thing] if verb != one.verb])
         pair = one, Solo(rng.choice(self._of[one.thing][verb]), one.thing, verb)
-        who, joint = _draw_noun(one.thing, rng).with_article(), rng.choice(SEQUENCES)
+        who, joint = _draw_noun(one.thing, rng), rng.choice(SEQUENCES)
         phrases = [rng.choice(deeds()[solo.verb].phrases) for solo in pair]
+        counts = num_frames // 2, num_frames - num_frames // 2
         for turn in (1, -1):
             first, second = phrases[::turn]
-            text = in_turn(who, first, second, joint)
-            yield text, _one_after_the_other([solo.row for solo in pair[::turn]], num_frames, rng)
+            drawn = [sorted(rng.sample(range(num_frames), count)) for count in counts]
+            shown = [(solo.row, frame) for solo, some in zip(pair[::turn], drawn, strict=True) for frame in some]
+            yield in_turn(who, first, second, joint), shown
 
     def _moving(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Shown]]:
         motion = rng.choice(self._motions[rng.choice(sorted(self._motions))])
-        who, form = _draw_noun(motion.thing, rng).with_article(), rng.choice(("is {ing}", "{s}", "{ing}"))
-        what = _draw_noun(motion.object, rng).with_article() if motion.object else ""
-        for verb, order in (
-            (motion.verb, range(num_frames)),
-            (motion.other, reordered(motion.verb, motion.other, num_frames)),
-        ):
+        who, form = _draw_noun(motion.thing, rng), rng.choice(("is {ing}", "{s}", "{ing}"))
+        what = _draw_noun(motion.object, rng) if motion.object else ""
+        again = reordered(motion.verb, motion.other, num_frames)
+        for verb, order in ((motion.verb, range(num_frames)), (motion.other, again)):
             phrase = rng.choice(deeds()[verb].phrases).format(o=what)
             yield f"{who} {conjugate(phrase, form)}", [(motion.row, frame) for frame in order]
 
 
-def _draw_noun(thing: str, rng: random.Random) -> Noun:
-    return rng.choice([noun for noun in things()[thing].nouns if noun.number == "one"])
-
-
-def _one_after_the_other(rows: Sequence[int], num_frames: int, rng: random.Random) -> Shown:
-    counts = num_frames // 2, num_frames - num_frames // 2
-    drawn = [sorted(rng.sample(range(num_frames), count)) for count in counts]
-    return [(row, frame) for row, frames in zip(rows, drawn, strict=True) for frame in frames]
+def _draw_noun(thing: str, rng: random.Random) -> str:
+    return rng.choice([noun for noun in things()[thing].nouns if noun.number == "one"]).with_article()
 
 
 def reordered(verb: str, other: str, num_frames: int) -> list[int]:
@@ -314,20 +282,16 @@ def motions_of(row: int, scene: Scene) -> Iterator[Motion]:
     for figure in filter(_is_named, scene.figures):
         if (figure.enters > 0) != (figure.leaves < 1):
             yield Motion(row, figure.thing, *((ENTER, LEAVE) if figure.enters > 0 else (LEAVE, ENTER)), "")
-        for deed in filter(_is_throughout, main_deeds(figure)):
-            for verb in other_motions(deed, figure.thing, scene.place):
-                yield Motion(row, figure.thing, deed.verb, verb, str(deed.object or ""))
-
-
-def _is_throughout(deed: Deed) -> bool:
-    """Whether it is done from start to end, to nobody and to one thing at most."""
-    is_one = deed.object is None or (isinstance(deed.object, str) and _is_one(deed.object))
-    return is_one and (deed.start, deed.end) == (0, 1)
+        for deed in main_deeds(figure):
+            # from start to end, to nobody and to one thing at most
+            if (deed.start, deed.end) == (0, 1) and (deed.object is None or _is_one(deed.object)):
+                for verb in other_motions(deed, figure.thing, scene.place):
+                    yield Motion(row, figure.thing, deed.verb, verb, str(deed.object or ""))
 
 
 def _is_named(figure: Figure) -> bool:
     return figure.count == 1 and _is_one(figure.thing)
 
 
-def _is_one(thing: str) -> bool:
-    return any(noun.number == "one" for noun in things()[thing].nouns)
+def _is_one(thing: object) -> bool:
+    return isinstance(thing, str) and any(noun.number == "one" for noun in things()[thing].nouns)

@@ -1,4 +1,4 @@
-"""Losses by name, and their weighted sum. To add a loss, write one file and add one line here."""
+"""Losses by name, and their weighted sum. To add a loss, write its class and add one line here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,30 +8,21 @@ from torch import Tensor
 
 from nt2vr.errors import ConfigError
 from nt2vr.registry import pick
-from trainer.config import TrainConfig
-from trainer.losses.bnl import BidirectionalLoss
-from trainer.losses.composed import ComposedLoss
-from trainer.losses.con import ConClipLoss, NegClipLoss
-from trainer.losses.contrastive import ContrastiveLoss
+from trainer.config import AnySize, TrainConfig, option, read_settings
+from trainer.losses.contrastive import ConClipLoss, ContrastiveLoss, NegClipLoss, VfcLoss
 from trainer.losses.distill import DistillLoss
 from trainer.losses.embedded import EmbeddedBatch
-from trainer.losses.labels import LabelsLoss
-from trainer.losses.order import OrderLoss
-from trainer.losses.retrieval import RetrievalLoss
-from trainer.losses.snl import SoftNegativeLoss
-from trainer.losses.vfc import VfcLoss
-from trainer.options import AnySize, option, read_settings
+from trainer.losses.paper import BidirectionalLoss, RetrievalLoss, SoftNegativeLoss
+from trainer.losses.world import ComposedLoss, LabelsLoss, OrderLoss
 
 
 class Loss(Protocol):
-    """Interface of a loss."""
-
     @property
     def needs(self) -> frozenset[str]:
         """Required inputs, see `WeightedLosses.needs`."""
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        """Return the loss of the batch, a scalar."""
+        """Return the loss of the batch, a scalar; 0 with a gradient where nothing in it can be used."""
 
 
 LOSSES: dict[str, type[Any]] = {  # frozen dataclasses with `needs` and `__call__`, every field with a default
@@ -58,8 +49,6 @@ class Weight:
 
 @dataclass(frozen=True)
 class WeightedLosses:
-    """Weighted sum of losses."""
-
     terms: Mapping[str, tuple[float, Loss]]  # name to (weight, loss)
 
     @property
@@ -102,10 +91,9 @@ def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:
     """Build losses from settings: name to {"weight": 1.0, and the loss's own fields}."""
     terms: dict[str, tuple[float, Loss]] = {}
     for name, setting in settings.items():
-        kind = pick("loss", name, LOSSES)
         values, of = dict(setting), f" of the loss {name}"
-        weight = {"weight": values.pop("weight", 1.0)}
-        terms[name] = read_settings(Weight, weight, of).weight, read_settings(kind, values, of)
+        weight = read_settings(Weight, {"weight": values.pop("weight", 1.0)}, of).weight
+        terms[name] = weight, read_settings(pick("loss", name, LOSSES), values, of)
     if not any(weight for weight, _ in terms.values()):
         raise ConfigError("There is no loss to minimise. Give at least one loss a weight above 0.")
     return WeightedLosses(terms)

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from trainer.config import option
 from trainer.losses.embedded import EmbeddedBatch, PartVectors, given
-from trainer.options import option
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,11 @@ class DistillLoss:
     or T0.
     """
 
-    alpha: float = option(
-        0.5, "weight of the subtracted unwanted part; more excludes better and costs R@k on composed queries"
-    )
+    alpha: float = option(0.5, "weight of the subtracted unwanted part; more excludes better and costs composed R@k")
     keep: float = option(1.0, "weight of the term that holds affirmative captions in place")
 
     @property
     def needs(self) -> frozenset[str]:
-        """Required inputs; T0 embeds the captions only if `keep` is above 0."""
         return frozenset({"denied", "parts", "kept"} if self.keep else {"denied", "parts"})
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:

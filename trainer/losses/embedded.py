@@ -1,15 +1,14 @@
 """Input of the losses: the embeddings of a batch. Knows nothing about models or data."""
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from torch import Tensor
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class EmbeddedTruth:
+class EmbeddedTruth(NamedTuple):
     """Correct and hard clips of denying sentences; sentence i was made for clip i of the batch, or fits no clip."""
 
     pool: Tensor  # (P, D), L2-normalised clips to compare with; the first B are those of the batch
@@ -17,8 +16,7 @@ class EmbeddedTruth:
     both: Tensor  # (B, P) bool, True where a clip shows both the wanted and the unwanted part
 
 
-@dataclass(frozen=True)
-class Denied:
+class Denied(NamedTuple):
     """Denying sentences; fields that no loss needs are None."""
 
     text: Tensor  # (B, D), L2-normalised
@@ -26,8 +24,7 @@ class Denied:
     parts: "PartVectors | None" = None  # their parts, as the frozen starting model embeds them
 
 
-@dataclass(frozen=True)
-class PartVectors:
+class PartVectors(NamedTuple):
     """Embedded parts of denying sentences by the frozen starting model."""
 
     wanted: Tensor  # (B, D), L2-normalised; meaningless where `pure` is True
@@ -49,16 +46,14 @@ class EmbeddedVerbs:
     has_phrase: Tensor  # (B,) bool
 
 
-@dataclass(frozen=True)
-class EmbeddedLabels:
+class EmbeddedLabels(NamedTuple):
     """Single words and the clips that show them."""
 
     text: Tensor  # (L, D), L2-normalised
     shown: Tensor  # (B, L) bool, True where a clip shows what a word names
 
 
-@dataclass(frozen=True)
-class EmbeddedOrder:
+class EmbeddedOrder(NamedTuple):
     """Sentences and clips of two deeds; row 2 k + 1 has those of row 2 k in the other order."""
 
     text: Tensor  # (P, D), L2-normalised

@@ -50,9 +50,8 @@ class Run:
     """Snapshot of one run."""
 
     run_id: str
-    # its progress, including the states "stopping" and "interrupted", which only the manager can infer
-    status: RunStatus
-    config: TrainConfig | None  # its config; None if it cannot be read
+    status: RunStatus  # its state may be "stopping" or "interrupted", which only the manager can infer
+    config: TrainConfig | None  # None if it cannot be read
     may_end_at_once: bool = False  # True if it has ignored a stop request for longer than `PATIENCE_S`
 
     @property
@@ -76,24 +75,6 @@ class Run:
         return self.config.epochs * self.config.steps_per_epoch if self.config else 0
 
 
-class Trash:
-    """A folder of deleted runs, each named with the time of its deletion, which stay for some days."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.evict()
-
-    def evict(self, limit: Limit = LIMITS["trash"]) -> list[OSError]:
-        """Delete the runs whose time is over for good; return why some could not be."""
-        runs = (path for path in self.folder.glob("*") if path.name.rpartition("-")[2].isdecimal())
-        return evict(runs, limit, lambda path: int(path.name.rpartition("-")[2]) / 1e9)
-
-    def empty(self) -> None:
-        """Delete all runs for good; a RunError names one that cannot be."""
-        for error in self.evict(Limit(count=0)):
-            raise RunError(f"{error.filename} cannot be deleted ({error.strerror}). Delete it by hand.") from error
-
-
 class RunManager:
     """The runs in one folder, created when the first one starts; `device` is as `--device` of the app names it."""
 
@@ -102,24 +83,33 @@ class RunManager:
         self._configs: dict[str, TrainConfig] = {}  # cached, since configs never change
         self._metrics: dict[str, tuple[int, list[dict[str, float]]]] = {}  # run_id -> when changed, rows
         self._stopping: dict[str, tuple[int, float]] = {}  # run_id -> process id, time of the stop request
-        self.trash = Trash(folder / TRASH)
+        self.trash = folder / TRASH  # of deleted runs, each named with the time of its deletion
+        self._evict()
 
     def start(self, config: TrainConfig) -> str:
         config, environment = resolved(config, self.folder.parent), self._free_device()
-        check_free(self.folder, _estimated_bytes(config), f"Training {config.epochs} epochs of {config.name}")
-        run = None
+        # its checkpoints, its saved state twice while it is replaced, and frames
+        size = SMALL_BYTES
+        if (base := config.base_folder) and config.train != "fusion":  # which links to its base's
+            with suppress(OSError, CheckpointError):
+                size = (whole_folder(base, read_card(base)) / WEIGHTS).stat().st_size
+        kept = min(config.epochs, config.keep_checkpoints + 2) if config.keep_checkpoints else config.epochs
+        needed = size * (kept + 2 * STATE_FACTOR) + FRAMES_BYTES
+        check_free(self.folder, needed, f"Training {config.epochs} epochs of {config.name}")
+        path = self.folder
         try:
             run = self._new_folder(config.name)
+            path = run.path
             save_config(config, run.config)
             _launch(run, environment)
         except (OSError, Nt2vrError) as error:
-            if run is not None:
-                shutil.rmtree(run.path)
+            if path != self.folder:
+                shutil.rmtree(path)
             if isinstance(error, OSError):
-                where, advice = run.path if run else self.folder, "Free some space, or set another data folder."
-                raise RunError(f"{where} cannot be written to ({error.strerror}). {advice}") from error
+                advice = "Free some space, or set another data folder."
+                raise RunError(f"{path} cannot be written to ({error.strerror}). {advice}") from error
             raise
-        return run.path.name
+        return path.name
 
     def resume(self, run_id: str) -> None:
         run, folder = self.get(run_id), self._run_folder(run_id)
@@ -160,15 +150,25 @@ class RunManager:
         run = self._run_folder(run_id)
         try:
             with run.lock.hold(Holder.here(run.path)):  # nobody resumes it meanwhile
-                self.trash.folder.mkdir(exist_ok=True)
-                run.path.rename(self.trash.folder / f"{run_id}-{time.time_ns()}")
+                self.trash.mkdir(exist_ok=True)
+                run.path.rename(self.trash / f"{run_id}-{time.time_ns()}")
         except BlockingIOError:
             raise RunError(f"{run_id} is still training. Stop it before you delete it.") from None
         except OSError as error:
             raise RunError(f"{run_id} cannot be moved to the trash ({error.strerror}).") from error
-        self.trash.evict()
+        self._evict()
         for cached in (self._configs, self._metrics, self._stopping):
             cached.pop(run_id, None)
+
+    def _evict(self, limit: Limit = LIMITS["trash"]) -> list[OSError]:
+        """Delete the runs in the trash whose time is over for good; return why some could not be."""
+        runs = (path for path in self.trash.glob("*") if path.name.rpartition("-")[2].isdecimal())
+        return evict(runs, limit, lambda path: int(path.name.rpartition("-")[2]) / 1e9)
+
+    def empty_trash(self) -> None:
+        """Delete all runs in the trash for good; a RunError names one that cannot be."""
+        for error in self._evict(Limit(count=0)):
+            raise RunError(f"{error.filename} cannot be deleted ({error.strerror}). Delete it by hand.") from error
 
     def runs(self) -> list[Run]:
         folders = sorted(self._folders().values(), key=lambda run: used_s(run.config), reverse=True)
@@ -190,11 +190,8 @@ class RunManager:
 
     def _folders(self) -> dict[str, RunFolder]:
         """Find runs directly inside the folder, without symlinks, so that no id can point outside it."""
-        return {
-            config.parent.name: RunFolder(config.parent)
-            for config in self.folder.glob("[!.]*/config.json")
-            if not config.parent.is_symlink()
-        }
+        found = (config.parent for config in self.folder.glob("[!.]*/config.json"))
+        return {path.name: RunFolder(path) for path in found if not path.is_symlink()}
 
     def _run_folder(self, run_id: str) -> RunFolder:
         return pick("run", run_id, self._folders())
@@ -209,60 +206,43 @@ class RunManager:
         raise RunError(f"{self.folder} has too many runs named {base}. Delete some.")
 
     def _look(self, run: RunFolder) -> Run:
-        run_id = run.path.name
+        run_id, late = run.path.name, False
         holder = run.lock.holder()  # before the status: what ended in between has written how
         try:
             status = run.status() or RunStatus("preparing", 0)
         except RunError as error:  # a newer nT2VR wrote it
             status = RunStatus("failed", 0, error=str(error))
-        late = False
         if status.state in UNDER_WAY and holder is None:
             status = replace(status, state="interrupted", eta_s=None)
         elif holder is not None and holder.pid == (stopping := self._stopping.get(run_id, (0, 0.0)))[0]:
             status = replace(status, state="stopping", eta_s=None)
             late = time.monotonic() - stopping[1] > PATIENCE_S
-        return Run(run_id, status, self._config(run), late)
-
-    def _config(self, run: RunFolder) -> TrainConfig | None:
-        run_id = run.path.name
         if run_id not in self._configs:
             with suppress(ConfigError):
                 self._configs[run_id] = load_config(run.config)
-        return self._configs.get(run_id)
+        return Run(run_id, status, self._configs.get(run_id), late)
 
 
-def _estimated_bytes(config: TrainConfig) -> int:
-    """Estimate what a run writes: its checkpoints, its saved state twice while it is replaced, and frames."""
-    size = SMALL_BYTES
-    if (base := config.base_folder) and config.train != "fusion":  # which links to its base's
-        with suppress(OSError, CheckpointError):
-            size = (whole_folder(base, read_card(base)) / WEIGHTS).stat().st_size
-    kept = min(config.epochs, config.keep_checkpoints + 2) if config.keep_checkpoints else config.epochs
-    return size * (kept + 2 * STATE_FACTOR) + FRAMES_BYTES
+def start_process(run: RunFolder, environment: Mapping[str, str], outlives: bool = False) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "trainer", str(run.path.resolve())]
+    with run.log.open("ab") as log, open(os.devnull, "rb") as nothing:
+        return subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdin=nothing, stdout=log, stderr=log, start_new_session=outlives
+        )
 
 
 def _launch(run: RunFolder, environment: Mapping[str, str]) -> None:
     """Start a run's process and return once it has taken over the run; a RunError has its last line if it has not."""
-    with run.log.open("ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "trainer", str(run.path.resolve())],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+    process, has_ended = start_process(run, environment, outlives=True), False
     threading.Thread(target=process.wait, daemon=True).start()  # otherwise it would stay a zombie
-    while True:
+    while not has_ended:
         has_ended = process.poll() is not None
         if (status := run.status()) is not None and status.pid == process.pid:
             return
-        if has_ended:
-            if shutil.disk_usage(run.path).free < LEAST_FREE_BYTES:  # its log says nothing then
-                raise RunError(f"{run.path} cannot be written to (the disk is full). Free some space.")
-            raise RunError(log_tail(run, 1) or f"The training ended at once with status {process.returncode}.")
-        time.sleep(0.02)
+        time.sleep(0 if has_ended else 0.02)
+    if shutil.disk_usage(run.path).free < LEAST_FREE_BYTES:  # its log says nothing then
+        raise RunError(f"{run.path} cannot be written to (the disk is full). Free some space.")
+    raise RunError(log_tail(run, 1) or f"The training ended at once with status {process.returncode}.")
 
 
 def log_tail(run: RunFolder, lines: int) -> str:

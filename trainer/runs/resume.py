@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -56,8 +56,8 @@ def read_saved(run: RunFolder, config: TrainConfig) -> Saved:
     """Read a run's saved state; before the first save, return that of the start."""
     if (saved := read_state(run)) is None:
         return Saved(asdict(config), look=LOOK)
-    names, before = [field.name for field in fields(config)], TrainConfig(**saved.config)
-    if other := [name for name in names if getattr(before, name) != getattr(config, name)]:
+    before = asdict(TrainConfig(**saved.config))
+    if other := [name for name, value in asdict(config).items() if before[name] != value]:
         raise ConfigError(
             f"{run.resume} belongs to a run whose config differs in {', '.join(other)}. "
             "Restore that config, or name another folder."
@@ -103,8 +103,7 @@ class Saver:
     """Saves a run, spending at most `SAVE_SHARE` of its time on it."""
 
     def __init__(self, run: RunFolder, learner: Steps) -> None:
-        self._run, self._learner = run, learner
-        self._due = time.monotonic() + SAVE_EVERY_S
+        self._run, self._learner, self._due = run, learner, time.monotonic() + SAVE_EVERY_S
 
     @property
     def due(self) -> bool:
@@ -112,8 +111,7 @@ class Saver:
 
     def save(self, position: Position, recent: Losses) -> None:
         """Replace resume.pt; a finished run is saved without the learner's state, since it cannot be resumed."""
-        began = time.monotonic()
-        metrics = self._run.metrics
+        began, metrics = time.monotonic(), self._run.metrics
         num_bytes = metrics.stat().st_size if metrics.exists() else 0
         saved = Saved(asdict(self._learner.config), position, num_bytes, look=LOOK)
         if not position.finished:

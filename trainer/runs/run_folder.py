@@ -56,10 +56,7 @@ class Holder:
 
 @dataclass(frozen=True)
 class Lock:
-    """A file to lock. The system releases it when its holder exits or is killed; a note names the holder.
-
-    The note is its own file because opening a lock file empties it. It is meaningless while the lock is free.
-    """
+    """A file to lock, until its holder exits or is killed; a note beside it names the holder: locking empties it."""
 
     path: Path
 
@@ -192,10 +189,9 @@ def check_tensorboard(config: TrainConfig) -> None:
 
 
 class MetricsWriter:
-    """Appends to metrics.jsonl, and to event files in RUN/tensorboard if the config asks for them."""
+    """Appends to metrics.jsonl and, if asked for, to event files, which replace what earlier ones say after a step."""
 
     def __init__(self, run: RunFolder, config: TrainConfig, steps: int) -> None:
-        """Open event files that replace what earlier ones say after step `steps`."""
         self._path = run.metrics
         self._events: Any = None
         if config.tensorboard:

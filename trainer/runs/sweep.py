@@ -7,7 +7,6 @@ what was stopped and skips what has finished.
 import json
 import re
 import signal
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -35,7 +34,7 @@ from trainer.config import (
     resolved,
     save_config,
 )
-from trainer.runs.manager import ROOT, log_tail
+from trainer.runs.manager import log_tail, start_process
 from trainer.runs.run_folder import RunFolder, read_metrics
 
 SWEEPS = PRESETS / "sweeps"  # of the papers' tables, each with its config, and a grid or points
@@ -54,8 +53,7 @@ class SweepRun:
 
     @property
     def is_finished(self) -> bool:
-        status = self.folder.status()
-        return status is not None and status.state == "finished"
+        return (status := self.folder.status()) is not None and status.state == "finished"
 
     @property
     def best_epoch(self) -> Mapping[str, float] | None:
@@ -124,9 +122,8 @@ def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> tuple[list[str],
         config, changes, grid = Path(sweep["config"]), sweep.get("set", {}), sweep.get("grid", {})
         if "points" in sweep:
             return sweep["keys"], [(tuple(each["label"]), each["set"]) for each in sweep["points"]], config, changes
-    points: list[Point] = [
-        (tuple(map(str, values)), dict(zip(grid, values, strict=True))) for values in product(*grid.values())
-    ]
+    combined = product(*grid.values())
+    points: list[Point] = [(tuple(map(str, some)), dict(zip(grid, some, strict=True))) for some in combined]
     return list(grid), points, config, changes
 
 
@@ -152,26 +149,18 @@ def runs_at(
 
 
 def train(each: SweepRun, device: str) -> str:
-    """Train a run in a process of its own; return why it failed, "" if it did not.
-
-    Raises:
-        KeyboardInterrupt: if it was stopped; it is saved first.
-    """
+    """Train a run in a process of its own; return why it failed, "" if it did not. Stopped, it is saved first."""
     folder = each.folder
     if not folder.config.exists():
         folder.path.mkdir(parents=True, exist_ok=True)
         save_config(each.config, folder.config)
-    command = [sys.executable, "-m", "trainer", str(folder.path.resolve())]
-    with folder.log.open("ab") as log:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=training_environment(device), stdin=subprocess.DEVNULL, stdout=log, stderr=log
-        )
-        try:
-            process.wait()
-        except KeyboardInterrupt:
-            process.terminate()
-            process.wait()
-            raise
+    process = start_process(folder, training_environment(device))
+    try:
+        process.wait()
+    except KeyboardInterrupt:
+        process.terminate()
+        process.wait()
+        raise
     if process.returncode == 2:
         raise RunError(log_tail(folder, 1) or f"{folder.path.name} could not start.")
     status = folder.status()
@@ -188,20 +177,18 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     measured = {name for rows in points.values() for row in rows for name in row or ()}
     columns = [name for name in METRICS if name in measured]
     lines = [[*keys, "runs", "best epoch", *columns], [":--"] * len(keys) + ["--:"] * (2 + len(columns))]
-    lines += [[*label, *_cells(list(filter(None, rows)), len(rows), columns)] for label, rows in points.items()]
+    for label, every in points.items():
+        rows = list(filter(None, every))
+        done = str(len(every)) if len(rows) == len(every) else f"{len(rows)} of {len(every)}"
+        epochs = ", ".join(f"{row['epoch']:.0f}" for row in rows) or "–"
+        lines.append([*label, done, epochs, *(_mean(rows, name) for name in columns)])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def _cells(rows: Sequence[Mapping[str, float]], count: int, columns: Sequence[str]) -> list[str]:
-    done = str(count) if len(rows) == count else f"{len(rows)} of {count}"
-    epochs = ", ".join(f"{row['epoch']:.0f}" for row in rows) or "–"
-    return [done, epochs, *(_mean([row[name] for row in rows if name in row]) for name in columns)]
-
-
-def _mean(values: Sequence[float]) -> str:
-    if not values:
-        return "–"
-    return f"{mean(values):.3f}" + (f" ± {stdev(values):.3f}" if len(values) > 1 else "")
+def _mean(rows: Sequence[Mapping[str, float]], name: str) -> str:
+    values = [row[name] for row in rows if name in row]
+    spread = f" ± {stdev(values):.3f}" if len(values) > 1 else ""
+    return f"{mean(values):.3f}{spread}" if values else "–"
 
 
 def _digest(data: Any) -> str:

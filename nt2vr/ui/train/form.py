@@ -14,8 +14,7 @@ from nt2vr.models.card import CARD, read_card
 from nt2vr.models.device import gflops_per_second, resolve_device
 from nt2vr.progress import duration_text
 from nt2vr.settings import ASSETS
-from trainer.config import CHOICES, PRESETS, TrainConfig, build_config
-from trainer.options import help_of
+from trainer.config import CHOICES, PRESETS, TrainConfig, build_config, help_of
 
 BENCHMARKED = 70.0  # GFLOP per second of the two cores on which steps were timed
 FIRST = {  # presets to begin with -> title, what they do, and seconds per step on two cores and on a GPU

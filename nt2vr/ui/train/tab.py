@@ -163,7 +163,7 @@ class TrainTab:
 
     def on_empty_trash(self, chosen: str | None, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)
-        self._manager.trash.empty()
+        self._manager.empty_trash()
         return self._show(chosen, request)
 
     def _show(self, chosen: str | None, request: gr.Request) -> Updates:
@@ -172,7 +172,7 @@ class TrainTab:
         if chosen is None or (chosen and chosen not in [run.run_id for run in runs]):
             chosen = next((run.run_id for run in sorted(runs, key=lambda run: not run.is_under_way)), "")
         run = next((run for run in runs if run.run_id == chosen), None)
-        text, choices = trash_text(bytes_in(self._manager.trash.folder)), comparable(runs, run)
+        text, choices = trash_text(bytes_in(self._manager.trash)), comparable(runs, run)
         return {
             self._chosen: chosen,
             self._form.column: gr.Column(visible=run is None),

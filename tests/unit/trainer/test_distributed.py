@@ -38,10 +38,9 @@ from trainer.config import Towers, TrainConfig, save_config
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import world_clips
 from trainer.data.sentences import CaptionSentences
-from trainer.learner import Learner
+from trainer.learner import Learner, Teacher
 from trainer.losses import build_losses
 from trainer.runs.run_folder import RunFolder
-from trainer.teacher import Teacher
 
 slow = pytest.mark.slow  # starts processes that import torch
 VIT = {**TINY, "vision_cfg": {"image_size": 64, "patch_size": 32, "width": 16, "head_width": 8, "layers": 1}}

@@ -13,10 +13,7 @@ from nt2vr.errors import ConfigError
 from tests.papers import papers_reference
 from trainer.config import OF_CAPTIONS, OF_WORLD, TrainConfig
 from trainer.losses import LOSSES, build_losses, losses_of
-from trainer.losses.bnl import BidirectionalLoss
-from trainer.losses.composed import ComposedLoss
-from trainer.losses.con import ConClipLoss, NegClipLoss
-from trainer.losses.contrastive import ContrastiveLoss
+from trainer.losses.contrastive import ConClipLoss, ContrastiveLoss, NegClipLoss, VfcLoss
 from trainer.losses.distill import DistillLoss
 from trainer.losses.embedded import (
     Denied,
@@ -28,11 +25,8 @@ from trainer.losses.embedded import (
     PartVectors,
     given,
 )
-from trainer.losses.labels import LabelsLoss
-from trainer.losses.order import OrderLoss
-from trainer.losses.retrieval import RetrievalLoss
-from trainer.losses.snl import SoftNegativeLoss
-from trainer.losses.vfc import VfcLoss
+from trainer.losses.paper import BidirectionalLoss, RetrievalLoss, SoftNegativeLoss
+from trainer.losses.world import ComposedLoss, LabelsLoss, OrderLoss
 
 
 def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:

@@ -18,8 +18,8 @@ from trainer import teaching
 from trainer.config import TrainConfig, save_config
 from trainer.data import clips as clips_module
 from trainer.data.clips import ClipLoader, world_captions
+from trainer.loop import TextMeasures
 from trainer.runs.run_folder import RunFolder, read_metrics
-from trainer.validation import TextMeasures
 
 SMALL = {"num_clips": 48, "batch_size": 8, "validation_clips": 12, "epochs": 2, "warmup_steps": 0, "log_every": 1}
 

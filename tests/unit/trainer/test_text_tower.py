@@ -27,9 +27,8 @@ from trainer.config import METRICS, SENTENCES, TrainConfig
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import ClipLoader, world_clips
 from trainer.data.sentences import WorldSentences, captions_of
-from trainer.learner import Learner
+from trainer.learner import FrozenTexts, Learner, Teacher
 from trainer.loop import prepare
-from trainer.teacher import FrozenTexts, Teacher
 
 ALL_LOSSES: dict[str, Any] = {
     **{name: {"weight": 1} for name in ("contrastive", "labels", "retrieval", "composed", "distill")},

@@ -21,10 +21,9 @@ from trainer.data.batches import epoch_batches
 from trainer.data.clips import ClipLoader, Clips, read_split
 from trainer.data.sentences import WorldSentences
 from trainer.learner import Learner
-from trainer.loop import prepare
+from trainer.loop import KEPT, TextMeasures, prepare, unseen_idioms
 from trainer.losses.distill import DistillLoss
 from trainer.runs.run_folder import RunFolder
-from trainer.validation import KEPT, TextMeasures, unseen_idioms
 
 WHO = ("a man", "a woman", "a boy", "a dog", "two girls")
 WHERE = ("on a stage", "in a park", "near a red car", "at home")
@@ -180,7 +179,8 @@ def test_an_idiom_s_target_is_its_paraphrase_and_it_is_not_among_the_ordered(
 def test_the_world_draws_its_kinds_in_the_order_of_their_shares_and_no_fragments() -> None:
     """Another order would give other sentences, and other models, from the same config."""
     grammar: Any = SimpleNamespace(draw=lambda row, kind, rng: kind)
-    world = WorldSentences([], grammar=grammar)
+    world = WorldSentences([])
+    world.grammar = grammar
     for seed in range(50):
         shares = {"idiom": 0.3, **SENTENCES}
         expected = random.Random(seed).choices(list(shares), list(shares.values()))[0]

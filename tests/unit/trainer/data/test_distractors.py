@@ -10,7 +10,7 @@ from torch.nn.functional import normalize
 
 from tests.papers import papers_reference
 from trainer.data.batches import Sought, subject_and_object
-from trainer.teacher import Miner, distractors
+from trainer.learner import Miner, distractors
 
 
 def test_distractors_are_those_of_a_plain_loop_without_ones_own() -> None:

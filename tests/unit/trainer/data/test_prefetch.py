@@ -15,7 +15,7 @@ def numbered(count: int, drawn: list[int]) -> Iterator[Batch]:
 def test_batches_come_in_order_each_once_and_only_a_few_are_drawn_ahead() -> None:
     drawn: list[int] = []
     seen = []
-    for batch in prefetched(numbered(9, drawn), lambda batch: batch):
+    for batch in prefetched(numbered(9, drawn), pins=False):
         seen.append(int(batch.captions[0]))
         assert len(drawn) <= len(seen) + AHEAD
     assert seen == drawn == list(range(9))

@@ -18,11 +18,8 @@ from nt2vr.models.fusion import Fusion
 from nt2vr.search.references import CovrVectors, Weights, fusion_of
 from tests.tiny import write_tiny
 from tests.unit.trainer.fusion.triplets import write_triplets
-from trainer.config import TrainConfig
-from trainer.fusion.data import FusionData, load_families, triplets_of
-from trainer.fusion.losses import hn_nce
-from trainer.fusion.run import LOSSES, FusionLearner, add_fusion, batches
-from trainer.options import FusionSettings
+from trainer.config import FusionSettings, TrainConfig
+from trainer.fusion import LOSSES, FusionData, FusionLearner, add_fusion, batches, hn_nce, load_families, triplets_of
 
 DIM, FAMILIES, EDITS = 12, 40, 3
 WEIGHTS = Weights(wanted=1, unwanted=1)

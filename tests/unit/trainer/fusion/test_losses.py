@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from tests.papers import papers_reference
-from trainer.fusion.losses import hn_nce, hn_nce_as_code, info_nce, weighted_targets
+from trainer.fusion import hn_nce, hn_nce_as_code, info_nce, weighted_targets
 
 
 def test_info_nce_by_hand() -> None:

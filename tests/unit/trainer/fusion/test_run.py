@@ -12,6 +12,7 @@ from PIL import Image
 
 from nt2vr.datasets.covr import load_covr
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation import covr
 from nt2vr.evaluation.covr import covr_files, covr_world, embed_queries, vectors_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
@@ -28,7 +29,6 @@ from tests.tiny import write_tiny
 from tests.training import run_training
 from tests.unit.trainer.fusion.triplets import write_triplets
 from trainer.config import PRESETS, TrainConfig, load_config
-from trainer.fusion import data as data_module
 from trainer.runs.run_folder import RunFolder, read_metrics
 
 
@@ -73,7 +73,7 @@ def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(config: TrainCon
 def test_a_run_on_families_of_the_world_learns_from_all_their_queries(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: int
 ) -> None:
-    monkeypatch.setattr(data_module, "covr_world", partial(covr_world, per_kind=1))  # few clips to draw
+    monkeypatch.setattr(covr, "covr_world", partial(covr_world, per_kind=1))  # few clips to draw
     settings = {"loss": "info_nce", "temperature": 0.02, "random_clips": 8, "blocks": blocks}
     config = replace(config, data="world", num_clips=4, batch_size=2, epochs=1, fusion=settings)
     run = run_training(config, tmp_path / "run")

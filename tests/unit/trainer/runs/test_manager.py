@@ -166,9 +166,9 @@ def test_a_deleted_run_is_in_the_trash_until_that_is_emptied(tmp_path: Path) -> 
     for run in (put(tmp_path, "a", "stopped"), put(tmp_path, "a-1", "stopped")):
         run.log.write_bytes(bytes(1_000_000))
         manager.delete(run.path.name)
-    assert manager.runs() == [] and bytes_in(manager.trash.folder) > 2_000_000
+    assert manager.runs() == [] and bytes_in(manager.trash) > 2_000_000
     (tmp_path / ".trash" / "not-a-run").mkdir()
-    manager.trash.empty()
+    manager.empty_trash()
     assert [path.name for path in (tmp_path / ".trash").iterdir()] == ["not-a-run"]
 
 

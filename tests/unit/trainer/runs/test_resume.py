@@ -20,7 +20,7 @@ from nt2vr.models.framing import Framing
 from tests.tiny import TINY, tiny_model, write_tiny
 from tests.training import go_on, run_training
 from tests.unit.trainer.fusion.triplets import write_triplets
-from trainer import validation as validation_module
+from trainer import loop
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.data.batches import Batch
 from trainer.data.clips import world_clips
@@ -114,7 +114,7 @@ def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
     if when == "while it is saved":
         patch.setattr(os, "replace", replace_unless)
     if when == "while a checkpoint is written":
-        patch.setattr(validation_module, "write_checkpoint", write_partly)
+        patch.setattr(loop, "write_checkpoint", write_partly)
     go(folder)
 
 
@@ -317,7 +317,7 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
     twins: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = iter((0.5, 0.7, 0.7))
-    monkeypatch.setattr(validation_module, "validate", lambda *_: {"original/MIR": next(values)})
+    monkeypatch.setattr(loop, "validate", lambda *_: {"original/MIR": next(values)})
     config = replace(ALL, epochs=5, patience=1, num_clips=12, accumulate=1, passes=1)
     clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
     caplog.set_level("INFO", "trainer.loop")

@@ -1,1 +1,0 @@
-"""Fusion training: a reference picture and a text become one vector."""

@@ -1,0 +1,107 @@
+"""Losses that must know what each clip shows, as only the built-in world tells: of denials, words and orders."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from trainer.config import option
+from trainer.losses.embedded import EmbeddedBatch, given
+
+
+@dataclass(frozen=True)
+class ComposedLoss:
+    """Rank every clip that fits a denying sentence above all others, and above hard ones by a margin.
+
+        s_i = logit_scale · cos(sentence, clip i)       a: the clips that fit
+        contrast = mean_a -log(exp s_a / (exp s_a + Σ exp s_i))                i: all clips that do not fit
+        hard = mean_i softplus(s_i - mean_a s_a + logit_scale · hard_margin)   i: clips that show both parts
+        loss = contrast + hard_weight · hard
+
+    Each term is a mean over the sentences that have it; a sentence that no clip fits, that every clip fits, or whose
+    truth is unknown has none. No gradient reaches the temperature: only the contrastive loss may change it.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"video", "denied", "truth"})
+
+    hard_weight: float = option(1.0, "weight of the hard-clip term; 0 turns it off")
+    hard_margin: float = option(0.1, "margin between fitting and hard clips, in cosine units")
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        denied, scale = given(batch.denied), batch.logit_scale.detach()
+        truth = given(denied.truth)
+        usable = truth.fitting.any(dim=1) & ~truth.fitting.all(dim=1)  # (B,)
+        scores = (scale * denied.text @ truth.pool.T)[usable]  # (b, P)
+        fitting, both = truth.fitting[usable], truth.both[usable]
+        if not len(scores):
+            return scores.sum()
+        loss = contrast(scores, fitting)
+        if not self.hard_weight or not both.any():
+            return loss
+        excess = softplus(scores - mean_of(scores, fitting)[:, None] + scale * self.hard_margin)
+        hard = mean_of(excess, both)[both.any(dim=1)]
+        return loss + self.hard_weight * hard.mean()
+
+
+def contrast(scores: Tensor, right: Tensor) -> Tensor:
+    """Rank what is right in each row of (B, P) scores, some but not all of it, above all that is wrong; a scalar."""
+    wrong = scores.masked_fill(right, -torch.inf).logsumexp(dim=1, keepdim=True)  # (B, 1)
+    return mean_of(softplus(wrong - scores), right).mean()
+
+
+def mean_of(values: Tensor, chosen: Tensor) -> Tensor:
+    """Return each row's mean over its chosen values: (B, P) and (B, P) bool to (B,); 0 if none are chosen."""
+    return (values * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)
+
+
+@dataclass(frozen=True)
+class LabelsLoss:
+    """Rank the words that a clip shows above all others, and the clips that show a word above all others.
+
+        s_il = logit_scale · cos(clip i, word l)              (B, L)
+        loss_i = mean over shown l of -log(exp s_il / (exp s_il + Σ exp s_im))      m: words that clip i does not show
+        loss = (mean_i loss_i + mean_l loss_l) / 2            loss_l likewise over the clips
+
+    No gradient reaches the temperature: only the contrastive loss may change it.
+
+    Source: Yang et al., "Unified Contrastive Learning in Image-Text-Label Space", CVPR 2022, Eq. 2 and 3, where all
+    that is shown stays in the denominators; with twenty words per clip, these would compete.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"video", "labels"})
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        labels = given(batch.labels)
+        scores = batch.logit_scale.detach() * given(batch.video) @ labels.text.T  # (B, L)
+        return (_ranked(scores, labels.shown) + _ranked(scores.T, labels.shown.T)) / 2
+
+
+def _ranked(scores: Tensor, right: Tensor) -> Tensor:
+    """Return the mean over the rows in which some, but not all, are right; 0 if there are none."""
+    usable = right.any(dim=1) & ~right.all(dim=1)
+    return contrast(scores[usable], right[usable]) if usable.any() else scores.sum() * 0.0
+
+
+@dataclass(frozen=True)
+class OrderLoss:
+    """Tell clips that differ in the order of their frames apart by their sentences, and the sentences by the clips.
+
+        s_ij = logit_scale · cos(sentence i, clip j)
+        loss = mean_i (log(1 + exp(s_ir - s_ii)) + log(1 + exp(s_ri - s_ii))) / 2      r: i in the other order
+
+    It is at least ln 2 for what does not know the order, such as the mean of frames. No gradient reaches the
+    temperature.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"video", "ordered"})
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        order, scale = given(batch.order), batch.logit_scale.detach()
+        text, video = (rows.reshape(-1, 2, rows.shape[-1]) for rows in (order.text, order.video))  # (P / 2, 2, D)
+        scores = scale * text @ video.mT  # (P / 2, 2, 2)
+        if not len(scores):
+            return order.text.sum() * 0.0
+        right, wrong = scores.diagonal(dim1=1, dim2=2), scores.flip(2).diagonal(dim1=1, dim2=2)  # wrong: its clip
+        return (softplus(wrong - right) + softplus(wrong.flip(1) - right)).mean() / 2
