@@ -422,11 +422,11 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmar
         def at(media_ids: Iterable[str]) -> tuple[int, ...]:
             return tuple(column for each in media_ids for column in columns[sample.gallery].get(each, ()))
 
-        right, ranked = at([sample.target] if sample.target else sample.targets), spans[sample.gallery]
-        left_out, subset, matches = (at(some) for some in ([sample.reference], sample.subset, sample.targets))
-        asked = sample.kind, sample.text, rows[sample.reference], right, (), sample.caption, left_out, subset
-        last = matches, ranked if len(spans) > 1 else None, sample.query_id
-        return CovrQuery(*asked, sample.labels, (None, ()), *last)
+        right, matches = at([sample.target] if sample.target else sample.targets), at(sample.targets)
+        query = CovrQuery(sample.kind, sample.text, rows[sample.reference], right, matches=matches)
+        query = replace(query, caption=sample.caption, labels=sample.labels, query_id=sample.query_id)
+        ranked = spans[sample.gallery] if len(spans) > 1 else None
+        return replace(query, ranked=ranked, left_out=at([sample.reference]), subset=at(sample.subset))
 
     galleries = {name or "all": span.stop - span.start for name, span in spans.items()}
     said = {"reference": "not ranked", "remarks": list(dataset.remarks)}

@@ -151,8 +151,8 @@ class _Epoch:
         if "ordered" in self.needs:
             rng = random.Random(f"{config.seed} {self.epoch} {step} ordered")
             ordered = clips.sentences.ordered(ORDERED_PAIRS, config.num_frames, rng)
-        told = denied, truth, sought, changed, phrases, labels, ordered
-        return Batch(frames, captions, rows, negated, negatable, *told)
+        batch = Batch(frames, captions, rows, negated, negatable, denied, truth, sought, changed, phrases)
+        return replace(batch, labels=labels, ordered=ordered)
 
     def _frames(self, rows: NDArray[np.int64], mine: slice, seed: tuple[int, ...]) -> NDArray[np.uint8]:
         stored, config, rng = self.clips.frames, self.config, np.random.default_rng(seed)
