@@ -48,7 +48,6 @@ DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0)  # τ of `rectified`, above the mean s(
 
 
 def validation_queries(cache: Path, num_clips: int = NUM_CLIPS) -> Benchmark:
-    """Return captions and composed queries of validation clips."""
     return world_benchmark(cache, num_clips, SEED, "validation", num_pairs=0)
 
 

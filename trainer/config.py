@@ -129,7 +129,6 @@ class FusionSettings:
             raise ConfigError(f"The loss is {self.loss}, which has no form {self.hn_nce!r}. Choose the loss hn_nce.")
 
     def fits(self, is_world: bool) -> bool:
-        """Whether the built-in world, or a dataset, can be drawn from in this way."""
         return (self.iterate == "families") == is_world and (is_world or not self.weigh_frames)
 
 
@@ -575,7 +574,6 @@ def resolved(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
 
 
 def names_files(config: TrainConfig) -> bool:
-    """Return True if a config names files besides its base and its data."""
     return config.verb_changes not in get_args(Rule) or bool(config.words.get("vectors"))
 
 

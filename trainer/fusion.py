@@ -56,8 +56,6 @@ WORDINGS = range(4)  # texts per triplet, of which each step draws one
 
 @dataclass(frozen=True, eq=False)
 class FusionData:
-    """Triplets and their candidates."""
-
     pictures: Tensor  # (R, D), one frame of each family's reference
     wanted: Tensor  # (Q, K, D), embeddings of the wanted parts of K texts; zeros for none
     unwanted: Tensor  # (Q, K, D), sums of those of their unwanted parts
@@ -100,7 +98,6 @@ def load(
 
 
 def load_families(encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress = silent) -> FusionData:
-    """Draw and embed training families of the built-in world."""
     settings = config.fusion_settings
     assert settings, "a fusion is trained"
     families = training_families(config.num_clips, config.seed)

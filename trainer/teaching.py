@@ -23,7 +23,6 @@ VALIDATION = 6  # steps that take as long as a validation
 
 
 def taught(name: str) -> str:
-    """Name the model that teaching a model leaves."""
     return f"{name} taught"
 
 
@@ -43,7 +42,6 @@ def teachable(models: Catalog) -> list[str]:
 
 
 def told_s(config: TrainConfig, seconds: float) -> str:
-    """Say what a teaching changes, and how long it takes."""
     steps = f"{config.epochs * config.steps_per_epoch:,} steps, about {duration_text(seconds)} here"
     return f"{config.name}: {steps}, less if it stops early. Only the text tower learns, so that every index stays."
 

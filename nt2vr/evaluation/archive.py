@@ -45,8 +45,6 @@ Remarks = Mapping[int, Remark]  # by the query's position in the report
 
 
 class Entry(NamedTuple):
-    """Summary of a report for listing."""
-
     report_id: str
     name: str
     systems: tuple[str, ...]
@@ -134,7 +132,6 @@ class Archive:
         return _read(self._known(report_id) / REPORT)
 
     def files(self, report_id: str) -> list[str]:
-        """List a report's files to download."""
         folder = self._known(report_id)
         return [name for name in FILES if (folder / name).is_file()]
 

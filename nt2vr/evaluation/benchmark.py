@@ -73,8 +73,6 @@ class JudgedQuery:
 
 @dataclass(frozen=True, eq=False)
 class Benchmark:
-    """Videos and judged queries over them."""
-
     name: str
     video_ids: tuple[str, ...]
     queries: tuple[JudgedQuery, ...]

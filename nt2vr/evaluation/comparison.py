@@ -84,8 +84,6 @@ def first_videos(report: Report, place: int, system: str) -> list[tuple[str, Ver
 
 
 class Group(NamedTuple):
-    """Two systems on the same queries."""
-
     name: str  # negation word that the queries share; "" if they have none, or for joined groups
     num_queries: int
     means: Sequence[float]  # of the first system, the second, and second minus first per query

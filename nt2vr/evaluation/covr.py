@@ -86,8 +86,6 @@ class EmbeddedMedia(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CovrBenchmark:
-    """Queries over a gallery."""
-
     name: str
     queries: tuple[CovrQuery, ...]
     embed: Callable[[Encoder, Progress], EmbeddedMedia]

@@ -347,8 +347,6 @@ class Column:
 
 
 class Group(NamedTuple):
-    """Columns under a common header."""
-
     head: str
     columns: tuple[Column, ...]
 

@@ -52,7 +52,6 @@ class ResultStore:
         self._folder = folder
 
     def get(self, digest: str, spec: Mapping[str, Any]) -> Measured | None:
-        """Return the result of a system on the benchmark with this digest, or None."""
         path = self._path(digest, spec)
         mark_used(path)
         return None if spec["strategy"] in STRATEGIES.added else read_cached(path, _read)

@@ -52,8 +52,6 @@ def package_versions() -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Results of one system."""
-
     system: str
     spec: Mapping[str, Any]  # see `protocol.system_spec`
     measured: Measured
@@ -90,14 +88,12 @@ class Report:
 
     @classmethod
     def of(cls, benchmark: Benchmark, results: Sequence[Result], notes: Sequence[str] = ()) -> "Report":
-        """Create a report of results just measured."""
         same = ("name", "digest", "source", "references", "video_ids", "texts", "queries", "captions")
         known = {name: getattr(benchmark, name) for name in same}
         return cls(**known, results=tuple(results), notes=tuple(notes))
 
     @property
     def is_covr(self) -> bool:
-        """Whether the queries are pictures plus texts."""
         return bool(self.pictures)
 
     @cached_property
@@ -127,7 +123,6 @@ class Report:
         return intervals_of(self.values, self.units)
 
     def row(self, place: int) -> Row:
-        """Return one query with its rank under each system."""
         query = self.queries[place]
         relevant = tuple(self.video_ids[video] for video in query.relevant)
         ranks = {result.system: int(result.measured.ranks[place]) for result in self.results}
@@ -164,7 +159,6 @@ class Report:
             ) from error
 
     def summary(self) -> dict[str, Any]:
-        """Return the content of report.json."""
         summary: dict[str, Any] = {"name": self.name, "digest": self.digest, "source": dict(self.source)}
         summary |= {"videos": len(self.video_ids), "queries": Counter(query.kind for query in self.queries)}
         systems = [{"system": each.system, **each.spec, "metrics": self.metrics[each.system]} for each in self.results]

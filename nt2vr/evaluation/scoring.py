@@ -30,14 +30,11 @@ def measure_block(
     num_videos: int | None = None,
     exclusions: Exclusions = (),
 ) -> Measured:
-    """Score all videos for some queries, and measure each query.
+    """Score all videos for the vectors (Q, D) of queries, of which zeros search for nothing, and measure each query.
 
-    Args:
-        vectors: (Q, D), query vectors; zeros search for nothing.
-        videos: (V, D), video embeddings, or those of their frames (V, F, D), which each query weighs; zeros for
-            unreadable videos, which rank last. Rows after the `num_videos` first replace some of these in single
-            queries, see `JudgedQuery.instead`.
-        exclusions: one per query, or none at all.
+    Videos are (V, D), or their frames (V, F, D), which each query weighs; zeros for unreadable ones, which rank last.
+    Rows after the `num_videos` first replace some of these in single queries, see `JudgedQuery.instead`. There is one
+    exclusion per query, or none at all.
     """
     count = len(videos) if num_videos is None else num_videos
     further = sorted({other for query in queries for other in query.instead.values()} - {NO_CAPTION})
@@ -186,10 +183,8 @@ def measure_choices(
 ) -> Measured:
     """Rank the correct answer of each of Q questions, about its `relevant` video; ties count against the model.
 
-    Args:
-        vectors: (Q + T, D), the Q correct answers, then the T wrong ones of `places`.
-        places: (T,), ascending positions of the wrong answers among the benchmark's texts.
-        exclusions: one per vector, or none at all.
+    The vectors (Q + T, D) are of the Q correct answers, then of the T wrong ones, whose `places` (T,) are ascending
+    positions among the benchmark's texts. There is one exclusion per vector, or none at all.
     """
     shown = videos[[question.relevant[0] for question in questions]]  # (Q, D), or (Q, F, D)
     if shown.ndim > 2:  # frames, which each answer weighs

@@ -62,7 +62,6 @@ class Table(NamedTuple):
 
 
 def tables_of(report: Report) -> list[Table]:
-    """Return the tables that have any line."""
     lines, tables = lines_of(report), []
     known = keys_of(lines)
     for groups in groups_of(report):
@@ -147,7 +146,6 @@ def interval_of(report: Report, line: Line, key: str) -> Interval | None:
 
 
 def size_of(report: Report) -> str:
-    """Say how many queries and videos the figures rest on."""
     return f"{counted(len(report.queries), 'query', 'queries')}, {counted(len(report.video_ids), 'video')}."
 
 
@@ -219,7 +217,6 @@ ESCAPES = str.maketrans(
 
 
 def escaped(text: str) -> str:
-    """Escape a cell for LaTeX."""
     return text.translate(ESCAPES)
 
 

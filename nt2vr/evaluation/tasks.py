@@ -60,8 +60,6 @@ Row = Mapping[str, Any]
 
 
 class Task(NamedTuple):
-    """Videos and what is asked about them, see `Benchmark`."""
-
     videos: Sequence[Video]
     queries: Sequence[JudgedQuery]
     texts: tuple[str, ...] = ()
@@ -80,7 +78,6 @@ class Question(NamedTuple):
 
 
 def is_task(path: Path) -> bool:
-    """Return whether a file or folder is a task rather than captions or a dataset."""
     if path.suffix.lower() != ".csv" or not path.is_file():
         return bool(foil_files(path))
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:

@@ -24,6 +24,7 @@ from trainer.distributed import share, world_size
 
 MAX_LABELS = 256  # per step
 CACHED = 100_000  # negated captions, whose parsing takes about 2 ms
+Seed = tuple[int, ...]
 ORDERED_PAIRS = 96  # per step: half again as many sentences as a batch of 128 has captions
 
 
@@ -109,8 +110,6 @@ def epoch_batches(
 
 @dataclass(frozen=True)
 class _Epoch:
-    """Draws the batches of one epoch."""
-
     clips: Clips
     config: TrainConfig
     epoch: int
@@ -154,7 +153,7 @@ class _Epoch:
         batch = Batch(frames, captions, rows, negated, negatable, denied, truth, sought, changed, phrases)
         return replace(batch, labels=labels, ordered=ordered)
 
-    def _frames(self, rows: NDArray[np.int64], mine: slice, seed: tuple[int, ...]) -> NDArray[np.uint8]:
+    def _frames(self, rows: NDArray[np.int64], mine: slice, seed: Seed) -> NDArray[np.uint8]:
         stored, config, rng = self.clips.frames, self.config, np.random.default_rng(seed)
         order = rng.random((len(rows), stored.shape[1])).argsort(axis=1)
         frames = stored[rows[mine, None], np.sort(order[mine, : config.frames_per_step])]  # (b, f, S, S, 3)
@@ -172,7 +171,7 @@ class _Epoch:
         negatable = np.array([pair.negated is not None for pair in pairs])
         return [pair.caption for pair in pairs], [pair.negated or pair.caption for pair in pairs], negatable
 
-    def _labels(self, rows: NDArray[np.int64], seed: tuple[int, ...]) -> Labels:
+    def _labels(self, rows: NDArray[np.int64], seed: Seed) -> Labels:
         labels = self.clips.sentences.labels(rows)
         assert labels is not None, "such losses are refused without"
         order = np.random.default_rng(seed).permutation(np.flatnonzero(labels.shown.any(axis=0)))[:MAX_LABELS]
@@ -193,22 +192,17 @@ class _Epoch:
         return changed, phrases
 
     def _sought(
-        self,
-        captions: Sequence[str],
-        negated: Sequence[str],
-        negatable: NDArray[np.bool_],
-        rows: NDArray[np.int64],
-        seed: tuple[int, ...],
+        self, captions: list[str], negated: list[str], negatable: NDArray[np.bool_], own: NDArray[np.int64], seed: Seed
     ) -> tuple[Sought, NDArray[np.bool_]]:
         """Tell what to mine, among random clips, and which captions are negatable and can be parsed."""
         pairs = zip(captions, negated, negatable, strict=True)
         parts = [subject_and_object(caption, denied) if is_negated else None for caption, denied, is_negated in pairs]
         pool = np.random.default_rng(seed).permutation(len(self.clips))[: self.config.pool_clips or None]
         known = np.array([each is not None for each in parts])
-        return Sought([each or ("", "") for each in parts], rows, np.sort(pool)), known
+        return Sought([each or ("", "") for each in parts], own, np.sort(pool)), known
 
     def _denied(
-        self, drawn: Sequence[Draw], rows: NDArray[np.int64], seed: tuple[int, ...]
+        self, drawn: Sequence[Draw], rows: NDArray[np.int64], seed: Seed
     ) -> tuple[list[Denial], TruthBatch | None]:
         """Draw denying sentences, and look up the clips that they fit: of the batch and, for frozen videos, of a pool.
 

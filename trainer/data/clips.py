@@ -138,8 +138,6 @@ def _lines(config: TrainConfig, captions: Sequence[Sequence[str]], progress: Pro
 
 @dataclass(frozen=True, eq=False)
 class Clips:
-    """Clips to train or to validate on."""
-
     # (N, F, S, S, 3) uint8 RGB, on disk or undrawn; F is 0 for captions alone, and S where features stand for frames
     frames: NDArray[np.uint8] | StoredClips | ClipFile
     sentences: SentenceSource
@@ -170,7 +168,6 @@ class Clips:
         return captions_of(self.sentences, seed)
 
     def all_captions(self, rows: Iterable[int]) -> list[str]:
-        """Return every caption of these clips."""
         numbered = ((row, number) for row in rows for number in range(self.sentences.num_captions(row)))
         return [self.sentences.caption(row, random.Random(), number) for row, number in numbered]
 

@@ -269,7 +269,6 @@ def reordered(verb: str, other: str, num_frames: int) -> list[int]:
 
 
 def solos_of(row: int, scene: Scene) -> Iterator[Solo]:
-    """Yield who does one thing throughout a scene."""
     for figure in scene.figures:
         done = main_deeds(figure)
         is_alone = figure.kind.role in ("person", "animal") and _is_named(figure) and len(done) == 1

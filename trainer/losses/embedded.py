@@ -47,8 +47,6 @@ class EmbeddedVerbs:
 
 
 class EmbeddedLabels(NamedTuple):
-    """Single words and the clips that show them."""
-
     text: Tensor  # (L, D), L2-normalised
     shown: Tensor  # (B, L) bool, True where a clip shows what a word names
 

@@ -47,8 +47,6 @@ FRAMES_BYTES = 300_000_000  # of the built-in world's clips
 
 @dataclass(frozen=True)
 class Run:
-    """Snapshot of one run."""
-
     run_id: str
     status: RunStatus  # its state may be "stopping" or "interrupted", which only the manager can infer
     config: TrainConfig | None  # None if it cannot be read
