@@ -80,8 +80,11 @@ def is_odd_mcp_request(scope: Scope) -> bool:
 def unopened_picture(**options: Any) -> gr.Image:
     """Build a `gr.Image` that hands on its file's path, without opening the file in this process (security)."""
     picture = gr.Image(type="filepath", **options)
-    # a subclass would write a .pyi next to its source
-    picture.preprocess = lambda sent: None if sent is None else sent.path or ""  # type: ignore[method-assign]
+
+    def path_of(payload: Any) -> str | None:
+        return None if payload is None else payload.path or ""
+
+    picture.preprocess = path_of  # type: ignore[method-assign]  # a subclass would write a .pyi next to its source
     return picture
 
 

@@ -99,7 +99,12 @@ def test_an_event_takes_a_picture_that_was_uploaded_and_leaves_it_to_the_decoder
     uploaded.touch()
     other.touch()
     opened: list[Any] = []
-    monkeypatch.setattr(PIL.Image, "open", lambda path: opened.append(path) or PIL.Image.new("RGB", (2, 2)))
+
+    def opening(path: Any) -> PIL.Image.Image:
+        opened.append(path)
+        return PIL.Image.new("RGB", (2, 2))
+
+    monkeypatch.setattr(PIL.Image, "open", opening)
     gr.Image(type="filepath").preprocess(ImageData(path=str(uploaded)))
     assert opened, "Gradio no longer opens it: remove unopened_picture"
     opened.clear()
