@@ -156,20 +156,8 @@ class LibraryTab:
         """Everything that depends on which library is open, and on the updates under way."""
         p, o = self._parts, self._parts.open
         panes, watched = [p.chosen, p.form.column, o.column], [p.seen, p.timer, p.libraries]
-        opened = [
-            o.confirm.question,
-            o.search,
-            o.skipped,
-            o.retry,
-            o.name,
-            o.more,
-            o.model,
-            o.drawings,
-            o.info,
-            o.update,
-            o.cancel,
-        ]
-        return [*panes, *watched, *opened]
+        opened = [o.confirm.question, o.search, o.skipped, o.retry, o.name, o.more, o.model, o.drawings]
+        return [*panes, *watched, *opened, o.info, o.update, o.cancel]
 
     def _wire_form(self, tab: gr.Tab) -> None:
         p, form = self._parts, self._parts.form

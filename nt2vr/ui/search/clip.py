@@ -343,11 +343,6 @@ def _kind(is_best: bool, verdict: str | None) -> str:
     return {None: "best", "right": "up"}.get(verdict, "down")
 
 
-def asks(lines: Sequence[str]) -> bool:
-    """Whether there is anything to choose among."""
-    return len(lines) >= MIN_LINES
-
-
 @dataclass(frozen=True)
 class ClipPanel:
     """Shows a clip of the answer on display."""
@@ -379,7 +374,7 @@ class ClipPanel:
         lines = lines_of(event_value(event, "lines", str))
         lines = with_change(searcher, searcher.video(video_id), lines, change)
         systems = [ranking.system.name for ranking in answer.rankings]
-        found = match(searcher, Reference((), video_id), lines, systems) if asks(lines) else None
+        found = match(searcher, Reference((), video_id), lines, systems) if len(lines) >= MIN_LINES else None
         return {**self._enlarged(answer, video_id, request), "match": match_view(lines, found)}
 
     def on_backwards(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:

@@ -117,13 +117,7 @@ class Controls:
             )
             example = "Describe what clips should show, and what not: a man playing the guitar and not singing"
             self.query = gr.Textbox(
-                start.q,
-                label="Query",
-                max_lines=3,
-                elem_id="query",
-                scale=10,
-                placeholder=example,
-                **bare,
+                start.q, label="Query", max_lines=3, elem_id="query", scale=10, placeholder=example, **bare
             )
             self.with_picture = gr.Button("+ picture", elem_id="with-picture", min_width=110, scale=0)
             # whether a phone shows what else can be chosen; wider pages always do

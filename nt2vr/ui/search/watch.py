@@ -46,11 +46,6 @@ def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -
     return list(dict.fromkeys(found))
 
 
-def with_run(systems: Sequence[str], run: str, most: int) -> list[str]:
-    """Return at most `most` systems with a run as the second, next to the baseline."""
-    return list(systems) if run in systems else [*systems[:1], run, *systems[1:]][:most]
-
-
 def key_of(*values: object) -> str:
     """Identify a query by the values that its columns depend on, in 32 characters however long these are."""
     return blake2b(repr(values).encode(), digest_size=16).hexdigest()
@@ -353,7 +348,8 @@ class Watch:
         """Show how far the run is, add its column if that is to join, and search again for a newer checkpoint."""
         watched = replace(watched, run=self.runs.under_way() or watched.run)
         if joins and joins == watched.run and (model := self._model_of(joins)):
-            joined = with_run(systems or [], model, MAX_COLUMNS)
+            shown = systems or []
+            joined = shown if model in shown else [*shown[:1], model, *shown[1:]][:MAX_COLUMNS]  # next to the baseline
             return *self._showing(watched, "", joined, request), "", self._chosen(joined), f"{time.monotonic()}"
         newer = self._newer(answer) if answer and answer.sentence == text else {}  # not while a query is being typed
         asks = f"{time.monotonic()}" if newer and newer != watched.asked else gr.skip()
