@@ -8,7 +8,7 @@ by default, maximises what people see first: right less violating clips among th
 
 import logging
 import random
-import sys
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -122,12 +122,15 @@ def calibrate(folder: Path, benchmark: Benchmark, typed: Sequence[JudgedQuery]) 
 
 
 def main() -> None:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("checkpoint", nargs="+", type=Path, help="folder of a checkpoint, whose card is written")
+    folders = parser.parse_args().checkpoint
     logging.basicConfig(level=logging.WARNING)
     logger.setLevel(logging.INFO)
     with TemporaryDirectory() as cache:
         benchmark, typed = validation_queries(Path(cache)), typed_queries()
-        for folder in sys.argv[1:]:
-            calibrate(Path(folder), benchmark, typed)
+        for folder in folders:
+            calibrate(folder, benchmark, typed)
 
 
 if __name__ == "__main__":
