@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from itertools import chain, islice
 
 import numpy as np
 
@@ -45,14 +44,12 @@ def stories() -> tuple[tuple[str, str], ...]:
 
 def story_queries() -> list[str]:
     """Return a query per story: "a penguin, no ice", "a dragon and not flying", "a cow, not on the farm"."""
-    return [f"{wanted}{_excluded(unwanted)}" for wanted, unwanted in stories()]
-
-
-def _excluded(unwanted: str) -> str:
-    first, _, rest = unwanted.partition(" ")
-    if first.endswith("ing"):
-        return f" and not {unwanted}"
-    return f", not {unwanted}" if first in ("at", "in", "on") else f", no {rest if first in ('a', 'an') else unwanted}"
+    queries = []
+    for wanted, unwanted in stories():
+        first = unwanted.split()[0]
+        joint = " and not " if first.endswith("ing") else ", not " if first in ("at", "in", "on") else ", no "
+        queries.append(wanted + joint + re.sub(r"^an? ", "", unwanted))
+    return queries
 
 
 class Offers:
@@ -60,14 +57,7 @@ class Offers:
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         """Index the scenes, and what can be said of their figures."""
-        self._table = SceneTable(scenes)
-        self._said = [
-            [
-                (scene.place, figure.thing, {deed.verb for deed in main_deeds(figure)}, _said(figure))
-                for figure in scene.figures
-            ]
-            for scene in scenes
-        ]
+        self._scenes, self._table = scenes, SceneTable(scenes)
 
     def fitting(self, query: Query) -> int | None:
         """Count the scenes that are `judge`d right; None where words of the query are unknown."""
@@ -90,26 +80,25 @@ class Offers:
         words = tokens_of(" ".join(query.wanted))
         subjects, verbs, where = (_named(words, kind) for kind in ("noun", "verb", "place"))
         subjects = subjects if len(subjects) < _ANYTHING else frozenset()
-        read = {part: read_asked(part) for part in (part.removeprefix("with ") for part in query.unwanted)}
-        denied = {
-            part: claim for part, claim in read.items() if claim and not claim.vague and not _excludes(claim, verbs)
-        }
+        denied = {}
+        for part in (part.removeprefix("with ") for part in query.unwanted):
+            if (claim := read_asked(part)) and not claim.vague and not _excludes(claim, verbs):
+                denied[part] = claim
         allowed = ~self._table.holding_any(denied.values())
-
-        ordered = self._alike(np.flatnonzero(allowed).tolist(), subjects, verbs, where)
-        fit = (
-            each
-            for each in ordered
-            if (claim := read_asked(each)) and (self._table.holding(claim) & allowed).sum() > FEW
-        )
-        return [_query_of(wanted, list(denied)) for wanted in islice(fit, MOST)]
+        found = []
+        for wanted in self._alike(np.flatnonzero(allowed).tolist(), subjects, verbs, where):
+            claim = read_asked(wanted)
+            if len(found) < MOST and claim and (self._table.holding(claim) & allowed).sum() > FEW:
+                found.append(_query_of(wanted, [*denied]))
+        return found
 
     def _alike(self, rows: Sequence[int], subjects: Names, verbs: Names, where: Names) -> list[str]:
         """Return what can be said of scenes with such a subject or deed, that which is most alike first."""
         near: Counter[tuple[int, str]] = Counter()
-        for place, thing, done, phrases in chain.from_iterable(self._said[row] for row in rows):
-            score = 2 * (thing in subjects) + (place in where) + 2 * (not verbs.isdisjoint(done))
-            near.update((score, said) for said in phrases if score > 1)
+        for scene, figure in ((self._scenes[row], figure) for row in rows for figure in self._scenes[row].figures):
+            does = any(deed.verb in verbs for deed in main_deeds(figure))
+            score = 2 * (figure.thing in subjects) + (scene.place in where) + 2 * does
+            near.update((score, said) for said in (_said(figure) if score > 1 else ()))
         ordered = sorted(near, key=lambda one: (one[0], near[one]), reverse=True)
         return [*dict.fromkeys(said for _, said in ordered)]
 
@@ -126,6 +115,7 @@ def _excludes(claim: Claim, verbs: Names) -> bool:
     return bool(verbs) and any(verbs <= act.verbs for who in claim.whos for act in who.acts)
 
 
+@cache
 def _said(figure: Figure) -> list[str]:
     """Say in a few words what a figure does, or that it is there: "a man playing a guitar"."""
     name = figure.kind.nouns[0].with_article()

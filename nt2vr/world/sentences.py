@@ -3,8 +3,7 @@
 Eight kinds: "negated", a caption with a verb or a "with" denied; "composed", A and not B; "without", A without a thing
 N; "list", A without two; "not", B alone denied; "except", a kind without one of it; "place", A but not there or not at
 night; "typed", "composed" or "without" as people type them. A denial applies to everybody in the clip: "a man sings
-and does not dance" requires that nobody dances. "idiom" denies nothing. The forms are in
-`assets/world/denials.tsv`.
+and does not dance" requires that nobody dances. "idiom" denies nothing. The forms are in `assets/world/denials.tsv`.
 """
 
 import random
@@ -59,9 +58,7 @@ class Done:
 
 def claim_of(denied: Noun | Done) -> Claim:
     """Return the claim that there is a thing, or that somebody does a deed."""
-    if isinstance(denied, Done):
-        return Claim((Who(acts=(denied.act,)),))
-    return Claim((Who(meanings()[denied.word]),))
+    return Claim((Who(acts=(denied.act,)) if isinstance(denied, Done) else Who(meanings()[denied.word]),))
 
 
 @cache
@@ -151,24 +148,9 @@ def _without_act(claim: Claim, number: int, left_out: int) -> Claim:
     def moved(place: tuple[int, int]) -> tuple[int, int]:
         return (number, place[1] - 1) if place[0] == number and place[1] > left_out else place
 
-    orders = tuple(
-        Order(moved(first), moved(second), kind)
-        for first, second, kind in claim.orders
-        if (number, left_out) not in (first, second)
-    )
+    left = (order for order in claim.orders if (number, left_out) not in (order.first, order.second))
+    orders = tuple(Order(moved(first), moved(second), kind) for first, second, kind in left)
     return replace(claim, whos=(*claim.whos[:number], who, *claim.whos[number + 1 :]), orders=orders)
-
-
-def type_out(first: SceneDenial, second: SceneDenial, rng: random.Random) -> SceneDenial:
-    """Word a sentence as people type it; a list excludes the unwanted part of a second sentence of its kind, too."""
-    is_other = second.kind == first.kind and second.unwanted_claims != first.unwanted_claims
-    text, with_other = word(
-        first.wanted, first.unwanted, second.unwanted if is_other else "", first.kind == "composed", rng
-    )
-    if with_other:
-        both = first.unwanted_claims + second.unwanted_claims
-        first = replace(first, unwanted=f"{first.unwanted} and {second.unwanted}", unwanted_claims=both)
-    return replace(first, kind="typed", text=text)
 
 
 def idiom(caption: SceneCaption, figure: Figure, deed: Deed, scene: Scene, rng: random.Random) -> SceneDenial:
@@ -242,8 +224,16 @@ class SceneDenials:
         return deny("not", slot, SceneCaption("", Claim()), self._absent(row, Claim(), rng, sort, 1), rng)
 
     def _typed(self, row: int, rng: random.Random) -> SceneDenial:
+        """Word a sentence as people type it; a list excludes the unwanted part of a second one of its kind, too."""
         draw = self._composed if rng.random() < DEED_SHARE else self._without
-        return type_out(draw(row, rng), draw(row, rng), rng)
+        first, second = draw(row, rng), draw(row, rng)
+        is_other = second.kind == first.kind and second.unwanted_claims != first.unwanted_claims
+        further = second.unwanted if is_other else ""
+        text, with_other = word(first.wanted, first.unwanted, further, first.kind == "composed", rng)
+        if with_other:
+            both = first.unwanted_claims + second.unwanted_claims
+            first = replace(first, unwanted=f"{first.unwanted} and {second.unwanted}", unwanted_claims=both)
+        return replace(first, kind="typed", text=text)
 
     def _idiom(self, row: int, rng: random.Random) -> SceneDenial:
         scene = self._scenes[row]

@@ -16,6 +16,7 @@ from nt2vr.negation.parse.inflect import inflect
 from nt2vr.settings import ASSETS
 
 Role = Literal["person", "animal", "vehicle", "thing", "hand", "worn", "sky", "building"]
+Number = Literal["one", "mass", "many"]
 Names = frozenset[str]
 
 ACTING: Names = frozenset({"person", "animal", "vehicle"})  # roles
@@ -31,7 +32,7 @@ class Noun:
 
     word: str
     plural: str
-    number: Literal["one", "mass", "many"] = "one"
+    number: Number = "one"
 
     def with_article(self, adjectives: str = "") -> str:
         """Return "a big dog", "hot coffee", "red sunglasses"."""
@@ -102,39 +103,29 @@ def plural_of(word: str) -> str:
     return f"{head} {inflect(last, 'NNS')}".strip()
 
 
+_NUMBERS: Mapping[str, Number] = {"~": "mass", "=": "many"}
+
+
 def _nouns(words: str, plural: str) -> tuple[Noun, ...]:
     """Read "coffee|cup of coffee"; `plural` is that of the first name, where it is irregular."""
-    nouns = []
+    nouns = list[Noun]()
     for word in filter(None, words.split("|")):
-        match word[0]:
-            case "~":
-                nouns.append(Noun(word[1:], plural or word[1:], "mass"))
-            case "=":
-                nouns.append(Noun(word[1:], word[1:], "many"))
-            case _:
-                nouns.append(Noun(word, plural or plural_of(word)))
-        plural = ""
+        name, number = word.lstrip("~="), _NUMBERS.get(word[0], "one")
+        irregular = "" if nouns else plural
+        nouns.append(Noun(name, irregular or (plural_of(name) if number == "one" else name), number))
     return tuple(nouns)
 
 
 @cache
 def things() -> dict[str, Thing]:
     """All things by name."""
-    return {
-        row["name"]: Thing(
-            name=row["name"],
-            picture=row["picture"],
-            nouns=_nouns(row["names"], row["plural"]),
-            kinds=frozenset(row["kinds"].split()),
-            size=float(row["size"]),
-            role=row["role"],  # type: ignore[arg-type]
-            held=row["held"],
-            tint=row["tint"],
-            look=frozenset((row["look"] or "").split()),
-            wears=row["wears"] or "",
-        )
-        for row in read_table("things")
-    }
+    found = {}
+    for row in read_table("things"):
+        read: dict[str, Any] = {key: value or "" for key, value in row.items()}
+        nouns, size = _nouns(read.pop("names"), read.pop("plural")), float(row["size"])
+        names = {key: frozenset(read[key].split()) for key in ("kinds", "look")}
+        found[row["name"]] = Thing(**{**read, **names, "nouns": nouns, "size": size})
+    return found
 
 
 @cache
@@ -178,7 +169,7 @@ def places() -> dict[str, Place]:
     """All places by name."""
     found = {}
     for row in read_table("places"):
-        shows = tuple(part.partition(":") for part in row["shows"].split(",") if part)
+        shows = (part.partition(":") for part in row["shows"].split(",") if part)
         found[row["name"]] = Place(
             name=row["name"],
             phrases=tuple(row["phrases"].split("|")),
@@ -245,24 +236,15 @@ def _listed(text: str) -> Names:
 @cache
 def deeds() -> dict[str, DeedKind]:
     """All deeds by verb."""
-    return {
-        row["verb"]: DeedKind(
-            verb=row["verb"],
-            phrases=tuple(row["phrases"].split("|")),
-            doers=tuple((doer.partition(":")[0], doer.partition(":")[2]) for doer in row["doers"].split("|") if doer),
-            who=_listed(row["who"]),
-            objects=_listed(row["object"].removeprefix("@")),
-            targets=row["object"].startswith("@"),
-            where=frozenset(filter(None, row["where"].split(","))),
-            posture=row["posture"],
-            hand=row["hand"],
-            motion=row["motion"],
-            sign=row["sign"],
-            shows=row["shows"],
-            share=float(row["share"]),
-        )
-        for row in read_table("deeds")
-    }
+    found = {}
+    for row in read_table("deeds"):
+        read: dict[str, Any] = {**row, "phrases": tuple(row["phrases"].split("|")), "share": float(row["share"])}
+        done_to = read.pop("object")
+        read |= {"who": _listed(row["who"]), "objects": _listed(done_to.removeprefix("@"))}
+        read |= {"targets": done_to.startswith("@"), "where": frozenset(filter(None, row["where"].split(",")))}
+        doers = (doer.partition(":") for doer in row["doers"].split("|") if doer)
+        found[row["verb"]] = DeedKind(**{**read, "doers": tuple((word, needed) for word, _, needed in doers)})
+    return found
 
 
 @cache
