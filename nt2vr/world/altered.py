@@ -1,10 +1,10 @@
 """Scenes with one thing changed, for captions that are false of the original; and what scenes may show, as classes."""
 
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from operator import attrgetter
+from random import Random
 
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.claims import Act, Claim, Who, shown_in
@@ -14,12 +14,10 @@ from nt2vr.world.things import ACTING, deeds, deeds_at, places, things
 from nt2vr.world.wording import meanings
 
 
-def altered(scene: Scene, change: str, rng: random.Random) -> Iterator[Scene]:
+def altered(scene: Scene, change: str, rng: Random) -> Iterator[Scene]:
     """Yield the scenes that differ in one thing which the scene does not show, in random order.
 
-    Args:
-        change: "verb", "motion" for a verb that single frames do not tell from the other, "subject", "place",
-            "prop replaced", "prop added" or "verbs swapped", between two actors.
+    A change of "motion" is to a verb that single frames do not tell from the other; "verbs swapped" is of two actors.
     """
     found = list(_CHANGES[change](scene))
     rng.shuffle(found)

@@ -1,8 +1,8 @@
 """Captions of scenes in varied wordings."""
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from typing import Literal
 
 from nt2vr.world.claims import Act, Claim, Order, Who
@@ -51,14 +51,13 @@ class SceneCaption:
 
 
 def joined(pieces: Sequence[str]) -> str:
-    """Join the pieces of a caption."""
     return " ".join(" ".join(pieces).replace(" ,", ",").split()).strip(" ,")
 
 
 class _Writer:
     """Writes one caption, piece by piece, together with its claim."""
 
-    def __init__(self, scene: Scene, rng: random.Random) -> None:
+    def __init__(self, scene: Scene, rng: Random) -> None:
         self.scene, self.rng = scene, rng
         self.full = rng.random() < FULL_SHARE
         self.pieces: list[str] = []
@@ -71,7 +70,6 @@ class _Writer:
         self.written: list[Figure] = []
 
     def says(self, share: float = DETAIL) -> bool:
-        """Decide whether to mention a detail."""
         return self.full or self.rng.random() < share
 
     def claim_act(self, who: int, act: Act) -> tuple[int, int]:
@@ -95,7 +93,6 @@ class _Writer:
         self.written.append(figure)
 
     def clause(self, figure: Figure, named: bool) -> None:
-        """Write what a figure is and does."""
         who, main = len(self.whos), main_deeds(figure)
         if len(main) > 1 and not self.says(0.5):
             main = [self.rng.choice(main)]
@@ -157,7 +154,6 @@ class _Writer:
             self.pieces.append(verb.text)
 
     def sequence(self, first: Verb, second: Verb, acts: Sequence[tuple[int, int]]) -> None:
-        """Write two verbs in their order."""
         self.orders.append(Order(acts[0], acts[1]))
         match self.rng.choice(SEQUENCES):
             case "before":
@@ -230,7 +226,7 @@ def _alike(one: Figure, other: Figure) -> bool:
     return is_pair and done == main_deeds(other) and not isinstance(done[0].object, int)
 
 
-def describe(scene: Scene, rng: random.Random) -> SceneCaption:
+def describe(scene: Scene, rng: Random) -> SceneCaption:
     """Draw a caption of a scene, never with a negation."""
     writer = _Writer(scene, rng)
     actors = scene.actors
@@ -247,7 +243,7 @@ def describe(scene: Scene, rng: random.Random) -> SceneCaption:
 
 def captions(scene: Scene, count: int, seed: int = 0) -> list[str]:
     """Return `count` distinct captions of a scene; equal seeds give equal captions."""
-    rng = random.Random(f"{scene.seed}-{seed}")
+    rng = Random(f"{scene.seed}-{seed}")
     texts: dict[str, None] = {}
     while len(texts) < count:
         texts.setdefault(describe(scene, rng).text)

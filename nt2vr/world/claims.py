@@ -20,24 +20,16 @@ MANY = 99  # "dogs" are two to MANY dogs
 
 @dataclass(frozen=True)
 class Act:
-    """A deed as described in a sentence; what is empty is left open.
+    """A deed as described in a sentence; what is empty is left open."""
 
-    Attributes:
-        verbs: of which it is one; empty in "a man with a hat".
-        objects, colour, looks: of the thing held, worn or ridden; `looks` are those that are always of this colour.
-        targets: names of the other figure.
-        part: "start" in the first half of the clip and not beyond, "end" in the second.
-    """
-
-    verbs: Names = frozenset()
-    objects: Names = frozenset()
-    colour: str = ""
-    targets: Names = frozenset()
-    part: Literal["", "start", "end"] = ""
-    looks: Names = frozenset()
+    verbs: Names = frozenset()  # of which it is one; empty in "a man with a hat"
+    objects: Names = frozenset()  # things held, worn or ridden
+    colour: str = ""  # of these
+    targets: Names = frozenset()  # names of the other figure
+    part: Literal["", "start", "end"] = ""  # "start" in the first half of the clip and not beyond, "end" in the second
+    looks: Names = frozenset()  # objects that are always of this colour
 
     def fits(self, deed: Deed, figures: Sequence[Figure]) -> bool:
-        """Return whether a deed matches the description."""
         target = figures[deed.object].thing if isinstance(deed.object, int) else ""
         thing = deed.object if isinstance(deed.object, str) else ""
         return (
@@ -55,12 +47,7 @@ def _among(name: str, names: Names) -> bool:
 
 @dataclass(frozen=True)
 class Who:
-    """Somebody or something as described in a sentence: `least` to `most` of them; what is empty is left open.
-
-    Attributes:
-        looks: names of things that are always of this colour.
-        total: the number is that of all who fit: "only one dog"; otherwise, that of some who are together: "two dogs".
-    """
+    """Somebody or something as described in a sentence: `least` to `most` of them; what is empty is left open."""
 
     names: Names = frozenset()
     acts: tuple[Act, ...] = ()
@@ -68,8 +55,8 @@ class Who:
     size: str = ""
     least: int = 1
     most: int = MANY
-    looks: Names = frozenset()
-    total: bool = False
+    looks: Names = frozenset()  # names of things that are always of this colour
+    total: bool = False  # the number is that of all who fit, as in "only one dog"; otherwise, of some who are together
 
     def fits(self, figure: Figure, figures: Sequence[Figure]) -> bool:
         """Return whether a figure matches the description, its number aside."""
@@ -178,7 +165,6 @@ def seen_in(scene: Scene) -> tuple[Figure, ...]:
 
 
 def shown_in(scene: Scene) -> set[str]:
-    """Return the names of all that is seen."""
     return {figure.thing for figure in seen_in(scene)}
 
 

@@ -4,11 +4,11 @@ Only single figures are changed, not groups of two or three. Words are those tha
 usual one does.
 """
 
-import random
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, product
+from random import Random
 from types import MappingProxyType
 
 from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, Modification, modify
@@ -94,11 +94,10 @@ def _without(scene: Scene, gone: Sequence[Figure | None]) -> Scene:
 
 
 def possible(scene: Scene) -> bool:
-    """Return whether a scene is valid and has an actor."""
     return is_valid(scene) and bool(scene.actors)
 
 
-def changes_of(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
+def changes_of(scene: Scene, kind: ChangeKind, rng: Random) -> Iterator[Change]:
     """Yield changes of a kind that lead to possible scenes, in random order.
 
     What a change takes away is in the scene once, so that its words are unambiguous; what it adds is new to the scene.
@@ -132,7 +131,7 @@ def _actors(scene: Scene) -> list[Figure]:
     return [figure for figure in scene.actors if _is_one(figure)]
 
 
-def _replace_subject(scene: Scene, rng: random.Random) -> Iterator[Change]:
+def _replace_subject(scene: Scene, rng: Random) -> Iterator[Change]:
     for old, name in product(_actors(scene), chain(*cast_at(scene.place))):
         if _done(old) and things()[name].role == old.kind.role:
             new = replace(old, thing=name, colour=draw_colour(name, rng))
@@ -140,7 +139,7 @@ def _replace_subject(scene: Scene, rng: random.Random) -> Iterator[Change]:
                 yield Change("replace subject", scene, old, new, does=_done(new)[0])
 
 
-def _replace_activity(scene: Scene, rng: random.Random) -> Iterator[Change]:
+def _replace_activity(scene: Scene, rng: Random) -> Iterator[Change]:
     cast = [figure.thing for figure in scene.figures]
     for old, did in ((each, deed) for each in _actors(scene) for deed in _done(each) for _ in range(TRIES)):
         drawn = sample_deed("main", cast.index(old.thing), cast, scene.place, rng, did.verb)
@@ -149,13 +148,13 @@ def _replace_activity(scene: Scene, rng: random.Random) -> Iterator[Change]:
             yield Change("replace activity", scene, old, old.redone(did, does), did, does)
 
 
-def _replace_place(scene: Scene, _rng: random.Random) -> Iterator[Change]:
+def _replace_place(scene: Scene, _rng: Random) -> Iterator[Change]:
     acting = {figure.thing for figure in scene.actors}
     able = (name for name in places() if name != scene.place and acting <= set(chain(*cast_at(name))))
     return (Change("replace place", scene, place=name) for name in able)
 
 
-def _add_actor(scene: Scene, rng: random.Random) -> Iterator[Change]:
+def _add_actor(scene: Scene, rng: Random) -> Iterator[Change]:
     cast = [figure.thing for figure in scene.figures]
     for name in (name for group in cast_at(scene.place) for name in rng.sample(group, min(TRIES, len(group)))):
         new = Figure(name, draw_colour(name, rng))
@@ -164,13 +163,13 @@ def _add_actor(scene: Scene, rng: random.Random) -> Iterator[Change]:
             yield Change("add actor", scene, new=replace(new, deeds=(drawn,)), does=drawn)
 
 
-def _add_prop(scene: Scene, rng: random.Random) -> Iterator[Change]:
+def _add_prop(scene: Scene, rng: Random) -> Iterator[Change]:
     for name in (*props_at(scene.place, scene.night), *rng.sample(anywhere(), TRIES)):
         if things()[name].nouns[0].number != "many":  # "there is a ball", not "there are scissors"
             yield Change("add prop", scene, new=Figure(name, draw_colour(name, rng)))
 
 
-def _add_accessory(scene: Scene, rng: random.Random) -> Iterator[Change]:
+def _add_accessory(scene: Scene, rng: Random) -> Iterator[Change]:
     wear = deeds()[WEAR]
     for old, worn in product(_actors(scene), sorted(wear.objects)):
         if old.thing in wear.who and all(deed.verb != WEAR for deed in old.deeds):
@@ -178,18 +177,18 @@ def _add_accessory(scene: Scene, rng: random.Random) -> Iterator[Change]:
             yield Change("add accessory", scene, old, replace(old, deeds=(*old.deeds, does)), does=does)
 
 
-def _remove_activity(scene: Scene, _rng: random.Random) -> Iterator[Change]:
+def _remove_activity(scene: Scene, _rng: Random) -> Iterator[Change]:
     people = (old for old in _actors(scene) if old.kind.role == "person")
     return (Change("remove activity", scene, old, did=did) for old in people for did in _done(old))
 
 
-def _remove_accessory(scene: Scene, _rng: random.Random) -> Iterator[Change]:
+def _remove_accessory(scene: Scene, _rng: Random) -> Iterator[Change]:
     for old, did in ((each, deed) for each in _actors(scene) for deed in each.deeds if deed.verb == WEAR):
         kept = tuple(deed for deed in old.deeds if deed != did)
         yield Change("remove accessory", scene, old, replace(old, deeds=kept), did)
 
 
-_CHANGES: dict[ChangeKind, Callable[[Scene, random.Random], Iterator[Change]]] = {  # possible or not
+_CHANGES: dict[ChangeKind, Callable[[Scene, Random], Iterator[Change]]] = {  # possible or not
     "replace subject": _replace_subject,
     "replace activity": _replace_activity,
     "replace place": _replace_place,
@@ -205,7 +204,7 @@ _CHANGES: dict[ChangeKind, Callable[[Scene, random.Random], Iterator[Change]]] =
 }
 
 
-def fields_of(scene: Scene, change: Change, rng: random.Random) -> dict[str, str]:
+def fields_of(scene: Scene, change: Change, rng: Random) -> dict[str, str]:
     """Draw words for everything that a wording of a change may name."""
     fields = {"here": rng.choice(places()[scene.place].phrases)}
     if change.place:
@@ -227,21 +226,20 @@ def fields_of(scene: Scene, change: Change, rng: random.Random) -> dict[str, str
 
 
 def _thing(change: Change) -> str:
-    """Return the thing or garment of a change; empty if it has none."""
     worn, figure = change.does or change.did, change.new or change.old
     if change.kind.endswith("accessory") and worn:
         return str(worn.object)
     return figure.thing if change.kind.endswith("prop") and figure else ""
 
 
-def _noun(thing: str, rng: random.Random) -> Noun:
+def _noun(thing: str, rng: Random) -> Noun:
     """Draw a word that names exactly what the usual one does, and is read so: "ice cube", as "ice" is a place."""
     while read_claim((noun := draw_noun(things()[thing], rng)).word) != Claim((Who(named(thing)),)):
         pass
     return noun
 
 
-def _deed(deed: Deed, scene: Scene, rng: random.Random) -> str:
+def _deed(deed: Deed, scene: Scene, rng: Random) -> str:
     """Draw words for a deed, with the verb as a lemma, that claim what a change does."""
     while (drawn := draw_deed(deed, scene.figures, rng, named=True))[1] != _act(deed, scene):
         pass
@@ -278,8 +276,6 @@ class Wish:
 
 @dataclass(frozen=True)
 class Edit:
-    """One covr query on a reference."""
-
     kind: str  # one of EDIT_KINDS
     changes: tuple[Change, ...]  # one or two
     modification: Modification
@@ -299,13 +295,11 @@ class Family:
 def stream_families(
     split: SceneSplit, seed: int, unseen_share: float = 0.0, left: Mapping[str, int] = MappingProxyType({})
 ) -> Iterator[Family]:
-    """Yield families of a split, endlessly, each with at most one edit per kind.
+    """Yield families of a split, endlessly, each with at most one edit per kind, if there are `left` to make of it.
 
-    Args:
-        unseen_share: share of texts in wordings that training has not seen.
-        left: kind to number of edits still wanted, for kinds that not every family should have.
+    A share of the texts is in wordings that training has not seen.
     """
-    rng = random.Random(f"families {split}-{seed}")
+    rng = Random(f"families {split}-{seed}")
     for reference in stream_scenes(split, seed):
         kinds = (kind for kind in EDIT_KINDS if left.get(kind, 1) > 0)
         edits = (_edit(reference, kind, split, unseen_share, rng) for kind in kinds)
@@ -325,16 +319,15 @@ def choose_families(split: SceneSplit, per_kind: int, seed: int) -> list[Family]
 
 
 def training_families(count: int, seed: int) -> list[Family]:
-    """Return families of the training split, in seen wordings."""
     return list(islice(stream_families("train", seed), count))
 
 
-def ask_for(scene: Scene, changes: Iterable[Change], rng: random.Random, unseen: bool = False) -> Modification:
+def ask_for(scene: Scene, changes: Iterable[Change], rng: Random, unseen: bool = False) -> Modification:
     """Write a text that asks for one or two changes of a scene, in wordings of training or in unseen ones."""
     return modify(((each.kind, fields_of(scene, each, rng)) for each in changes), rng, unseen)
 
 
-def two_changes(scene: Scene, rng: random.Random) -> Iterator[tuple[Change, Change]]:
+def two_changes(scene: Scene, rng: Random) -> Iterator[tuple[Change, Change]]:
     """Yield pairs of changes of different kinds, to different things, that lead to possible scenes."""
     kinds = rng.sample(CHANGE_KINDS, len(CHANGE_KINDS))
     found: list[Change] = []
@@ -350,7 +343,7 @@ def two_changes(scene: Scene, rng: random.Random) -> Iterator[tuple[Change, Chan
 
 def copies(scene: Scene, count: int) -> list[Scene]:
     """Return the scene in `count` other looks."""
-    rng = random.Random(f"copies {scene.seed}")
+    rng = Random(f"copies {scene.seed}")
     return [replace(scene, seed=rng.getrandbits(32)) for _ in range(count)]
 
 
@@ -367,7 +360,7 @@ def changed(scene: Scene, changes: Iterable[Change]) -> Scene:
     return scene
 
 
-def _edit(reference: Scene, kind: str, split: SceneSplit, unseen_share: float, rng: random.Random) -> Edit | None:
+def _edit(reference: Scene, kind: str, split: SceneSplit, unseen_share: float, rng: Random) -> Edit | None:
     """Return the first of the kind's changes that leads to a scene of the split."""
     unseen = rng.random() < unseen_share
     singles = ((change,) for change in changes_of(reference, kind, rng))  # type: ignore[arg-type]
@@ -388,5 +381,4 @@ class WishTable:
             self._rows[scene.gist].append(row)
 
     def right(self, wish: Wish) -> list[int]:
-        """Return the rows of the scenes that are right."""
         return [row for row in self._rows.get(wish.gist, ()) if wish.holds(self._scenes[row])]

@@ -1,9 +1,7 @@
-"""Builds the built-in gallery: test clips of every story and every thing (small VP9 WebM) with a manifest.
+"""Builds the built-in gallery, small VP9 WebM clips with a manifest: python -m nt2vr.world.gallery [FOLDER].
 
-    python -m nt2vr.world.gallery [FOLDER]
-
-Each story has a wanted and an unwanted part; half of its clips show both, the other half only the wanted one, which
-makes exclusion visible. The Search tab offers the stories as examples. Every thing of the world is in some clips.
+They are test clips of every thing and every story: half of a story's show both its wanted and its unwanted part, the
+other half only the wanted one, which makes exclusion visible. The Search tab offers the stories as examples.
 """
 
 import argparse
@@ -93,7 +91,6 @@ def write_poster(frames: NDArray[np.uint8], clip: Path) -> None:
 
 
 def main() -> None:
-    """Build the gallery from the command line."""
     parser = argparse.ArgumentParser(description="Build the built-in gallery.")
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
     logging.basicConfig(level=logging.INFO, format="%(message)s")

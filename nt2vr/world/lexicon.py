@@ -51,28 +51,18 @@ Said = Literal["noun", "pronoun", "or", "verb", "passive", "adjective", "place",
 
 
 class Meaning(NamedTuple):
-    """What some words mean: a noun or pronoun, a verb, an adjective, a place, a time, or nothing to be seen.
-
-    Attributes:
-        adjective: what it says of a `Who`: its colour, size, number or mood.
-        value: of a time of day ("night", "day"), or of a time: "start" and "end" are parts of the clip, the others
-            relate two deeds.
-        takes_object, alone: of a verb: whether an object follows, and whether it need not.
-        act: what a noun says that somebody does: "drummer".
-        least: how many a noun names at least: "couple".
-        near: words of the world for what is meant by a word that is "lacking", or says more than the world can show.
-    """
+    """What some words mean: a noun or pronoun, a verb, an adjective, a place, a time, or nothing to be seen."""
 
     kind: Said | Literal["vague", "lacking", "filler"]
     names: Names = frozenset()
-    value: str = ""
+    value: str = ""  # "night" or "day"; of a time, "start" or "end" of the clip, or how it relates two deeds
     plural: bool = False
-    takes_object: bool = False
-    alone: bool = False
-    act: Act | None = None
-    adjective: Mapping[str, Any] = MappingProxyType({})
-    least: int = 1
-    near: tuple[str, ...] = ()
+    takes_object: bool = False  # of a verb: an object follows,
+    alone: bool = False  # or need not
+    act: Act | None = None  # what a noun says that somebody does: "drummer"
+    adjective: Mapping[str, Any] = MappingProxyType({})  # what it says of a `Who`: its colour, size, number or mood
+    least: int = 1  # how many a noun names at least: "couple"
+    near: tuple[str, ...] = ()  # words of the world for what it lacks, or for sorts of what it shows
 
 
 def _adjective(**said: object) -> Meaning:
@@ -274,7 +264,6 @@ def verbs() -> dict[tuple[str, ...], Meaning]:
 
 @cache
 def lexicon() -> dict[tuple[str, ...], Meaning]:
-    """Map phrases to meanings."""
     found = {tokens_of(word): meaning for word, meaning in _plain()} | verbs()
     found |= {tokens_of(word): meaning for word, meaning in (*_places(), *_nouns())}
     for word, meaning in (*_doers(), *_others()):
@@ -300,5 +289,4 @@ def synonyms() -> dict[str, str]:
 
 @cache
 def longest() -> int:
-    """Return the number of words of the longest phrase that has a meaning."""
     return max(map(len, lexicon()))

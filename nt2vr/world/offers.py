@@ -38,7 +38,6 @@ def offered_words() -> list[str]:
 
 @cache
 def stories() -> tuple[tuple[str, str], ...]:
-    """Return the wanted and the unwanted part of each."""
     return tuple((row["wanted"], row["unwanted"]) for row in read_table("stories"))
 
 

@@ -44,7 +44,6 @@ def _verbs_with(names: Names, verbs: Names) -> Names:
 
 
 def may_do(names: Names, act: Act) -> bool:
-    """Return whether one of some things may do a deed."""
     return not act.verbs or any(names & deeds()[verb].who for verb in act.verbs)
 
 
@@ -97,7 +96,6 @@ class _Reader:
         return replace(claim, vague=self.vague)
 
     def read(self, word: "Word") -> bool:
-        """Add a meaning."""
         meaning, words, kind = word.meaning, word.text, word.meaning.kind
         if re.search(r"\band\b|[,;.]", word.gap):
             self._place = ""  # "with a hat on and | a dog"

@@ -1,10 +1,10 @@
 """Draws random scenes. Seeded: equal seeds give equal scenes."""
 
-import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate, chain, islice
+from random import Random
 
 from nt2vr.errors import ConfigError
 from nt2vr.world.claims import Act, Claim, Who
@@ -77,7 +77,7 @@ def _rarity(name: str) -> float:
     return 1 / sum(name in place.found for place in places().values())
 
 
-def _choose(names: Sequence[str], rng: random.Random) -> str:
+def _choose(names: Sequence[str], rng: Random) -> str:
     return rng.choices(names, [_rarity(name) for name in names])[0]
 
 
@@ -97,13 +97,13 @@ def _ordered(names: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def draw_colour(name: str, rng: random.Random) -> str:
+def draw_colour(name: str, rng: Random) -> str:
     thing = things()[name]
     return rng.choice(FUR if "mammal" in thing.kinds else COLOURS) if thing.tint else ""
 
 
 def sample_deed(
-    layer: Layer, number: int, cast: Sequence[str], place: str, rng: random.Random, other_than: str = ""
+    layer: Layer, number: int, cast: Sequence[str], place: str, rng: Random, other_than: str = ""
 ) -> Deed | None:
     """Draw what a figure does; None if it can do nothing."""
     some, shares = _choices(place, cast[number], layer)
@@ -117,7 +117,7 @@ def sample_deed(
 
 
 def _with_object(
-    kind: DeedKind, others: Sequence[int], objects: frozenset[str], rng: random.Random, colour: str = ""
+    kind: DeedKind, others: Sequence[int], objects: frozenset[str], rng: Random, colour: str = ""
 ) -> Deed | None:
     """Draw whom or what a deed is done to; None if it needs something that is not there."""
     if not kind.objects:
@@ -130,8 +130,7 @@ def _with_object(
     return Deed(kind.verb, thing, colour=colour or draw_colour(thing, rng))
 
 
-def draw_actor(number: int, cast: Sequence[str], place: str, rng: random.Random) -> Figure:
-    """Draw an actor with its deeds."""
+def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Figure:
     name = cast[number]
     figure = _busy(Figure(name, draw_colour(name, rng)), number, cast, place, rng)
     if not figure.deeds:
@@ -146,7 +145,7 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: random.Random)
     return replace(figure, deeds=tuple(done))
 
 
-def _busy(figure: Figure, number: int, cast: Sequence[str], place: str, rng: random.Random) -> Figure:
+def _busy(figure: Figure, number: int, cast: Sequence[str], place: str, rng: Random) -> Figure:
     """Draw what a figure does and when; it may do nothing."""
     first = sample_deed("main", number, cast, place, rng)
     if first is None:
@@ -162,7 +161,7 @@ def _busy(figure: Figure, number: int, cast: Sequence[str], place: str, rng: ran
     return replace(figure, deeds=(replace(first, start=start, end=end),))
 
 
-def sample_scene(rng: random.Random, place: Place | None = None) -> Scene:
+def sample_scene(rng: Random, place: Place | None = None) -> Scene:
     """Draw one valid scene of any split, at a place if one is given."""
     place = place or rng.choice(tuple(places().values()))
     night = not place.indoors and rng.random() < NIGHT_SHARE
@@ -174,7 +173,7 @@ def sample_scene(rng: random.Random, place: Place | None = None) -> Scene:
     return Scene(place.name, night, tuple(_varied(figures, rng)), rng.getrandbits(32))
 
 
-def _draw_cast(place: str, rng: random.Random) -> list[str]:
+def _draw_cast(place: str, rng: Random) -> list[str]:
     persons, animals, others = cast_at(place)
     num_actors = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)[0]
     cast: dict[str, None] = {}
@@ -188,7 +187,7 @@ def _draw_cast(place: str, rng: random.Random) -> list[str]:
     return [*cast]
 
 
-def _draw_props(place: str, night: bool, cast: Sequence[str], rng: random.Random) -> list[str]:
+def _draw_props(place: str, night: bool, cast: Sequence[str], rng: Random) -> list[str]:
     found = props_at(place, night)
     num_props = min(MOST_FIGURES - len(cast), rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0], len(found))
     props = [_choose(found, rng) for _ in range(num_props)]
@@ -208,7 +207,7 @@ def _like(model: Figure, figure: Figure, place: Place) -> Figure:
     return replace(figure, deeds=(*done, *worn), enters=model.enters, leaves=model.leaves)
 
 
-def _varied(figures: Sequence[Figure], rng: random.Random) -> Iterator[Figure]:
+def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:
     """Multiply some figures and resize others."""
     room = MOST_INDIVIDUALS - len(figures)
     for figure in figures:
@@ -229,7 +228,7 @@ def stream_scenes(split: SceneSplit, seed: int) -> Iterator[Scene]:
     """Yield distinct scenes of a split, endlessly."""
     if split not in ("train", "validation", "test"):
         raise ConfigError(f"Unknown split {split!r}. Choose one of: train, validation, test.")
-    rng, seen = random.Random(f"{split}-{seed}"), set[str]()
+    rng, seen = Random(f"{split}-{seed}"), set[str]()
     while True:
         claim = draw_claim(rng) if rng.random() < ABOUT_SHARE else None
         for _ in range(STAGED_TRIES):
@@ -245,7 +244,7 @@ def sample_scenes(split: SceneSplit, count: int, seed: int) -> list[Scene]:
     return list(islice(stream_scenes(split, seed), count))
 
 
-def draw_claim(rng: random.Random) -> Claim:
+def draw_claim(rng: Random) -> Claim:
     """Draw what a scene is about: a thing, perhaps in use, or a deed."""
     if rng.random() >= THING_SHARE:
         deed = rng.choice(tuple(deeds().values()))
@@ -262,20 +261,19 @@ def _doing(verb: str, thing: str = "") -> Claim:
 
 
 def showing(name: str) -> Claim:
-    """Return the claim that there is a thing."""
     return Claim((Who(frozenset((name,))),))
 
 
 def stream_staged(claims: Sequence[Claim], split: SceneSplit, seed: object) -> Iterator[Scene]:
     """Yield scenes of a split for which all claims hold, endlessly."""
-    rng = random.Random(f"{seed}-{split}")
+    rng = Random(f"{seed}-{split}")
     while True:
         scene = staged(claims, rng)
         if scene and scene.split == split:
             yield scene
 
 
-def staged(claims: Sequence[Claim], rng: random.Random) -> Scene | None:
+def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
     """Draw a valid scene for which all claims hold; None if this draw failed."""
     scene = _draw(claims, rng)
     if not scene or not scene.actors or not is_valid(scene):
@@ -283,7 +281,7 @@ def staged(claims: Sequence[Claim], rng: random.Random) -> Scene | None:
     return scene if all(claim.holds(scene) for claim in claims) else None
 
 
-def _draw(claims: Sequence[Claim], rng: random.Random) -> Scene | None:
+def _draw(claims: Sequence[Claim], rng: Random) -> Scene | None:
     place = _place(claims, rng)
     scene = sample_scene(rng, place)
     figures = list(scene.figures)
@@ -297,7 +295,7 @@ def _draw(claims: Sequence[Claim], rng: random.Random) -> Scene | None:
     return replace(scene, night=_night(claims, scene.night), figures=tuple(figures))
 
 
-def _place(claims: Sequence[Claim], rng: random.Random) -> Place:
+def _place(claims: Sequence[Claim], rng: Random) -> Place:
     """Draw one of the places of the claims, otherwise one where as many of their things as possible are found."""
     left = [*chain.from_iterable(sorted(claim.places) for claim in claims)] or [*places()]
     whos = [who for claim in claims for who in claim.whos]
@@ -340,7 +338,7 @@ def _in_turn(claim: Claim, number: int) -> list[Act]:
 
 
 def _figure(
-    who: Who, acts: Sequence[Act], number: int, figures: Sequence[Figure], place: Place, rng: random.Random
+    who: Who, acts: Sequence[Act], number: int, figures: Sequence[Figure], place: Place, rng: Random
 ) -> Figure | None:
     """Draw a figure as a claim describes it; None if it cannot do that here."""
     able = (deeds()[verb].who for act in acts for verb in act.verbs)
@@ -366,9 +364,7 @@ def _in_turns(figure: Figure, done: Sequence[Deed]) -> Figure:
     return replace(figure, deeds=tuple(deeds))
 
 
-def _deed(
-    act: Act, name: str, number: int, figures: Sequence[Figure], place: Place, rng: random.Random
-) -> Deed | None:
+def _deed(act: Act, name: str, number: int, figures: Sequence[Figure], place: Place, rng: Random) -> Deed | None:
     able = [kind for kind in _meant(act) if kind.may(things()[name], place)]
     if not able:
         return None

@@ -17,19 +17,13 @@ BY_NIGHT, BY_DAY = frozenset({"moon", "star", "fireworks"}), frozenset({"sun", "
 
 @dataclass(frozen=True)
 class Deed:
-    """What a figure does.
-
-    Attributes:
-        object: name of a thing held, worn or ridden; number of another figure; or None.
-        start, end: when, as fractions of the clip, in quarters.
-        colour: of the thing, if it can be tinted.
-    """
+    """What a figure does."""
 
     verb: str
-    object: int | str | None = None
-    start: float = 0.0
+    object: int | str | None = None  # name of a thing held, worn or ridden; number of another figure; or None
+    start: float = 0.0  # fraction of the clip, in quarters, as the end
     end: float = 1.0
-    colour: str = ""
+    colour: str = ""  # of the thing, if it can be tinted
 
     @property
     def kind(self) -> DeedKind:
@@ -44,21 +38,15 @@ class Deed:
 
 @dataclass(frozen=True)
 class Figure:
-    """A thing of the scene, or two or three alike that do the same.
-
-    Attributes:
-        colour: of the shirt or the thing, if it can be tinted.
-        size: "big", "small" or "" for usual.
-        enters, leaves: when it has come in and when it starts to go, as fractions; 0 and 1: it is there all the time.
-    """
+    """A thing of the scene, or two or three alike that do the same."""
 
     thing: str
-    colour: str = ""
-    size: str = ""
+    colour: str = ""  # of the shirt or the thing, if it can be tinted
+    size: str = ""  # "big", "small" or "" for usual
     count: int = 1
     deeds: tuple[Deed, ...] = ()
-    enters: float = 0.0
-    leaves: float = 1.0
+    enters: float = 0.0  # fraction of the clip when it has come in; 0 if it is there from the start
+    leaves: float = 1.0  # fraction when it starts to go; 1 if it stays
 
     @property
     def kind(self) -> Thing:
@@ -78,7 +66,6 @@ class Figure:
         return coming + self.deeds + going
 
     def redone(self, old: Deed, new: Deed) -> "Figure":
-        """The figure with one deed in place of another."""
         return replace(self, deeds=tuple(new if deed == old else deed for deed in self.deeds))
 
     @property
@@ -99,12 +86,10 @@ class Scene:
     seed: int = 0  # of everything that captions never mention: positions, skin and hair, phase of the motion
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON data."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Scene":
-        """Read the data of `to_dict`."""
         figures = tuple(
             Figure(**{**figure, "deeds": tuple(Deed(**deed) for deed in figure["deeds"])})
             for figure in data["figures"]
@@ -125,12 +110,10 @@ class Scene:
 
     @property
     def actors(self) -> list[Figure]:
-        """The figures that act."""
         return [figure for figure in self.figures if figure.acts]
 
     @property
     def verbs(self) -> set[str]:
-        """All that is done."""
         return {deed.verb for figure in self.figures for deed in figure.doings}
 
     def object_of(self, deed: Deed) -> str | None:

@@ -6,11 +6,11 @@ night; "typed", "composed" or "without" as people type them. A denial applies to
 and does not dance" requires that nobody dances. "idiom" denies nothing. The forms are in `assets/world/denials.tsv`.
 """
 
-import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
+from random import Random
 from typing import Literal
 
 import numpy as np
@@ -52,18 +52,15 @@ class Done:
 
     @property
     def doing(self) -> str:
-        """Its phrase as a participle."""
         return inflect_phrase(self.phrase, "VBG")
 
 
 def claim_of(denied: Noun | Done) -> Claim:
-    """Return the claim that there is a thing, or that somebody does a deed."""
     return Claim((Who(acts=(denied.act,)) if isinstance(denied, Done) else Who(meanings()[denied.word]),))
 
 
 @cache
 def forms(slot: str) -> tuple[str, ...]:
-    """Sentence patterns of one slot."""
     return tuple(row["form"] for row in read_table("denials") if row["slot"] == slot)
 
 
@@ -82,7 +79,7 @@ def _fields(*denied: Noun | Done) -> dict[str, str]:
 
 
 def deny(
-    kind: SceneDenialKind, slot: str, wanted: SceneCaption, denied: Sequence[Noun | Done], rng: random.Random
+    kind: SceneDenialKind, slot: str, wanted: SceneCaption, denied: Sequence[Noun | Done], rng: Random
 ) -> SceneDenial:
     """Fill a form of a slot: A without things or deeds, or one of them alone if A is empty."""
     form = rng.choice(forms(slot))
@@ -93,7 +90,7 @@ def deny(
     return SceneDenial(kind, text, wanted.text, unwanted, wanted.claim, tuple(map(claim_of, denied)))
 
 
-def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: random.Random) -> SceneDenial:
+def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: Random) -> SceneDenial:
     """Build "A and not B", by one of nT2VR's twelve templates (the six with a pronoun are for people) or freely."""
     claim = Claim((Who(subject.who.names, (wanted.act,), subject.who.colour, subject.who.size),))
     if rng.random() >= TEMPLATE_SHARE:
@@ -153,7 +150,7 @@ def _without_act(claim: Claim, number: int, left_out: int) -> Claim:
     return replace(claim, whos=(*claim.whos[:number], who, *claim.whos[number + 1 :]), orders=orders)
 
 
-def idiom(caption: SceneCaption, figure: Figure, deed: Deed, scene: Scene, rng: random.Random) -> SceneDenial:
+def idiom(caption: SceneCaption, figure: Figure, deed: Deed, scene: Scene, rng: Random) -> SceneDenial:
     """Build a sentence that denies nothing: of a caption, of a figure with its deed, or of a figure."""
     phrase = draw_phrase(figure, rng)
     words, act = draw_deed(deed, scene.figures, rng)
@@ -198,7 +195,7 @@ class SceneDenials:
         """Mask of the scenes with an unwanted part: (N,)."""
         return self.table.holding_any(sentence.unwanted_claims)
 
-    def draw(self, row: int, kind: SceneDenialKind, rng: random.Random) -> SceneDenial:
+    def draw(self, row: int, kind: SceneDenialKind, rng: Random) -> SceneDenial:
         """Draw a sentence that scene `row` satisfies; "negated" ones contradict it instead.
 
         If possible, the unwanted part occurs together with the wanted one in another scene.
@@ -206,24 +203,24 @@ class SceneDenials:
         drawn: SceneDenial = getattr(self, f"_{kind}")(row, rng)
         return drawn
 
-    def _negated(self, row: int, rng: random.Random) -> SceneDenial:
+    def _negated(self, row: int, rng: Random) -> SceneDenial:
         found = (self.negated(row, rng) for _ in range(TRIES))
         return next(filter(None, found), None) or self._without(row, rng)
 
-    def _without(self, row: int, rng: random.Random) -> SceneDenial:
+    def _without(self, row: int, rng: Random) -> SceneDenial:
         said = self._said(row, rng)
         return deny("without", "thing", said, self._absent(row, said.claim, rng, Noun, 1), rng)
 
-    def _list(self, row: int, rng: random.Random) -> SceneDenial:
+    def _list(self, row: int, rng: Random) -> SceneDenial:
         said = self._said(row, rng)
         sort, slot = (Done, "two deeds") if rng.random() < TWO_DEEDS_SHARE else (Noun, "two things")
         return deny("list", slot, said, self._absent(row, said.claim, rng, sort, 2), rng)
 
-    def _not(self, row: int, rng: random.Random) -> SceneDenial:
+    def _not(self, row: int, rng: Random) -> SceneDenial:
         sort, slot = (Done, "no deed") if rng.random() < DEED_SHARE else (Noun, "no thing")
         return deny("not", slot, SceneCaption("", Claim()), self._absent(row, Claim(), rng, sort, 1), rng)
 
-    def _typed(self, row: int, rng: random.Random) -> SceneDenial:
+    def _typed(self, row: int, rng: Random) -> SceneDenial:
         """Word a sentence as people type it; a list excludes the unwanted part of a second one of its kind, too."""
         draw = self._composed if rng.random() < DEED_SHARE else self._without
         first, second = draw(row, rng), draw(row, rng)
@@ -235,7 +232,7 @@ class SceneDenials:
             first = replace(first, unwanted=f"{first.unwanted} and {second.unwanted}", unwanted_claims=both)
         return replace(first, kind="typed", text=text)
 
-    def _idiom(self, row: int, rng: random.Random) -> SceneDenial:
+    def _idiom(self, row: int, rng: Random) -> SceneDenial:
         scene = self._scenes[row]
         actor = rng.choice([figure for figure in scene.figures if main_deeds(figure)] or [None])
         if actor is None:
@@ -243,12 +240,12 @@ class SceneDenials:
         deed = rng.choice(main_deeds(actor))
         return idiom(describe(scene, rng), actor, deed, scene, rng)
 
-    def negated(self, row: int, rng: random.Random) -> SceneDenial | None:
+    def negated(self, row: int, rng: Random) -> SceneDenial | None:
         """Deny one thing in the caption that `describe` draws from an equal generator; None if nothing can be."""
         found = negate(describe(self._scenes[row], rng))
         return rng.choice(found) if found else None
 
-    def _said(self, row: int, rng: random.Random) -> SceneCaption:
+    def _said(self, row: int, rng: Random) -> SceneCaption:
         """Draw a wanted part that holds for a scene."""
         scene, draw = self._scenes[row], rng.random()
         if draw < CAPTION_SHARE:
@@ -261,8 +258,7 @@ class SceneDenials:
         text = f"{phrase.text} {conjugate(words, rng.choice(FORMS), phrase.plural)}"
         return SceneCaption(text, Claim((replace(phrase.who, acts=(act,)),)))
 
-    def _composed(self, row: int, rng: random.Random) -> SceneDenial:
-        """Draw "A and not B" of one actor."""
+    def _composed(self, row: int, rng: Random) -> SceneDenial:
         scene = self._scenes[row]
         actors = [figure for figure in scene.figures if figure.count == 1 and main_deeds(figure)]
         if not actors:
@@ -274,7 +270,7 @@ class SceneDenials:
         (unwanted,) = self._absent(row, claim, rng, Done, 1, figure.kind.role)
         return compose(phrase, Done(words, act), unwanted, rng)  # type: ignore[arg-type]
 
-    def _except(self, row: int, rng: random.Random) -> SceneDenial:
+    def _except(self, row: int, rng: Random) -> SceneDenial:
         """Draw "any K but N" for a kind that the scene shows and a member that it does not."""
         scene = self._scenes[row]
         shown = shown_in(scene)
@@ -292,7 +288,7 @@ class SceneDenials:
                     return SceneDenial("except", text, wanted, unwanted, claim_of(some), (claim_of(noun),))
         return self._without(row, rng)
 
-    def _place(self, row: int, rng: random.Random) -> SceneDenial:
+    def _place(self, row: int, rng: Random) -> SceneDenial:
         """Draw "A but not there", or, outdoors, "A but not at night" of a figure, of the place or of nothing."""
         scene = self._scenes[row]
         phrase = draw_phrase(rng.choice(scene.actors), rng)
@@ -311,7 +307,7 @@ class SceneDenials:
         return SceneDenial("place", text, said.text, unwanted, said.claim, (denied,))
 
     def _absent(
-        self, row: int, wanted: Claim, rng: random.Random, sort: type[Noun] | type[Done], count: int, role: str = ""
+        self, row: int, wanted: Claim, rng: Random, sort: type[Noun] | type[Done], count: int, role: str = ""
     ) -> list[Noun | Done]:
         """Draw things or deeds that a scene does not show, if possible from scenes that show the wanted part."""
         scene, found = self._scenes[row], list[Noun | Done]()
@@ -328,7 +324,7 @@ class SceneDenials:
             found += islice(new, 1)
         return found
 
-    def _others(self, row: int, claim: Claim, rng: random.Random) -> Iterator[Scene]:
+    def _others(self, row: int, claim: Claim, rng: Random) -> Iterator[Scene]:
         """Yield some other scenes for which a claim holds."""
         rows = np.flatnonzero(self.table.holding(claim))
         for _ in range(NEAR_TRIES if len(rows) > 1 else 0):
@@ -336,14 +332,14 @@ class SceneDenials:
                 yield self._scenes[other]
 
 
-def _named(scene: Scene, rng: random.Random) -> Iterator[Noun]:
+def _named(scene: Scene, rng: Random) -> Iterator[Noun]:
     """Yield the things of a scene but persons, as they may be denied."""
     for figure in seen_in(scene):
         if figure.kind.role != "person":
             yield draw_noun(figure.kind, rng)
 
 
-def _done(scene: Scene, rng: random.Random, role: str = "") -> Iterator[Done]:
+def _done(scene: Scene, rng: Random, role: str = "") -> Iterator[Done]:
     """Yield what the actors of a scene do, perhaps only those of a role."""
     for figure in scene.figures:
         if not role or figure.kind.role == role:

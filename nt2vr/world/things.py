@@ -45,30 +45,20 @@ class Noun:
 
 @dataclass(frozen=True)
 class Thing:
-    """One thing.
-
-    Attributes:
-        name: its key; the words for it are in `nouns`.
-        picture: OpenMoji code points.
-        kinds: what it is as well, always true of it: a penguin is a bird and an animal.
-        size: height relative to a grown person.
-        held: "hand", "both hands", "above", "in front", "on head", "on ears", "on face", "on neck", "ridden", "pushed"
-            or "none".
-        tint: colour of its SVG picture that may be replaced; empty if it has one look.
-        look: its colours if it has one look, of things whose kinds have others that are tinted.
-        wears: what its picture wears, as "hat:blue" or "crown"; empty if nothing.
-    """
+    """One thing."""
 
     name: str
-    picture: str
+    picture: str  # OpenMoji code points
     nouns: tuple[Noun, ...]
-    kinds: Names
-    size: float
+    kinds: Names  # what it is as well, always true of it: a penguin is a bird and an animal
+    size: float  # height relative to a grown person
     role: Role
-    held: str
-    tint: str
-    look: Names
-    wears: str
+    held: (
+        str  # where: "hand", "both hands", "above", "in front", "on head", "on ears", …, "ridden", "pushed", or "none"
+    )
+    tint: str  # colour of its SVG picture that may be replaced; empty if it has one look
+    look: Names  # its colours if it has one look, of things whose kinds have others that are tinted
+    wears: str  # what its picture wears, as "hat:blue" or "crown"; empty if nothing
 
     @cached_property
     def is_a(self) -> Names:
@@ -77,19 +67,16 @@ class Thing:
 
     @property
     def pronoun(self) -> Literal["he", "she", "it"]:
-        """Of a single one."""
         return "he" if self.is_a & {"man", "boy"} else "she" if self.is_a & {"woman", "girl"} else "it"
 
 
 def read_table(name: str) -> list[dict[str, str]]:
-    """Read a table of the folder `assets/world`."""
     with (ASSETS / "world" / f"{name}.tsv").open(encoding="utf-8") as lines:
         return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 @cache
 def read_toml(name: str) -> Mapping[str, Any]:
-    """Read a nested table of the folder `assets/world`."""
     return tomllib.loads((ASSETS / "world" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
@@ -118,7 +105,6 @@ def _nouns(words: str, plural: str) -> tuple[Noun, ...]:
 
 @cache
 def things() -> dict[str, Thing]:
-    """All things by name."""
     found = {}
     for row in read_table("things"):
         read: dict[str, Any] = {key: value or "" for key, value in row.items()}
@@ -154,8 +140,6 @@ def those(names: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Place:
-    """One place."""
-
     name: str
     phrases: tuple[str, ...]  # each with its preposition, the usual one first
     indoors: bool
@@ -166,7 +150,6 @@ class Place:
 
 @cache
 def places() -> dict[str, Place]:
-    """All places by name."""
     found = {}
     for row in read_table("places"):
         shows = (part.partition(":") for part in row["shows"].split(",") if part)
@@ -189,32 +172,21 @@ AT_SEA: Names = frozenset({"sea", "deep"})  # tags of places without ground
 
 @dataclass(frozen=True)
 class DeedKind:
-    """What somebody may do.
-
-    Attributes:
-        phrases: wordings with the verb first, as a lemma; at least three.
-        doers: words for who does it, by the object they need ("" for any): "drummer" by "drum".
-        who, objects: names of things.
-        targets: whether the object is another figure.
-        where: tags of places; empty for any.
-        posture, hand, motion, sign: how it is drawn; `sign` is a picture on the face or over the head.
-        shows: a thing that is always seen with it, or "".
-        share: how often it is drawn, relative to others.
-    """
+    """What somebody may do."""
 
     verb: str
-    phrases: tuple[str, ...]
-    doers: tuple[tuple[str, str], ...]
+    phrases: tuple[str, ...]  # wordings with the verb first, as a lemma; at least three
+    doers: tuple[tuple[str, str], ...]  # words for who does it, and the object they need or "": "drummer" and "drum"
     who: Names
     objects: Names
-    targets: bool
-    where: Names
-    posture: str
+    targets: bool  # whether the object is another figure
+    where: Names  # tags of places; empty for any
+    posture: str  # how it is drawn, as hand, motion and sign
     hand: str
     motion: str
-    sign: str
-    shows: str
-    share: float
+    sign: str  # a picture on the face or over the head
+    shows: str  # a thing that is always seen with it, or ""
+    share: float  # how often it is drawn, relative to others
 
     @cached_property
     def layer(self) -> Layer:
@@ -235,7 +207,6 @@ def _listed(text: str) -> Names:
 
 @cache
 def deeds() -> dict[str, DeedKind]:
-    """All deeds by verb."""
     found = {}
     for row in read_table("deeds"):
         read: dict[str, Any] = {**row, "phrases": tuple(row["phrases"].split("|")), "share": float(row["share"])}

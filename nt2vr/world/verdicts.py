@@ -80,8 +80,6 @@ def judge(query: Query, scene: Scene) -> Verdict | None:
 
 
 class Asked(NamedTuple):
-    """The parts of a query."""
-
     wanted: tuple[Denied, ...]
     unwanted: tuple[Denied, ...]
 

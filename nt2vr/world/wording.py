@@ -1,9 +1,9 @@
 """Wordings: noun phrases for figures and things, verbs of deeds in the forms of a sentence, and what they claim."""
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from random import Random
 from typing import Literal
 
 from nt2vr.negation.parse.inflect import inflect_phrase
@@ -50,8 +50,7 @@ def _words(thing: Thing, countable: bool) -> tuple[tuple[Noun, ...], tuple[Noun,
     return usual, others, general
 
 
-def draw_noun(thing: Thing, rng: random.Random, countable: bool = False) -> Noun:
-    """Draw a word for a thing."""
+def draw_noun(thing: Thing, rng: Random, countable: bool = False) -> Noun:
     usual, others, general = _words(thing, countable)
     draw = rng.random()
     if draw < USUAL_SHARE or not (others or general):
@@ -59,7 +58,7 @@ def draw_noun(thing: Thing, rng: random.Random, countable: bool = False) -> Noun
     return rng.choice(others if others and (draw < USUAL_SHARE + OTHER_SHARE or not general) else general)
 
 
-def draw_phrase(figure: Figure, rng: random.Random, detail: float = 0.0, mood: str = "") -> Phrase:
+def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = "") -> Phrase:
     """Name a figure; size and colour are said with probability `detail`, `mood` is one more adjective."""
     thing, several = figure.kind, figure.count > 1
     noun = draw_noun(thing, rng, several)
@@ -102,7 +101,6 @@ class Verb:
 
     @property
     def text(self) -> str:
-        """The phrase in its form."""
         return conjugate(self.phrase, self.form, self.plural)
 
     @property
@@ -127,11 +125,11 @@ def conjugate(phrase: str, form: str, plural: bool = False) -> str:
 
 
 def in_turn(who: str, first: str, second: str, joint: str) -> str:
-    """Say that somebody does one thing, then another: "a woman sings, then dances".
+    """Say that somebody does one thing, then another: "a woman sings, then dances"; with "after", the other way round.
 
     Args:
         first, second: phrases of deeds, with the verb as a lemma.
-        joint: one of SEQUENCES; with "after", what is done first is said last.
+        joint: one of SEQUENCES.
     """
     if joint == "after":
         return f"{who} {conjugate(second, '{s}')} after {conjugate(first, '{ing}')}"
@@ -139,7 +137,7 @@ def in_turn(who: str, first: str, second: str, joint: str) -> str:
     return f"{who} {conjugate(first, '{s}')}{space}{joint} {conjugate(second, form)}"
 
 
-def draw_object(deed: Deed, rng: random.Random) -> tuple[str, Act]:
+def draw_object(deed: Deed, rng: Random) -> tuple[str, Act]:
     """Name the thing that somebody holds, wears or rides, with its article; the act leaves the verb open."""
     noun = draw_noun(things()[str(deed.object)], rng)
     colour = deed.colour if deed.colour and rng.random() < OBJECT_COLOUR_SHARE else ""
@@ -148,7 +146,7 @@ def draw_object(deed: Deed, rng: random.Random) -> tuple[str, Act]:
     return words, Act(objects=meanings()[noun.word], colour=colour)
 
 
-def draw_deed(deed: Deed, figures: Sequence[Figure], rng: random.Random, named: bool = False) -> tuple[str, Act]:
+def draw_deed(deed: Deed, figures: Sequence[Figure], rng: Random, named: bool = False) -> tuple[str, Act]:
     """Word a deed, with the verb as a lemma, and claim it; `named` targets were mentioned before: "the dog"."""
     phrase, verbs = rng.choice(deed.kind.phrases), frozenset((deed.verb,))
     if deed.object is None:
@@ -167,7 +165,6 @@ def draw_deed(deed: Deed, figures: Sequence[Figure], rng: random.Random, named: 
 
 @cache
 def persons() -> frozenset[str]:
-    """Names of all persons."""
     return frozenset(those(("person",)))
 
 

@@ -33,7 +33,6 @@ LOOKING_RIGHT = frozenset(
 
 @cache
 def picture(thing: Thing, colour: str = "") -> str:
-    """Return the drawing of a thing in a colour."""
     svg = drawing(thing.picture)
     if body := dolls.body_of(thing.name):
         svg = dolls.with_body(svg, *body)

@@ -80,7 +80,6 @@ def _drawings(figure: Figure) -> Iterator[tuple[str, list[str]]]:
 
 
 def main() -> None:
-    """Write the boxes of the gallery's clips."""
     lines = (ASSETS / "gallery" / "gallery.jsonl").read_text(encoding="utf-8").splitlines()
     clips = [(data["video_id"], Scene.from_dict(data["scene"])) for data in map(json.loads, lines)]
     found = [(f"{clip} {number} {name}", table) for clip, scene in clips for number, name, table in boxes(scene)]

@@ -109,7 +109,6 @@ OUTLINE = 2.0  # units, as in OpenMoji
 
 @lru_cache(maxsize=1_000)
 def rgb(colour: str, night: bool) -> tuple[float, ...]:
-    """Return #RRGGBB as three numbers, tinted at night."""
     values = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return tuple(value * tint for value, tint in zip(values, NIGHT if night else (1, 1, 1), strict=True))
 
@@ -161,7 +160,6 @@ class Canvas:
             cv2.polylines(self.pixels, joints, False, rgb(ink, self.night), pixels, cv2.LINE_AA, FRACTION)
 
     def shape(self, points: Sequence[Point], colour: str, scale: float) -> None:
-        """Paint a filled shape with an outline."""
         corners = [(np.array(points) * 2**FRACTION).astype(np.int32)]
         cv2.fillPoly(self.pixels, corners, rgb(colour, self.night), cv2.LINE_AA, FRACTION)
         pixels = max(1, round(OUTLINE * scale))

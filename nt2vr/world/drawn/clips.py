@@ -101,7 +101,6 @@ class ClipFile:
     def _embed(
         self, encoder: Encoder, progress: Progress, keeps_frames: bool = False, pools: bool = True
     ) -> NDArray[np.float32]:
-        """Embed the frames on disk, or draw them without keeping them."""
         on_disk = keeps_frames or self.path.is_file()
         clips = self.frames(progress) if on_disk else self._drawn()
         doing = "embedding clips" if on_disk else "drawing clips"

@@ -22,8 +22,6 @@ _ELEMENT = re.compile(r"<(path|circle|line|ellipse|rect|polygon|polyline)\b[^>]*
 
 @dataclass(frozen=True)
 class Look:
-    """A person's parts."""
-
     head: str  # SVG content; the chin is at (36, CHIN)
     trunk: str  # SVG content: the collar is at (36, 47), the hips at (36, 72)
     shirt: str
@@ -51,7 +49,6 @@ def _split(svg: str) -> tuple[str, str]:
 
 
 def _main_colour(garment: str) -> str:
-    """Return the colour that fills most of a garment."""
     areas = defaultdict[str, float](float)
     for match in _ELEMENT.finditer(garment):
         if fill := re.search(r'fill="(#[0-9A-Fa-f]{6})"', match[0]):
@@ -62,14 +59,7 @@ def _main_colour(garment: str) -> str:
 
 @cache
 def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: bool) -> Look:
-    """Take a bust apart and dress it.
-
-    Args:
-        picture: code of the bust, without a skin tone.
-        shirt: colour of plain shirts, or "" for the picture's own.
-        skin: one of SKINS.
-        hair: colour of hair that is drawn blond.
-    """
+    """Take a bust apart, by its code without a skin tone, and dress it; blond hair and plain shirts are tinted."""
     first, *rest = picture.split("-", 1)
     try:
         svg = drawing("-".join([first + skin, *rest]))
@@ -84,7 +74,7 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
         head, garment = _split(svg)
     usual, fills = _main_colour(garment), set(re.findall(r'fill="(#[^"]*)"', garment)) - {"#000000", "#000"}
     plain = usual == PLAIN_SHIRT and len(fills) < 2
-    colour = shirt if plain and shirt else usual
+    colour = shirt if plain else usual
     worn = "" if plain else f'<g transform="translate({36 - 36 * SQUEEZE} -0.5) scale({SQUEEZE} 1)">{garment}</g>'
     trunk = (
         f'<defs><clipPath id="trunk"><path d="{TORSO}"/></clipPath></defs><path d="{TORSO}" fill="{colour}"/>'
@@ -156,7 +146,6 @@ class Placement:
     pivot: float = 36  # units above the ground
 
     def at(self, point: Point) -> Point:
-        """Return the pixel of a point in units."""
         x, y = turned(point, self.turn, (0, self.pivot))
         return self.x + self.facing * self.scale * x, self.y - self.scale * y
 
@@ -221,7 +210,6 @@ class Seat:
 
 @cache
 def seat(thing: str) -> Seat:
-    """Return how a thing is ridden."""
     seats = read_toml("poses")["seats"]
     return Seat(**seats.get(thing, seats["other"]))
 
@@ -256,7 +244,6 @@ def grip_of(name: str, by: Literal["held", "hands", ""] = "") -> Grip | None:
 
 
 def reaching(pose: Pose, hold: Grip, step: int) -> Pose:
-    """Return a pose whose hands are at the thing they hold."""
     x, y = hold.at[step % len(hold.at)]
     rise = pose.pelvis[1] - 24 if not hold.stands else 0
     at = [(x + dx + pose.pelvis[0], y + dy + rise) for dx, dy in hold.offsets]
@@ -274,19 +261,12 @@ def paint_doll(
     place: Placement,
     look: Look,
     pose: Pose,
-    child: bool = False,
-    behind_trunk: Callable[[], None] | None = None,
-    in_hand: Callable[[], None] | None = None,
-    in_front: Callable[[], None] | None = None,
+    child: bool,
+    behind_trunk: Callable[[], None] | None,  # paints what the doll rides, between its legs
+    in_hand: Callable[[], None] | None,  # paints what it holds, under the near arm
+    in_front: Callable[[], None] | None,  # paints what hides the near arm as well
 ) -> tuple[Point, float]:
-    """Paint a doll from the back to the front, and return the middle and the radius of its face in pixels.
-
-    Args:
-        child: with a larger head.
-        behind_trunk: paints what the doll rides, between its legs.
-        in_hand: paints what it holds, under the near arm.
-        in_front: paints what hides the near arm as well.
-    """
+    """Paint a doll from the back to the front, and return the middle and the radius of its face in pixels."""
 
     def limb(root: Point, target: Point, length: float, bend: int, width: float, colour: str) -> Point:
         joint, end = bent(root, target, length, bend)
@@ -306,7 +286,7 @@ def paint_doll(
         canvas.line([place.at(end), place.at(end)], 5, look.skin, place.scale)
 
     for points, width, colour in pose.gear:
-        canvas.line([place.at(point) for point in points], width, colour, place.scale)
+        canvas.line([*map(place.at, points)], width, colour, place.scale)
     arm(0)
     leg(0)
     if behind_trunk:

@@ -4,9 +4,9 @@ The tall stand side by side in the back, the small before them, and what drives 
 than faces. In the sky everything has a slot of its own.
 """
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 
 from nt2vr.world.drawn.actors import ADULT, COLOURS, SIZES, Individual, Stand, ahead_of, extent
 from nt2vr.world.drawn.canvas import stepped
@@ -35,7 +35,7 @@ class Placed:
     covers: tuple[Box, ...]  # what it hides of others behind it
 
 
-def _individuals(scene: Scene, rng: random.Random) -> Iterator[Individual]:
+def _individuals(scene: Scene, rng: Random) -> Iterator[Individual]:
     """Yield everybody, each with a look of its own."""
     for number, figure in ((n, each) for n, each in enumerate(scene.figures) for _ in range(each.count)):
         skin, hair, trousers, skirt = rng.choice([*SKINS]), rng.choice(HAIRS), rng.choice(TROUSERS), rng.random() < 0.5
@@ -89,10 +89,10 @@ def _in_line(numbers: Sequence[int], scene: Scene) -> tuple[list[int], dict[int,
 
 def lay_out(scene: Scene) -> list[Placed]:
     """Return everybody in the order of painting."""
-    everybody = [*_individuals(scene, random.Random(scene.seed))]
+    everybody = [*_individuals(scene, Random(scene.seed))]
     best, least = [], 2.0
     for attempt in range(TRIES):
-        found = _arranged(scene, everybody, SHRINK ** (attempt // 2), random.Random(scene.seed + attempt))
+        found = _arranged(scene, everybody, SHRINK ** (attempt // 2), Random(scene.seed + attempt))
         if (hidden := most_hidden(found)) < least:
             best, least = found, hidden
         if hidden <= HIDDEN:
@@ -100,7 +100,7 @@ def lay_out(scene: Scene) -> list[Placed]:
     return best
 
 
-def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: random.Random) -> list[Placed]:
+def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: Random) -> list[Placed]:
     numbers = list(range(len(scene.figures)))
     rng.shuffle(numbers)
     rows = _rows(scene, numbers, rng)
@@ -128,7 +128,7 @@ def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: ran
     return sorted(found, key=lambda each: each.stand.place.y)
 
 
-def _rows(scene: Scene, numbers: Sequence[int], rng: random.Random) -> dict[str, list[int]]:
+def _rows(scene: Scene, numbers: Sequence[int], rng: Random) -> dict[str, list[int]]:
     """Divide figures into rows; those in the back and in the front form one if there is room."""
     figures = scene.figures
     pairs = [(n, deed.object) for n in numbers for deed in figures[n].deeds if isinstance(deed.object, int)]
@@ -158,7 +158,7 @@ def _fit_in_one(figures: Sequence[Figure]) -> bool:
 
 
 def _row(
-    who: list[Individual], faces: dict[int, int], scale: float, ground: float, rng: random.Random, high: int = 0
+    who: list[Individual], faces: dict[int, int], scale: float, ground: float, rng: Random, high: int = 0
 ) -> list[Placed]:
     """Place some side by side; those in the sky are at most `high` pixels high."""
     room, total, highest = SIZE - 2 * MARGIN, _breadth(who) * scale, high or SIZE

@@ -3,10 +3,10 @@
 Scenery has no or soft outlines and lies in haze, so that it is not taken for the figures.
 """
 
-import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
+from random import Random
 
 import cv2
 import numpy as np
@@ -58,7 +58,7 @@ def _gradient(name: str, colours: tuple[str, str]) -> str:
 
 
 def _stars() -> str:
-    rng = random.Random(7)
+    rng = Random(7)
     dots = ((rng.uniform(4, 220), rng.uniform(4, 100), rng.choice((1, 1.3, 1.8))) for _ in range(34))
     stars = "".join(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{r}"/>' for x, y, r in dots)
     return f'<g fill="#FFF8DC">{stars}</g>'
