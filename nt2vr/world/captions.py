@@ -103,14 +103,7 @@ class _Writer:
         if mood and not main:
             main, mood = [mood], None
         form = self.rng.choice(FORMS)
-        worded = [draw_deed(deed, self.scene.figures, self.rng, named) for deed in main]
-        acts = [self.claim_act(who, act) for _, act in worded]
-        verbs = [Verb(words, form, phrase.plural) for words, _ in worded]
-        if len(verbs) == 2:
-            self.sequence(verbs[0], verbs[1], acts)
-        elif verbs:
-            self.single(verbs[0], main[0], acts[0])
-        self.mains += zip(main[:1], acts, strict=False)
+        self.predicate(who, main, form, phrase.plural, named)
         if mood:
             words, act = draw_deed(mood, self.scene.figures, self.rng)
             self.claim_act(who, act)
@@ -140,6 +133,17 @@ class _Writer:
             words, act = draw_object(deed, self.rng)
             self.with_things.append((len(self.pieces), words, self.claim_act(who, act)))
             self.pieces.append((self.rng.choice(WORN) if worn else "with {}").format(words))
+
+    def predicate(self, who: int, deeds: Sequence[Deed], form: str, plural: bool, named: bool) -> None:
+        """Write one deed or two, whose targets may have been named."""
+        worded = [draw_deed(deed, self.scene.figures, self.rng, named) for deed in deeds]
+        acts = [self.claim_act(who, act) for _, act in worded]
+        verbs = [Verb(words, form, plural) for words, _ in worded]
+        if len(verbs) == 2:
+            self.sequence(verbs[0], verbs[1], acts)
+        elif verbs:
+            self.single(verbs[0], deeds[0], acts[0])
+        self.mains += [*zip(deeds, acts, strict=True)][:1]
 
     def single(self, verb: Verb, deed: Deed, act: tuple[int, int]) -> None:
         """Write one verb, and perhaps when."""
@@ -202,16 +206,21 @@ class _Writer:
         self.whos.append(phrase.who)
         self.pieces.append(template.format(phrase.text, is_="are" if phrase.plural else "is"))
 
+    def where(self) -> tuple[list[str], Claim]:
+        """Draw words for place and time of day, perhaps none, and claim them."""
+        place, rng, night = places()[self.scene.place], self.rng, self.scene.night
+        words = [rng.choice(place.phrases)] if self.says(0.6) else []
+        claim = Claim(places=frozenset((place.name,) if words else ()))
+        if not place.indoors and self.says(0.3) and (night or rng.random() < DETAIL):
+            return [*words, rng.choice(NIGHT if night else DAY)], replace(claim, night=night)
+        return words, claim
+
     def finish(self) -> SceneCaption:
-        """Add place and time of day, perhaps, and say what can be denied."""
-        place, rng = places()[self.scene.place], self.rng
-        where = [rng.choice(place.phrases)] if self.says(0.6) else []
-        claim = Claim(tuple(self.whos), frozenset((place.name,) if where else ()), orders=tuple(self.orders))
-        if not place.indoors and self.says(0.3) and (self.scene.night or rng.random() < DETAIL):
-            where.append(rng.choice(NIGHT if self.scene.night else DAY))
-            claim = replace(claim, night=self.scene.night)
+        """Add place and time of day, and say what can be denied."""
+        where, claim = self.where()
+        claim = replace(claim, whos=tuple(self.whos), orders=tuple(self.orders))
         pieces = [*self.pieces, *where]
-        if not self.mains and rng.random() < THERE_SHARE:
+        if not self.mains and self.rng.random() < THERE_SHARE:
             pieces[0] = f"there {'are' if self.whos[0].least > 1 else 'is'} {pieces[0]}"
         if where and self.rng.random() < FIRST_SHARE:
             pieces = [f"{' '.join(where)}, {self.pieces[0]}", *self.pieces[1:], ""]

@@ -71,7 +71,7 @@ class Who:
         """Yield the choices of figures that are this many together."""
         fitting = [number for number, figure in enumerate(seen) if self.fits(figure, figures)]
         if self.least == 1 and not self.total:
-            yield from (frozenset((number,)) for number in fitting)
+            yield from map(frozenset, zip(fitting, strict=True))
             return
         together = chain.from_iterable(combinations(fitting, size) for size in (1, 2, 3))
         for chosen in [fitting] if self.total else together:

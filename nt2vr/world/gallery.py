@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from itertools import filterfalse, islice
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from nt2vr.media.preview import write_webm
@@ -77,17 +75,13 @@ def build(folder: Path) -> Iterator[Path]:
         write_webm(frames, draft, FPS, OPTIONS)
         video_id = hashlib.sha256(draft.read_bytes()).hexdigest()[:10]
         path = draft.rename(clips / f"{video_id}.webm")
-        write_poster(frames, path)
+        # the page shows the first frame until the clip plays
+        first = Image.fromarray(frames[0]).resize((POSTER, POSTER), Image.Resampling.LANCZOS)
+        first.save(path.with_suffix(".webp"), quality=40, method=6)
         clip = {"video_id": video_id, "path": f"clips/{path.name}", "captions": captions(scene, CAPTIONS_PER_CLIP)}
         lines.append(json.dumps({**clip, "scene": scene.to_dict()}) + "\n")
         yield path
     (folder / "gallery.jsonl").write_text("".join(lines), encoding="utf-8")
-
-
-def write_poster(frames: NDArray[np.uint8], clip: Path) -> None:
-    """Write the first frame beside a clip, for the page to show until the clip plays."""
-    first = Image.fromarray(frames[0]).resize((POSTER, POSTER), Image.Resampling.LANCZOS)
-    first.save(clip.with_suffix(".webp"), quality=40, method=6)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from itertools import islice
 
 import numpy as np
 
@@ -73,8 +74,7 @@ class Offers:
     def near(self, query: Query) -> list[str]:
         """Return other queries that more scenes fit: near ones, with the same exclusions as far as these are known.
 
-        The subject or the deed of the query changes, or its place is left out. Nothing is offered where the query
-        names neither a certain subject nor a deed of the world.
+        Subject or deed change, or the place is left out; nothing is offered for a query that names neither of the two.
         """
         words = tokens_of(" ".join(query.wanted))
         subjects, verbs, where = (_named(words, kind) for kind in ("noun", "verb", "place"))
@@ -84,12 +84,12 @@ class Offers:
             if (claim := read_asked(part)) and not claim.vague and not _excludes(claim, verbs):
                 denied[part] = claim
         allowed = ~self._table.holding_any(denied.values())
-        found = []
-        for wanted in self._alike(np.flatnonzero(allowed).tolist(), subjects, verbs, where):
-            claim = read_asked(wanted)
-            if len(found) < MOST and claim and (self._table.holding(claim) & allowed).sum() > FEW:
-                found.append(_query_of(wanted, [*denied]))
-        return found
+
+        def fits(wanted: str) -> bool:
+            return int((self._table.holding_any(filter(None, [read_asked(wanted)])) & allowed).sum()) > FEW
+
+        near = self._alike(np.flatnonzero(allowed).tolist(), subjects, verbs, where)
+        return [_query_of(wanted, [*denied]) for wanted in islice(filter(fits, near), MOST)]
 
     def _alike(self, rows: Sequence[int], subjects: Names, verbs: Names, where: Names) -> list[str]:
         """Return what can be said of scenes with such a subject or deed, that which is most alike first."""

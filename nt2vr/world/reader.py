@@ -233,10 +233,8 @@ class _Reader:
         if meaning.act or adjectives.acts or max(adjectives.least, meaning.least) > 1 or adjectives.total:
             return False  # "eating a drummer", "photographing a singer", "holding two balls"
         *others, act = self._who.acts
-        if act.verbs == {"sit on"} and (
-            on := [verb for verb in _PLACED["on"] if meaning.names & deeds()[verb].objects]
-        ):
-            act = replace(act, verbs=frozenset(on))  # sitting on a horse
+        on = frozenset(verb for verb in _PLACED["on"] if meaning.names & deeds()[verb].objects)
+        act = replace(act, verbs=on) if on and act.verbs == {"sit on"} else act  # sitting on a horse
         verbs = _verbs_with(meaning.names, act.verbs)
         targets = {deeds()[verb].targets for verb in verbs if meaning.names & deeds()[verb].objects}
         if act.verbs and not verbs:  # "playing a pizza", "looking at a book"

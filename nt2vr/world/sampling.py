@@ -92,11 +92,6 @@ def _choices(place: str, thing: str, layer: Layer) -> tuple[tuple[DeedKind, ...]
     return some, tuple(accumulate(deed.share for deed in some))
 
 
-@cache
-def _ordered(names: frozenset[str]) -> tuple[str, ...]:
-    return tuple(sorted(names))
-
-
 def draw_colour(name: str, rng: Random) -> str:
     thing = things()[name]
     return rng.choice(FUR if "mammal" in thing.kinds else COLOURS) if thing.tint else ""
@@ -122,11 +117,11 @@ def _with_object(
     """Draw whom or what a deed is done to; None if it needs something that is not there."""
     if not kind.objects:
         return Deed(kind.verb)
-    if kind.targets:
-        return Deed(kind.verb, rng.choice(others)) if others else None
-    if not objects:
+    if not (others if kind.targets else objects):
         return None
-    thing = rng.choice(_ordered(objects))
+    if kind.targets:
+        return Deed(kind.verb, rng.choice(others))
+    thing = rng.choice(sorted(objects))
     return Deed(kind.verb, thing, colour=colour or draw_colour(thing, rng))
 
 
@@ -140,7 +135,7 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Fig
         mood = sample_deed("mood", number, cast, place, rng)
         done += [replace(mood, start=figure.enters, end=figure.leaves)] if mood else []
     if name in deeds()[WEAR].who and rng.random() < WEAR_SHARE:
-        worn = rng.choice(_ordered(deeds()[WEAR].objects))
+        worn = rng.choice(sorted(deeds()[WEAR].objects))
         done.append(Deed(WEAR, worn, figure.enters, figure.leaves, draw_colour(worn, rng)))
     return replace(figure, deeds=tuple(done))
 
@@ -275,13 +270,6 @@ def stream_staged(claims: Sequence[Claim], split: SceneSplit, seed: object) -> I
 
 def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
     """Draw a valid scene for which all claims hold; None if this draw failed."""
-    scene = _draw(claims, rng)
-    if not scene or not scene.actors or not is_valid(scene):
-        return None
-    return scene if all(claim.holds(scene) for claim in claims) else None
-
-
-def _draw(claims: Sequence[Claim], rng: Random) -> Scene | None:
     place = _place(claims, rng)
     scene = sample_scene(rng, place)
     figures = list(scene.figures)
@@ -292,7 +280,9 @@ def _draw(claims: Sequence[Claim], rng: Random) -> Scene | None:
         if figure is None:
             return None
         figures[at] = figure
-    return replace(scene, night=_night(claims, scene.night), figures=tuple(figures))
+    scene = replace(scene, night=_night(claims, scene.night), figures=tuple(figures))
+    is_fit = scene.actors and is_valid(scene) and all(claim.holds(scene) for claim in claims)
+    return scene if is_fit else None
 
 
 def _place(claims: Sequence[Claim], rng: Random) -> Place:

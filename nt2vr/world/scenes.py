@@ -99,14 +99,10 @@ class Scene:
     @property
     def content(self) -> str:
         """The scene without its seed, independent of the order of the figures."""
-        figures = []
-        for figure in self.figures:
-            data = asdict(figure)
-            for deed in data["deeds"]:
-                if isinstance(deed["object"], int):
-                    deed["object"] = [self.figures[deed["object"]].thing]
-            figures.append(json.dumps(data))
-        return json.dumps([self.place, self.night, sorted(figures)])
+        figures = [asdict(figure) for figure in self.figures]
+        for deed in (deed for figure in figures for deed in figure["deeds"] if isinstance(deed["object"], int)):
+            deed["object"] = [self.figures[deed["object"]].thing]
+        return json.dumps([self.place, self.night, sorted(map(json.dumps, figures))])
 
     @property
     def actors(self) -> list[Figure]:
@@ -162,9 +158,8 @@ def is_valid(scene: Scene) -> bool:
 
 def _is_able(figure: Figure, scene: Scene) -> bool:
     """Return whether a figure can do all its deeds, one after the other, and has a colour if it is tinted."""
-    if bool(figure.colour) != bool(figure.kind.tint):
-        return False
-    if any(before.end > after.start for before, after in pairwise(main_deeds(figure))):
+    in_turn = all(before.end <= after.start for before, after in pairwise(main_deeds(figure)))
+    if not in_turn or bool(figure.colour) != bool(figure.kind.tint):
         return False
     return all(
         deed.start * 4 % 1 == deed.end * 4 % 1 == 0
@@ -177,11 +172,9 @@ def _is_able(figure: Figure, scene: Scene) -> bool:
 
 def _suits(deed: Deed, figure: Figure, figures: Sequence[Figure]) -> bool:
     """Return whether the object of a deed fits its slot."""
-    kind = deed.kind
-    match deed.object:
-        case None:
-            return not kind.objects
-        case int(other):
-            return kind.targets and figures[other] is not figure and figures[other].thing in kind.objects
-        case name:
-            return not kind.targets and name in kind.objects and bool(deed.colour) == bool(things()[name].tint)
+    kind, name = deed.kind, deed.object
+    if name is None:
+        return not kind.objects
+    if isinstance(name, int):
+        return kind.targets and figures[name] is not figure and figures[name].thing in kind.objects
+    return not kind.targets and name in kind.objects and bool(deed.colour) == bool(things()[name].tint)

@@ -108,12 +108,9 @@ class Verb:
         """The phrase in its form, denied."""
         if self.form == "{ing}":
             return (f"not {self.text}",)
-        if self.form == "{s}":
-            do = "do" if self.plural else "does"
-            return f"{do} not {self.phrase}", f"{do}n't {self.phrase}"
-        be = "are" if self.plural else "is"
-        doing = inflect_phrase(self.phrase, "VBG")
-        return f"{be} not {doing}", f"{be}n't {doing}"
+        does, is_ = ("do", "are") if self.plural else ("does", "is")
+        verb, rest = (does, self.phrase) if self.form == "{s}" else (is_, inflect_phrase(self.phrase, "VBG"))
+        return f"{verb} not {rest}", f"{verb}n't {rest}"
 
 
 def conjugate(phrase: str, form: str, plural: bool = False) -> str:

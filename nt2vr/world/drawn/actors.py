@@ -98,12 +98,7 @@ class Individual:
 def paint_person(
     canvas: Canvas, who: Individual, place: Placement, step: int, deed: Deed | None, spot: Spot, leash: Point | None
 ) -> tuple[Point, float]:
-    """Paint a person, and return middle and radius of the face in pixels.
-
-    Args:
-        spot: where on its track the thing is that the person moves, or the person.
-        leash: the pixel where a leash ends.
-    """
+    """Paint a person, and return middle and radius of the face in pixels; a leash ends at one, too."""
     assert who.look, "of a person"
     thing, look, beat = who.figure.kind, who.look, step + who.phase
     place, child = replace(place, scale=place.scale * thing.size), "child" in thing.kinds
@@ -259,8 +254,7 @@ def _spot(deed: Deed | None, step: int) -> tuple[str, Spot, int]:
 def placed(who: Individual, stand: Stand, step: int, led: Deed | None = None) -> tuple[Placement, Deed | None, Spot]:
     """Return where an individual is at a step, what it does, and where on its track the thing is that it moves.
 
-    Args:
-        led: deed of somebody who chases or leads it, and whom it goes along with.
+    It goes along with somebody who chases or leads it; `led` is the deed of that one.
     """
     deed, place = active(who.figure, step).get("main"), stand.place
     track, spot, heading = _spot(deed, step)

@@ -74,12 +74,11 @@ class ClipFile:
     def frames(self, progress: Progress = silent) -> NDArray[np.uint8]:
         """Return the memory-mapped frames, drawing them first if necessary."""
         mark_used(self.path)
-        frames: NDArray[np.uint8] | None = read_cached(
-            self.path, lambda path: np.load(path, mmap_mode="r", allow_pickle=False)
-        )
+        load = partial(np.load, mmap_mode="r", allow_pickle=False)
+        frames: NDArray[np.uint8] | None = read_cached(self.path, load)
         if frames is None:
             self._draw(progress)
-            frames = np.asanyarray(np.load(self.path, mmap_mode="r"))
+            frames = np.asanyarray(load(self.path))
         return frames
 
     def embeddings(
@@ -147,11 +146,7 @@ def _make_room(folder: Path, num_bytes: float) -> None:
 
 
 def embed_frames(encoder: Encoder, clips: Iterable[NDArray[np.uint8]], pools: bool = True) -> NDArray[np.float32]:
-    """Encode and pool clips of (F, S, S, 3) frames each: (N, D), L2-normalised, or whatever the encoder pools to.
-
-    Args:
-        pools: False for what `Encoder.pool` takes: (N, F, D).
-    """
+    """Encode clips of (F, S, S, 3) frames, and pool them, L2-normalised, to (N, D), or leave them to be: (N, F, D)."""
     left, embeddings = iter(clips), list[NDArray[np.float32]]()
     while chunk := list(islice(left, CHUNK)):
         of_clips = encode_videos(encoder, chunk)
@@ -164,10 +159,8 @@ def embedded_once(
 ) -> NDArray[np.float32]:
     """Return the (N, D) embeddings of the clips in a file of frames, cached per visual tower and pooling of a card.
 
-    Where a pooling that learns has had those of the frames cached, they are pooled, and `embed` is not called.
-
-    Args:
-        frames: the file, which need not exist: its name identifies the content.
+    The file need not exist: its name identifies the content. Where a pooling that learns has had the embeddings of
+    the frames cached, these are pooled, and `embed` is not called.
     """
     path = _embeddings_of(frames, card)
     embeddings = _stored(path)

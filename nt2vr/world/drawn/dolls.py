@@ -48,15 +48,6 @@ def _split(svg: str) -> tuple[str, str]:
     return kept("head"), kept("garment")
 
 
-def _main_colour(garment: str) -> str:
-    areas = defaultdict[str, float](float)
-    for match in _ELEMENT.finditer(garment):
-        if fill := re.search(r'fill="(#[0-9A-Fa-f]{6})"', match[0]):
-            left, top, right, bottom = ink(match[0])
-            areas[fill[1].upper()] += (right - left) * (bottom - top)
-    return max(areas, key=areas.__getitem__, default=PLAIN_SHIRT)
-
-
 @cache
 def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: bool) -> Look:
     """Take a bust apart, by its code without a skin tone, and dress it; blond hair and plain shirts are tinted."""
@@ -72,7 +63,13 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
         head, garment = f'<g transform="translate({x} {y}) scale({size})">{svg}</g>', ""
     else:
         head, garment = _split(svg)
-    usual, fills = _main_colour(garment), set(re.findall(r'fill="(#[^"]*)"', garment)) - {"#000000", "#000"}
+    areas = defaultdict[str, float](float)
+    for match in _ELEMENT.finditer(garment):
+        if fill := re.search(r'fill="(#[0-9A-Fa-f]{6})"', match[0]):
+            left, top, right, bottom = ink(match[0])
+            areas[fill[1].upper()] += (right - left) * (bottom - top)
+    usual = max(areas, key=areas.__getitem__, default=PLAIN_SHIRT)
+    fills = set(re.findall(r'fill="(#[^"]*)"', garment)) - {"#000000", "#000"}
     plain = usual == PLAIN_SHIRT and len(fills) < 2
     colour = shirt if plain else usual
     worn = "" if plain else f'<g transform="translate({36 - 36 * SQUEEZE} -0.5) scale({SQUEEZE} 1)">{garment}</g>'
@@ -292,10 +289,15 @@ def paint_doll(
     if behind_trunk:
         behind_trunk()
     leg(1)
-    angle = round(pose.lean / ANGLE_STEP) * ANGLE_STEP
+    angle, (x, y) = round(pose.lean / ANGLE_STEP) * ANGLE_STEP, pose.pelvis
     if look.skirt:
-        _skirt(canvas, place, look, pose)
-    middle = turned((pose.pelvis[0], pose.pelvis[1] + 36), angle, pose.pelvis)
+        hem = list[Point]()
+        for out, (foot_x, foot_y), knee in zip((-1, 1), pose.feet, pose.knees, strict=True):
+            (joint_x, joint_y), _ = bent((x + out * HIP, y - 1), (foot_x, foot_y + 3), THIGH, knee)
+            hem.insert(0, (joint_x + 5 * out * (1 if joint_y < y - 4 else 0.3), joint_y - 1))
+        corners = [(x - 9, y + 3), (x + 9, y + 3), *hem]
+        canvas.shape([place.at(turned(c, pose.lean, pose.pelvis)) for c in corners], look.shirt, place.scale)
+    middle = turned((x, y + 36), angle, pose.pelvis)
     place.paint(canvas, look.trunk, middle, angle=angle)
     size = head_size(child)
     chin = head_of(pose)
@@ -307,15 +309,3 @@ def paint_doll(
     if in_front:
         in_front()
     return place.at(turned((chin[0], chin[1] + 13 * size), tilt, chin)), 12 * size * place.scale
-
-
-def _skirt(canvas: Canvas, place: Placement, look: Look, pose: Pose) -> None:
-    x, y = pose.pelvis
-    hem = []
-    for side in (0, 1):
-        root = (x + (-HIP, HIP)[side], y - 1)
-        foot = pose.feet[side]
-        joint, _ = bent(root, (foot[0], foot[1] + 3), THIGH, pose.knees[side])
-        hem.append((joint[0] + (-5, 5)[side] * (1 if joint[1] < y - 4 else 0.3), joint[1] - 1))
-    corners = [(x - 9, y + 3), (x + 9, y + 3), hem[1], hem[0]]
-    canvas.shape([place.at(turned(c, pose.lean, pose.pelvis)) for c in corners], look.shirt, place.scale)

@@ -61,8 +61,7 @@ def _keys(file: ClipFile) -> list[int]:
     """Identify what each scene's frames look like."""
     contents = ([clips.LOOK, file.num_frames, file.framing.key, scene.to_dict()] for scene in file.scenes)
     digests = b"".join(blake2b(json.dumps(each).encode(), digest_size=8).digest() for each in contents)
-    keys: list[int] = np.frombuffer(digests, np.uint64).tolist()
-    return keys
+    return [*map(int, np.frombuffer(digests, np.uint64))]
 
 
 def main() -> None:
