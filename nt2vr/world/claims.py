@@ -1,7 +1,4 @@
-"""Claims: the content of sentences about scenes, whose truth is exact.
-
-Things count wherever they are seen: as figures, in a hand, worn, ridden, or in the backdrop.
-"""
+"""Claims: the content of sentences about scenes. Things count wherever they are seen: as figures, held, or behind."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -117,16 +114,18 @@ class Claim:
             if not choices[-1]:
                 return False
         return any(
-            all(self._in_order(order, chosen, seen, scene.figures) for order in self.orders)
-            for chosen in _distinct(choices)
+            all(self._in_order(order, chosen, seen, scene) for order in self.orders) for chosen in _distinct(choices)
         )
 
-    def _in_order(
-        self, order: Order, chosen: Sequence[frozenset[int]], seen: Sequence[Figure], figures: Sequence[Figure]
-    ) -> bool:
+    def _in_order(self, order: Order, chosen: Sequence[frozenset[int]], seen: Sequence[Figure], scene: Scene) -> bool:
         """Return whether two acts of the chosen figures have this order."""
         first, second = (
-            [deed for n in chosen[who] for deed in seen[n].doings if self.whos[who].acts[act].fits(deed, figures)]
+            [
+                deed
+                for n in chosen[who]
+                for deed in seen[n].doings
+                if self.whos[who].acts[act].fits(deed, scene.figures)
+            ]
             for who, act in (order.first, order.second)
         )
         return any(

@@ -1,8 +1,4 @@
-"""Changes of a scene for covr: one thing replaced, added or removed, and what matches.
-
-Only single figures are changed, not groups of two or three. Words are those that name exactly what the
-usual one does.
-"""
+"""Changes of a scene for covr: a single figure, its deed or the place replaced, added or removed; and what matches."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

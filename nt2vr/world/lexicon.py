@@ -1,8 +1,7 @@
 """Words of typed phrases and what they mean: those of captions in all inflections, and others that people use.
 
-The others are in `assets/world`: words that no caption has (`unseen_words.tsv`), words that say what the data files
-say in several or name no single thing, as "traffic" (`typed_words.tsv`), sorts of what is drawn, as "poodle", and what
-the world lacks, as "quokka" (`near_words.tsv`).
+The others are in `assets/world`: `unseen_words.tsv` (in no caption), `typed_words.tsv` ("traffic", which names several
+things) and `near_words.tsv`: sorts of what is drawn ("poodle"), and what the world lacks ("quokka").
 """
 
 import re

@@ -1,7 +1,4 @@
-"""What the Search tab offers for the built-in world: words, queries, and others where hardly any clip fits a query.
-
-The gallery's stories, in `assets/world/stories.tsv`: something to show, and something that half of its clips add.
-"""
+"""What the Search tab offers for the built-in world: words, stories, and other queries where hardly any clip fits."""
 
 import re
 from collections import Counter

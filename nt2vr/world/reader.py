@@ -490,10 +490,8 @@ def _compound(first: Word, second: Word) -> tuple[list[Word], bool]:
 
 def _is_colour(tokens: tuple[str, ...], after: int) -> bool:
     """Return whether the "orange" before a token is a colour: "in orange", "an orange cat"."""
-    following = (lexicon().get(tokens[after : after + length]) for length in range(1, 4))
-    return tokens[after - 2 : after - 1] == ("in",) or any(
-        each and each.kind in ("noun", "filler", "shirt") for each in following
-    )
+    following = (lexicon().get(tokens[after : after + length], UNKNOWN).kind for length in range(1, 4))
+    return tokens[after - 2 : after - 1] == ("in",) or not {"noun", "filler", "shirt"}.isdisjoint(following)
 
 
 class Label(NamedTuple):

@@ -97,23 +97,19 @@ def draw_colour(name: str, rng: Random) -> str:
     return rng.choice(FUR if "mammal" in thing.kinds else COLOURS) if thing.tint else ""
 
 
-def sample_deed(
-    layer: Layer, number: int, cast: Sequence[str], place: str, rng: Random, other_than: str = ""
-) -> Deed | None:
+def sample_deed(layer: Layer, number: int, cast: Sequence[str], place: str, rng: Random, but: str = "") -> Deed | None:
     """Draw what a figure does; None if it can do nothing."""
     some, shares = _choices(place, cast[number], layer)
     for _ in range(TRIES if some else 0):
         kind = rng.choices(some, cum_weights=shares)[0]
-        if kind.verb != other_than:
+        if kind.verb != but:
             others = [i for i, name in enumerate(cast) if i != number and name in kind.objects]
             if deed := _with_object(kind, others, kind.objects, rng):
                 return deed
     return None
 
 
-def _with_object(
-    kind: DeedKind, others: Sequence[int], objects: frozenset[str], rng: Random, colour: str = ""
-) -> Deed | None:
+def _with_object(kind: DeedKind, others: Sequence[int], objects: Names, rng: Random, colour: str = "") -> Deed | None:
     """Draw whom or what a deed is done to; None if it needs something that is not there."""
     if not kind.objects:
         return Deed(kind.verb)
@@ -327,9 +323,7 @@ def _in_turn(claim: Claim, number: int) -> list[Act]:
     return [act for at, act in enumerate(acts) if at not in later] + [acts[at] for at in sorted(later)]
 
 
-def _figure(
-    who: Who, acts: Sequence[Act], number: int, figures: Sequence[Figure], place: Place, rng: Random
-) -> Figure | None:
+def _figure(who: Who, acts: list[Act], number: int, figures: list[Figure], place: Place, rng: Random) -> Figure | None:
     """Draw a figure as a claim describes it; None if it cannot do that here."""
     able = (deeds()[verb].who for act in acts for verb in act.verbs)
     name = rng.choice(sorted(who.names or frozenset[str]().union(*able)))

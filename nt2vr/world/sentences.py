@@ -78,16 +78,14 @@ def _fields(*denied: Noun | Done) -> dict[str, str]:
     return found
 
 
-def deny(
-    kind: SceneDenialKind, slot: str, wanted: SceneCaption, denied: Sequence[Noun | Done], rng: Random
-) -> SceneDenial:
+def deny(kind: SceneDenialKind, slot: str, said: SceneCaption, denied: list[Noun | Done], rng: Random) -> SceneDenial:
     """Fill a form of a slot: A without things or deeds, or one of them alone if A is empty."""
     form = rng.choice(forms(slot))
     if isinstance(denied[0], Noun) and denied[0].number == "many":
         form = form.replace("there is", "there are").replace("{N} is", "{N} are")
     unwanted = " or ".join(each.doing if isinstance(each, Done) else each.with_article() for each in denied)
-    text = form.format(A=wanted.text, **_fields(*denied))
-    return SceneDenial(kind, text, wanted.text, unwanted, wanted.claim, tuple(map(claim_of, denied)))
+    text = form.format(A=said.text, **_fields(*denied))
+    return SceneDenial(kind, text, said.text, unwanted, said.claim, tuple(map(claim_of, denied)))
 
 
 def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: Random) -> SceneDenial:
@@ -95,7 +93,7 @@ def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: Random) -> Scene
     claim = Claim((Who(subject.who.names, (wanted.act,), subject.who.colour, subject.who.size),))
     if rng.random() >= TEMPLATE_SHARE:
         said = SceneCaption(f"{subject.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}", claim)
-        return deny("composed", "deed", said, (unwanted,), rng)
+        return deny("composed", "deed", said, [unwanted], rng)
     template = rng.choice(WITH_PRONOUN + WITHOUT_PRONOUN if subject.pronoun in ("he", "she") else WITHOUT_PRONOUN)
     fields = {
         "S": subject.text,

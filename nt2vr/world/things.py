@@ -1,7 +1,6 @@
-"""Things of the world, their names and kinds (people, animals, food, …), and its places. Read from data files.
+"""Things of the world, their names and kinds (people, animals, food, …), deeds and places, read from `assets/world`.
 
-`assets/world/things.tsv` has one thing a line, `assets/world/kinds.tsv` the names of kinds ("bird", "food"). A name is
-written "~coffee" if it takes no article and "=scissors" if it is a plural. `places.tsv` has one place a line.
+A name is written "~coffee" in these tables if it takes no article, and "=scissors" if it is a plural.
 """
 
 import csv
@@ -53,9 +52,7 @@ class Thing:
     kinds: Names  # what it is as well, always true of it: a penguin is a bird and an animal
     size: float  # height relative to a grown person
     role: Role
-    held: (
-        str  # where: "hand", "both hands", "above", "in front", "on head", "on ears", …, "ridden", "pushed", or "none"
-    )
+    held: str  # "hand", "both hands", "above", "in front", "on head", "on neck", …, "ridden", "pushed" or "none"
     tint: str  # colour of its SVG picture that may be replaced; empty if it has one look
     look: Names  # its colours if it has one look, of things whose kinds have others that are tinted
     wears: str  # what its picture wears, as "hat:blue" or "crown"; empty if nothing

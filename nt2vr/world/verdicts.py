@@ -1,7 +1,4 @@
-"""Verdicts on clips of the built-in world, and what of a query it cannot show.
-
-A part of a query is shown, not shown, or cannot be told. What the world lacks is never shown.
-"""
+"""Verdicts on clips of the built-in world: a part of a query is shown, not shown, or cannot be told."""
 
 import re
 from collections.abc import Sequence
@@ -47,13 +44,14 @@ class Denied(NamedTuple):
         """Return whether a scene shows it; None if that cannot be told."""
         if self.claim is None:
             return None
-        shown = self.claim.holds(scene) and (None if self.claim.vague else True)
-        if not (shown and self.subjects):
-            return shown
-        does, *others = {_does(subject, self.act, scene.figures) for subject in self.subjects}
-        if others:
-            return True if self.by_any and True in (does, *others) else None
-        return does or (False if self.act.verbs and does is False else None)  # a hat may be somebody else's
+        if not self.claim.holds(scene):
+            return False
+        if self.claim.vague:
+            return None
+        found = {_does(subject, self.act, scene.figures) for subject in self.subjects} or {True}
+        if (True in found) if self.by_any else (found == {True}):
+            return True
+        return False if self.act.verbs and found == {False} else None  # a hat may be somebody else's
 
 
 def _does(subject: Who, act: Act, figures: Sequence[Figure]) -> bool | None:
@@ -322,15 +320,16 @@ def _changed(who: Who, left: list[Figure], taken: list[Figure]) -> Figure | None
 
     It is one of those left, or one of those taken away, first of its kind: a student replaces a boy, not a train.
     """
+    for actor in left:
+        if actor.thing in who.names:
+            left.remove(actor)
+            return actor
     roles = {things()[name].role for name in who.names}
-    same = [actor for actor in left if actor.thing in who.names]
-    if not same and not who.acts and roles and not roles & ACTING:
+    if not taken or (roles.isdisjoint(ACTING) and roles and not who.acts):
         return None  # "a chair" replaces nobody
-    replaced = sorted(taken, key=lambda actor: actor.kind.role not in roles)
-    for actor in (same or replaced)[:1]:
-        (left if same else taken).remove(actor)
-        return actor
-    return None
+    first = min(taken, key=lambda actor: actor.kind.role not in roles)
+    taken.remove(first)
+    return first
 
 
 def _completed(who: Who, changed: Figure | None, before: Scene, lost: Names) -> Who:

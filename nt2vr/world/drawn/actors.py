@@ -24,10 +24,8 @@ COLOURS = {
     "black": "#3B3B44",
     "white": "#F4F4F4",
 }
-LOOKING_RIGHT = frozenset(
-    "bison,hippo,raccoon,polar bear,bird,snake,dragon,dinosaur,snail,bee,plane,helicopter,rocket,kick scooter".split(
-        ","
-    )
+LOOKING_RIGHT = {"polar bear", "kick scooter"}.union(
+    "bison hippo raccoon bird snake dragon dinosaur snail bee plane helicopter rocket".split()
 )
 
 
@@ -64,14 +62,12 @@ def held(deed: Deed) -> tuple[Thing | None, str]:
     return None, drawing(deed.kind.sign) if deed.kind.hand == "at face" else ""
 
 
-def centred(
-    place: Placement, canvas: Canvas, svg: str, middle: Point, longest: float, angle: float, flip: bool
-) -> None:
+def centred(place: Placement, canvas: Canvas, svg: str, at: Point, longest: float, angle: float, flip: bool) -> None:
     """Paint a drawing so that what it fills is `longest` units long around a point."""
     left, top, right, bottom = ink(svg)
     size = longest / max(right - left, bottom - top)
-    x = middle[0] - (-1 if flip else 1) * ((left + right) / 2 - 36) * size
-    place.paint(canvas, svg, (x, middle[1] + ((top + bottom) / 2 - 36) * size), size, angle, flip)
+    x = at[0] - (-1 if flip else 1) * ((left + right) / 2 - 36) * size
+    place.paint(canvas, svg, (x, at[1] + ((top + bottom) / 2 - 36) * size), size, angle, flip)
 
 
 def flying(spot: Spot, track: str, longest: float) -> Point:
@@ -214,12 +210,10 @@ class Stand:
 
 def ahead_of(figure: Figure) -> float:
     """Return how many units a figure needs before it for what it holds, rides or moves."""
-    need = 0.0
-    for deed in figure.deeds:
-        if deed.kind.layer == "main" and (isinstance(deed.object, str) or deed.kind.shows):
-            long = deed.kind.verb == "push" or deed.kind.motion in ("roll away", "kick")
-            need = max(need, 50 if long else 34)
-    return need
+    main = [deed for deed in figure.deeds if deed.kind.layer == "main"]
+    moves = [deed.kind for deed in main if isinstance(deed.object, str) or deed.kind.shows]
+    far = any(kind.verb == "push" or kind.motion in ("roll away", "kick") for kind in moves)
+    return 50 if far else 34 if moves else 0
 
 
 def extent(figure: Figure) -> tuple[float, float, float]:
@@ -263,35 +257,25 @@ def placed(who: Individual, stand: Stand, step: int, led: Deed | None = None) ->
         deed = deed or Deed("walk", None, led.start, led.end)
     if not track or deed is None or (isinstance(deed.object, str) and track in ("air", "ground")):
         return place, deed, spot
-    x, y, facing = _moved(track, spot, heading, who, stand)
-    turn, pivot = spot.turn, 36 if who.look else who.figure.kind.size * ADULT / 2
+    facing, size = place.facing, who.figure.kind.size
+    x, y, facing = {  # units from its stand, and where it faces
+        "lane": (facing * stand.reach * spot.x, 0.0, facing * heading),
+        "drive": (facing * stand.ahead * spot.x, 0.0, facing * heading),
+        "entry": (stand.side * stand.out * spot.x, 0.0, facing if who.look else stand.side * heading),
+        "ground": (facing * stand.reach * (2 * spot.x - 1), 0.0, facing),
+        "float": (8 * spot.x, 8 * spot.y, facing),
+        "hop": (0.0, 14 * spot.y, facing),
+        "air": (0.0, 40 * spot.y, facing),
+        "rise": (0.0, 55 * spot.y, facing),
+        "topple": (facing * 38 * spot.x * size, spot.turn / 90 * 12, facing) if who.look else (0.0, 0.0, facing),
+    }.get(track, (0.0, 0.0, facing))
+    turn, pivot = spot.turn, 36 if who.look else size * ADULT / 2
     if track == "wheel" and deed.kind.posture == "stand":
         facing, turn = facing * (-1) ** step, 0
     if track == "sway" or (track == "topple" and who.look):
         pivot = 0
     x, y = place.x + x * place.scale, place.y - y * place.scale
     return replace(place, x=x, y=y, facing=facing, turn=turn, pivot=pivot), deed, spot
-
-
-def _moved(track: str, spot: Spot, heading: int, who: Individual, stand: Stand) -> tuple[float, float, int]:
-    """Return how many units an individual is from its stand, and where it faces."""
-    facing = stand.place.facing
-    match track:
-        case "lane":
-            return facing * stand.reach * spot.x, 0.0, facing * heading
-        case "drive":
-            return facing * stand.ahead * spot.x, 0.0, facing * heading
-        case "entry":
-            return stand.side * stand.out * spot.x, 0.0, facing if who.look else stand.side * heading
-        case "ground":
-            return facing * stand.reach * (2 * spot.x - 1), 0.0, facing
-        case "float":
-            return 8 * spot.x, 8 * spot.y, facing
-        case "hop" | "air" | "rise":
-            return 0.0, {"hop": 14, "air": 40, "rise": 55}[track] * spot.y, facing
-        case "topple" if who.look:
-            return facing * 38 * spot.x * who.figure.kind.size, spot.turn / 90 * 12, facing
-    return 0.0, 0.0, facing
 
 
 def paint(

@@ -1,7 +1,6 @@
-"""Boxes around what the gallery's clips show, step by step, measured without painting.
+"""Boxes around what the gallery's clips show, step by step, measured without painting, for `nt2vr.world.evidence`.
 
-`python -m nt2vr.world.drawn.boxes` writes them for `nt2vr.world.evidence`: to be run again if the gallery changes, or
-clips are drawn differently. To measure them in a search would take about 100 ms of a processor per clip.
+Run `python -m nt2vr.world.drawn.boxes` if the gallery or drawing changes: a search would take 100 ms a clip for them.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Canvas: OpenMoji pictures, whole or in parts, rasterised by resvg, turned, tinted, cached and pasted into frames.
-
-Drawings are SVG content in OpenMoji's 72-unit square; the functions here know no people, places or scenes.
-"""
+"""OpenMoji pictures (SVG in a square of 72 units), rasterised by resvg, turned, tinted, cached, pasted into frames."""
 
 import math
 import re

@@ -11,7 +11,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from nt2vr.world.scenes import Scene, SceneSplit
 
 logger = logging.getLogger(__name__)
 
+Embeddings = NDArray[np.float32]
 LOOK = 2  # cache version: raise it when scenes are drawn differently
 CHUNK = 64  # clips per task of a process, and encoded at once: 10 MB of frames
 
@@ -47,9 +48,7 @@ class ClipFile:
     framing: Framing  # S is its size
 
     @classmethod
-    def of(
-        cls, split: SceneSplit, scenes: Sequence[Scene], num_frames: int, framing: Framing, cache: Path
-    ) -> "ClipFile":
+    def of(cls, split: SceneSplit, scenes: Sequence[Scene], num_frames: int, framing: Framing, cache: Path) -> Self:
         """Return the cache file in the folder `cache`, without drawing anything."""
         looks = [LOOK, num_frames, framing.key, [scene.to_dict() for scene in scenes]]
         key = blake2b(json.dumps(looks).encode(), digest_size=8)
@@ -81,9 +80,7 @@ class ClipFile:
             frames = np.asanyarray(load(self.path))
         return frames
 
-    def embeddings(
-        self, encoder: Encoder, progress: Progress = silent, keeps_frames: bool = False
-    ) -> NDArray[np.float32]:
+    def embeddings(self, encoder: Encoder, progress: Progress = silent, keeps_frames: bool = False) -> Embeddings:
         """Return the clips' L2-normalised embeddings (N, D), cached per visual tower, next to the frames if kept.
 
         A pooling that learns pools `frame_embeddings`.
@@ -92,15 +89,13 @@ class ClipFile:
             return encoder.pool(self.frame_embeddings(encoder, progress))
         return embedded_once(self.path, encoder, encoder.card, lambda: self._embed(encoder, progress, keeps_frames))
 
-    def frame_embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
+    def frame_embeddings(self, encoder: Encoder, progress: Progress = silent) -> Embeddings:
         """Return what `Encoder.pool` takes (N, F, D), cached once for all poolings, without keeping the frames."""
         of_frames = encoder.card.unpooled
         return embedded_once(self.path, encoder, of_frames, lambda: self._embed(encoder, progress, pools=False))
 
-    def _embed(
-        self, encoder: Encoder, progress: Progress, keeps_frames: bool = False, pools: bool = True
-    ) -> NDArray[np.float32]:
-        on_disk = keeps_frames or self.path.is_file()
+    def _embed(self, encoder: Encoder, progress: Progress, keeps: bool = False, pools: bool = True) -> Embeddings:
+        on_disk = keeps or self.path.is_file()
         clips = self.frames(progress) if on_disk else self._drawn()
         doing = "embedding clips" if on_disk else "drawing clips"
         return embed_frames(encoder, tracked(clips, len(self), doing, progress), pools)
@@ -145,18 +140,16 @@ def _make_room(folder: Path, num_bytes: float) -> None:
     evict(files, Limit(num_bytes=LIMITS["drawn clips"].num_bytes - num_bytes))
 
 
-def embed_frames(encoder: Encoder, clips: Iterable[NDArray[np.uint8]], pools: bool = True) -> NDArray[np.float32]:
+def embed_frames(encoder: Encoder, clips: Iterable[NDArray[np.uint8]], pools: bool = True) -> Embeddings:
     """Encode clips of (F, S, S, 3) frames, and pool them, L2-normalised, to (N, D), or leave them to be: (N, F, D)."""
-    left, embeddings = iter(clips), list[NDArray[np.float32]]()
+    left, embeddings = iter(clips), list[Embeddings]()
     while chunk := list(islice(left, CHUNK)):
         of_clips = encode_videos(encoder, chunk)
         embeddings.append(encoder.pool(of_clips) if pools else of_clips)
     return np.concatenate(embeddings) if embeddings else np.zeros((0, encoder.embed_dim), np.float32)
 
 
-def embedded_once(
-    frames: Path, encoder: Encoder, card: Card, embed: Callable[[], NDArray[np.float32]]
-) -> NDArray[np.float32]:
+def embedded_once(frames: Path, encoder: Encoder, card: Card, embed: Callable[[], Embeddings]) -> Embeddings:
     """Return the (N, D) embeddings of the clips in a file of frames, cached per visual tower and pooling of a card.
 
     The file need not exist: its name identifies the content. Where a pooling that learns has had the embeddings of
@@ -183,6 +176,6 @@ def _embeddings_of(frames: Path, card: Card) -> Path:
     return frames.with_name(f"embeddings-{key.hexdigest()}.npy")
 
 
-def _stored(path: Path) -> NDArray[np.float32] | None:
-    stored: NDArray[np.float32] | None = read_cached(path, lambda path: np.load(path, allow_pickle=False))
+def _stored(path: Path) -> Embeddings | None:
+    stored: Embeddings | None = read_cached(path, lambda path: np.load(path, allow_pickle=False))
     return stored

@@ -1,7 +1,6 @@
 """Layout: where everybody stands, so that faces and things that count stay in sight.
 
-The tall stand side by side in the back, the small before them, and what drives through passes in front of all, lower
-than faces. In the sky everything has a slot of its own.
+The tall stand in the back, the small before them; what drives through passes in front of all, lower than faces.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

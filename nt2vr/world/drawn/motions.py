@@ -1,7 +1,6 @@
-"""Motions: where something is, step by step, so that only the order of the frames tells one motion from another.
+"""Motions: where something is, step by step. A track is a set of positions, an order says when each is reached.
 
-A track is a set of positions, an order says when each is reached. Motions that share a track show the same positions
-in every clip: a single frame cannot tell a ball thrown from one caught, only the sequence can.
+Motions that share a track show the same positions: a single frame cannot tell a ball thrown from one caught.
 """
 
 import itertools

@@ -1,7 +1,4 @@
-"""Rendering of scenes into frames, on backdrops of a place by day and by night (`assets/world/backdrops.toml`).
-
-Scenery has no or soft outlines and lies in haze, so that it is not taken for the figures.
-"""
+"""Rendering of scenes into frames; scenery has soft outlines and lies in haze, so that it is not taken for figures."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

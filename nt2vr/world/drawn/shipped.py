@@ -1,7 +1,6 @@
-"""Shipped embeddings of training and validation clips. With them a text tower learns at once.
+"""Shipped embeddings of training and validation clips, by the visual tower that the built-in models share.
 
-They are by the visual tower that the built-in models share. Drawing and embedding 4,096 clips would take 95 s of a
-processor. `python -m nt2vr.world.drawn.shipped` writes the file again, which it needs if clips are drawn differently.
+Drawing and embedding 4,096 clips would take 95 s. `python -m nt2vr.world.drawn.shipped` writes them as drawn now.
 """
 
 import json
