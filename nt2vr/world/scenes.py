@@ -90,11 +90,8 @@ class Scene:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Scene":
-        figures = tuple(
-            Figure(**{**figure, "deeds": tuple(Deed(**deed) for deed in figure["deeds"])})
-            for figure in data["figures"]
-        )
-        return cls(data["place"], data["night"], figures, data["seed"])
+        read = ({**figure, "deeds": tuple(Deed(**deed) for deed in figure["deeds"])} for figure in data["figures"])
+        return cls(data["place"], data["night"], tuple(Figure(**figure) for figure in read), data["seed"])
 
     @property
     def content(self) -> str:

@@ -26,7 +26,7 @@ from nt2vr.world.captions import SceneCaption, describe, joined
 from nt2vr.world.claims import Act, Claim, Order, SceneTable, Who, seen_in, shown_in
 from nt2vr.world.lexicon import DAY, NIGHT
 from nt2vr.world.sampling import sample_scene
-from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
+from nt2vr.world.scenes import Scene, main_deeds
 from nt2vr.world.things import Noun, places, read_table, things, words_of_kind
 from nt2vr.world.wording import FORMS, Phrase, conjugate, draw_deed, draw_noun, draw_phrase, meanings
 
@@ -64,28 +64,23 @@ def forms(slot: str) -> tuple[str, ...]:
     return tuple(row["form"] for row in read_table("denials") if row["slot"] == slot)
 
 
-def _fields(*denied: Noun | Done) -> dict[str, str]:
-    """Fill the fields of a form: {N} or {F} for the first thing or deed, {M} or {G} for the second."""
-    found: dict[str, str] = {}
+def deny(kind: SceneDenialKind, slot: str, said: SceneCaption, denied: list[Noun | Done], rng: Random) -> SceneDenial:
+    """Fill a form of a slot: A without things or deeds, or one of them alone if A is empty."""
+    form, fields = rng.choice(forms(slot)), {"A": said.text}
+    if isinstance(denied[0], Noun) and denied[0].number == "many":
+        form = form.replace("there is", "there are").replace("{N} is", "{N} are")
+    # {N} or {F} is the first thing or deed, {M} or {G} the second
     for each, (full, bare, plural, quoted, doing) in zip(denied, (("N", "n", "ns", "o", "F"), "MmxpG"), strict=False):
         if isinstance(each, Done):
-            found |= {doing: each.doing, "S": inflect_phrase(each.phrase, "VBZ")}
+            fields |= {doing: each.doing, "S": inflect_phrase(each.phrase, "VBZ")}
         else:
             word = each.word.removeprefix("the ")
             term = f'"{word}"' if " " in word else word  # for a search engine
             single = word if each.number == "one" else f"bit of {word}"
-            found |= {full: each.with_article(), bare: word, plural: each.plural, quoted: term, "c": single}
-    return found
-
-
-def deny(kind: SceneDenialKind, slot: str, said: SceneCaption, denied: list[Noun | Done], rng: Random) -> SceneDenial:
-    """Fill a form of a slot: A without things or deeds, or one of them alone if A is empty."""
-    form = rng.choice(forms(slot))
-    if isinstance(denied[0], Noun) and denied[0].number == "many":
-        form = form.replace("there is", "there are").replace("{N} is", "{N} are")
+            fields |= {full: each.with_article(), bare: word, plural: each.plural, quoted: term, "c": single}
     unwanted = " or ".join(each.doing if isinstance(each, Done) else each.with_article() for each in denied)
-    text = form.format(A=said.text, **_fields(*denied))
-    return SceneDenial(kind, text, said.text, unwanted, said.claim, tuple(map(claim_of, denied)))
+    claims = tuple(map(claim_of, denied))
+    return SceneDenial(kind, form.format(**fields), said.text, unwanted, said.claim, claims)
 
 
 def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: Random) -> SceneDenial:
@@ -146,24 +141,6 @@ def _without_act(claim: Claim, number: int, left_out: int) -> Claim:
     left = (order for order in claim.orders if (number, left_out) not in (order.first, order.second))
     orders = tuple(Order(moved(first), moved(second), kind) for first, second, kind in left)
     return replace(claim, whos=(*claim.whos[:number], who, *claim.whos[number + 1 :]), orders=orders)
-
-
-def idiom(caption: SceneCaption, figure: Figure, deed: Deed, scene: Scene, rng: Random) -> SceneDenial:
-    """Build a sentence that denies nothing: of a caption, of a figure with its deed, or of a figure."""
-    phrase = draw_phrase(figure, rng)
-    words, act = draw_deed(deed, scene.figures, rng)
-    doing = Who(phrase.who.names, (act,), least=phrase.who.least, most=phrase.who.most)
-    subject = Subject(phrase.text, "", is_plural=phrase.plural, is_human=figure.kind.role == "person")
-    named = NamedThing(phrase.text, phrase.text, phrase.plural, "", frozenset(), frozenset())
-    choices = (
-        (caption.text, (), (), caption.claim),
-        ("", ((subject, words),), (), Claim((doing,))),
-        ("", (), (named,), Claim((phrase.who,))),
-    )
-    while True:
-        text, done, things_named, claim = rng.choice(choices)
-        if found := draw_idiom(text, done, things_named, rng):
-            return SceneDenial("idiom", found.text, found.meaning, "", claim, ())
 
 
 DEED_SHARE = 0.6  # of "not B": B is a deed, otherwise a thing
@@ -236,7 +213,20 @@ class SceneDenials:
         if actor is None:
             return self._without(row, rng)
         deed = rng.choice(main_deeds(actor))
-        return idiom(describe(scene, rng), actor, deed, scene, rng)
+        caption, phrase = describe(scene, rng), draw_phrase(actor, rng)
+        words, act = draw_deed(deed, scene.figures, rng)
+        doing = Who(phrase.who.names, (act,), least=phrase.who.least, most=phrase.who.most)
+        subject = Subject(phrase.text, "", is_plural=phrase.plural, is_human=actor.kind.role == "person")
+        named = NamedThing(phrase.text, phrase.text, phrase.plural, "", frozenset(), frozenset())
+        choices = (
+            (caption.text, (), (), caption.claim),
+            ("", ((subject, words),), (), Claim((doing,))),
+            ("", (), (named,), Claim((phrase.who,))),
+        )
+        while True:
+            text, done, things_named, claim = rng.choice(choices)
+            if found := draw_idiom(text, done, things_named, rng):
+                return SceneDenial("idiom", found.text, found.meaning, "", claim, ())
 
     def negated(self, row: int, rng: Random) -> SceneDenial | None:
         """Deny one thing in the caption that `describe` draws from an equal generator; None if nothing can be."""

@@ -229,11 +229,11 @@ def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
     """Read "red" as "red car"; None if it fits none, or several, of the wanted things."""
     if all(word.meaning.kind == "filler" for word in words_in(quality)):
         return None  # a clown that isn't | funny
-    found = (word for part in wanted for word in words_in(part))
-    nouns = dict.fromkeys(" ".join(word.text) for word in found if word.meaning.kind == "noun")
-    read = [(_read(f"{quality} {noun}"), _read(f"{noun} {quality}")) for noun in nouns]
-    claims = [first if first and not first.vague else second for first, second in read]
-    claims = [claim for claim in claims if claim and not claim.vague]
+    found = (word for word in chain.from_iterable(map(words_in, wanted)) if word.meaning.kind == "noun")
+    claims = []
+    for noun in dict.fromkeys(" ".join(word.text) for word in found):
+        read = map(_read, (f"{quality} {noun}", f"{noun} {quality}"))
+        claims += [claim for claim in read if claim and not claim.vague][:1]
     return claims[0] if len(claims) == 1 else None
 
 

@@ -122,12 +122,7 @@ def conjugate(phrase: str, form: str, plural: bool = False) -> str:
 
 
 def in_turn(who: str, first: str, second: str, joint: str) -> str:
-    """Say that somebody does one thing, then another: "a woman sings, then dances"; with "after", the other way round.
-
-    Args:
-        first, second: phrases of deeds, with the verb as a lemma.
-        joint: one of SEQUENCES.
-    """
+    """Say that somebody does one thing, then another, joined by one of SEQUENCES: "a woman sings, then dances"."""
     if joint == "after":
         return f"{who} {conjugate(second, '{s}')} after {conjugate(first, '{ing}')}"
     form, space = "{ing}" if joint == "before" else "{s}", "" if joint.startswith(",") else " "

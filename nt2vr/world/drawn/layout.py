@@ -181,21 +181,8 @@ def _row(
             y += height * own / 2 + rng.uniform(-4, 4)
         elif _flies(each.figure):
             y = SIZE * 0.66
-        placed.append(_placed(each, _stand(each.figure, Placement(x, y, own, facing), share)))
+        placed.append(_placed(each, Placement(x, y, own, facing), share))
     return [replace(each, stand=_in_step(each, placed)) for each in placed]
-
-
-def _stand(figure: Figure, place: Placement, share: float) -> Stand:
-    """Return how far somebody may go, with some pixels to each side among others."""
-    behind, front, _ = extent(figure)
-    nearer = min(place.x, SIZE - place.x) / place.scale
-    if _sweeps(figure):
-        reach = nearer + 0.3 * (behind + front)
-    else:
-        reach = max(min(share / place.scale, max(8.0, nearer - 12)), min(14.0, nearer - 12))
-    far = max(behind, front) + 20
-    ahead = (SIZE - place.x if place.facing > 0 else place.x) / place.scale + far
-    return Stand(place, reach, 1 if place.x > SIZE / 2 else -1, nearer + far, ahead)
 
 
 def _in_step(each: Placed, row: list[Placed]) -> Stand:
@@ -204,8 +191,14 @@ def _in_step(each: Placed, row: list[Placed]) -> Stand:
     return replace(each.stand, reach=min(o.reach for o in others), ahead=max(o.ahead for o in others))
 
 
-def _placed(who: Individual, stand: Stand) -> Placed:
-    place, (behind, front, height), ahead = stand.place, extent(who.figure), ahead_of(who.figure)
+def _placed(who: Individual, place: Placement, share: float) -> Placed:
+    """Return how far somebody may go, with a share of pixels to each side among others, and what hides what."""
+    (behind, front, height), ahead = extent(who.figure), ahead_of(who.figure)
+    nearer, far = min(place.x, SIZE - place.x) / place.scale, max(behind, front) + 20
+    reach = max(min(share / place.scale, max(8.0, nearer - 12)), min(14.0, nearer - 12))
+    reach = nearer + 0.3 * (behind + front) if _sweeps(who.figure) else reach
+    away = (SIZE - place.x if place.facing > 0 else place.x) / place.scale + far
+    stand = Stand(place, reach, 1 if place.x > SIZE / 2 else -1, nearer + far, away)
     x, width, top = place.x, behind + front - ahead, place.y - height * place.scale
     half, most = width / 2 * place.scale, 0.85 * width / 2 * place.scale
     box, covers = (x - half, top, x + half, place.y), [(x - most, top, x + most, place.y)]
