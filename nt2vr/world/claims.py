@@ -107,8 +107,6 @@ class Claim:
         if (self.places and scene.place not in self.places) or self.night not in (None, scene.night):
             return False
         seen, choices = seen_in(scene), []
-        if len(self.whos) > len(seen):
-            return False  # without trying all permutations
         for who in self.whos:
             choices.append(list(who.found(seen, scene.figures)))
             if not choices[-1]:
@@ -189,7 +187,6 @@ class SceneTable:
     """`Claim.holds` for all scenes at once, cached."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
-        """Index the scenes by what they show, by deeds and by place."""
         self._scenes = scenes
         self._things = _Shown(things(), [*map(shown_in, scenes)])
         self._deeds = _Shown(deeds(), [scene.verbs for scene in scenes])

@@ -53,7 +53,6 @@ class Offers:
     """What of some scenes fits a query, and what can be asked instead where hardly any does."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
-        """Index the scenes, and what can be said of their figures."""
         self._scenes, self._table = scenes, SceneTable(scenes)
 
     def fitting(self, query: Query) -> int | None:

@@ -8,17 +8,7 @@ from random import Random
 
 from nt2vr.errors import ConfigError
 from nt2vr.world.claims import Act, Claim, Who
-from nt2vr.world.scenes import (
-    BY_DAY,
-    BY_NIGHT,
-    MOST_FIGURES,
-    MOST_INDIVIDUALS,
-    Deed,
-    Figure,
-    Scene,
-    SceneSplit,
-    is_valid,
-)
+from nt2vr.world.scenes import BY_DAY, BY_NIGHT, MOST_FIGURES, MOST_IN_ALL, Deed, Figure, Scene, SceneSplit, is_valid
 from nt2vr.world.things import (
     ACTING,
     AT_SEA,
@@ -200,7 +190,7 @@ def _like(model: Figure, figure: Figure, place: Place) -> Figure:
 
 def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:
     """Multiply some figures and resize others."""
-    room = MOST_INDIVIDUALS - len(figures)
+    room = MOST_IN_ALL - len(figures)
     for figure in figures:
         role = figure.kind.role
         is_group = rng.random() < GROUP_SHARE and role != "sky" and room > 1 and figure.kind.nouns[0].number == "one"
@@ -308,12 +298,10 @@ def _done_at(verbs: Names) -> Names:
 
 def _night(claims: Sequence[Claim], drawn: bool) -> bool:
     """Return whether it is night: as claims say, as what they name is seen by day or night alone, or as drawn."""
-    for claim in claims:
-        if claim.night is not None:
-            return claim.night
+    said = [claim.night for claim in claims if claim.night is not None]
     names = [who.names for claim in claims for who in claim.whos if who.names]
     by_night, by_day = (any(each <= seen for each in names) for seen in (BY_NIGHT, BY_DAY))
-    return by_night or (drawn and not by_day)
+    return said[0] if said else by_night or (drawn and not by_day)
 
 
 def _in_turn(claim: Claim, number: int) -> list[Act]:

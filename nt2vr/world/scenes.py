@@ -11,7 +11,7 @@ from typing import Any, Literal
 from nt2vr.world.things import ACTING, ENTER, LEAVE, WEAR, DeedKind, Thing, deeds, places, things
 
 SceneSplit = Literal["train", "validation", "test"]
-MOST_FIGURES, MOST_ACTORS, MOST_INDIVIDUALS = 4, 3, 6
+MOST_FIGURES, MOST_ACTORS, MOST_IN_ALL = 4, 3, 6
 BY_NIGHT, BY_DAY = frozenset({"moon", "star", "fireworks"}), frozenset({"sun", "rainbow"})
 
 
@@ -27,7 +27,6 @@ class Deed:
 
     @property
     def kind(self) -> DeedKind:
-        """Its line of `deeds.tsv`."""
         return deeds()[self.verb]
 
     @property
@@ -50,7 +49,6 @@ class Figure:
 
     @property
     def kind(self) -> Thing:
-        """Its line of `things.tsv`."""
         return things()[self.thing]
 
     @property
@@ -147,7 +145,7 @@ def is_valid(scene: Scene) -> bool:
     """Return whether a clip can show a scene: all of its figures, each with deeds that it may do there."""
     names, counts = {figure.thing for figure in scene.figures}, [figure.count for figure in scene.figures]
     is_cast = 1 <= len(counts) == len(names) <= MOST_FIGURES and len(scene.actors) <= MOST_ACTORS
-    is_cast &= sum(counts) <= MOST_INDIVIDUALS and {1, 2, 3}.issuperset(counts)
+    is_cast &= sum(counts) <= MOST_IN_ALL and {1, 2, 3}.issuperset(counts)
     is_time = names.isdisjoint(BY_DAY if scene.night else BY_NIGHT)
     is_time &= not (scene.night and places()[scene.place].indoors)
     return is_cast and is_time and all(_is_able(figure, scene) for figure in scene.figures)

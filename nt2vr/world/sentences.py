@@ -154,7 +154,6 @@ class SceneDenials:
     """Negated sentences for known scenes."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
-        """Prepare sentences for, and search in, these scenes."""
         self._scenes = scenes
         self.table = SceneTable(scenes)
 
@@ -234,7 +233,6 @@ class SceneDenials:
         return rng.choice(found) if found else None
 
     def _said(self, row: int, rng: Random) -> SceneCaption:
-        """Draw a wanted part that holds for a scene."""
         scene, draw = self._scenes[row], rng.random()
         if draw < CAPTION_SHARE:
             return describe(scene, rng)
@@ -313,7 +311,6 @@ class SceneDenials:
         return found
 
     def _others(self, row: int, claim: Claim, rng: Random) -> Iterator[Scene]:
-        """Yield some other scenes for which a claim holds."""
         rows = np.flatnonzero(self.table.holding(claim))
         for _ in range(NEAR_TRIES if len(rows) > 1 else 0):
             if (other := int(rows[rng.randrange(len(rows))])) != row:
@@ -321,14 +318,12 @@ class SceneDenials:
 
 
 def _named(scene: Scene, rng: Random) -> Iterator[Noun]:
-    """Yield the things of a scene but persons, as they may be denied."""
     for figure in seen_in(scene):
         if figure.kind.role != "person":
             yield draw_noun(figure.kind, rng)
 
 
 def _done(scene: Scene, rng: Random, role: str = "") -> Iterator[Done]:
-    """Yield what the actors of a scene do, perhaps only those of a role."""
     for figure in scene.figures:
         if not role or figure.kind.role == role:
             yield from (Done(*draw_deed(deed, scene.figures, rng)) for deed in figure.doings if deed.verb != "wear")

@@ -105,7 +105,6 @@ class Verb:
 
     @property
     def denied(self) -> tuple[str, ...]:
-        """The phrase in its form, denied."""
         if self.form == "{ing}":
             return (f"not {self.text}",)
         does, is_ = ("do", "are") if self.plural else ("does", "is")

@@ -149,7 +149,6 @@ def _pose(deed: Deed | None, ridden: Thing | None, beat: int, spot: Spot) -> tup
 
 
 def _grip_for(deed: Deed, thing: Thing | None, posture: str) -> Grip | None:
-    """Return how a deed takes its hands."""
     kind = deed.kind
     if kind.motion == "wave" or kind.verb == "push":
         return grip_of("wave" if kind.motion == "wave" else "push")

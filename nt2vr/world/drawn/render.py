@@ -8,7 +8,7 @@ from random import Random
 import cv2
 import numpy as np
 
-from nt2vr.world.drawn.actors import Stand, active, extent, paint, placed
+from nt2vr.world.drawn.actors import active, extent, paint, placed
 from nt2vr.world.drawn.canvas import UNITS, Canvas, Image, Point, draw_svg, drawing, ink, recoloured
 from nt2vr.world.drawn.layout import SIZE, Placed, lay_out
 from nt2vr.world.drawn.motions import MOTIONS, STEPS
@@ -107,7 +107,11 @@ def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
     """
     at = size * FINER
     ground = backdrop(scene.place, scene.night, scene.seed % VARIANTS, at)
-    everybody = [replace(each, stand=_enlarged(each.stand, at / SIZE)) for each in lay_out(scene)]
+    factor, everybody = at / SIZE, list[Placed]()
+    for each in lay_out(scene):
+        x, y, scale = (factor * value for value in (each.stand.place.x, each.stand.place.y, each.stand.place.scale))
+        stand = replace(each.stand, place=replace(each.stand.place, x=x, y=y, scale=scale))
+        everybody.append(replace(each, stand=stand))
     drawn = np.empty((frames, size, size, 3), np.uint8)
     for index in range(frames):
         canvas = Canvas(ground, scene.night)
@@ -116,11 +120,6 @@ def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
             paint(canvas, each.who, each.stand, step, led, leash)
         drawn[index] = cv2.resize(canvas.pixels, (size, size), interpolation=cv2.INTER_AREA)
     return drawn
-
-
-def _enlarged(stand: Stand, factor: float) -> Stand:
-    place = stand.place
-    return replace(stand, place=replace(place, x=place.x * factor, y=place.y * factor, scale=place.scale * factor))
 
 
 def roles(everybody: list[Placed], step: int) -> Iterator[tuple[Placed, Deed | None, Point | None]]:
