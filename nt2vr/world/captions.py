@@ -135,7 +135,6 @@ class _Writer:
             self.pieces.append((self.rng.choice(WORN) if worn else "with {}").format(words))
 
     def predicate(self, who: int, deeds: Sequence[Deed], form: str, plural: bool, named: bool) -> None:
-        """Write one deed or two, whose targets may have been named."""
         worded = [draw_deed(deed, self.scene.figures, self.rng, named) for deed in deeds]
         acts = [self.claim_act(who, act) for _, act in worded]
         verbs = [Verb(words, form, plural) for words, _ in worded]
@@ -146,7 +145,6 @@ class _Writer:
         self.mains += [*zip(deeds, acts, strict=True)][:1]
 
     def single(self, verb: Verb, deed: Deed, act: tuple[int, int]) -> None:
-        """Write one verb, and perhaps when."""
         part: Literal["", "start", "end"] = "start" if deed.end <= 0.5 else "end" if deed.start >= 0.5 else ""
         if part and self.rng.random() < PART_SHARE:
             who = self.whos[act[0]]
@@ -229,7 +227,6 @@ class _Writer:
 
 
 def _alike(one: Figure, other: Figure) -> bool:
-    """Return whether two persons do the same one thing."""
     done = main_deeds(one)
     is_pair = len(done) == one.count == other.count == 1 and {one.kind.role, other.kind.role} == {"person"}
     return is_pair and done == main_deeds(other) and not isinstance(done[0].object, int)

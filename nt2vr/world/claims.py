@@ -194,7 +194,6 @@ class SceneTable:
         self.holding = lru_cache(CACHED_CLAIMS)(self._holding)
 
     def holding_any(self, claims: Iterable[Claim]) -> SceneMask:
-        """Mask of the scenes for which one of the claims holds: (N,)."""
         found = np.zeros(len(self._scenes), bool)
         for claim in claims:
             found |= self.holding(claim)

@@ -357,7 +357,6 @@ def changed(scene: Scene, changes: Iterable[Change]) -> Scene:
 
 
 def _edit(reference: Scene, kind: str, split: SceneSplit, unseen_share: float, rng: Random) -> Edit | None:
-    """Return the first of the kind's changes that leads to a scene of the split."""
     unseen = rng.random() < unseen_share
     singles = ((change,) for change in changes_of(reference, kind, rng))  # type: ignore[arg-type]
     for changes in two_changes(reference, rng) if kind == TWO else singles:

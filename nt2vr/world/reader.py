@@ -101,8 +101,13 @@ class _Reader:
             self._place = ""  # "with a hat on and | a dog"
         if words == ("background",) and any(things()[name].role in ACTING for name in self._who.names):
             self.vague = True  # nobody is drawn as being "in the background"
-        if not self._ends_before(kind, words[0]):
+        is_next = kind in ("verb", "place", "night")  # nothing more can be said of what was read before
+        if self._next.colour and is_next and not self._read_shirt():
             return False
+        if kind in ("place", "night", "time") or words[0] in _JOINTS:
+            self._predicate()
+        if self._object == "may" and (is_next or kind == "time"):
+            self._object = ""  # "a man is eating | at the beach"
         makes_sense: bool = getattr(self, f"_read_{kind}")(meaning)
         if kind in ("verb", "place", "night", "filler", "adjective"):
             self._moody = kind == "verb" and all(deeds()[verb].layer == "mood" for verb in meaning.names)
@@ -110,16 +115,6 @@ class _Reader:
         if kind != "adjective":
             self._place = words[-1] if kind == "filler" and len(words) == 1 else ""
         return makes_sense
-
-    def _ends_before(self, kind: str, word: str) -> bool:
-        """End what nothing more can be said of, once a word follows."""
-        if self._next.colour and kind in ("verb", "place", "night") and not self._read_shirt():
-            return False
-        if kind in ("place", "night", "time") or word in _JOINTS:
-            self._predicate()
-        if self._object == "may" and kind in ("verb", "place", "night", "time"):
-            self._object = ""  # "a man is eating | at the beach"
-        return True
 
     def _read_adjective(self, meaning: Meaning) -> bool:
         self._next = replace(self._next, **meaning.adjective)
@@ -229,7 +224,6 @@ class _Reader:
         return True
 
     def _done_to(self, meaning: Meaning, adjectives: Who) -> bool:
-        """Add the object of the last verb."""
         if meaning.act or adjectives.acts or max(adjectives.least, meaning.least) > 1 or adjectives.total:
             return False  # "eating a drummer", "photographing a singer", "holding two balls"
         *others, act = self._who.acts

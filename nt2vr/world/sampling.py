@@ -189,7 +189,6 @@ def _like(model: Figure, figure: Figure, place: Place) -> Figure:
 
 
 def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:
-    """Multiply some figures and resize others."""
     room = MOST_IN_ALL - len(figures)
     for figure in figures:
         role = figure.kind.role
@@ -291,17 +290,18 @@ def _found_at(names: Names) -> Names:
 
 @cache
 def _done_at(verbs: Names) -> Names:
-    """Return the places where one of some deeds may be done."""
     tags = [deeds()[verb].where for verb in verbs]
     return frozenset(place.name for place in places().values() if any(not some or some & place.tags for some in tags))
 
 
 def _night(claims: Sequence[Claim], drawn: bool) -> bool:
     """Return whether it is night: as claims say, as what they name is seen by day or night alone, or as drawn."""
-    said = [claim.night for claim in claims if claim.night is not None]
+    for claim in claims:
+        if claim.night is not None:
+            return claim.night
     names = [who.names for claim in claims for who in claim.whos if who.names]
     by_night, by_day = (any(each <= seen for each in names) for seen in (BY_NIGHT, BY_DAY))
-    return said[0] if said else by_night or (drawn and not by_day)
+    return by_night or (drawn and not by_day)
 
 
 def _in_turn(claim: Claim, number: int) -> list[Act]:

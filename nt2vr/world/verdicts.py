@@ -269,10 +269,10 @@ def unknown_words(query: Query) -> list[Unknown]:
     """List the words of a query that the world lacks, or knows only by what they are a sort of."""
     found = {}
     for word in chain.from_iterable(map(words_in, (*query.wanted, *query.unwanted))):
-        meaning, text = word.meaning, " ".join(word.text)
-        is_word = word.text[0].isalpha() and word.text[0] not in listed("function_words", "stop_words")
-        if meaning.near or (meaning == UNKNOWN and is_word):
-            found[text] = tuple(plural_of(each) if meaning.plural else each for each in meaning.near)
+        near, first = word.meaning.near, word.text[0]
+        is_word = first.isalpha() and first not in listed("function_words", "stop_words")
+        if near or (word.meaning == UNKNOWN and is_word):
+            found[" ".join(word.text)] = tuple(map(plural_of, near)) if word.meaning.plural else near
     return [Unknown(*each) for each in found.items()]
 
 

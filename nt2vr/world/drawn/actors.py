@@ -53,12 +53,8 @@ def active(figure: Figure, step: int) -> dict[str, Deed]:
 
 def held(deed: Deed) -> tuple[Thing | None, str]:
     """Return what is seen with a deed besides its doer, and its drawing."""
-    if isinstance(deed.object, str):
-        thing = things()[deed.object]
-        return thing, picture(thing, deed.colour)
-    if deed.kind.shows:
-        thing = things()[deed.kind.shows]
-        return thing, drawing(thing.picture)
+    if name := deed.object if isinstance(deed.object, str) else deed.kind.shows:
+        return things()[name], picture(things()[name], deed.colour)
     return None, drawing(deed.kind.sign) if deed.kind.hand == "at face" else ""
 
 
@@ -72,9 +68,8 @@ def centred(place: Placement, canvas: Canvas, svg: str, at: Point, longest: floa
 
 def flying(spot: Spot, track: str, longest: float) -> Point:
     """Return where a thing is that somebody throws, rolls or kicks, in units."""
-    if track == "air":
-        return 26 + 40 * spot.x, longest / 2 + 74 * spot.y
-    return 24 + 40 * spot.x, longest / 2
+    x, height = (26, 74) if track == "air" else (24, 0)
+    return x + 40 * spot.x, longest / 2 + height * spot.y
 
 
 BALL, DASH = "1F534", "1F4A8"

@@ -101,7 +101,6 @@ class ClipFile:
         return embed_frames(encoder, tracked(clips, len(self), doing, progress), pools)
 
     def _draw(self, progress: Progress) -> None:
-        """Write the frames as they are drawn, atomically."""
         progress(0, len(self), "drawing clips")  # the processes take seconds to start
         self.path.parent.mkdir(parents=True, exist_ok=True)
         _make_room(self.path.parent, float(np.prod(self.shape, dtype=float)))

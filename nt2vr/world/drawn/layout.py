@@ -142,7 +142,6 @@ def _rows(scene: Scene, numbers: Sequence[int], rng: Random) -> dict[str, list[i
 
 
 def _ground(rows: Mapping[str, Sequence[int]], scene: Scene) -> dict[str, float]:
-    """Return where the rows stand, in shares of the frame's height."""
     back = 0.83 if rows["front"] or rows["road"] else 0.94
     front, road = (0.99, 0.93) if rows["road"] and rows["front"] else (0.96, 0.985)
     if rows["road"] and rows["back"] and all(_is_small(scene.figures[number]) for number in rows["back"]):
@@ -151,7 +150,6 @@ def _ground(rows: Mapping[str, Sequence[int]], scene: Scene) -> dict[str, float]
 
 
 def _fit_in_one(figures: Sequence[Figure]) -> bool:
-    """Return whether figures stand side by side and are large all the same."""
     total = sum(sum(extent(figure)[:2]) * figure.count for figure in figures)
     return total * 0.42 * SIZE <= (SIZE - 2 * MARGIN) * max(extent(figure)[2] for figure in figures)
 
