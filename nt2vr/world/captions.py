@@ -249,8 +249,7 @@ def describe(scene: Scene, rng: Random) -> SceneCaption:
 
 def captions(scene: Scene, count: int, seed: int = 0) -> list[str]:
     """Return `count` distinct captions of a scene; equal seeds give equal captions."""
-    rng = Random(f"{scene.seed}-{seed}")
-    texts: dict[str, None] = {}
+    rng, texts = Random(f"{scene.seed}-{seed}"), dict[str, None]()
     while len(texts) < count:
         texts.setdefault(describe(scene, rng).text)
     return list(texts)

@@ -325,8 +325,7 @@ def ask_for(scene: Scene, changes: Iterable[Change], rng: Random, unseen: bool =
 
 def two_changes(scene: Scene, rng: Random) -> Iterator[tuple[Change, Change]]:
     """Yield pairs of changes of different kinds, to different things, that lead to possible scenes."""
-    kinds = rng.sample(CHANGE_KINDS, len(CHANGE_KINDS))
-    found: list[Change] = []
+    kinds, found = rng.sample(CHANGE_KINDS, len(CHANGE_KINDS)), list[Change]()
     for change in filter(None, (next(changes_of(scene, kind, rng), None) for kind in kinds)):
         for other in found:
             pair = (change, other) if rng.random() < 0.5 else (other, change)

@@ -56,11 +56,9 @@ def choose_scenes() -> list[Scene]:
         if asked is None or denied is None:
             raise ValueError(f"The story {wanted!r}, {unwanted!r} cannot be read.")
         add(stream_staged([asked, denied], "test", f"{SEED} {unwanted}"), CLIPS_PER_STORY // 2)
-        alone = filterfalse(denied.holds, stream_staged([asked], "test", f"{SEED} {wanted}"))
-        add(alone, CLIPS_PER_STORY // 2)
+        add(filterfalse(denied.holds, stream_staged([asked], "test", f"{SEED} {wanted}")), CLIPS_PER_STORY // 2)
     for name in things():
-        missing = max(0, CLIPS_PER_THING - shown[name])
-        add(stream_staged([showing(name)], "test", f"{SEED} {name}"), missing)
+        add(stream_staged([showing(name)], "test", f"{SEED} {name}"), CLIPS_PER_THING - shown[name])
     return [*chosen.values()]
 
 

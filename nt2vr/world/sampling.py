@@ -156,8 +156,7 @@ def sample_scene(rng: Random, place: Place | None = None) -> Scene:
 
 def _draw_cast(place: str, rng: Random) -> list[str]:
     persons, animals, others = cast_at(place)
-    num_actors = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)[0]
-    cast: dict[str, None] = {}
+    num_actors, cast = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)[0], dict[str, None]()
     while len(cast) < num_actors:
         draw = rng.random()
         if draw < PERSON_SHARE or not (animals or others):

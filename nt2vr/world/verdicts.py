@@ -220,9 +220,8 @@ def _others(kind: str, query: Query, wanted: Sequence[Claim | None]) -> list[Cla
     left, taken = names.difference(*named), frozenset[str]().union(*named)
     said = chain.from_iterable(map(words_in, query.wanted))
     is_many = any(word.meaning.plural and word.meaning.names & names for word in said)
-    second = Who(taken, least=sum(map(bool, named)) + 1, total=True)
-    whole = [Who(left)] if is_many or not taken else [Who(left), second]
-    return [replace(claim, whos=(who,)) for who in whole] if left else [None]
+    second = [] if is_many or not taken else [Who(taken, least=sum(map(bool, named)) + 1, total=True)]
+    return [replace(claim, whos=(who,)) for who in (Who(left), *second)] if left else [None]
 
 
 def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
