@@ -2,11 +2,15 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from nt2vr.evaluation.covr import CovrData
+from nt2vr.evaluation.covr import CovrData as CovrData
 from nt2vr.evaluation.protocol import with_controls
-from nt2vr.evaluation.sources import Data
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.sources import Data as Data
+from nt2vr.evaluation.tables import markdown, tables_of, write_tables
 from nt2vr.files import expanded
 from nt2vr.models.card import CARD
 from nt2vr.models.card import Card as Card
@@ -14,18 +18,55 @@ from nt2vr.models.encoder import Encoder as Encoder
 from nt2vr.negation.parse.query import Query as Query
 from nt2vr.negation.parse.query import understand as understand_tagged
 from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.notebook import data_frame, joined, table
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable
-from nt2vr.python.arguments import Systems, named_systems
-from nt2vr.python.evaluation import Evaluation
-from nt2vr.python.model import Model
-from nt2vr.python.searcher import GallerySearcher
+from nt2vr.python.model import Model as Model
+from nt2vr.python.searcher import GallerySearcher as GallerySearcher
+from nt2vr.python.searcher import Systems, named_systems
 from nt2vr.search.answers import Answer as Answer
 from nt2vr.search.match import Match as Match
 from nt2vr.search.references import Reference as Reference
-from nt2vr.search.strategies import STRATEGIES, Parts, Vector
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import STRATEGIES, Vector
+from nt2vr.search.strategies import Parts as Parts
+from nt2vr.search.systems import System as System
 from nt2vr.services import Services
 from nt2vr.settings import Settings, prepare_environment
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A finished evaluation; notebooks display its tables."""
+
+    report: Report
+
+    @property
+    def metrics(self) -> dict[str, dict[str, float]]:
+        """Measures by system and name: `metrics["CLIP"]["original/R@1"]`."""
+        return self.report.metrics
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is to be known of the data: videos left out, the split that was taken."""
+        return list(self.report.source.get("remarks", []))
+
+    @property
+    def table(self) -> str:
+        """The paper's table and the further measures, as Markdown."""
+        return markdown(self.report)
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` with one row per system and measure: system, measure, value."""
+        rows = [(system, name, value) for system, found in self.metrics.items() for name, value in found.items()]
+        return data_frame(rows, ("system", "measure", "value"))
+
+    def save(self, folder: str | Path) -> None:
+        """Write the report folder, with the tables as Markdown, CSV and LaTeX."""
+        self.report.save(expanded(folder))
+        write_tables(self.report, expanded(folder))
+
+    def _repr_html_(self) -> str:
+        parts = [table(heads, rows) for heads, *rows in (each.texts() for each in tables_of(self.report))]
+        return joined([table((), (), self.report.name), *parts, *(table((), (), each) for each in self.remarks)])
 
 
 def understand(text: str, editing: bool = False) -> Query:
@@ -96,9 +137,8 @@ def evaluate(
     with closing(Services(_settings(data_dir, device))) as services:
         listed = named_systems(systems, services.models)
         names = services.models.names()
-        chosen = [System.named(each, names) for each in listed]
+        controlled = with_controls([System.named(each, names) for each in listed], services.models)
         data = data if isinstance(data, Data) else Data(str(data))
-        controlled = with_controls(chosen, services.models)
         return Evaluation(services.evaluations.evaluate(data, controlled, stoppable(progress, should_stop)))
 
 

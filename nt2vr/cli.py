@@ -4,12 +4,14 @@ Each command is a typed function, whose docstring is its help. What it runs with
 and refusals stay quick.
 """
 
+import gc
 import io
 import json
+import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -18,10 +20,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
-from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, counted, printable
+from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, counted, printable, reason_of
 from nt2vr.files import check_writable, expanded
 from nt2vr.models.framing import ClipOptions
 from nt2vr.progress import progress_bar, tracked
+from nt2vr.settings import ASSETS, Settings, is_loopback, prepare_environment, project_version
 
 if TYPE_CHECKING:
     from nt2vr.library.inventory import Changes
@@ -29,12 +32,10 @@ if TYPE_CHECKING:
     from nt2vr.python.searcher import GallerySearcher
     from nt2vr.search.answers import Answer, Ranking
     from nt2vr.services import Services
-    from nt2vr.settings import Settings
 
 OWN_FLAGS = ("-h", "--help", "-V", "--version", "--install-completion")
 DENIED_QUERY = re.compile(r"-[^\W\d_]{2}.*|-\w\s.*", re.DOTALL)  # one that begins with a minus: "-dog"
 NONE = "–"
-LIBRARY_MODEL = "CLIP-neg"
 LISTED = 20  # names per line of `library check`
 HIT = "  {:>4}  {:>7}  {:9}  {:10}  {}"
 LIBRARY = "{:30} {:>8} {:>8} {:>8}  {}"
@@ -58,20 +59,15 @@ class Machine:
     device: str | None = None
     "auto, cpu, cuda or mps; default: NT2VR_DEVICE, or auto, the fastest one here"
 
-    def settings(self, index: str | None = None) -> "Settings":
-        from nt2vr.settings import Settings
-
-        return Settings.read(self.data_dir, self.device, index=index)
-
     def services(self, index: str | None = None) -> "Services":
         from nt2vr.services import Services
 
-        return Services(self.settings(index))
+        return Services(Settings.read(self.data_dir, self.device, index=index))
 
     def catalog(self) -> "Catalog":
         from nt2vr.models.catalog import Catalog
 
-        return Catalog.of(self.settings())
+        return Catalog.of(Settings.read(self.data_dir, self.device))
 
 
 THIS = Machine()
@@ -86,28 +82,18 @@ Index = Annotated[
 Clips = Annotated[ClipOptions, Parameter(name="*")]
 CLIPS = ClipOptions()
 Private = Annotated[bool, Parameter(negative="--no-private", help="create it as private")]
-
-
-def _version() -> str:
-    from nt2vr.settings import project_version
-
-    return f"nT2VR {project_version()}"
-
-
 app = App(
     name="nt2vr",
     help="Text-to-video retrieval that understands negation. Without a command, the app is opened.",
     help_format="plaintext",
-    version=_version,
+    version=lambda: f"nT2VR {project_version()}",
     version_flags=["-V", "--version"],
     default_parameter=Parameter(negative=()),
     suppress_keyboard_interrupt=False,
 )
-library = App(name="library", help="Add, update and remove libraries of your own videos.")
-models = App(name="models", help="List, download and remove models.")
-queries = App(name="queries", help="Build negated and composed queries from captions; split sentences.")
-for each in (library, models, queries):
-    app.command(each)
+app.command(library := App(name="library", help="Add, update and remove libraries of your own videos."))
+app.command(models := App(name="models", help="List, download and remove models."))
+app.command(queries := App(name="queries", help="Build negated and composed queries from captions; split sentences."))
 app.command("trainer.__main__:train", name="train", help="Train a model, or resume a run.")
 app.command("trainer.__main__:teach", name="teach", help="Teach a model negation, by sentences alone.")
 app.command("trainer.runs.sweep:sweep", name="sweep", help="Train a grid of settings with several seeds.")
@@ -117,7 +103,13 @@ app.register_install_completion_command()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit status: 0 done, 1 failed, 2 misused, 130 after Ctrl+C, 141 at a closed pipe."""
     words = _words(sys.argv[1:] if arguments is None else arguments)
-    _prepare()
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    prepare_environment()
+    handler = logging.StreamHandler()
+    handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.ERROR, handlers=[handler])
     try:
         status = app(words, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
@@ -149,20 +141,6 @@ def _words(arguments: Sequence[str]) -> list[str]:
     return words
 
 
-def _prepare() -> None:
-    import logging
-
-    from nt2vr.settings import prepare_environment
-
-    for stream in (sys.stdin, sys.stdout):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    prepare_environment()
-    handler = logging.StreamHandler()
-    handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.ERROR, handlers=[handler])
-
-
 def _say(*lines: str, to: Any = None) -> None:
     """Print lines, in which names of files can neither move the cursor nor turn the text round."""
     (to or sys.stdout).writelines(f"{printable(line)}\n" for line in lines)
@@ -170,9 +148,6 @@ def _say(*lines: str, to: Any = None) -> None:
 
 def _json(value: object, indent: int | None = 2) -> None:
     sys.stdout.write(f"{json.dumps(value, ensure_ascii=False, indent=indent)}\n")
-
-
-# The app and searches
 
 
 @app.command
@@ -196,33 +171,13 @@ def serve(
         port: port to listen on; default: the first free one from 7860
         mcp: let agents search, at /gradio_api/mcp/
     """
-    import gc
-    import logging
-
-    from nt2vr.settings import Settings
+    import socket
 
     logging.getLogger().setLevel(logging.WARNING)  # not INFO: open_clip logs each loading step to the root
     logging.getLogger("nt2vr").setLevel(logging.INFO)
-    where = (machine.data_dir, machine.device, host, port, allow_host or (), allow_root or (), index)
-    settings = Settings.read(*where)
-    _check_address(settings.host, settings.port)
-    gc.disable()  # a fifth of the time of starting went into searches for garbage, of which there is none yet
-    try:
-        from nt2vr.ui.page import serve as serve_page
-
-        serve_page(settings, mcp)  # enables it
-    finally:
-        gc.enable()
-
-
-def _check_address(host: str, port: int | None) -> None:
-    """Refuse an address that cannot be bound: Gradio would print a traceback, or retry forever."""
-    import socket
-
-    from nt2vr.errors import reason_of
-    from nt2vr.settings import is_loopback
-
-    try:
+    settings = Settings.read(machine.data_dir, machine.device, host, port, allow_host or (), allow_root or (), index)
+    host, port = settings.host, settings.port
+    try:  # Gradio would print a traceback, or retry forever
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the app may just have been stopped
             probe.bind((host, port or 0))
@@ -232,6 +187,13 @@ def _check_address(host: str, port: int | None) -> None:
         raise ConfigError(
             f"Cannot listen on {' and '.join(where)} ({reason}). Choose another --host or --port."
         ) from error
+    gc.disable()  # a fifth of the time of starting went into searches for garbage, of which there is none yet
+    try:
+        from nt2vr.ui.page import serve as serve_page
+
+        serve_page(settings, mcp)  # enables it
+    finally:
+        gc.enable()
 
 
 @app.command
@@ -270,9 +232,7 @@ def search(
             _json(answer.as_dict())
             return
         _say(f"wanted:    {'; '.join(answer.query.wanted) or NONE}")
-        _say(f"unwanted:  {'; '.join(answer.query.unwanted) or NONE}")
-        if answer.query.notice:
-            _say(answer.query.notice)
+        _say(f"unwanted:  {'; '.join(answer.query.unwanted) or NONE}", *filter(None, (answer.query.notice,)))
         if answer.read_as:
             _say(f"read as:   {'; '.join(f'{word} → {other}' for word, other in answer.read_as.items())}")
         for ranking in answer.rankings:
@@ -329,9 +289,6 @@ def match(
             score, mark = each.scores[row], "→" if row == each.best else " "
             truth = {"right": "true", None: NONE}.get(verdict, "false")
             _say(f"{mark} {NONE if score is None else f'{score:.4f}':>7}  {truth:5}  {query.text}")
-
-
-# Libraries
 
 
 @Parameter(name="*")
@@ -402,7 +359,7 @@ def _index(services: "Services", name: str, embedding: Embedding, prepare: Calla
     from nt2vr.library.update import update_library
     from nt2vr.models.download import OFFERED
 
-    model = embedding.model or next(iter(services.models.real_models()), LIBRARY_MODEL)
+    model = embedding.model or next(iter(services.models.real_models()), "CLIP-neg")
     encoder = services.models.load(model)
     model = services.models.named(model) or model
     if services.models.knows_only_drawings(model):
@@ -415,20 +372,12 @@ def _index(services: "Services", name: str, embedding: Embedding, prepare: Calla
         settings, precision = services.settings, encoder.card.precision
         load = partial(load_like, settings.data_dir.absolute(), settings.device, model, precision)
         encoding = ray_workers(embedding.ray, load, encoder)
+    parts = (services.libraries, name, encoder, services.decoder, services.cache)
     with encoding as encode, progress_bar() as progress:
         if prepare:
             prepare()
         updated = update_library(
-            services.libraries,
-            name,
-            encoder,
-            services.decoder,
-            services.cache,
-            progress,
-            previews=not embedding.no_previews,
-            milvus=services.milvus,
-            encode=encode,
-            announce=partial(_say, to=sys.stderr),
+            *parts, progress, not embedding.no_previews, services.milvus, encode, partial(_say, to=sys.stderr)
         )
     _say(*_changes(updated.changes))
     _say(f"{updated.num_embedded:,} of {updated.num_clips:,} clips are indexed by {model}.")
@@ -479,9 +428,6 @@ def _changes(changes: "Changes") -> list[str]:
         more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
         lines.append(f"{len(names):,} {what}: {', '.join(names[:LISTED])}{more}")
     return lines or ["Nothing changed."]
-
-
-# Evaluation
 
 
 @app.command
@@ -564,9 +510,6 @@ def covr(
     sys.stdout.write(evaluation.table)
 
 
-# Queries
-
-
 @queries.command(name="build")
 def build_queries(*, captions: Path, out: Path, seed: int = 0) -> None:
     """Make original, negated and composed queries from captions.
@@ -619,9 +562,6 @@ def change_verbs(
     _json({"captions": len(lines), "written": count, "changed": sum(len(line.changed) for line in lines)}, None)
 
 
-# Models
-
-
 @models.command(name="list")
 def list_models(*words: str, as_json: Json = False, machine: Machine = THIS) -> None:
     """List the models here, and those that can be downloaded.
@@ -634,21 +574,17 @@ def list_models(*words: str, as_json: Json = False, machine: Machine = THIS) -> 
     catalog = machine.catalog()
     known: dict[str, dict[str, Any]] = {each.name: {**vars(each), "speed": each.speed} for each in RECOMMENDED}
     taken = {name.replace(" ", "") for name in catalog.names()}
-    others = [known.get(name, {"name": name}) for name in (available() if words else known) if name not in taken]
-    here, others = _with_words(_models_here(catalog), words), _with_words(others, words)
+    offered = [known.get(name, {"name": name}) for name in (available() if words else known) if name not in taken]
+    here, others = _with_words(_models_here(catalog), words), _with_words(offered, words)
     if as_json:
         _json({"here": here, "to_download": others})
         return
     _say("Here:", *(f"  {each['name']:50} {each['size_mb']:>9,} MB  {each['kind']}" for each in here))
     _say(*["  none"] * (not here), "", "To download with: nt2vr models get NAME", *["  none"] * (not others))
-    _say(*map(_offer, others))
-
-
-def _offer(model: Mapping[str, Any]) -> str:
-    if "size_mb" not in model:
-        return f"  {model['name']}"
-    figure = f"; zero-shot R@1 on MSR-VTT {model['msrvtt']} by its authors" if model["msrvtt"] else ""
-    return f"  {model['name']:50} {model['size_mb']:>9,} MB  {model['speed']:6}  {model['remark']}{figure}"
+    for each in others:
+        facts = "{size_mb:>9,} MB  {speed:6}  {remark}".format_map(each) if "size_mb" in each else ""
+        figure = f"; zero-shot R@1 on MSR-VTT {each['msrvtt']} by its authors" if each.get("msrvtt") else ""
+        _say(f"  {each['name']:50} {facts}{figure}".rstrip())
 
 
 def _with_words(some: Iterable[dict[str, Any]], words: Sequence[str]) -> list[dict[str, Any]]:
@@ -773,9 +709,6 @@ def import_model(
     _say(f"{imported.name} is in {catalog.home}. {imported.remark}")
 
 
-# The Hub
-
-
 @app.command
 def push(
     checkpoint: str, repository: str, /, *, private: Private = True, licence: str = "", machine: Machine = THIS
@@ -788,7 +721,6 @@ def push(
         licence: such as mit, the default for shipped models only
     """
     from nt2vr.models.hub import push as upload
-    from nt2vr.settings import ASSETS
 
     folder = _checkpoint_folder(checkpoint, machine)
     shipped = folder.absolute().is_relative_to(ASSETS.absolute())

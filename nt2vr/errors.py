@@ -37,14 +37,12 @@ class GalleryError(Nt2vrError):
 
 
 class NotIndexedError(Nt2vrError):
-    """A gallery that is not indexed by a model yet.
+    """A gallery that is not indexed by a model yet; a page can offer to index it by the models that it names.
 
-    Attributes:
-        tower: identifies how these see videos; models that see them alike need one index.
+    Models that see videos alike have one `tower`, and need one index.
     """
 
     def __init__(self, message: str, *models: str, tower: str = "") -> None:
-        """Keep the models' names, so that a page can offer to index the gallery."""
         super().__init__(message)
         self.models, self.tower = models, tower
 
@@ -85,10 +83,9 @@ def listed(*names: str, joint: str = "and") -> str:
 
 def quoted(value: object) -> str:
     """Quote outside text, or another value, within a sentence: printable, at most MAX_QUOTED characters of it."""
-    if isinstance(value, str):
-        return repr(value if len(value) <= MAX_QUOTED else value[: MAX_QUOTED - 1] + "…")
-    text = repr(value)
-    return text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"
+    text = value if isinstance(value, str) else repr(value)
+    short = text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"
+    return repr(short) if isinstance(value, str) else short
 
 
 def causes(error: BaseException | None) -> list[BaseException]:
@@ -118,7 +115,9 @@ def printable(text: str) -> str:
     """Escape what would move the cursor, turn the line round or break it, such as in names of files."""
     if text.isprintable():
         return text
-    return "".join(map(_escaped, text))
+    controls = {each for each in text if unicodedata.category(each) in ("Cc", "Cf", "Cs", "Zl", "Zp")}
+    controls -= {"\t", "\u200c", "\u200d"}  # the latter two shape letters and emoji
+    return "".join(each.encode("unicode_escape").decode() if each in controls else each for each in text)
 
 
 class LineFormatter(logging.Formatter):
@@ -127,12 +126,6 @@ class LineFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.message = printable(record.message)
         return super().formatMessage(record)
-
-
-def _escaped(character: str) -> str:
-    is_control = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-    joins = character in "\t\u200c\u200d"  # the latter two shape letters and emoji
-    return character.encode("unicode_escape").decode() if is_control and not joins else character
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

@@ -70,12 +70,8 @@ class SafeCsv:
         self._writer = csv.writer(file, **options)
 
     def writerow(self, row: Iterable[object]) -> None:
-        self._writer.writerow(map(self._safe, row))
-
-    @staticmethod
-    def _safe(field: object) -> object:
-        is_text = isinstance(field, str) and normalize("NFKC", field[:1]) in FORMULAS  # Excel reads a wide = as well
-        return f"'{field}" if is_text else field
+        cells = ((cell, normalize("NFKC", cell[:1]) if isinstance(cell, str) else "") for cell in row)
+        self._writer.writerow(f"'{cell}" if first in FORMULAS else cell for cell, first in cells)
 
 
 def parse_json(text: str) -> Any:
@@ -84,6 +80,7 @@ def parse_json(text: str) -> Any:
         data = json.loads(text)
         if ESCAPED_HALF.search(text):
             json.dumps(data, ensure_ascii=False).encode()
+        return data
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except json.JSONDecodeError:
@@ -92,7 +89,6 @@ def parse_json(text: str) -> Any:
         raise ValueError("it has a character that is not valid Unicode") from None
     except ValueError:
         raise ValueError("it has a number of more than 4,300 digits") from None
-    return data
 
 
 def slug(name: str) -> str:
@@ -124,10 +120,7 @@ def with_schema(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_schema(data: Mapping[str, Any], path: Path, error: type[Nt2vrError] = ConfigError) -> dict[str, Any]:
-    """Remove the version, and raise `error` for that of a newer nT2VR.
-
-    A file without one, such as a config written by hand, is current.
-    """
+    """Remove the version; `error` refuses that of a newer nT2VR. A file without one, written by hand, is current."""
     schema = data.get(SCHEMA_KEY, SCHEMA)
     if isinstance(schema, int | float) and schema > SCHEMA:
         raise error(

@@ -2,19 +2,16 @@
 
 import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
 COLOURS = {"right": "#1a7f37", "violation": "#c4302b", "miss": "#9a6700"}  # of verdicts
 SPOKEN = {"right": "right", "violation": "violates", "miss": "misses"}  # verdicts in words
-COLUMNS = ("system", "rank", "video_id", "score", "verdict", "start", "end")
 SHOWN = 12  # hits per system
 MAX_PICTURES = 48  # of an answer
 MAX_PICTURE_BYTES = 30_000  # of one thumbnail; a larger one is left out
 _CELL = "padding:2px 10px;text-align:left;vertical-align:top"
-NOTHING = Markup("")
 
 
 def data_frame(rows: list[Any], columns: Sequence[str]) -> Any:
@@ -25,7 +22,7 @@ def data_frame(rows: list[Any], columns: Sequence[str]) -> Any:
 
 
 def joined(parts: Iterable[object]) -> Markup:
-    return NOTHING.join(parts)  # type: ignore[arg-type]  # escapes what is not Markup
+    return Markup("").join(parts)  # type: ignore[arg-type]  # escapes what is not Markup
 
 
 def table(headers: Sequence[object], rows: Iterable[Sequence[object]], caption: object = "") -> Markup:
@@ -39,9 +36,8 @@ def table(headers: Sequence[object], rows: Iterable[Sequence[object]], caption: 
 
 
 def parts_html(sentence: str, wanted: Sequence[str], unwanted: Sequence[str]) -> Markup:
-    parts = [_coloured(each, "right") for each in wanted] + [
-        _coloured(f"not {each}", "violation") for each in unwanted
-    ]
+    parts = [_coloured(each, "right") for each in wanted]
+    parts += [_coloured(f"not {each}", "violation") for each in unwanted]
     return Markup("<p><b>{}</b>{}</p>").format(sentence, joined(each for part in parts for each in (" · ", part)))
 
 
@@ -49,36 +45,24 @@ def _coloured(value: str, verdict: str) -> Markup:
     return Markup('<span style="color:{};font-weight:600">{}</span>').format(COLOURS[verdict], value)
 
 
-@dataclass(frozen=True)
-class ShownRanking:
-    """One system's hits, as `Hit.as_dict` gives them, and what returns a small JPEG of a clip."""
-
-    system: str
-    hits: Sequence[Mapping[str, Any]]
-    thumbnail: Callable[[str], bytes | None] | None
-
-    def html(self, pictures: int = SHOWN) -> Markup:
-        rows = [self._cells(hit, hit["rank"] <= pictures) for hit in self.hits[:SHOWN]]
-        left = len(self.hits) - len(rows)
-        more = Markup("<p>and {:,} more</p>").format(left) if left > 0 else ""
-        return joined([table(("", "", "clip", "score", ""), rows, self.system), more])
-
-    def _cells(self, hit: Mapping[str, Any], has_picture: bool) -> tuple[object, ...]:
-        name, verdict = hit["video_id"], hit["verdict"]
-        jpeg = self.thumbnail(name) if has_picture and self.thumbnail else None
-        picture, said = NOTHING, {"right": "✓ right"}.get(verdict, SPOKEN.get(verdict, ""))
+def hits_html(
+    system: str, hits: Sequence[Mapping[str, Any]], thumbnail: Callable[[str], bytes | None] | None, pictures: int
+) -> Markup:
+    """Tabulate one system's hits, as `Hit.as_dict` gives them, the first ones with small JPEGs by `thumbnail`."""
+    rows: list[tuple[object, ...]] = []
+    for hit in hits[:SHOWN]:
+        name, verdict, picture = hit["video_id"], hit["verdict"], ""
+        jpeg = thumbnail(name) if hit["rank"] <= pictures and thumbnail else None
         if jpeg is not None and len(jpeg) <= MAX_PICTURE_BYTES:
-            content = base64.b64encode(jpeg).decode("ascii")
             image = Markup('<img src="data:image/jpeg;base64,{}" alt="{}" style="height:72px">')
-            picture = image.format(content, name)
-        return hit["rank"], picture, name, f"{hit['score']:.3f}", _coloured(said, verdict) if verdict else ""
+            picture = image.format(base64.b64encode(jpeg).decode("ascii"), name)
+        said = {"right": "✓ right"}.get(verdict, SPOKEN.get(verdict, ""))
+        rows.append((hit["rank"], picture, name, f"{hit['score']:.3f}", _coloured(said, verdict) if verdict else ""))
+    left = len(hits) - len(rows)
+    more = Markup("<p>and {:,} more</p>").format(left) if left > 0 else ""
+    return joined([table(("", "", "clip", "score", ""), rows, system), more])
 
-    def rows(self) -> list[dict[str, Any]]:
-        return [{"system": self.system, **{name: hit.get(name) for name in COLUMNS[1:]}} for hit in self.hits]
 
-
-def side_by_side(head: Markup, rankings: Sequence[ShownRanking]) -> Markup:
-    pictures = min(SHOWN, MAX_PICTURES // max(1, len(rankings)))
-    cell = Markup('<td style="vertical-align:top">{}</td>')
-    columns = joined(cell.format(each.html(pictures)) for each in rankings)
-    return Markup("<div>{}<table><tbody><tr>{}</tr></tbody></table></div>").format(head, columns)
+def side_by_side(head: Markup, columns: Iterable[Markup]) -> Markup:
+    cells = joined(Markup('<td style="vertical-align:top">{}</td>').format(each) for each in columns)
+    return Markup("<div>{}<table><tbody><tr>{}</tr></tbody></table></div>").format(head, cells)

@@ -16,14 +16,13 @@ from typing import Any, Generic, Literal, TypeVar
 from nt2vr.errors import ConfigError, Nt2vrError, printable
 
 logger = logging.getLogger(__name__)
-
 T = TypeVar("T")
 State = Literal["waiting", "running", "stopping", "finished", "stopped", "failed"]
 MIN_RATE_S = 1.0  # before a rate is shown
-
 # called between steps: steps done, in total (0: not known yet), what is being done; an InterruptedError stops the work
 Progress = Callable[[int, int, str], None]
 ShouldStop = Callable[[], bool]
+Work = Callable[[Progress], T]
 
 
 def silent(done: int, total: int, doing: str) -> None:
@@ -76,9 +75,6 @@ def progress_bar(also: Progress = silent) -> Iterator[Progress]:
         yield show
 
 
-Work = Callable[[Progress], T]
-
-
 @dataclass(frozen=True)
 class Job(Generic[T]):
     number: int
@@ -126,9 +122,8 @@ class Runner(Generic[T]):
                 if replace(other, number=number) == job:
                     return self._ends[other.number]
             if under_way and not self._queues:
-                raise ConfigError(
-                    f"Another {self._name} is running ({under_way[0].subject}). Wait for it or cancel it."
-                )
+                subject = under_way[0].subject
+                raise ConfigError(f"Another {self._name} is running ({subject}). Wait for it or cancel it.")
             self._jobs[number], self._ends[number] = job, Future[Job[T]]()
             kept = self._ends.keys() | {each.key: each.number for each in self._jobs.values()}.values()
             self._jobs = {each: self._jobs[each] for each in sorted(kept)}
@@ -156,28 +151,22 @@ class Runner(Generic[T]):
                     continue
                 self._stop.clear()
                 self._jobs[number] = replace(self._jobs[number], state="running", doing="preparing")
-            self._finish(self._end(number, work))
+            changes: dict[str, Any] = {"state": "finished"}
+            try:
+                changes["result"] = work(stoppable(self._progress(number), self._stop.is_set))
+            except InterruptedError:
+                changes = {"state": "stopped"}
+            except Nt2vrError as error:
+                changes = {"state": "failed", "error": str(error)}
+            except Exception:  # any error ends the job, never the app
+                logger.exception("The %s of %s failed.", self._name, self._jobs[number].subject)
+                changes = {"state": "failed", "error": "Something went wrong; see the log for details."}
+            self._finish(replace(self._jobs[number], **changes))
 
     def _finish(self, job: Job[T]) -> None:
         with self._lock:
             self._jobs[job.number] = job
             self._ends.pop(job.number).set_result(job)
-
-    def _end(self, number: int, work: Work[T]) -> Job[T]:
-        """Do the work and return the ended job; any error ends the job, never the app."""
-        try:
-            changes: dict[str, Any] = {
-                "result": work(stoppable(self._progress(number), self._stop.is_set)),
-                "state": "finished",
-            }
-        except InterruptedError:
-            changes = {"state": "stopped"}
-        except Nt2vrError as error:
-            changes = {"state": "failed", "error": str(error)}
-        except Exception:
-            logger.exception("The %s of %s failed.", self._name, self._jobs[number].subject)
-            changes = {"state": "failed", "error": "Something went wrong; see the log for details."}
-        return replace(self._jobs[number], **changes)
 
     def _progress(self, number: int) -> Progress:
         """Report a job's steps, with rate and remaining time at the step's own pace."""
@@ -193,14 +182,7 @@ class Runner(Generic[T]):
             rate = made / took_s if took_s >= MIN_RATE_S and made > 0 else 0.0
             left_s = (total - done) / rate if rate and total else None
             with self._lock:
-                self._jobs[number] = replace(
-                    self._jobs[number],
-                    doing=doing,
-                    current=current,
-                    done=done,
-                    total=total,
-                    per_second=rate,
-                    remaining_s=left_s,
-                )
+                job = replace(self._jobs[number], doing=doing, current=current, done=done, total=total)
+                self._jobs[number] = replace(job, per_second=rate, remaining_s=left_s)
 
         return report

@@ -7,29 +7,17 @@ import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import check_writable, expanded
 
 PACKAGE = Path(__file__).parent
-ASSETS = (
-    PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent / "assets"
-)  # in a wheel, in a checkout
+ASSETS = (PACKAGE if (PACKAGE / "assets").is_dir() else PACKAGE.parent) / "assets"  # in a wheel, in a checkout
 DOCS = ASSETS.parent / "docs"
-DEFAULT_DATA_DIR = "~/.cache/nt2vr"
-
-# Set before the libraries that read it are imported.
-ENVIRONMENT = {
-    # no telemetry
-    "GRADIO_ANALYTICS_ENABLED": "False",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
-    # idle torch threads sleep: while spinning, with one other busy process, encoding a text took 392 ms instead of 7
-    "OMP_WAIT_POLICY": "PASSIVE",
-}
-
-
+# Set before the libraries that read it are imported: no telemetry; and idle torch threads sleep, since while they
+# spin, with one other busy process, encoding a text took 392 ms instead of 7.
+ENVIRONMENT = {"GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_DISABLE_TELEMETRY": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 ACTIONS = ("train", "import", "download", "delete", "paths", "review")  # not for every visitor
 RULES = ("nobody", "owner", "everyone")  # who may
 MIN_TOKEN = 16  # characters of an owner's token: 96 random bits as base64
@@ -38,42 +26,22 @@ MAX_UPLOAD_GB = 8.0
 
 @dataclass(frozen=True)
 class Settings:
-    """How nT2VR runs.
+    """How nT2VR runs; a ConfigError names a value that cannot be used."""
 
-    Attributes:
-        data_dir: caches, runs, reports, and downloaded or imported models.
-        device: where models run and, from the page, are trained: "auto" (CUDA, then MPS, then CPU), "cpu", "cuda",
-            "cuda:1" or "mps".
-        port: port to listen on; None takes the first free one from 7860.
-        index: name or address of the index, as for `--index`; empty for the default.
-        index_token: what a vector database asks for: "user:password", or an API key.
-        models: pre-trained models of open_clip to download at the start, in the background.
-        rules: action to rule, where the environment sets one; see `nt2vr.ui.web.permissions`.
-        owner_token: what proves that a visitor is the owner; empty takes the data folder's.
-        space_owner: on a Hugging Face Space, the user whose it is.
-        space: its name there.
-        host_names: names, beyond this machine's addresses, under which the app is reached; "*" is any.
-        max_upload_gb: size in 10^9 bytes of what those who may import can upload.
-        roots: folders in which libraries may be named over the page, where the settings name some.
-
-    Raises:
-        ConfigError: if there is no such kind of device or rule, the token is short, or the size is no positive number.
-    """
-
-    data_dir: Path
-    device: str = "auto"
+    data_dir: Path  # caches, runs, reports, and downloaded or imported models
+    device: str = "auto"  # where models run and are trained: auto (CUDA, then MPS, then CPU), cpu, cuda, cuda:1, mps
     host: str = "127.0.0.1"
-    port: int | None = None
-    index: str = ""
-    index_token: str = field(default="", repr=False)
-    models: tuple[str, ...] = ()
-    rules: Mapping[str, str] = field(default_factory=dict)
-    owner_token: str = field(default="", repr=False)
-    space_owner: str = ""
-    space: str = ""
-    host_names: tuple[str, ...] = ()
-    max_upload_gb: float = MAX_UPLOAD_GB
-    roots: tuple[Path, ...] = ()
+    port: int | None = None  # to listen on; None takes the first free one from 7860
+    index: str = ""  # name or address of the index, as for `--index`; empty for the default
+    index_token: str = field(default="", repr=False)  # of a vector database: "user:password", or an API key
+    models: tuple[str, ...] = ()  # of open_clip, to download at the start, in the background
+    rules: Mapping[str, str] = field(default_factory=dict)  # by action, where one is set; see `ui.web.permissions`
+    owner_token: str = field(default="", repr=False)  # proves that a visitor is the owner; empty: the data folder's
+    space_owner: str = ""  # on a Hugging Face Space, the user whose it is
+    space: str = ""  # its name there
+    host_names: tuple[str, ...] = ()  # beyond this machine's addresses, under which the app is reached; "*" is any
+    max_upload_gb: float = MAX_UPLOAD_GB  # in 10^9 bytes, for those who may import
+    roots: tuple[Path, ...] = ()  # folders in which libraries may be named over the page, where the settings name some
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"auto|cpu|cuda(:\d+)?|mps", self.device):
@@ -85,6 +53,8 @@ class Settings:
             raise ConfigError(f"NT2VR_OWNER_TOKEN is too short. Choose at least {MIN_TOKEN} characters.")
         if not 0 < self.max_upload_gb < float("inf"):
             raise ConfigError(f"NT2VR_MAX_UPLOAD_GB is {self.max_upload_gb}: choose a positive number.")
+        if missing := [root for root in self.roots if not root.is_dir()]:
+            raise ConfigError(f"{missing[0]} is no folder, so no library can be named in it. Name another root.")
 
     @classmethod
     def read(
@@ -103,8 +73,7 @@ class Settings:
         def chosen(given: str | Path | None, name: str, default: str = "") -> Any:
             return given or environment.get(name) or default
 
-        named = {action: chosen(None, f"NT2VR_ALLOW_{action.upper()}") for action in ACTIONS}
-        rules = {action: rule for action, rule in named.items() if rule}
+        rules = {action: rule for action in ACTIONS if (rule := chosen(None, f"NT2VR_ALLOW_{action.upper()}"))}
         if on_zero_gpu(environment):
             rules["train"] = "nobody"  # it lends its GPUs to no child process
         on_space = environment.get("SYSTEM") == "spaces" or "SPACE_ID" in environment
@@ -113,8 +82,16 @@ class Settings:
             max_upload_gb = float(upload_gb)
         except ValueError:
             raise ConfigError(f"NT2VR_MAX_UPLOAD_GB is {quoted(upload_gb)}, which is not a number.") from None
+        named, named_roots = chosen(data_dir, "NT2VR_DATA", "~/.cache/nt2vr"), chosen(None, "NT2VR_ALLOW_ROOT")
+        folder = expanded(named)
+        try:
+            if not folder.is_dir():  # a read-only one will do for searching
+                check_writable(folder)
+        except (OSError, ConfigError) as error:  # OSError: too long a name
+            named = quoted(str(named))
+            raise ConfigError(f"The data folder {named} cannot be made. Name another: --data-dir.") from error
         return cls(
-            _data_dir(chosen(data_dir, "NT2VR_DATA", DEFAULT_DATA_DIR)),
+            folder,
             chosen(device, "NT2VR_DEVICE", "auto"),
             chosen(host, "GRADIO_SERVER_NAME", "0.0.0.0" if on_space else "127.0.0.1"),
             port,
@@ -127,7 +104,7 @@ class Settings:
             space=chosen(None, "SPACE_ID"),
             host_names=(*host_names, *_listed(chosen(None, "NT2VR_ALLOW_HOST")), *_listed(chosen(None, "SPACE_HOST"))),
             max_upload_gb=max_upload_gb,
-            roots=_roots([*roots, *_listed(chosen(None, "NT2VR_ALLOW_ROOT"), os.pathsep)]),
+            roots=tuple(map(Path.resolve, map(expanded, (*roots, *_listed(named_roots, os.pathsep))))),
         )
 
     @property
@@ -160,26 +137,8 @@ def _project() -> tuple[str, dict[str, str]]:
     return project["version"], project.get("urls", {})
 
 
-def _data_dir(named: str | Path) -> Path:
-    """Refuse a data folder that is none and cannot be made; a read-only one will do for searching."""
-    folder = expanded(named)
-    try:
-        if not folder.is_dir():
-            check_writable(folder)
-    except (OSError, ConfigError) as error:  # OSError: too long a name
-        raise ConfigError(f"The data folder {quoted(str(named))} cannot be made. Name another: --data-dir.") from error
-    return folder
-
-
 def _listed(text: str, separator: str = ",") -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(separator) if part.strip())
-
-
-def _roots(named: Sequence[str | Path]) -> tuple[Path, ...]:
-    roots = tuple(expanded(root).resolve() for root in named)
-    if missing := [root for root in roots if not root.is_dir()]:
-        raise ConfigError(f"{missing[0]} is no folder, so no library can be named in it. Name another root.")
-    return roots
 
 
 def is_loopback(host: str) -> bool:
@@ -199,7 +158,7 @@ def resolve_path(path: str | Path) -> Path:
     return shipped if path.parts[:1] == (ASSETS.name,) and shipped.exists() else path
 
 
-def prepare_environment(variables: Mapping[str, str] = MappingProxyType(ENVIRONMENT)) -> None:
+def prepare_environment(variables: Mapping[str, str] = ENVIRONMENT) -> None:
     """Set environment variables of libraries, except those that the user has set."""
     for name, value in variables.items():
         os.environ.setdefault(name, value)
@@ -237,9 +196,9 @@ def training_environment(device: str, environment: Mapping[str, str] = os.enviro
 
 
 def training_devices(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Name the devices that a training started with this environment uses, without importing torch.
+    """Name the devices that a training with this environment uses, without torch: "cpu", or the first n "cuda:N".
 
-    "cpu" without a visible GPU; otherwise "cuda:N" of the first, or of the first n where torchrun starts n processes.
+    There are n processes under torchrun, otherwise one.
     """
     import ctypes  # noqa: PLC0415  needed by trainings only
 

@@ -1,7 +1,7 @@
 """The searcher of `open_searcher`: one query or many, with systems by name or as objects."""
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
@@ -10,23 +10,85 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError, MediaError, Nt2vrError, counted, quoted
+from nt2vr.errors import ConfigError, MediaError, Nt2vrError, QueryError, counted, quoted
 from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import still
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query
-from nt2vr.python.arguments import Image, Systems, each_query, is_one, named_systems, one_query, refuse_text
+from nt2vr.python.model import Model
 from nt2vr.search.answers import Answer
 from nt2vr.search.match import Match, match
 from nt2vr.search.references import Reference
 from nt2vr.search.searcher import Asked
-from nt2vr.search.strategies import DEFAULT_ALPHA
+from nt2vr.search.strategies import DEFAULT_ALPHA, Vector
+from nt2vr.search.systems import System, check_model_name
 from nt2vr.search.why import Why, explain
 from nt2vr.services import Services
 from nt2vr.settings import Settings
 
+Systems = str | System | Encoder | Sequence[str | System | Encoder]
+Image = NDArray[np.uint8]
 THUMBNAIL_SIDE = 128  # pixels: 3 to 6 KB each
 THUMBNAILS = 500  # kept
+_QUERY = "A query is a sentence, an nt2vr.Query or a vector"
+
+
+def refuse_text(name: str, words: Collection[str]) -> None:
+    """Refuse one text where a list is asked for: its letters would be taken for words."""
+    if isinstance(words, str):
+        raise ConfigError(f"{name} must be a list, not {quoted(words)}.")
+
+
+def named_systems(systems: Any, models: Catalog) -> list[str]:
+    """Return the names of systems; a model that is an object is added to the catalog under its own."""
+    names = []
+    for each in [systems] if isinstance(systems, str | System) or not isinstance(systems, Iterable) else systems:
+        name = each.name if isinstance(each, System) else each
+        if not isinstance(name, str):
+            if not hasattr(each, "encode_text"):
+                raise ConfigError(f"A system is a name, an nt2vr.System or a model, not {quoted(each)}.")
+            check_model_name(name := models.add(each.encoder if isinstance(each, Model) else each))
+        names.append(name)
+    return names
+
+
+def is_one(queries: object) -> bool:
+    """Whether this is one query, and not several."""
+    if isinstance(queries, str | Query | None):
+        return True
+    if hasattr(queries, "__array__"):
+        return len(getattr(queries, "shape", ())) == 1
+    return not isinstance(queries, Sequence)
+
+
+def one_query(query: Any) -> str | Query | Vector:
+    """Return a query of one of the three forms."""
+    if isinstance(query, str | Query):
+        return query
+    if not hasattr(query, "__array__"):
+        raise QueryError(f"{_QUERY}, not {quoted(query)}.")
+    try:
+        vector = np.asarray(query, np.float32)
+    except Exception as error:  # of any library's arrays
+        raise QueryError(f"{_QUERY}; this one is on a GPU, or not of numbers. Pass it as a NumPy array.") from error
+    if vector.ndim != 1 or not np.isfinite(vector).all():
+        raise QueryError(f"{_QUERY} of finite numbers (D,), not {vector.shape} with {quoted(vector)}.")
+    return vector
+
+
+def each_query(queries: Any) -> list[str | Asked | Nt2vrError]:
+    """Return several queries; one of another type is its own error."""
+    if isinstance(queries, str | bytes) or not (isinstance(queries, Sequence) or hasattr(queries, "__array__")):
+        raise ConfigError(f"Pass a list of queries, not {quoted(queries)}.")
+    found: list[str | Asked | Nt2vrError] = []
+    for query in queries:
+        try:
+            found.append(one_query(query))
+        except Nt2vrError as error:
+            found.append(error)
+    return found
 
 
 class GallerySearcher(AbstractContextManager["GallerySearcher"]):
@@ -80,9 +142,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
             An answer; for several queries, a list with an answer, or the Nt2vrError of a bad one, for each.
 
         Raises:
-            QueryError: if there is nothing to search for.
-            ConfigError: if an argument is invalid.
-            MediaError: if the picture cannot be read.
+            QueryError, ConfigError, MediaError: if a query, another argument or the picture cannot be used.
             NotIndexedError: if a model has not indexed the library; see `nt2vr library update`.
         """
         refuse_text("literal", literal)
@@ -95,7 +155,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
             found = [self._answered(each, rest) for each in listed]
         else:
             found = self._searcher.search_all(listed, self._searcher.panel(self._names(systems), *rest))
-        shown = [self._shown(each) if isinstance(each, Answer) else each for each in found]
+        shown = [each.with_thumbnails(self._thumbnail) if isinstance(each, Answer) else each for each in found]
         if one and isinstance(shown[0], Nt2vrError):
             raise shown[0]
         return shown[0] if one else shown
@@ -142,16 +202,11 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         alpha: float = DEFAULT_ALPHA,
         literal: Collection[str] = (),
     ) -> Match:
-        """Score 2 to 8 captions for one clip of the gallery, or for a picture of one's own.
+        """Score 2 to 8 captions for one clip of the gallery, or for a picture of one's own; errors as of `search`.
 
         Args:
             shown: the clip's `video_id`, or a picture: a file or (H, W, 3) uint8 RGB.
             systems: as for `search`; `alpha` and `literal` likewise.
-
-        Raises:
-            QueryError: if a line is empty or too long.
-            ConfigError: if an argument is invalid.
-            MediaError: if the picture cannot be read.
         """
         refuse_text("literal", literal)
         refuse_text("lines", lines)
@@ -167,9 +222,6 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         names = named_systems(systems, self._services.models)
         self._searcher.live.refresh_outside()
         return names
-
-    def _shown(self, answer: Answer) -> Answer:
-        return answer.with_thumbnails(self._thumbnail)
 
     def _decoded(self, video_id: str) -> bytes | None:
         try:

@@ -4,13 +4,14 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
+from markupsafe import Markup
 
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
-from nt2vr.notebook import COLUMNS, ShownRanking, data_frame, parts_html, side_by_side
+from nt2vr.notebook import MAX_PICTURES, SHOWN, data_frame, hits_html, parts_html, side_by_side
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.references import Reference
@@ -19,26 +20,17 @@ from nt2vr.search.systems import System
 
 NUM_BEST_FRAMES = 3
 GAP_S = 0.1  # windows of a film that are no further apart are adjacent
+COLUMNS = ("system", "rank", "video_id", "score", "verdict", "start", "end")  # for pandas
 Verdict = Literal["right", "violation", "miss"]
-
-
-class Judge(Protocol):
-    """Judges a clip for a query; None if the truth is unknown."""
-
-    def __call__(self, query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
-        """Judge a clip; next to a reference, "right" also requires what the text leaves unchanged."""
-
-
-def no_verdict(query: Query, video: Video, reference: Video | None = None) -> None:
-    """Give no verdict, for videos of unknown content."""
-
-
-JudgeOf = Callable[[Video], Verdict | None]  # judges clips for one query
+# of a query, a clip, and perhaps a reference, next to which "right" also requires what the text leaves unchanged;
+# None if the truth is unknown
+Judge = Callable[..., Verdict | None]
+Found = tuple[Video, float]  # a clip and its score
 
 
 def judge_beside(
     judge: Judge, query: Query, references: Sequence[Reference], video_of: Callable[[str], Video]
-) -> JudgeOf:
+) -> Callable[[Video], Verdict | None]:
     """Judge next to references: with several, or one of unknown content, no clip can be called right."""
     wanted = [reference for reference in references if reference.wanted]
     if len(wanted) == 1 and wanted[0].video_id:
@@ -64,21 +56,14 @@ class Moment:
 
 @dataclass(frozen=True)
 class Hit:
-    """One retrieved clip, or adjacent windows of one film with the best one's id and score.
-
-    Attributes:
-        rank: from 1.
-        score: in cosine units.
-        film: the film that the windows belong to; like `moments`, empty for a complete video or a picture.
-        moments: the windows, in temporal order.
-    """
+    """One retrieved clip, or adjacent windows of one film with the best one's id and score."""
 
     video_id: str
-    rank: int
-    score: float
+    rank: int  # from 1
+    score: float  # in cosine units
     verdict: Verdict | None
-    film: str = ""
-    moments: tuple[Moment, ...] = ()
+    film: str = ""  # that the windows belong to; like `moments`, empty for a complete video or a picture
+    moments: tuple[Moment, ...] = ()  # the windows, in temporal order
 
     @property
     def source(self) -> str:
@@ -93,9 +78,6 @@ class Hit:
         moments = [{"start": each.start, "end": each.end, "score": each.score} for each in self.moments]
         best = next(each for each in self.moments if each.video_id == self.video_id)
         return {**hit, "film": self.film, "start": best.start, "end": best.end, "moments": moments}
-
-
-Found = tuple[Video, float]  # a clip and its score
 
 
 def merge_windows(found: Sequence[Found], k: int) -> list[list[Found]]:
@@ -141,40 +123,24 @@ def moments_of(hit: Sequence[Found]) -> tuple[Moment, ...]:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The result of one system.
-
-    Attributes:
-        hits: the best k, best first; empty if the strategy leaves nothing to search for.
-        unseen: words of the query that never occurred in the model's training, and were not substituted.
-        read_as: substituted words and their substitutes, see `nt2vr.search.embed_query`.
-        reads: the words that the model reads of the sentence, if it leaves out some, and if it is asked for it.
-        low: whether the best score is below the model's scores for clips that fit.
-        strength: of the system's strategy; 0 if it has none.
-        vector: the query vector; None if there is nothing to search for.
-        exclusion: what the system takes from the scores of the vector; None if nothing.
-        ranks: rank by video_id, for more clips than the hits.
-        epoch: the epoch that answered, if the system's model is a run's newest.
-        notice: why a newer checkpoint, or the index that was asked for, is not used.
-        gallery: as embedded by the model that answered, which may have been swapped since.
-        missing: number of clips that were not searched, because the model has not indexed them.
-        thumbnail: returns a small JPEG of a clip, for notebooks; None if it has none.
-    """
+    """The result of one system."""
 
     system: System
-    hits: tuple[Hit, ...]
-    unseen: tuple[str, ...] = ()
-    read_as: Mapping[str, str] = field(default_factory=dict)
-    reads: str = ""
-    low: bool = False
-    strength: float = 0.0
-    vector: Vector | None = field(default=None, repr=False, compare=False)
-    exclusion: Exclusion | None = field(default=None, repr=False, compare=False)
-    ranks: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
-    epoch: int | None = None
-    notice: str = ""
+    hits: tuple[Hit, ...]  # the best k, best first; empty if the strategy leaves nothing to search for
+    unseen: tuple[str, ...] = ()  # words that never occurred in the model's training, and were not substituted
+    read_as: Mapping[str, str] = field(default_factory=dict)  # substituted words and their substitutes
+    reads: str = ""  # the words that the model reads of the sentence, if it leaves out some, and is asked for it
+    low: bool = False  # whether the best score is below the model's scores for clips that fit
+    strength: float = 0.0  # of the system's strategy; 0 if it has none
+    vector: Vector | None = field(default=None, repr=False, compare=False)  # None if nothing is left to search for
+    exclusion: Exclusion | None = field(default=None, repr=False, compare=False)  # taken from the vector's scores
+    ranks: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)  # of more clips than the hits
+    epoch: int | None = None  # that answered, if the system's model is a run's newest
+    notice: str = ""  # why a newer checkpoint, or the index that was asked for, is not used
+    # as embedded by the model that answered, which may have been swapped since
     gallery: EmbeddedGallery | None = field(default=None, repr=False, compare=False)
-    missing: int = 0
-    thumbnail: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)
+    missing: int = 0  # clips that were not searched, because the model has not indexed them
+    thumbnail: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)  # small JPEGs
 
     @property
     def recall(self) -> float:
@@ -198,61 +164,50 @@ class Ranking:
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with one row per hit."""
-        return data_frame(self.shown.rows(), COLUMNS)
+        return data_frame(self.rows, COLUMNS)
 
     @property
-    def shown(self) -> ShownRanking:
-        """The ranking as notebooks show it."""
-        return ShownRanking(self.system.name, [hit.as_dict() for hit in self.hits], self.thumbnail)
+    def rows(self) -> list[dict[str, Any]]:
+        """The hits as rows of a table for pandas."""
+        hits = (hit.as_dict() for hit in self.hits)
+        return [{"system": self.system.name, **{name: hit.get(name) for name in COLUMNS[1:]}} for hit in hits]
 
-    def _repr_html_(self) -> str:
-        return self.shown.html()
+    def _repr_html_(self, pictures: int = SHOWN) -> Markup:
+        return hits_html(self.system.name, [hit.as_dict() for hit in self.hits], self.thumbnail, pictures)
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One system's view of one clip.
-
-    Attributes:
-        rank: None if not in `Ranking.ranks`.
-        score: in cosine units.
-        moments: positions of the best frames in the clip, 0 to 1.
-        num_frames: number of frames that the model saw.
-    """
+    """One system's view of one clip."""
 
     system: System
-    rank: int | None
-    score: float | None
-    moments: tuple[float, ...]
-    num_frames: int = 0
+    rank: int | None  # None if not in `Ranking.ranks`
+    score: float | None  # in cosine units
+    moments: tuple[float, ...]  # positions of the best frames in the clip, 0 to 1
+    num_frames: int = 0  # that the model saw
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A query as understood, and the ranking of each system.
-
-    Attributes:
-        judged_by: "captions" if the verdicts derive from them; "" if the truth is known, or there are none.
-        gallery: its key.
-        denied: the query whose `affirmed` one this is, if the page took its negation away.
-    """
+    """A query as understood, and the ranking of each system."""
 
     query: Query
     rankings: tuple[Ranking, ...]
-    judged_by: str = ""
-    gallery: str = ""
-    denied: Query | None = None
+    judged_by: str = ""  # "captions" if the verdicts derive from them; "" if the truth is known, or there are none
+    gallery: str = ""  # its key
+    denied: Query | None = None  # the query whose `affirmed` one this is, if the page took its negation away
 
     def with_thumbnails(self, thumbnail: Callable[[str], bytes | None]) -> "Answer":
         return replace(self, rankings=tuple(replace(each, thumbnail=thumbnail) for each in self.rankings))
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with one row per system and hit."""
-        return data_frame([row for ranking in self.rankings for row in ranking.shown.rows()], COLUMNS)
+        return data_frame([row for ranking in self.rankings for row in ranking.rows], COLUMNS)
 
     def _repr_html_(self) -> str:
         head = parts_html(self.query.text, self.query.wanted, self.query.unwanted)
-        return side_by_side(head, [ranking.shown for ranking in self.rankings])
+        pictures = min(SHOWN, MAX_PICTURES // max(1, len(self.rankings)))
+        return side_by_side(head, [ranking._repr_html_(pictures) for ranking in self.rankings])
 
     @property
     def sentence(self) -> str:

@@ -28,7 +28,6 @@ from nt2vr.search.answers import (
     judge_beside,
     merge_windows,
     moments_of,
-    no_verdict,
     ranks_of,
 )
 from nt2vr.search.caption_judge import judge_by_captions
@@ -95,7 +94,7 @@ class Searcher:
         gallery: Gallery,
         decoder: Decoder,
         cache: Cache,
-        judge: Judge = no_verdict,
+        judge: Judge = lambda *_: None,
         synonyms: Synonyms = MappingProxyType({}),
         live: LiveModels | None = None,
         library_id: str = "",

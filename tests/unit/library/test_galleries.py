@@ -13,7 +13,6 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import no_verdict
 from nt2vr.search.embed_clips import embed_gallery
 from tests.tiny import write_tiny
 
@@ -84,7 +83,7 @@ def videos(write_video: Callable[..., Path]) -> list[Video]:
 @pytest.fixture
 def galleries(models: Catalog, videos: list[Video], decoder: Decoder, cache: Cache, shelf: FakeShelf) -> Galleries:
     built_in = Gallery("built-in", tuple(videos[:1]), "built-in")
-    return Galleries(models, built_in, decoder, cache, no_verdict, {}, shelf)  # type: ignore[arg-type]
+    return Galleries(models, built_in, decoder, cache, lambda *_: None, {}, shelf)  # type: ignore[arg-type]
 
 
 def index(galleries: Galleries, gallery: Gallery, model: str, decoder: Decoder, cache: Cache) -> None:

@@ -1,10 +1,11 @@
 """Results in notebooks: what is shown, that nothing from outside is markup, and how large it may get."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import nt2vr
-from nt2vr.notebook import COLOURS, MAX_PICTURE_BYTES, MAX_PICTURES, SHOWN, ShownRanking, side_by_side
+from nt2vr.notebook import COLOURS, MAX_PICTURE_BYTES, MAX_PICTURES, SHOWN
 from nt2vr.search.answers import Answer, Hit, Ranking
 
 EVIL = "<script>alert(1)</script>\" onerror='x' &amp; {{7*7}}"
@@ -52,13 +53,12 @@ def test_verdicts_have_their_colours() -> None:
 
 
 def test_an_answer_stays_small() -> None:
-    hits = [{"video_id": str(n), "rank": n + 1, "score": 0.0, "verdict": None} for n in range(10_000)]
-    rankings = [ShownRanking("CLIP", hits, lambda _: b"x" * MAX_PICTURE_BYTES)] * 8
-    html = side_by_side(answer().rankings[0].shown.html(), rankings)
+    long = replace(answer(), rankings=answer(hits=10_000).rankings[:1] * 8)
+    html = long.with_thumbnails(lambda _: b"x" * MAX_PICTURE_BYTES)._repr_html_()
     assert html.count("<img") == MAX_PICTURES == 8 * 6 and len(html) < 2_200_000
     assert html.count("and 9,988 more") == 8 and SHOWN == 12
-    assert "<img" not in ShownRanking("CLIP", hits[:2], lambda _: b"x" * (MAX_PICTURE_BYTES + 1)).html()
-    assert "<img" not in ShownRanking("CLIP", hits[:2], lambda _: None).html()
+    assert "<img" not in answer().with_thumbnails(lambda _: b"x" * (MAX_PICTURE_BYTES + 1))._repr_html_()
+    assert "<img" not in answer().with_thumbnails(lambda _: None)._repr_html_()
 
 
 def test_tables_for_pandas_have_a_row_per_hit() -> None:
