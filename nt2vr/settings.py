@@ -82,7 +82,8 @@ class Settings:
             max_upload_gb = float(upload_gb)
         except ValueError:
             raise ConfigError(f"NT2VR_MAX_UPLOAD_GB is {quoted(upload_gb)}, which is not a number.") from None
-        named, named_roots = chosen(data_dir, "NT2VR_DATA", "~/.cache/nt2vr"), chosen(None, "NT2VR_ALLOW_ROOT")
+        named = chosen(data_dir, "NT2VR_DATA", "~/.cache/nt2vr")
+        named_roots: list[str | Path] = [*roots, *_listed(chosen(None, "NT2VR_ALLOW_ROOT"), os.pathsep)]
         folder = expanded(named)
         try:
             if not folder.is_dir():  # a read-only one will do for searching
@@ -104,7 +105,7 @@ class Settings:
             space=chosen(None, "SPACE_ID"),
             host_names=(*host_names, *_listed(chosen(None, "NT2VR_ALLOW_HOST")), *_listed(chosen(None, "SPACE_HOST"))),
             max_upload_gb=max_upload_gb,
-            roots=tuple(map(Path.resolve, map(expanded, (*roots, *_listed(named_roots, os.pathsep))))),
+            roots=tuple(map(Path.resolve, map(expanded, named_roots))),
         )
 
     @property

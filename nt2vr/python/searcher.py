@@ -43,8 +43,9 @@ def refuse_text(name: str, words: Collection[str]) -> None:
 
 def named_systems(systems: Any, models: Catalog) -> list[str]:
     """Return the names of systems; a model that is an object is added to the catalog under its own."""
-    names = []
-    for each in [systems] if isinstance(systems, str | System) or not isinstance(systems, Iterable) else systems:
+    names, alone = [], isinstance(systems, str | System) or not isinstance(systems, Iterable)
+    each: Any
+    for each in [systems] if alone else systems:
         name = each.name if isinstance(each, System) else each
         if not isinstance(name, str):
             if not hasattr(each, "encode_text"):

@@ -88,16 +88,13 @@ def embed_gallery(
 ) -> EmbeddedGallery:
     """Embed the clips that have no stored embeddings, and open all; each batch is stored as soon as it is embedded.
 
+    Equal content is embedded once. A CheckpointError refuses embeddings that are not finite.
+
     Args:
-        gallery: the clips; equal content is embedded once.
-        in_memory: whether to go on without storing embeddings if their folder cannot be written to.
+        in_memory: whether to go on if embeddings cannot be stored, which otherwise is a ConfigError.
         milvus: indexes a library.
         encode: decodes and embeds the clips elsewhere; None does it here.
         announce: gets what a model that takes clips will cost, before it embeds any.
-
-    Raises:
-        CheckpointError: if embeddings are not finite.
-        ConfigError: if embeddings cannot be stored, unless `in_memory`, or the model sees no frames.
     """
     if isinstance(encoder, PrecomputedEncoder):
         return _looked_up(gallery, encoder)
@@ -128,9 +125,8 @@ def embed_gallery(
             reason = "the disk is full" if is_disk_full(error) else error.strerror or reason_of(error)
             message = f"Embeddings cannot be stored in {rows.folder} ({reason})."
             if not in_memory:
-                raise ConfigError(
-                    f"{message} Those stored so far are kept; free some space and start again."
-                ) from error
+                message += " Those stored so far are kept; free some space and start again."
+                raise ConfigError(message) from error
             logger.warning("%s They are computed again next time.", message)
         done += sum(copies[key] for key in keys)
         report(some[-1].video_id)
@@ -183,18 +179,17 @@ def embeddings_of(
     """Encode the (F, H, W, 3) frames of B clips: (B, F, D); what takes whole clips is told when each frame was."""
     if not takes_clips(encoder):
         return encode_videos(encoder, frames)
-    lengths = [_length_s(clip, decoder) for clip in clips]
+    lengths_s = []
+    for clip in clips:
+        try:
+            end = clip.end
+            if end is None:
+                end = decoder.probe(clip.path, clip.root, hashes=False).result().seconds
+            lengths_s.append(end - clip.start)
+        except MediaError:  # of what has just been decoded: it is gone
+            lengths_s.append(0.0)
     middles = (np.arange(encoder.num_frames) + 0.5) / encoder.num_frames
-    return encode_videos(encoder, frames, np.outer(lengths, middles).astype(np.float32))
-
-
-def _length_s(clip: Video, decoder: Decoder) -> float:
-    if clip.end is not None:
-        return clip.end - clip.start
-    try:
-        return float(decoder.probe(clip.path, clip.root, hashes=False).result().seconds)
-    except MediaError:  # of what has just been decoded: it is gone
-        return 0.0
+    return encode_videos(encoder, frames, np.outer(lengths_s, middles).astype(np.float32))
 
 
 def _add(rows: Rows[np.float32], keys: Sequence[str], values: Embeddings) -> OSError | None:
@@ -234,23 +229,21 @@ def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvu
 
 
 def cost_text(encoder: Encoder, num_clips: int) -> str:
-    """Say what it takes to embed so many clips, and of a model that takes clips what one takes."""
-    each = seconds_per_clip(encoder)
-    text = f"{counted(num_clips, 'clip')}, about {duration_text(num_clips * each)} of computing on this machine"
-    if not takes_clips(encoder):
-        return text
-    memory = f"{max(1, encoder.num_bytes / 1e6):,.0f} MB of memory for its weights"
-    return f"{text} ({each:.2g} s for one, as measured now, and {memory})"
+    """Say what it takes to embed so many clips, and of a model that takes clips what one takes.
 
-
-def seconds_per_clip(encoder: Encoder) -> float:
-    """Measure once per visual tower how long encoding a clip's frames takes, the largest part of indexing."""
+    Encoding a clip's frames, the largest part of indexing, is measured once per visual tower.
+    """
     if (key := encoder.card.video_key) not in _seconds_per_clip:
         frames = np.zeros((encoder.num_frames, *encoder.card.framing.shape, 3), np.uint8)
         began = time.perf_counter()
         encode_videos(encoder, [frames])
         _seconds_per_clip[key] = time.perf_counter() - began
-    return _seconds_per_clip[key]
+    each = _seconds_per_clip[key]
+    text = f"{counted(num_clips, 'clip')}, about {duration_text(num_clips * each)} of computing on this machine"
+    if not takes_clips(encoder):
+        return text
+    memory = f"{max(1, encoder.num_bytes / 1e6):,.0f} MB of memory for its weights"
+    return f"{text} ({each:.2g} s for one, as measured now, and {memory})"
 
 
 def _opened(
@@ -327,14 +320,10 @@ def _assembled(
     embeddings.flags.writeable = False
     index = ExactIndex(encoder.embed_dim)
     index.add(np.arange(len(videos)), embeddings)
-    each = None if encoder.card.normalises_frames else unit
+    each: Callable[[Embeddings], Embeddings] | None = None if encoder.card.normalises_frames else unit
     if encoder.card.words:
-        each = partial(_each_pooled, encoder)
+        each = lambda frames: encoder.pool(frames[:, None])  # noqa: E731
     return EmbeddedGallery(replace(gallery, videos=tuple(videos)), embeddings, index, reasons, frames, places, each)
-
-
-def _each_pooled(encoder: Encoder, frames: Embeddings) -> Embeddings:
-    return encoder.pool(frames[:, None])
 
 
 def _looked_up(gallery: Gallery, encoder: PrecomputedEncoder) -> EmbeddedGallery:
@@ -390,10 +379,8 @@ def _in_milvus(
     contents = np.array([content_id(f"{library} {clip.key}") for clip in clips], np.int64)  # others are there, too
     ids, places = np.unique(contents, return_index=True)
     local = ExactIndex(embeddings.shape[1])
-    if len(ids) == len(contents):  # then nothing is copied
-        local.add(contents, embeddings)
-    else:
-        local.add(ids, embeddings[places])
+    is_unique = len(ids) == len(contents)  # then nothing is copied
+    local.add(contents if is_unique else ids, embeddings if is_unique else embeddings[places])
     read = [Row(clip.content, clip.start, clip.end or 0.0) for clip in clips] if sample else []
     rows = dict(zip(contents.tolist(), read, strict=False))
     index = MilvusIndex(milvus, f"{folder.name}_{pooling}", library, local, rows)

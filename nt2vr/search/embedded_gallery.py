@@ -12,8 +12,7 @@ from nt2vr.media.gallery import Gallery
 from nt2vr.search.exclusion import CHUNK, Exclusion, Vectors, focused, scores_of
 from nt2vr.search.index import Index, best_rows
 
-Pool = Callable[[NDArray[np.float32]], NDArray[np.float32]]  # (N, F, D) to (N, D)
-
+Rows = NDArray[np.int64]
 SHORTLIST = 10_000  # clips that an index gives to be scored
 FOCUSED = 20_000  # clips whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers
 SURE, RELIABLE = 10, 100  # first clips that a shortlist must not miss; nearest ones that an index hardly misses
@@ -21,27 +20,18 @@ SURE, RELIABLE = 10, 100  # first clips that a shortlist must not miss; nearest 
 
 @dataclass(frozen=True)
 class EmbeddedGallery:
-    """A gallery with its embeddings; immutable, and unaffected by what is written to their file later.
-
-    Attributes:
-        embeddings: (V, D), pooled by the encoder; row i belongs to `gallery.videos[i]`, as everywhere here.
-        index: over `embeddings`; its `recall` is 1 unless it is approximate.
-        all_frames: (N, F, D) as the encoder returned them, in the order of the file.
-        places: (V,) of the rows in `all_frames`.
-        contents: (V,) ids of the clips' contents, where the index answers with those; None if it answers with rows.
-        each: makes frames (F, D) comparable with a query, (F, P); None if they are.
-        refused: why the index that was asked for is not used; empty if it is.
-    """
+    """A gallery with its embeddings; immutable, and unaffected by what is written to their file later."""
 
     gallery: Gallery
-    embeddings: NDArray[np.float32]
-    index: Index
+    embeddings: Vectors  # (V, D), pooled by the encoder; row i belongs to `gallery.videos[i]`, as everywhere here
+    index: Index  # over `embeddings`; its `recall` is 1 unless it is approximate
     skipped: tuple[tuple[str, str], ...]
-    all_frames: NDArray[np.float32] = field(repr=False)
-    places: NDArray[np.int64] = field(repr=False)
-    each: Pool | None = field(default=None, repr=False)
-    contents: NDArray[np.int64] | None = field(default=None, repr=False)
-    refused: str = ""
+    all_frames: Vectors = field(repr=False)  # (N, F, D) as the encoder returned them, in the order of the file
+    places: Rows = field(repr=False)  # (V,) of the rows in `all_frames`
+    # makes frames (F, D) comparable with a query, (F, P); None if they are
+    each: Callable[[Vectors], Vectors] | None = field(default=None, repr=False)
+    contents: Rows | None = field(default=None, repr=False)  # (V,) ids of contents, if the index answers with those
+    refused: str = ""  # why the index that was asked for is not used; empty if it is
 
     @property
     def notice(self) -> str:
@@ -53,7 +43,7 @@ class EmbeddedGallery:
         return {video.video_id: row for row, video in enumerate(self.gallery.videos)}
 
     @cached_property
-    def _rows_by_content(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _rows_by_content(self) -> tuple[Rows, Rows]:
         assert self.contents is not None, "otherwise ids are rows"
         rows = np.argsort(self.contents, kind="stable")
         return self.contents[rows], rows
@@ -64,9 +54,7 @@ class EmbeddedGallery:
         index.add(np.arange(len(self.embeddings)), self.embeddings)
         return replace(self, index=index, contents=None)
 
-    def search(
-        self, vector: NDArray[np.float32], k: int, exclusion: Exclusion | None = None
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def search(self, vector: Vectors, k: int, exclusion: Exclusion | None = None) -> tuple[Vectors, Rows]:
         """Return scores and rows of the best k clips, best first; ties by row.
 
         An approximate index gives an exclusion the SHORTLIST clips nearest to the vector. All are scored if the first
@@ -86,18 +74,14 @@ class EmbeddedGallery:
                 return scores, best
         return self._scored(None, k, vector, exclusion)
 
-    def _scored(
-        self, rows: NDArray[np.int64] | None, k: int, vector: NDArray[np.float32], exclusion: Exclusion
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def _scored(self, rows: Rows | None, k: int, vector: Vectors, exclusion: Exclusion) -> tuple[Vectors, Rows]:
         """Score the clips of some rows, ascending, or all, and return the best k."""
         scores = scores_of(self.clips(exclusion, rows), vector, exclusion)
         rows = np.arange(len(scores)) if rows is None else rows
         best = best_rows(scores, rows, min(k, len(rows)))
         return scores[best], rows[best]
 
-    def clips(
-        self, exclusion: Exclusion | None = None, rows: Sequence[int] | NDArray[np.int64] | None = None
-    ) -> Vectors:
+    def clips(self, exclusion: Exclusion | None = None, rows: Sequence[int] | Rows | None = None) -> Vectors:
         """Return the clips of some rows, or all, as a query sees them: (n, D), pooled anew if it weighs frames."""
         if exclusion is None or exclusion.focus is None:
             return self.embeddings if rows is None else self.embeddings[rows]
@@ -106,7 +90,7 @@ class EmbeddedGallery:
         pooled = [focused(frames, exclusion.focus) for frames in chunks]
         return np.concatenate(pooled) if pooled else self.embeddings[:0]
 
-    def _nearest(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def _nearest(self, vector: Vectors, k: int) -> tuple[Vectors, Rows]:
         """Return inner products and rows of the k clips with the largest ones."""
         scores, ids = (found[0] for found in self.index.search(vector[None], k))
         if self.contents is None:
@@ -118,7 +102,7 @@ class EmbeddedGallery:
         best = np.lexsort((found, -scores))[:k]
         return scores[best], found[best]
 
-    def frame_embeddings(self, row: int) -> NDArray[np.float32]:
+    def frame_embeddings(self, row: int) -> Vectors:
         """Read the embeddings of a clip's frames, as if each were a clip: (F, P), L2-normalised."""
         frames = np.array(self.all_frames[self.places[row]])
         return frames if self.each is None else self.each(frames)

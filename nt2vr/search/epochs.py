@@ -1,7 +1,4 @@
-"""A query's ranking by every epoch of a run: kept, made in the background, or recorded.
-
-Independent of the page and of the trainer: a run is what the catalog lists.
-"""
+"""A query's ranking by every epoch of a run, as the catalog lists it: kept, made in the background, or recorded."""
 
 import logging
 import re
@@ -16,7 +13,7 @@ from nt2vr.files import parse_json
 from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import EPOCH, Catalog, CatalogEntry
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Hit, Ranking, Verdict
+from nt2vr.search.answers import Hit, Judge, Ranking
 from nt2vr.search.live import LoadedModel
 from nt2vr.search.searcher import Panel, Searcher
 from nt2vr.search.systems import System
@@ -56,10 +53,7 @@ class RunEpochs:
         return System(model, like.strategy, like.strength)
 
     def missing(self, models: Catalog, base: str, kept: Collection[int]) -> list[int]:
-        """List the epochs not kept, with 0 for the base, that see clips as the run's newest one does.
-
-        Others would have to embed the gallery first: they are searched once someone asks for them.
-        """
+        """List the epochs not kept, with 0 for the base; those that would embed the gallery wait to be asked for."""
         entries = models.entries()
         key = models.card(self.run, entries).video_key
         names = {0: base} | {epoch: f"{self.run} · epoch {epoch}" for epoch in self.epochs}
@@ -67,11 +61,9 @@ class RunEpochs:
         return [epoch for epoch, name in absent if models.card(name, entries).video_key == key]
 
     def rank(self, searcher: Searcher, query: Query, panel: Panel, epoch: int, base: str, like: System) -> Ranking:
-        """Rank with an epoch that is not loaded for searches, or the base for epoch 0; no hits if that fails.
+        """Rank with an epoch that is not loaded, or the base for epoch 0; no hits if that fails.
 
-        Args:
-            panel: what the search is asked with, but its systems.
-            like: the system whose strategy is used.
+        The search is asked as of `panel`, but for its systems: with the strategy of `like`.
         """
         system = replace(like, model=f"{self.run} · epoch {epoch}" if epoch else base)
         try:
@@ -152,25 +144,16 @@ class Recording:
         if not path.is_file():
             return None
         recording = cls(**parse_json(path.read_text(encoding="utf-8")))
-        if recording.clips <= set(videos):
+        if {clip for epochs in recording.queries.values() for found in epochs for clip, _ in found} <= set(videos):
             return recording
         logger.warning("%s is of another gallery. Make it again: python -m benchmarks.recording.", path)
         return None
 
-    @property
-    def clips(self) -> set[str]:
-        return {clip for epochs in self.queries.values() for found in epochs for clip, _ in found}
-
-    def rankings(
-        self, query: Query, judge: Callable[[Query, Video], Verdict | None], video_of: Callable[[str], Video]
-    ) -> dict[int, Ranking]:
+    def rankings(self, query: Query, judge: Judge, video_of: Callable[[str], Video]) -> dict[int, Ranking]:
         """Return what each epoch found, judged; nothing for a sentence that was not recorded."""
-        return {
-            epoch: Ranking(
-                System(self.base),
-                tuple(
-                    Hit(clip, rank, score, judge(query, video_of(clip))) for rank, (clip, score) in enumerate(found, 1)
-                ),
-            )
-            for epoch, found in enumerate(self.queries.get(query.text, ()))
-        }
+        rankings = {}
+        for epoch, found in enumerate(self.queries.get(query.text, ())):
+            ranked = enumerate(found, 1)
+            hits = (Hit(clip, rank, score, judge(query, video_of(clip))) for rank, (clip, score) in ranked)
+            rankings[epoch] = Ranking(System(self.base), tuple(hits))
+        return rankings

@@ -34,28 +34,19 @@ class Scored:
 
 @dataclass(frozen=True)
 class Match:
-    """Lines, as they were understood, scored for one clip or picture.
-
-    Attributes:
-        verdicts: one per line, None where the truth is not known; a line that is true of the clip is "right".
-        judged_by: "captions", if the verdicts derive from them.
-    """
+    """Lines, as they were understood, scored for one clip or picture."""
 
     queries: tuple[Query, ...]
-    verdicts: tuple[Verdict | None, ...]
+    verdicts: tuple[Verdict | None, ...]  # one per line, None where the truth is not known; "right" if it is true
     systems: tuple[Scored, ...]
-    judged_by: str = ""
+    judged_by: str = ""  # "captions", if the verdicts derive from them
 
     def as_dict(self) -> dict[str, Any]:
         """Return the match as the API answers it."""
-        lines = zip(self.queries, self.verdicts, strict=True)
-        return {
-            "lines": [{"text": query.text, "verdict": verdict} for query, verdict in lines],
-            "systems": [
-                {"name": each.system.name, "scores": list(each.scores), "best": each.best} for each in self.systems
-            ],
-            **({"judged_by": self.judged_by} if self.judged_by else {}),
-        }
+        judged = zip(self.queries, self.verdicts, strict=True)
+        lines = [{"text": query.text, "verdict": verdict} for query, verdict in judged]
+        systems = [{"name": each.system.name, "scores": [*each.scores], "best": each.best} for each in self.systems]
+        return {"lines": lines, "systems": systems} | ({"judged_by": self.judged_by} if self.judged_by else {})
 
 
 def match(
@@ -68,9 +59,7 @@ def match(
 ) -> Match:
     """Score 2 to 8 lines for a clip of the gallery, or for a picture, as `Searcher.search` for each would score it.
 
-    Raises:
-        QueryError: if a line is empty or too long.
-        ConfigError: if there are too few or too many lines, or a system or the clip is unknown.
+    A QueryError refuses a line, a ConfigError their number, a system or the clip.
     """
     if not MIN_LINES <= len(lines) <= MAX_LINES:
         raise ConfigError(f"Give {MIN_LINES} to {MAX_LINES} captions to choose among, not {len(lines):,}.")

@@ -62,10 +62,7 @@ def merge_references(
         return np.sum([(1 if even else weight) * v for weight, v in chosen], axis=0) if chosen else None
 
     picture, away = total(True), total(False)
-    return (
-        None if picture is None else unit(picture),
-        None if away is None else np.asarray(AWAY * away, np.float32),
-    )
+    return None if picture is None else unit(picture), None if away is None else np.asarray(AWAY * away, np.float32)
 
 
 def take_away(vector: Vectors | None, away: Vectors) -> Vectors | None:
@@ -101,9 +98,6 @@ class CovrVectors:
     frames: Vectors | None = None  # (..., F, D) of the references, likewise
 
 
-Combination = Callable[[CovrVectors, Weights], Vectors]
-
-
 def weighted_sum(query: CovrVectors, weights: Weights) -> Vectors:
     """Average picture and sentence with weights: (1 - t) * picture + t * sentence, normalised."""
     return unit((1 - weights.sum) * query.picture + weights.sum * query.sentence)
@@ -114,7 +108,7 @@ def parts(query: CovrVectors, weights: Weights) -> Vectors:
     return unit(query.picture + weights.wanted * query.wanted - weights.unwanted * query.unwanted)
 
 
-COMBINATIONS: dict[str, Combination] = {
+COMBINATIONS: dict[str, Callable[[CovrVectors, Weights], Vectors]] = {
     "picture": lambda query, _: query.picture,  # alone, a control
     "text": lambda query, _: query.sentence,  # likewise
     "sum": weighted_sum,

@@ -20,16 +20,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query, check_query, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
-from nt2vr.search.answers import (
-    Answer,
-    Hit,
-    Judge,
-    Ranking,
-    judge_beside,
-    merge_windows,
-    moments_of,
-    ranks_of,
-)
+from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, ranks_of
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import embed_gallery, open_indexed
 from nt2vr.search.embed_query import Synonyms, embed_query, substitutes, texts_of, unseen_words, with_words
@@ -77,14 +68,10 @@ class Panel:
 class Searcher:
     """Answers queries over one gallery with any model; models with equal video embeddings share them.
 
-    Attributes:
-        live: loaded models, which the searchers of several galleries may share.
-        key: id of the library; empty for the built-in gallery.
-        is_library: libraries are searched as far as they are indexed; other galleries are embedded on first search.
-        status: progress of the start-up, for the page.
-        is_ready: whether the start-up has finished.
+    Libraries are searched as far as they are indexed; other galleries are embedded on first search.
 
     Args:
+        live: loaded models, which the searchers of several galleries may share.
         index: name in `INDEXES`, or Milvus for libraries; default: exact, and approximate for a large gallery.
     """
 
@@ -110,8 +97,7 @@ class Searcher:
         self._embedding = threading.Lock()
         self.key, self.is_library = library_id, bool(library_id)
         self.live = live or LiveModels(models)
-        self.status = "starting"
-        self.is_ready = False
+        self.status, self.is_ready = "starting", False  # of the start-up, for the page
 
     def system_names(self, also: Sequence[str] = (), folds: bool = False) -> list[str]:
         """List every model with every strategy, but single epochs of a run only plain, to keep the list short.
@@ -157,16 +143,14 @@ class Searcher:
             return embedded
         with self._embedding:
             if (embedded := self._embedded.get(key)) is None:
-                embedded = self._embed(encoder)
+                if self.is_library:
+                    embedded = open_indexed(self.gallery, encoder, self._cache, self._milvus)
+                else:
+                    embedded = embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
+                if self._index is not None:
+                    embedded = embedded.indexed_by(self._index)
                 self._embedded[key] = embedded
         return embedded
-
-    def _embed(self, encoder: Encoder) -> EmbeddedGallery:
-        if self.is_library:
-            embedded = open_indexed(self.gallery, encoder, self._cache, self._milvus)
-        else:
-            embedded = embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
-        return embedded if self._index is None else embedded.indexed_by(self._index)
 
     def _report(self, done: int, total: int, doing: str) -> None:
         if not self.is_ready:  # afterwards, galleries are embedded in the background
@@ -323,11 +307,8 @@ class Searcher:
             embedded = embed_query(model.encoder, asked, panel.references, model.view(self))
             parts[name] = replace(embedded, query=asked, read_as=read_as)
         return [
-            replace(
-                parts[system.model],
-                strength=system.strength_for(panel.encoders[system.model].card, panel.strengths),
-            )
-            for system in panel.systems
+            replace(parts[each.model], strength=each.strength_for(panel.encoders[each.model].card, panel.strengths))
+            for each in panel.systems
         ]
 
     def answer(self, query: Asked, panel: Panel) -> Answer:

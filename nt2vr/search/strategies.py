@@ -2,7 +2,6 @@
 
 With one vector, a search is one inner product with the gallery's embeddings: s(x, wanted) - alpha * s(x, unwanted) is
 x . (wanted - alpha * unwanted). A strategy may also take something from the scores of that vector.
-`STRATEGIES` says all there is to say of each.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,34 +28,20 @@ _TINY = 1e-12
 
 @dataclass(frozen=True)
 class Parts:
-    """Embeddings of a query's parts, unit vectors, and the settings of the strategy.
+    """Embeddings of a query's parts, unit vectors, and the settings of the strategy."""
 
-    Attributes:
-        sentence: the sentence as typed, mixed with the picture of the wanted references; None if there is neither.
-        wanted: the wanted part, mixed likewise; None for "not a dog".
-        unwanted: (U, D), one row per unwanted part.
-        strength: the strategy's number, see `Strength`.
-        anchor: mean embedding of the model's neutral texts, not normalised; None if it has none.
-        combined: combines picture and text by the named combination; None without a picture.
-        away: the sum of unwanted references, see `merge_references`; None without them.
-        tau: similarity above which an unwanted part counts, see `Exclusion`; None takes it from the gallery.
-        texts: sentence and wanted part without any picture, by which a query-scored model weighs frames; None for
-            models that pool otherwise.
-        query: as the model is asked it; None outside of searches.
-        read_as: words of the sentence and what the model is asked for instead, as it does not know them.
-    """
-
-    sentence: Vector | None
-    wanted: Vector | None
-    unwanted: Vector
-    strength: float
-    anchor: Vector | None = None
-    combined: Callable[[str], Vector] | None = None
-    away: Vector | None = None
-    tau: float | None = None
+    sentence: Vector | None  # as typed, mixed with the picture of the wanted references; None if there is neither
+    wanted: Vector | None  # the wanted part, mixed likewise; None for "not a dog"
+    unwanted: Vector  # (U, D), one row per unwanted part
+    strength: float  # the strategy's number, see `Strength`
+    anchor: Vector | None = None  # mean of the model's neutral texts, not normalised; None if it has none
+    combined: Callable[[str], Vector] | None = None  # picture and text by a named combination; None without a picture
+    away: Vector | None = None  # the sum of unwanted references, see `merge_references`; None without them
+    tau: float | None = None  # similarity from which an unwanted part counts; None takes it from the gallery
+    # sentence and wanted part without any picture, by which a query-scored model weighs frames; None for others
     texts: tuple[Vector | None, Vector | None] | None = None
-    query: Query | None = None
-    read_as: Mapping[str, str] = field(default_factory=dict)
+    query: Query | None = None  # as the model is asked it; None outside of searches
+    read_as: Mapping[str, str] = field(default_factory=dict)  # words that the model lacks, and what stands for them
 
     def by_text(self, card: Card) -> "Parts":
         """Return the parts with the texts that weigh frames, if the model's pooling is query-scored."""
@@ -75,11 +60,6 @@ class Strength:
     slider: tuple[float, float, float]  # smallest and largest value on the page, and the step
     typed: str = ""  # the symbol on a keyboard, where another strategy has the word
 
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        """How a name may write it."""
-        return tuple(filter(None, (self.symbol, self.word, self.typed)))
-
     def check(self, value: float) -> None:
         """Refuse a value out of range."""
         if not 0 <= value <= self.most:
@@ -88,31 +68,18 @@ class Strength:
 
 @dataclass(frozen=True)
 class Strategy:
-    """All there is to say of a strategy.
+    """All there is to say of a strategy."""
 
-    Attributes:
-        vector: makes the query vector of a query's parts; None if nothing is left to search for.
-        meaning: what a system searches for by it, for people.
-        uses: the parts that its scores are made of.
-        strength: its number; None if it has none.
-        exclusion: what it takes from the scores of its vector, if anything.
-        by_sentence: whether query-scored models weigh frames by the sentence, and not by the wanted part.
-        is_cosine: whether scores are cosines with a text, as in validation, so that a low one says something.
-        is_control: whether it ignores all that is unwanted.
-        needs: "picture" without which it is `plain`, or "fusion", a trained one; "" if it needs nothing.
-        offered: strengths with which the menu lists it; None is the model's own.
-    """
-
-    vector: Callable[[Parts], Vector | None]
-    meaning: str
-    uses: tuple[Role, ...]
-    strength: Strength | None = None
-    exclusion: Callable[[Parts], Exclusion | None] = lambda _: None
-    by_sentence: bool = False
-    is_cosine: bool = False
-    is_control: bool = False
-    needs: Literal["", "picture", "fusion"] = ""
-    offered: tuple[float | None, ...] = (None,)
+    vector: Callable[[Parts], Vector | None]  # makes the query vector; None if nothing is left to search for
+    meaning: str  # what a system searches for by it, for people
+    uses: tuple[Role, ...]  # the parts that its scores are made of
+    strength: Strength | None = None  # its number; None if it has none
+    exclusion: Callable[[Parts], Exclusion | None] = lambda _: None  # what it takes from the vector's scores
+    by_sentence: bool = False  # whether query-scored models weigh frames by the sentence, not by the wanted part
+    is_cosine: bool = False  # whether scores are cosines with a text, as in validation: a low one says something
+    is_control: bool = False  # whether it ignores all that is unwanted
+    needs: Literal["", "picture", "fusion"] = ""  # without a picture it is `plain`; a fusion must be trained
+    offered: tuple[float | None, ...] = (None,)  # strengths with which the menu lists it; None is the model's own
 
 
 def plain(parts: Parts) -> Vector | None:
@@ -204,10 +171,8 @@ def _checked(name: str, function: Any) -> Strategy:
         except Exception as error:
             raise ConfigError(f"The strategy {name} failed: {reason_of(error)}. Correct it.") from error
         if vector is not None and not (vector.shape == parts.unwanted.shape[1:] and np.isfinite(vector).all()):
-            raise ConfigError(
-                f"The strategy {name} returned {quoted(found)}. Return a vector of {parts.unwanted.shape[1]} finite "
-                "numbers, or None."
-            )
+            wanted = f"a vector of {parts.unwanted.shape[1]} finite numbers, or None"
+            raise ConfigError(f"The strategy {name} returned {quoted(found)}. Return {wanted}.")
         return vector
 
     return Strategy(vector_of, "what a strategy from outside nT2VR makes of the parts", ("sentence",))
@@ -252,10 +217,7 @@ BUILT_IN = {
         offered=(),
     ),
     "fusion": Strategy(
-        _combining("fusion"),
-        "what a trained layer makes of the picture and both parts",
-        ("sentence",),
-        needs="fusion",
+        _combining("fusion"), "what a trained layer makes of the picture and both parts", ("sentence",), needs="fusion"
     ),
 }
 STRATEGIES = Registry("strategy", BUILT_IN, _checked)
@@ -267,9 +229,7 @@ def exclusion_of(strategy: str, parts: Parts) -> Exclusion | None:
     chosen = STRATEGIES[strategy]
     taken = chosen.exclusion(parts)
     focus = parts.texts[0 if chosen.by_sentence else 1] if parts.texts else None
-    if focus is None:
-        return taken
-    return replace(taken or Exclusion(parts.unwanted[:0], 0.0), focus=focus)
+    return taken if focus is None else replace(taken or Exclusion(parts.unwanted[:0], 0.0), focus=focus)
 
 
 def searched(strategy: str, parts: Parts, clips: Vector) -> tuple[Vector | None, Exclusion | None]:

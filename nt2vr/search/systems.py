@@ -98,7 +98,8 @@ class System:
 
 def _number(strategy: str, written: str) -> float:
     known = pick("strategy with a number", strategy, STRENGTHS)
-    found = re.fullmatch(rf"(?:(?:{'|'.join(known.symbols)})\s*=?\s*)?(\S*)", written, re.I)
+    symbols = "|".join(filter(None, (known.symbol, known.word, known.typed)))
+    found = re.fullmatch(rf"(?:(?:{symbols})\s*=?\s*)?(\S*)", written, re.I)
     if found is None or not _NUMBER.fullmatch(found[1]):
         example = System("CLIP", strategy, known.default).name
         raise ConfigError(f"{quoted(written)} is not a number for {strategy}. Write it as in '{example}'.")

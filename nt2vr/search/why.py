@@ -19,9 +19,7 @@ from nt2vr.search.systems import System
 MAX_WORDS = 40  # of a query that are left out one by one
 SAME = 1e-3  # largest difference between two computations of one vector, or poolings of one clip
 WHOLE_QUERIES = "This system knows whole queries only, so words and parts cannot be taken apart."
-NOT_BY_TEXT = (
-    "Words and parts are not taken apart: the search also used a picture, or the model has been replaced since."
-)
+NOT_BY_TEXT = "Words and parts are not taken apart: the search used a picture, or the model has been replaced since."
 NO_FRAMES = "This model takes whole clips, so it has no scores of single frames."
 NOT_SEARCHED = "This system has no score for this clip."
 
@@ -53,21 +51,16 @@ class Word:
 
 @dataclass(frozen=True)
 class Why:
-    """One clip's score under one system.
-
-    Attributes:
-        frames: (F,), the scores of its frames. Their mean is not the score: the mean of the frames' embeddings is
-            scaled to length 1, and may be weighted, or pooled in their order.
-        parts: those with a weight add up to the score.
-        words: in the order of the texts; they act together, so that their shares do not add up to the score.
-    """
+    """One clip's score under one system."""
 
     system: System
     score: float | None
+    # (F,), the scores of its frames. Their mean is not the score: the mean of the frames' embeddings is scaled to
+    # length 1, and may be weighted, or pooled in their order.
     frames: tuple[float, ...] = ()
-    parts: tuple[Part, ...] = ()
-    words: tuple[Word, ...] = ()
-    num_left: int = 0
+    parts: tuple[Part, ...] = ()  # those with a weight add up to the score
+    words: tuple[Word, ...] = ()  # in the order of the texts; they act together, so that their shares do not add up
+    num_left: int = 0  # words that were not left out
     notice: str = ""
 
 
@@ -102,7 +95,8 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     known = dict(zip(texts, embed_texts(encoder, texts), strict=True))  # in one batch
     whole, *others = (replace(parts_of(encoder, each, known), strength=ranking.strength) for each in queries)
     found, exclusion = searched(strategy, whole, gallery.embeddings)
-    if found is None or not _is_same(_rows(found, exclusion), _rows(vector, ranking.exclusion)):
+    again, before = ([] if found is None else _rows(found, exclusion)), _rows(vector, ranking.exclusion)
+    if found is None or len(again) != len(before) or not np.allclose(again, before, rtol=0, atol=SAME):
         return replace(why, notice=NOT_BY_TEXT)
     words = []
     for (role, place, text, _), parts in zip(variants, others, strict=False):
@@ -139,10 +133,6 @@ def _rows(vector: Vector, exclusion: Exclusion | None) -> list[Vector]:
     if exclusion is None:
         return [vector]
     return [vector, *exclusion.unwanted, *(() if exclusion.focus is None else (exclusion.focus,))]
-
-
-def _is_same(rows: Sequence[Vector], others: Sequence[Vector]) -> bool:
-    return len(rows) == len(others) and np.allclose(rows, others, rtol=0, atol=SAME)
 
 
 def _parts(
