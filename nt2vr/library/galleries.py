@@ -9,14 +9,13 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Judge
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import tower_folder
 from nt2vr.search.embed_query import Synonyms
 from nt2vr.search.index import Milvus
-from nt2vr.search.live import LiveModels, LoadedModel
+from nt2vr.search.live import LiveModels
 from nt2vr.search.searcher import DEFAULT_SYSTEMS, Searcher
 
 BEST = "CLIP-neg"  # of the models that ship
@@ -27,10 +26,7 @@ MAX_OPEN = 4  # libraries; the least recently used is closed first
 class Galleries:
     """Searchers by gallery key, "" or the id of a library; all of them share the loaded models.
 
-    Args:
-        judge: gives verdicts in the built-in gallery.
-        synonyms: for words that a model does not know.
-        index: as for `Searcher`.
+    `judge` is that of the built-in gallery; `synonyms` and `index` are as for `Searcher`.
     """
 
     def __init__(
@@ -46,9 +42,9 @@ class Galleries:
     ) -> None:
         """Open the built-in gallery; nothing is loaded yet."""
         self.shelf, self._cache = shelf, cache
-        self._live = LiveModels(models)
+        self.live = LiveModels(models)
         self._open_searcher = partial(
-            Searcher, models, decoder=decoder, cache=cache, synonyms=synonyms, live=self._live, index=index
+            Searcher, models, decoder=decoder, cache=cache, synonyms=synonyms, live=self.live, index=index
         )
         self.built_in = self._open_searcher(built_in, judge=judge)
         self._open: dict[str, tuple[tuple[object, ...], Searcher]] = {}  # with stamps; least recently used first
@@ -94,14 +90,6 @@ class Galleries:
         model = self.default_model(key)
         excludes = query.unwanted and not self.built_in.models.card(model).queries
         return [f"{model} {EXCLUDING}" if excludes else model]
-
-    def encoder(self, model: str) -> Encoder:
-        """Return a model, shared with searches."""
-        return self._live.encoder(model)
-
-    @property
-    def loaded(self) -> tuple[LoadedModel, ...]:
-        return self._live.loaded
 
     def forget(self, key: str) -> None:
         """Close a library whose clips or embeddings have changed; its next search opens it again."""

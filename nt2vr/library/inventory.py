@@ -1,8 +1,4 @@
-"""Settings and contents of a library as data, and the SQLite inventory of its files, their changes and their clips.
-
-Readers see the last commit while another process writes. The journal is SQLite's default, not a write-ahead log: that
-cannot be read on a full disk or in a read-only folder.
-"""
+"""Settings and contents of a library as data, and the SQLite inventory of its files, their changes and their clips."""
 
 import logging
 import sqlite3
@@ -11,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import FiniteFloat
 
@@ -22,8 +18,9 @@ from nt2vr.media.gallery import Video
 from nt2vr.media.store import DAMAGED_DATABASE
 from nt2vr.media.video import Probe, Window
 
+logger = logging.getLogger(__name__)
 Kind = Literal["folder", "uploads", "manifest", "dataset"]
-KINDS: tuple[Kind, ...] = ("folder", "uploads", "manifest", "dataset")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 WINDOW_S = 10.0  # seconds of a window by default, for folders and uploads; manifests and datasets stay whole
 MIN_WINDOW_S, MAX_WINDOW_S = 1.0, 3600.0
 
@@ -105,13 +102,9 @@ class Changes:
     @property
     def by_kind(self) -> dict[str, tuple[str, ...]]:
         """The files by what became of them, in words to put after their number."""
-        found = {
-            f"new{shares_text(len(self.copies), len(self.skipped))}": self.new,
-            "changed": self.changed,
-            "renamed": tuple(f"{old} → {new}" for old, new in self.renamed.items()),
-            "removed": self.removed,
-        }
-        return {words: files for words, files in found.items() if files}
+        new, renamed = f"new{shares_text(len(self.copies), len(self.skipped))}", self.renamed.items()
+        found = {new: self.new, "changed": self.changed, "renamed": tuple(f"{old} → {new}" for old, new in renamed)}
+        return {words: files for words, files in (found | {"removed": self.removed}).items() if files}
 
     def __bool__(self) -> bool:
         return bool(self.new or self.changed or self.renamed or self.removed)
@@ -122,8 +115,6 @@ def shares_text(copies: int, skipped: int = 0) -> str:
     shares = (f"{skipped:,} skipped" if skipped else "", counted(copies, "copy", "copies") if copies else "")
     return f" ({', '.join(filter(None, shares))})" if any(shares) else ""
 
-
-logger = logging.getLogger(__name__)
 
 BUSY_S = 30.0  # wait for another writer; transactions are short
 CLOSED_FOLDER = "closed folder"  # kind of a folder that cannot be opened
@@ -192,7 +183,11 @@ NOBODY = LibraryFile("", "")
 
 
 class Inventory:
-    """The table of one library, in a file that is created when needed; each call is one transaction."""
+    """The table of one library, in a file that is created when needed; each call is one transaction.
+
+    Readers see the last commit while another process writes. The journal is SQLite's default, not a write-ahead log:
+    that cannot be read on a full disk or in a read-only folder.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -255,11 +250,7 @@ class Inventory:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Open the database, and commit if the block succeeds.
-
-        Raises:
-            GalleryError: if it cannot be used; a damaged one is set aside, since an update builds it again.
-        """
+        """Open the database, and commit if the block succeeds; a damaged one is set aside for the next update."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             database = sqlite3.connect(self._path, timeout=BUSY_S)
@@ -276,9 +267,8 @@ class Inventory:
                 logger.warning("%s is damaged and was set aside; the next update makes it again.", self._path)
                 self._path.replace(self._path.with_name(f"{self._path.name}.damaged"))
                 self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)
-                raise GalleryError(
-                    "The library's list of files was damaged. Update it: the list is made again."
-                ) from error
+                message = "The library's list of files was damaged. Update it: the list is made again."
+                raise GalleryError(message) from error
             reason = "the disk is full" if is_disk_full(error) or code == sqlite3.SQLITE_FULL else reason_of(error)
             raise GalleryError(f"The library's list of files cannot be used ({reason}).") from error
 
@@ -286,10 +276,9 @@ class Inventory:
 def compared(
     known: Mapping[str, LibraryFile], found: Sequence[LibraryFile]
 ) -> tuple[list[LibraryFile], list[LibraryFile], list[LibraryFile]]:
-    """Compare by path, size and modification time. What lies in a folder that cannot be opened is not gone.
+    """List the files to be read, unchanged files with other captions, and those that are gone.
 
-    Returns:
-        The files to be read, unchanged files with other captions, and those that are gone.
+    They are compared by path, size and modification time. What lies in a folder that cannot be opened is not gone.
     """
     there = {file.id: file for file in found}
     closed = tuple(f"{file.id}/".lstrip("/") for file in found if file.kind == CLOSED_FOLDER)
@@ -315,13 +304,10 @@ def changes_of(
     """Name the changes; a file that is gone and a new one with the same `mark` are a renamed one."""
     files, gone = _without_notes(pending), _without_notes(gone)
     renamed = _renamed(gone, [file for file in files if file.id not in known], mark)
-    came = set(renamed.values())
-    return Changes(
-        new=tuple(file.id for file in files if file.id not in known.keys() | came),
-        changed=tuple(file.id for file in files if known.get(file.id, NOBODY).state != "new"),
-        renamed=renamed,
-        removed=tuple(file.id for file in gone if file.id not in renamed),
-    )
+    came = {*known, *renamed.values()}
+    new = tuple(file.id for file in files if file.id not in came)
+    changed = tuple(file.id for file in files if known.get(file.id, NOBODY).state != "new")
+    return Changes(new, changed, renamed, tuple(file.id for file in gone if file.id not in renamed))
 
 
 def _without_notes(files: Iterable[LibraryFile]) -> list[LibraryFile]:
@@ -341,9 +327,7 @@ def _renamed(
 def windows(seconds: float, num_frames: int, window_s: float) -> list[tuple[float, float]]:
     """Cut a video into windows, (start, end) in seconds; a tail shorter than half of one joins the one before it.
 
-    Args:
-        num_frames: its frames; windows grow until there are no more windows than frames.
-        window_s: seconds per window; 0 keeps the video whole.
+    Windows grow until there are no more of them than frames; 0 seconds per window keep the video whole.
     """
     if window_s <= 0 or seconds <= WHOLE * window_s:
         return [(0.0, seconds)]

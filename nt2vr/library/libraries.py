@@ -53,10 +53,9 @@ AHEAD_PER_CHILD = 3
 
 
 class Previews:
-    """JPEG posters and muted VP9 previews in one folder, made in the decoder's children.
+    """JPEG posters and muted VP9 previews in one folder, made in the decoder's children; a MediaError says why not.
 
-    Names depend on the clip's content alone, so browsers may cache them for ever. A MediaError is
-    raised if a clip cannot be decoded, or the disk is full.
+    Names depend on the clip's content alone, so browsers may cache them for ever.
     """
 
     def __init__(self, folder: Path, decoder: Decoder) -> None:
@@ -64,11 +63,14 @@ class Previews:
 
     def poster(self, video: Video) -> Path:
         """Return the JPEG of a clip's middle frame, at most 224 pixels on its short side; made if it is missing."""
-        return self._made(video, POSTER)
+        return self.preview(video, POSTER)
 
-    def preview(self, video: Video) -> Path:
+    def preview(self, video: Video, suffix: str = PREVIEW) -> Path:
         """Return a WebM of a clip, 224 pixels on its short side, at most 10 s, muted; made if it is missing."""
-        return self._made(video, PREVIEW)
+        path = self._path(video, suffix)
+        if not path.is_file():
+            self._start(video).result()
+        return path
 
     def has(self, video: Video) -> bool:
         """Whether both are there already."""
@@ -92,12 +94,6 @@ class Previews:
         for path in self.folder.glob("??/*"):
             if path not in kept and not path.name.startswith("."):
                 path.unlink(missing_ok=True)
-
-    def _made(self, video: Video, suffix: str) -> Path:
-        path = self._path(video, suffix)
-        if not path.is_file():
-            self._start(video).result()
-        return path
 
     def _start(self, video: Video) -> Decoding:
         poster, preview = (self._path(video, suffix) for suffix in (POSTER, PREVIEW))
@@ -143,8 +139,7 @@ class Libraries:
 
         Args:
             path: a folder, a manifest, or a dataset as `load_dataset` takes it; nothing for uploads.
-            window_s: seconds per window of long videos; 0 keeps them whole. Default: WINDOW_S for folders and
-                uploads, 0 for manifests and datasets.
+            window_s: seconds per window of long videos; 0 keeps them whole, as manifests and datasets are by default.
             roots: folders that the path must lie in, otherwise an AccessError is raised; None allows any.
             uploads: the first files, as `upload` takes them; if one cannot be stored, no library is added.
         """
@@ -257,33 +252,27 @@ class Libraries:
             except Timeout:
                 progress(0, 0, "waiting for another update of this library")
             except (OSError, ConfigError) as error:
-                raise GalleryError(
-                    f"{source.name} cannot be updated: {folder} cannot be written to. "
-                    "What is indexed stays searchable."
-                ) from error
+                failed = f"{source.name} cannot be updated: {folder} cannot be written to."
+                raise GalleryError(f"{failed} What is indexed stays searchable.") from error
         try:
             yield self._source(source.id)
         finally:
             lock.release()
 
     def _sources(self) -> list[Source]:
-        if not self.folder.is_dir():
-            return []
-        folders = (path for path in self.folder.iterdir() if not path.name.startswith(".") and path.is_dir())
-        return [source for folder in folders if (source := self._read(folder))]
-
-    def _read(self, folder: Path) -> Source | None:
-        path = folder / SETTINGS
-        try:
-            data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
-            if data.get("kind") == "uploads":
-                data["path"] = (folder / UPLOADS).resolve()  # the data folder may have moved
-            return SOURCE.validate_python({**data, "id": folder.name})
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, TypeError, AttributeError, Nt2vrError) as error:
-            warn_once(f"The library in {folder} cannot be read ({reason_of(error)}).")
-            return None
+        sources = []
+        for folder in self.folder.glob("[!.]*/"):
+            path = folder / SETTINGS
+            try:
+                data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
+                if data.get("kind") == "uploads":
+                    data["path"] = (folder / UPLOADS).resolve()  # the data folder may have moved
+                sources.append(SOURCE.validate_python({**data, "id": folder.name}))
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError, TypeError, AttributeError, Nt2vrError) as error:
+                warn_once(f"The library in {folder} cannot be read ({reason_of(error)}).")
+        return sources
 
     def _write(self, source: Source) -> None:
         with _told(f"{source.name} cannot be saved"):
@@ -291,14 +280,12 @@ class Libraries:
 
     def _source(self, name: str) -> Source:
         sources = self._sources()
-        for source in sources:
-            if name == source.id:
-                return source
-        found = [source for source in sources if source.name.casefold() == name.strip().casefold()]
+        found = [source for source in sources if source.id == name]
+        found += [source for source in sources if source.name.casefold() == name.strip().casefold()]
         if not found:
-            names = ", ".join(sorted(source.name for source in sources)) or "none yet"
-            near = did_you_mean(name, [source.name for source in sources])
-            raise ConfigError(f"There is no library {quoted(name)}.{near} There: {names}.")
+            names = sorted(source.name for source in sources)
+            there = ", ".join(names) or "none yet"
+            raise ConfigError(f"There is no library {quoted(name)}.{did_you_mean(name, names)} There: {there}.")
         return found[0]
 
     def _info(self, source: Source) -> LibraryInfo:
@@ -313,9 +300,8 @@ class Libraries:
         """Strip a name; refuse one that is empty, too long, unprintable or taken."""
         name = name.strip()
         if not name or len(name) > MAX_NAME or not name.isprintable():
-            raise ConfigError(
-                f"{quoted(name)} cannot be a library's name. Choose 1 to {MAX_NAME} printable characters."
-            )
+            choices = f"1 to {MAX_NAME} printable characters"
+            raise ConfigError(f"{quoted(name)} cannot be a library's name. Choose {choices}.")
         others = [source for source in self._sources() if source.id != library_id]
         taken = {BUILT_IN, *(source.name.casefold() for source in others), *(source.id for source in others)}
         if name.casefold() in taken:
@@ -331,9 +317,8 @@ def _told(failed: str) -> Iterator[None]:
     except Timeout:  # of a lock; an OSError, too
         raise
     except OSError as error:
-        raise GalleryError(
-            f"{failed} ({error.strerror}). Free some space, or make the data folder writable."
-        ) from error
+        advice = "Free some space, or make the data folder writable."
+        raise GalleryError(f"{failed} ({error.strerror}). {advice}") from error
 
 
 def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> Source:
@@ -367,8 +352,7 @@ def _new_file(folder: Path, name: str) -> Path:
     while True:
         try:
             place.touch(exist_ok=False)
+            return place
         except FileExistsError:
             number += 1
             place = folder / f"{stem} ({number}){suffix}"
-        else:
-            return place

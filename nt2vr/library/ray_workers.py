@@ -52,27 +52,20 @@ class Worker:
             ConfigError: if this node has another model, or another version of nT2VR.
         """
         with self._one_at_a_time:
-            if self._encoder is None:
-                self._encoder = self._loaded()
-            encoder = self._encoder
+            encoder = self._encoder or self._load()
+            if (own := identity_of(encoder)) != self._expected:
+                both = f"{own}, not {self._expected}"
+                raise ConfigError(
+                    f"its model or version is not that of this process ({both}). Install the same on all nodes."
+                )
+            self._encoder = encoder
         failed: dict[str, str] = {}
-        decoded = decode_files(clips, encoder.num_frames, encoder.card.framing, self._decoder, failed)
-        read = list(decoded)
+        read = list(decode_files(clips, encoder.num_frames, encoder.card.framing, self._decoder, failed))
         with self._one_at_a_time:
-            none = np.empty((0, encoder.num_frames, encoder.embed_dim), np.float32)
             if not read:
-                return none, failed
+                return np.empty((0, encoder.num_frames, encoder.embed_dim), np.float32), failed
             clips, frames = zip(*read, strict=True)
             return embeddings_of(clips, frames, encoder, self._decoder), failed
-
-    def _loaded(self) -> Encoder:
-        encoder = self._load()
-        if (own := identity_of(encoder)) != self._expected:
-            raise ConfigError(
-                f"its model or version is not that of this process ({own}, not {self._expected}). Install the same on "
-                "all nodes."
-            )
-        return encoder
 
 
 def identity_of(encoder: Encoder) -> str:
@@ -105,15 +98,12 @@ def plan(nodes: Sequence[Mapping[str, float]]) -> tuple[int, int, int]:
 
 @contextmanager
 def ray_workers(address: str, load: Load, like: Encoder) -> Iterator[Encode]:
-    """Connect to a Ray cluster, and yield what encodes there.
+    """Connect to a Ray cluster, and yield what encodes there; a ConfigError says that Ray, or a cluster, is missing.
 
     Args:
         address: "auto" for the cluster of this machine, "ray://host:10001" or "host:6379".
         load: loads the encoder on a worker.
         like: the encoder of this process.
-
-    Raises:
-        ConfigError: if Ray is not installed, or there is no cluster.
     """
     if not ADDRESS.fullmatch(address):
         raise ConfigError(f"{quoted(address)} is no Ray cluster. Write auto, or ray://host:10001.")
@@ -126,10 +116,8 @@ def ray_workers(address: str, load: Load, like: Encoder) -> Iterator[Encode]:
             ray.init(address, logging_level="error", log_to_driver=False)
         resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     except (OSError, RuntimeError, ValueError, ImportError) as error:
-        reason = reason_of(error).rstrip(".")
-        raise ConfigError(
-            f"No Ray cluster answers at {address} ({reason}). Start one there: ray start --head."
-        ) from error
+        where = f"{address} ({reason_of(error).rstrip('.')})"
+        raise ConfigError(f"No Ray cluster answers at {where}. Start one there: ray start --head.") from error
     try:
         yield partial(_encode, ray, plan(resources), load, like)
     finally:

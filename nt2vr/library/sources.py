@@ -4,14 +4,13 @@ import json
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nt2vr.datasets.files import VIDEO_SUFFIXES
 from nt2vr.datasets.load import load_dataset, videos_of
 from nt2vr.errors import AccessError, ConfigError, GalleryError, counted, quoted, reason_of
 from nt2vr.library.inventory import CLOSED_FOLDER, NOTE, LibraryFile, Source
-from nt2vr.media.gallery import Video
 from nt2vr.media.picture import PICTURE_SUFFIXES
 
 SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES | {".m2ts", ".mp", ".mts", ".vob"}  # .mp: of a phone's moving picture
@@ -69,23 +68,18 @@ def list_files(source: Source) -> Iterator[LibraryFile]:
     if source.kind in ("folder", "uploads"):
         yield from _in_folder(source.path, source.kind == "uploads")
         return
-    for video in _described(source):
+    if source.kind == "dataset":
+        named = f"{source.loader}:{source.path}" if source.loader else source.path
+    for video in load_dataset(named, source.split).videos if source.kind == "dataset" else videos_of(source.path):
         path = str(video.path)
         outside = source.within and not _is_inside(path, source.within)
         yield _checked(video.video_id, path, video.captions, OUTSIDE if outside else "")
 
 
-def _described(source: Source) -> Iterable[Video]:
-    if source.kind == "dataset":
-        return load_dataset(f"{source.loader}:{source.path}" if source.loader else source.path, source.split).videos
-    return videos_of(source.path)
-
-
 def _in_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:
     """Walk through a folder; links to folders are not followed, and hidden names are left out.
 
-    Names of a system's own folders, and formats that are not read, are one entry each that says how many files are
-    left out.
+    A system's own folders, and formats that are not read, are one entry each that counts the files left out.
     """
     waiting, left_out = [""], Counter[str]()  # by name of a system's folder, or pattern of files
     while waiting:

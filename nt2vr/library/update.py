@@ -52,16 +52,12 @@ def update_library(
     """Bring a library's inventory, embeddings, posters and previews up to date with its files.
 
     Unchanged files are not read again. What was done is kept when the update is stopped or killed. A second update of
-    the same library, also in another process, waits for the first.
+    the same library, also in another process, waits for the first. A GalleryError says that its folder is not there.
 
     Args:
         encoder: embeds the clips; None only scans and makes previews.
-        milvus: indexes the embeddings.
-        encode: as for `embed_gallery`, like `announce`.
         progress: gets files or clips done, their number, and the step with the current file: "reading files: a.mp4".
-
-    Raises:
-        GalleryError: if the library's folder is not there; what is indexed stays.
+        milvus: indexes the embeddings; `encode` and `announce` are as for `embed_gallery`.
     """
     with libraries.updating(library_id, progress) as source:
         inventory = libraries.inventory(source.id)

@@ -105,7 +105,7 @@ class Indexing:
             return ""
         try:
             each = "" if num_clips else "Each "
-            return f"{each}{cost_text(self.galleries.encoder(model), num_clips or PER_CLIPS)}."
+            return f"{each}{cost_text(self.galleries.live.encoder(model), num_clips or PER_CLIPS)}."
         except Nt2vrError as error:
             return str(error)
 
@@ -142,7 +142,7 @@ class Indexing:
             if prepare is not None:
                 prepare(progress)
             progress(0, 0, "loading the model")
-            tools = self.galleries.encoder(model), parts.decoder, parts.cache, progress
+            tools = self.galleries.live.encoder(model), parts.decoder, parts.cache, progress
             return update_library(parts.libraries, info.id, *tools, milvus=parts.milvus)
 
         ended = self._runner.run(work, info.name, [model], info.id)

@@ -361,7 +361,7 @@ class ClipPanel:
         video_id = event_value(event, "id", str)
         columns = chosen_columns(event_value(event, "columns", str), [seen.rank for seen in answer.see(video_id)])
         detail = self._enlarged(answer, video_id, request)
-        whys = explain(answer, video_id, self.galleries.encoder, columns)
+        whys = explain(answer, video_id, self.galleries.live.encoder, columns)
         video = self.galleries.searcher(answer.gallery).video(video_id)
         return {**detail, "why": why_view(answer, columns, whys, video, detail)}
 
@@ -382,7 +382,7 @@ class ClipPanel:
         if answer is None:
             return {}
         video_id = event_value(event, "id", str)
-        scores = scored_backwards(answer, video_id, self.galleries.encoder)
+        scores = scored_backwards(answer, video_id, self.galleries.live.encoder)
         return backwards_view(self._enlarged(answer, video_id, request), answer.see(video_id), scores)
 
     def _enlarged(self, answer: Answer, video_id: str, request: gr.Request) -> dict[str, Any]:

@@ -31,12 +31,12 @@ class Metrics:
             return
 
         def total(measure: Callable[[Any], int]) -> int:
-            views = {id(view): view for model in galleries.loaded for view in model.views.values()}
+            views = {id(view): view for model in galleries.live.loaded for view in model.views.values()}
             return sum(measure(view.embeddings) for view in views.values())
 
         self.registry = self._package.CollectorRegistry()
         for name, meaning, value in (
-            ("models_loaded", "models in memory", lambda: len(galleries.loaded)),
+            ("models_loaded", "models in memory", lambda: len(galleries.live.loaded)),
             ("index_clips", "clips that can be searched now", lambda: total(len)),
             ("index_bytes", "size of their embeddings", lambda: total(lambda rows: rows.nbytes)),
             ("queue", "events that wait to be answered", waiting),

@@ -87,7 +87,7 @@ def galleries(models: Catalog, videos: list[Video], decoder: Decoder, cache: Cac
 
 
 def index(galleries: Galleries, gallery: Gallery, model: str, decoder: Decoder, cache: Cache) -> None:
-    embed_gallery(gallery, galleries.encoder(model), decoder, cache)
+    embed_gallery(gallery, galleries.live.encoder(model), decoder, cache)
 
 
 def found(galleries: Galleries, name: str, *models: str) -> list[str]:
@@ -146,7 +146,7 @@ def test_all_galleries_share_one_encoder(
     found(galleries, "1")
     found(galleries, "")
     in_library, built_in = (galleries.searcher(name).live.get("first").encoder for name in ("1", ""))
-    assert in_library is built_in is galleries.encoder("first")
+    assert in_library is built_in is galleries.live.encoder("first")
 
 
 def test_a_library_that_has_changed_is_opened_again(

@@ -22,8 +22,7 @@ def read(path: Path, data: Any, *clips: str) -> Recording | None:
 
 def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
     found = read(tmp_path / "recording.json", asdict(RECORDING), "a", "b", "c")
-    assert found is not None and found.clips == {"a", "b"}
-    assert (found.seconds, list(found.queries)) == ([0, 20], ["a dog, no cat"])
+    assert found is not None and json.dumps(asdict(found)) == json.dumps(asdict(RECORDING))
     assert Recording.of_gallery(tmp_path / "none.json", []) is None
 
 
