@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 from nt2vr.datasets.files import Files, expecting, read_ids
@@ -12,60 +11,40 @@ from nt2vr.media.gallery import Video
 
 Split = Literal["train", "validation", "test", "all"]
 SPLITS: Mapping[str, Split] = {  # names of splits in published files
-    "train": "train",
-    "training": "train",
+    **dict.fromkeys(("train", "training"), "train"),
     "restval": "train",  # the rest of MS-COCO's validation images, which everyone trains on
-    "val": "validation",
-    "validate": "validation",
-    "validation": "validation",
-    "dev": "validation",
+    **dict.fromkeys(("val", "validate", "validation", "dev"), "validation"),
     "test": "test",
 }
 Captions = dict[str, list[str]]  # video_id -> captions
-NO_IDS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Captioned videos of one split; a picture is a video of one frame.
-
-    Attributes:
-        remarks: sentences about likely mistakes in its set-up.
-    """
+    """Captioned videos of one split; a picture is a video of one frame."""
 
     name: str
     split: Split
     videos: tuple[Video, ...]
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # sentences about likely mistakes in its set-up
 
 
 @dataclass(frozen=True)
 class Annotations:
-    """The captions of a dataset, before its videos are looked up.
-
-    Attributes:
-        splits: captions per split; all under "all" if there are no splits.
-        paths: files of videos, where annotations name them; others are found by their ids.
-        aliases: second names that files of videos may have.
-    """
+    """The captions of a dataset, before its videos are looked up."""
 
     name: str
-    splits: dict[Split, Captions]
-    paths: Mapping[str, Path] = field(default_factory=dict)
-    aliases: Mapping[str, str] = field(default_factory=dict)
+    splits: dict[Split, Captions]  # all under "all" if there are no splits
+    paths: Mapping[str, Path] = field(default_factory=dict)  # of videos, where named; others are found by their ids
+    aliases: Mapping[str, str] = field(default_factory=dict)  # second names that files of videos may have
 
 
 @dataclass(frozen=True)
 class Loader:
-    """Recognises and reads one kind of dataset.
+    """Recognises and reads one kind of dataset."""
 
-    Attributes:
-        marks: patterns of file names, one of which identifies the kind.
-        source: format and origin of such files.
-    """
-
-    marks: tuple[str, ...]
-    source: str
+    marks: tuple[str, ...]  # patterns of file names, one of which identifies the kind
+    source: str  # format and origin of such files
     load: Callable[[Files], Annotations]
 
 
@@ -77,7 +56,7 @@ def split_named(name: str) -> Split:
 
 
 def listed_splits(
-    files: Files, lists: Mapping[Split, Sequence[str]], form: str, captions: Captions, ids: Mapping[str, str] = NO_IDS
+    files: Files, lists: Mapping[Split, Sequence[str]], form: str, captions: Captions, ids: Mapping[str, str]
 ) -> dict[Split, Captions]:
     """Read the captions of each split from the first of its lists that exists; `ids` has full ids by listed ones."""
     splits: dict[Split, Captions] = {}

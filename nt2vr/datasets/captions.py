@@ -78,26 +78,22 @@ def annotations_of(path: Path, needs_captions: bool = True) -> Annotations:
 
 def _objects(path: Path) -> Iterator[tuple[str, Row]]:
     """Yield the objects of JSON lines, or of a JSON array."""
-    text = read_text(path)
-    if path.suffix.lower() == ".json":
-        data = parse_json(text)
-        if not isinstance(data, list):
-            raise ValueError("it is not an array of objects")
-        found = ((f"entry {number}", each) for number, each in enumerate(data, 1))
-    else:
-        lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
-        found = ((f"line {number}", _parsed(line, number)) for number, line in lines)
-    for where, each in found:
+    is_array, text = path.suffix.lower() == ".json", read_text(path)
+    found = parse_json(text) if is_array else text.split("\n")
+    if not isinstance(found, list):
+        raise ValueError("it is not an array of objects")
+    for number, each in enumerate(found, 1):
+        where = f"entry {number}" if is_array else f"line {number}"
+        if not is_array:
+            if not each.strip():
+                continue
+            try:
+                each = parse_json(each)
+            except ValueError as error:
+                raise ValueError(f"{where} is not JSON: {error}") from None
         if not isinstance(each, dict):
             raise ValueError(f"{where} is not an object")
         yield where, {name.strip().lower(): value for name, value in each.items()}
-
-
-def _parsed(line: str, number: int) -> Any:
-    try:
-        return parse_json(line)
-    except ValueError as error:
-        raise ValueError(f"line {number} is not JSON: {error}") from None
 
 
 def _first(row: Row, names: tuple[str, ...]) -> Any:

@@ -57,16 +57,10 @@ class CovrSet:
 
 
 def load_covr(path: Path, split: str = "test", known: Collection[str] | None = None) -> CovrSet:
-    """Read a dataset's queries of a split, and find its files.
+    """Read a dataset's queries of the split "train", "val" or "test", and find its files.
 
-    The test splits of CIRR and FashionIQ have no targets; of CIRCO only the validation split is read.
-
-    Args:
-        split: "train", "val" or "test".
-        known: ids with embeddings from elsewhere, which need no files; None looks for files.
-
-    Raises:
-        DatasetError: if there is no such dataset in the folder, or it has no such split, or lacks all files.
+    The test splits of CIRR and FashionIQ have no targets; of CIRCO only the validation split is read. With `known`,
+    ids with embeddings from elsewhere, no file is needed.
     """
     files = Files(path)
     name = covr_name(files)
@@ -101,13 +95,12 @@ def _answerable(
     samples: Sequence[CovrSample], galleries: Mapping[str, Sequence[str]], there: Callable[[str], bool]
 ) -> tuple[CovrSample, ...]:
     """Return the queries whose reference is there, and one of whose answers is ranked, if any are published."""
-    ranked = {key: frozenset(ids) for key, ids in galleries.items()}
-
-    def is_answerable(sample: CovrSample) -> bool:
+    ranked, chosen = {key: frozenset(ids) for key, ids in galleries.items()}, []
+    for sample in samples:
         answers, ids = (sample.target,) if sample.target else sample.targets, ranked[sample.gallery]
-        return bool(ids) and there(sample.reference) and (not answers or not ids.isdisjoint(answers))
-
-    return tuple(filter(is_answerable, samples))
+        if ids and there(sample.reference) and (not answers or not ids.isdisjoint(answers)):
+            chosen.append(sample)
+    return tuple(chosen)
 
 
 def covr_name(files: Files) -> str:
@@ -171,10 +164,8 @@ def _fashion(files: Files, split: str) -> Iterator[CovrSample]:
             with expecting(file, "a list of objects with candidate and captions"):
                 for number, entry in enumerate(read_json(file)):
                     text = " and ".join(caption.strip(" .?") for caption in entry["captions"])
-                    targets = (text_of(entry["target"]),) if "target" in entry else ()
-                    yield CovrSample(
-                        text_of(entry["candidate"]), text, targets, kind, f"{kind}-{number}", gallery=kind
-                    )
+                    targets, reference = (text_of(entry["target"]),) if "target" in entry else (), entry["candidate"]
+                    yield CovrSample(text_of(reference), text, targets, kind, f"{kind}-{number}", gallery=kind)
 
 
 def _circo(files: Files, split: str) -> Iterator[CovrSample]:

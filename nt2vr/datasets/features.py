@@ -69,12 +69,9 @@ def find_features(data: str | Path, name: str) -> Path:
     if not path.exists():
         raise DatasetError(f"{path} is not there. Name the folder of a dataset, or its captions file.")
     folder = path if path.is_dir() else path.parent
-    found = sorted(
-        (file.parent for file in files_below(folder) if file.name == ROWS), key=lambda each: len(each.parts)
-    )
-    for each in found:
-        if each.name == name:
-            return each
+    found = [file.parent for file in files_below(folder) if file.name == ROWS]
+    if named := [each for each in found if each.name == name]:
+        return min(named, key=lambda each: len(each.parts))
     there = such_as(sorted({each.name for each in found})) or "none"
     raise DatasetError(
         f"{folder} has no features {quoted(name)}; those there: {there}. Put a folder of that name with {SHAPE}, "
@@ -84,10 +81,8 @@ def find_features(data: str | Path, name: str) -> Path:
 
 def features_size(data: str | Path, name: str) -> int:
     """Return how many numbers a feature of this name has, without reading any; errors as of `read_features`."""
-    folder = find_features(data, name)
-    with expecting(folder, FORM):
-        size: int = BigFile.open(folder).rows.shape[1]
-    return size
+    with expecting(folder := find_features(data, name), FORM):
+        return int(BigFile.open(folder).rows.shape[1])
 
 
 def read_features(data: str | Path, name: str, video_ids: Collection[str]) -> Features:

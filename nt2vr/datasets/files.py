@@ -24,11 +24,7 @@ MOST_COLUMNS = 20  # named in a message
 
 
 class Files:
-    """The visible files in a folder and below it; links to folders are followed.
-
-    Attributes:
-        media: videos and pictures by file name without suffix; the first if there are several.
-    """
+    """The visible files in a folder and below it; links to folders are followed."""
 
     def __init__(self, path: Path) -> None:
         """Scan the folder; an annotation file stands for its folder, without other annotations."""
@@ -36,22 +32,19 @@ class Files:
             raise DatasetError(f"{path} is not there. Name the folder of a dataset, or its captions file.")
         self.folder = path.absolute() if path.is_dir() else path.absolute().parent
         found = sorted(files_below(self.folder), key=lambda file: (len(file.parts), file))
-        media = VIDEO_SUFFIXES | PICTURE_SUFFIXES
-        self.media: dict[str, Path] = {}
+        self.media: dict[str, Path] = {}  # by name without suffix; the first if there are several
         for kind in (VIDEO_SUFFIXES, PICTURE_SUFFIXES):  # a video before its thumbnail
             for file in found:
                 if file.suffix.lower() in kind:
                     self.media.setdefault(file.stem, file)
-        others = [file for file in found if file.suffix.lower() not in media]
+        others = [file for file in found if file.suffix.lower() not in VIDEO_SUFFIXES | PICTURE_SUFFIXES]
         self._annotations = others if path.is_dir() else [path.absolute()]
 
     @cached_property
     def _folded(self) -> dict[str, Path]:
         """Videos and pictures by path, then by name, in any letter case and Unicode form."""
-        found = {_fold(file.relative_to(self.folder).as_posix()): file for file in self.media.values()}
-        for file in self.media.values():
-            found.setdefault(_fold(file.stem), file)
-        return found
+        by_path = {_fold(file.relative_to(self.folder).as_posix()): file for file in self.media.values()}
+        return {_fold(file.stem): file for file in reversed(self.media.values())} | by_path
 
     def find(self, name: str) -> Path | None:
         """Find a video or picture by its name without suffix; or else by its path or name, as people write them."""

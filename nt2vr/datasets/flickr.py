@@ -46,7 +46,7 @@ def _load(files: Files) -> Annotations:
             lines = [[row["image"], row["caption"]] for _, row in read_table(path, ["image"], ["caption"])]
         for picture, caption, *_ in lines:
             captions.setdefault(stem(picture.partition("#")[0]), []).append(caption.strip())
-    splits = listed_splits(files, LISTS, LIST_FORM, captions)
+    splits = listed_splits(files, LISTS, LIST_FORM, captions, {})
     name = "Flickr8k" if "8k" in path.name.lower() else "Flickr30k" if "results" in path.name else path.parent.name
     return Annotations(name, splits or {"all": captions})
 

@@ -46,11 +46,8 @@ def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True
     """Load the videos of a split with their captions.
 
     If a dataset has no validation split, a tenth of its training videos, at most HELD_OUT, are held out, by a hash of
-    their ids. Without any splits, all of its videos are for training, and all are its test split, too.
-
-    Args:
-        data: folder of a dataset, or its captions file; its kind is inferred unless given as "KIND:PATH".
-        with_files: whether videos must have files; otherwise only captions are read.
+    their ids. Without any splits, all of its videos are for training, and all are its test split, too. The kind of the
+    folder, or captions file, is inferred unless given as "KIND:PATH". Unless `with_files`, only captions are read.
     """
     kind, path = kind_and_path(data)
     loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
@@ -59,24 +56,21 @@ def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True
     name, described = annotations.name, list(dict.fromkeys(chain(*annotations.splits.values())))
     there = dict.fromkeys(described, files.folder)
     if with_files:
-        found = ((video_id, _file_of(video_id, annotations, files)) for video_id in described)
-        there = {video_id: file for video_id, file in found if file is not None and file.is_file()}
+        there = {each: file for each in described if (file := _file_of(each, annotations, files)) and file.is_file()}
     if not there:
         named = such_as([file.name for file in files.media.values()]) or "none"
         raise DatasetError(
             f"None of the {len(described)} videos that {name} describes ({such_as(described)}) has a file under "
             f"{files.folder}; the files there: {named}. Put the videos there, named by their ids."
         )
-    splits: dict[Split, Captions] = {}
-    for part, of_part in annotations.splits.items():
-        filled = {video_id: list(filter(None, some)) for video_id, some in of_part.items() if video_id in there}
-        splits[part] = {video_id: some for video_id, some in filled.items() if some}
+    splits = {
+        part: {each: said for each, some in captions.items() if each in there and (said := list(filter(None, some)))}
+        for part, captions in annotations.splits.items()
+    }
     takes_all = split == "test" and splits.keys() == {"all"}
     split = "all" if takes_all else split
-    videos = tuple(
-        Video(video_id, there[video_id], tuple(some))
-        for video_id, some in captions_of_split(name, splits, split).items()
-    )
+    chosen = captions_of_split(name, splits, split)
+    videos = tuple(Video(video_id, there[video_id], tuple(some)) for video_id, some in chosen.items())
     if not videos:
         raise DatasetError(f"{name} has no {split} videos with captions under {files.folder}.")
     remarks = _remarks(described, splits, files, there) if with_files else []
@@ -91,7 +85,7 @@ def videos_of(path: Path) -> list[Video]:
     videos = []
     for name, texts in captions_of_split(annotations.name, annotations.splits, "all").items():
         file = _file_of(name, annotations, files) or annotations.paths.get(name, files.folder / name)
-        videos.append(Video(name, file, tuple(text for text in texts if text)))
+        videos.append(Video(name, file, tuple(filter(None, texts))))
     return videos
 
 
@@ -103,23 +97,20 @@ def kind_and_path(data: str | Path) -> tuple[str, Path]:
     return kind, expanded(path)
 
 
-def sample(videos: Iterable[Video], count: int) -> list[Video]:
-    """Take at most `count` videos, always the same: those whose ids have the lowest hashes."""
-    return sorted(videos, key=lambda video: _hash(video.video_id))[:count]
-
-
 def sample_ids(ids: Iterable[str], count: int) -> list[str]:
-    """Take at most `count` ids, like `sample`."""
-    return sorted(ids, key=_hash)[:count]
+    """Take at most `count` ids, always the same: those with the lowest hashes."""
+    return sorted(ids, key=lambda each: blake2b(each.encode(), digest_size=8).digest())[:count]
+
+
+def sample(videos: Iterable[Video], count: int) -> list[Video]:
+    """Take at most `count` videos, like `sample_ids`."""
+    by_id = {video.video_id: video for video in videos}
+    return [by_id[each] for each in sample_ids(by_id, count)]
 
 
 def held_out_of(video_ids: Collection[str]) -> list[str]:
     """Choose the videos held out for validation without a split of their own: a tenth, but at most HELD_OUT."""
     return sample_ids(video_ids, min(HELD_OUT, max(1, int(HELD_OUT_SHARE * len(video_ids)))))
-
-
-def _hash(video_id: str) -> bytes:
-    return blake2b(video_id.encode(), digest_size=8).digest()
 
 
 def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
@@ -167,22 +158,22 @@ def _evaluated(splits: Mapping[Split, Captions]) -> set[str]:
     return {video_id for part in ("validation", "test") for video_id in splits.get(part, {})}
 
 
+def _without(captions: Captions, video_ids: Collection[str]) -> Captions:
+    return {video_id: some for video_id, some in captions.items() if video_id not in video_ids}
+
+
 def captions_of_split(name: str, splits: Mapping[Split, Captions], split: Split) -> Captions:
     """Return the captions of a split, held out if need be, see `load_dataset`; no training video is in another."""
     if split == "all":
         return {video_id: captions for part in splits.values() for video_id, captions in part.items()}
     parts = dict(splits)
     if (training := parts.get("train", parts.get("all"))) is not None:
-        others = _evaluated(splits)
-        parts["train"] = {video_id: some for video_id, some in training.items() if video_id not in others}
+        parts["train"] = training = _without(training, _evaluated(splits))
         if "validation" not in splits:
-            held_out = {*held_out_of(parts["train"])}
-            parts["validation"] = {video_id: some for video_id, some in parts["train"].items() if video_id in held_out}
-            parts["train"] = {video_id: some for video_id, some in parts["train"].items() if video_id not in held_out}
+            parts["train"] = _without(training, {*held_out_of(training)})
+            parts["validation"] = _without(training, parts["train"])
     if split not in parts:
         known = ", ".join(part for part in splits if part != "all") or "none"
-        raise DatasetError(
-            f"{name} has no {split} split here (there: {known}). Add its file, or choose another split, "
-            "such as all, which has every video."
-        )
+        advice = "Add its file, or choose another split, such as all, which has every video."
+        raise DatasetError(f"{name} has no {split} split here (there: {known}). {advice}")
     return parts[split]
