@@ -121,29 +121,6 @@ CLOSED_FOLDER = "closed folder"  # kind of a folder that cannot be opened
 NOTE = "note"  # kind of an entry that says how many files are left out
 WHOLE = 1.5  # windows; a video up to this long stays whole
 MAX_WINDOWS = 20_000  # per film: two days in windows of 10 s
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS files (
-    id TEXT PRIMARY KEY,
-    path TEXT NOT NULL,
-    captions TEXT NOT NULL,   -- JSON
-    size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,
-    state TEXT NOT NULL,      -- new: to be read, ready, skipped
-    reason TEXT NOT NULL,     -- of a skipped one
-    content TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    seconds REAL NOT NULL,
-    num_frames INTEGER NOT NULL,
-    num_clips INTEGER NOT NULL,
-    duplicate_of TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS by_content ON files (content);
-CREATE TABLE IF NOT EXISTS skipped_clips (
-    id TEXT PRIMARY KEY,
-    file_id TEXT NOT NULL,
-    reason TEXT NOT NULL
-) WITHOUT ROWID;
-"""
 SAME_CONTENT = """
 UPDATE files SET duplicate_of = first FROM (
     SELECT id AS one, iif(min(id) OVER same = id, '', min(id) OVER same) AS first
@@ -169,7 +146,7 @@ class LibraryFile(NamedTuple):
     captions: str = "[]"  # JSON
     size: int = 0
     mtime_ns: int = 0
-    state: str = "new"
+    state: str = "new"  # to be read, "ready" or "skipped"
     reason: str = ""  # why it cannot be used
     content: str = ""
     kind: str = ""  # as `Probe` has it, CLOSED_FOLDER or NOTE
@@ -180,6 +157,14 @@ class LibraryFile(NamedTuple):
 
 
 NOBODY = LibraryFile("", "")
+TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
+COLUMNS = ", ".join(f"{name} {TYPES[kind]} NOT NULL" for name, kind in LibraryFile.__annotations__.items())
+SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS files ({COLUMNS}, PRIMARY KEY (id)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_content ON files (content);
+CREATE TABLE IF NOT EXISTS skipped_clips (id TEXT PRIMARY KEY, file_id TEXT NOT NULL, reason TEXT NOT NULL)
+    WITHOUT ROWID;
+"""
 
 
 class Inventory:

@@ -1,7 +1,7 @@
 """Embed the clips of a gallery by one model, and open those that are stored, with their index.
 
 The built-in gallery ships with the embeddings of the visual tower that the built-in models share, so that the first
-start embeds nothing. After a change of the gallery or of that tower, `python -m nt2vr.search.embed_clips` writes them.
+start embeds nothing. After a change of the gallery or of that tower, `python -m benchmarks.shipped` writes them.
 """
 
 import logging
@@ -19,11 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, ConfigError, MediaError, NotIndexedError, counted, reason_of
-from nt2vr.files import atomic_write, hash_file, is_disk_full, parse_json, write_json
+from nt2vr.files import is_disk_full, parse_json, write_json
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Gallery, Video, load_gallery
+from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import CHUNK, LIMITS, SAMPLING, Cache, Rows, digest, evict, mark_used, read_cached
-from nt2vr.media.video import sample_frames
 from nt2vr.media.video_files import decode_files, hash_files, missing_of
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder, encode_videos, takes_clips
@@ -33,6 +32,7 @@ from nt2vr.progress import Progress, duration_text, silent, tracked
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import unit
 from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex
+from nt2vr.search.index.exact import best_ids, recall_of
 from nt2vr.search.index.milvus import Row
 from nt2vr.settings import ASSETS
 
@@ -40,10 +40,8 @@ logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 SHARED = "shared"  # folder of galleries without a key
-BUILT_IN = ASSETS / "gallery" / "gallery.jsonl"
 SHIPPED = ASSETS / "gallery" / "embeddings.npz"
 APPROXIMATE_FROM = 200_000  # clips; of fewer, exact search takes less than 20 ms
-MILVUS_FACTS = ".milvus.json"  # after the name of the pooling
 MIN_RECALL = 0.95  # an approximate index that finds less is not used
 SAMPLE = 200  # captions with which the recall is measured
 Embeddings = NDArray[np.float32]
@@ -384,9 +382,8 @@ def _in_milvus(
     read = [Row(clip.content, clip.start, clip.end or 0.0) for clip in clips] if sample else []
     rows = dict(zip(contents.tolist(), read, strict=False))
     index = MilvusIndex(milvus, f"{folder.name}_{pooling}", library, local, rows)
-    path = folder / f"{pooling}{MILVUS_FACTS}"  # what the last update measured
-    state = {"index": index.place, "ids": _fingerprint(ids)}
-    refused = ""
+    path = folder / f"{pooling}.milvus.json"  # what the last update measured
+    state, refused = {"index": milvus.place, "ids": _fingerprint(ids)}, ""
     if sample is None:
         facts = read_cached(path, lambda path: dict(parse_json(path.read_text(encoding="utf-8")))) or {}
         index.recall = float(facts.get("recall", 0))
@@ -398,7 +395,8 @@ def _in_milvus(
             new = ~np.isin(ids, known)
             index.remove(np.setdiff1d(known, ids))
             index.add(ids[new], embeddings[places[new]], progress)
-            index.measure(sample())
+            queries = sample()
+            index.recall = recall_of(index, queries, best_ids(local, queries))
             refused = index.notice  # of the measuring
         except ConnectionError:  # logged; the next update goes on from here
             refused = "The vector database does not answer, so it is not up to date. Update the library again later."
@@ -413,10 +411,10 @@ def _in_milvus(
 def shipped_embeddings(card: Card) -> Mapping[str, Embeddings]:
     """Return the embeddings (F, D) of clips by content, as the model's visual tower gives them; none of another."""
     tower, known = _read_shipped()
-    return known if tower == _tower(card) else {}
+    return known if tower == tower_of(card) else {}
 
 
-def _tower(card: Card) -> str:
+def tower_of(card: Card) -> str:
     """Identify what embeds, whatever its precision."""
     return f"{SAMPLING} {replace(card, precision='').visual_key} {card.frames}"
 
@@ -429,20 +427,3 @@ def _read_shipped() -> tuple[str, dict[str, Embeddings]]:
             return str(data["tower"]), dict(zip(data["contents"].tolist(), embeddings, strict=True))
     except (OSError, ValueError, KeyError):
         return "", {}
-
-
-def main() -> None:
-    """Write the embeddings that ship."""
-    from nt2vr.models.checkpoint import read_checkpoint  # noqa: PLC0415  # imports torch
-
-    encoder = read_checkpoint(ASSETS / "models" / "clip")
-    paths = [video.path for video in load_gallery(BUILT_IN).videos]
-    frames = [sample_frames(path, encoder.num_frames, encoder.card.framing) for path in paths]
-    embeddings = np.stack([encode_videos(encoder, [each])[0] for each in frames]).astype(np.float16)
-    with atomic_write(SHIPPED) as partial_file, partial_file.open("wb") as file:
-        contents = np.array([hash_file(path) for path in paths])
-        np.savez(file, tower=_tower(encoder.card), contents=contents, embeddings=embeddings)
-
-
-if __name__ == "__main__":
-    main()

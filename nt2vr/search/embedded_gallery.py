@@ -1,9 +1,8 @@
 """Galleries embedded by one model, and how they are searched. `embed_clips` opens them, `searcher` ranks."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,12 +46,6 @@ class EmbeddedGallery:
         assert self.contents is not None, "otherwise ids are rows"
         rows = np.argsort(self.contents, kind="stable")
         return self.contents[rows], rows
-
-    def indexed_by(self, build: Callable[[int], Index]) -> Self:
-        """Return the gallery with another index, built of its embeddings."""
-        index = build(self.embeddings.shape[1])
-        index.add(np.arange(len(self.embeddings)), self.embeddings)
-        return replace(self, index=index, contents=None)
 
     def search(self, vector: Vectors, k: int, exclusion: Exclusion | None = None) -> tuple[Vectors, Rows]:
         """Return scores and rows of the best k clips, best first; ties by row.

@@ -148,7 +148,9 @@ class Searcher:
                 else:
                     embedded = embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
                 if self._index is not None:
-                    embedded = embedded.indexed_by(self._index)
+                    index = self._index(encoder.embed_dim)
+                    index.add(np.arange(len(embedded.embeddings)), embedded.embeddings)
+                    embedded = replace(embedded, index=index, contents=None)
                 self._embedded[key] = embedded
         return embedded
 

@@ -109,23 +109,19 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
 
 def _variants(asked: Query, roles: Sequence[Role]) -> Iterator[tuple[Role, int, str, Query]]:
     """Leave out each word of the texts with these roles: role, place, word, and the query without it."""
-    if "sentence" in roles:
-        for word, rest in _left_out(asked.text):
-            yield "sentence", 0, word, replace(asked, text=rest)
-    if "wanted" in roles:
-        for word, rest in _left_out(" ".join(asked.wanted)):
-            yield "wanted", 0, word, replace(asked, wanted=(rest,))
-    if "unwanted" in roles:
-        for place, text in enumerate(asked.unwanted):
-            for word, rest in _left_out(text):
+    texts: list[tuple[Role, int, str]] = [("sentence", 0, asked.text), ("wanted", 0, " ".join(asked.wanted))]
+    texts += [("unwanted", place, text) for place, text in enumerate(asked.unwanted)]
+    for role, place, text in texts:
+        words = text.split() if role in roles else []
+        for number, word in enumerate(words):
+            rest = " ".join(words[:number] + words[number + 1 :])
+            if role == "sentence":
+                yield role, place, word, replace(asked, text=rest)
+            elif role == "wanted":
+                yield role, place, word, replace(asked, wanted=(rest,))
+            else:
                 others = (*asked.unwanted[:place], *filter(None, (rest,)), *asked.unwanted[place + 1 :])
-                yield "unwanted", place, word, replace(asked, unwanted=others)
-
-
-def _left_out(text: str) -> Iterator[tuple[str, str]]:
-    words = text.split()
-    for place, word in enumerate(words):
-        yield word, " ".join(words[:place] + words[place + 1 :])
+                yield role, place, word, replace(asked, unwanted=others)
 
 
 def _rows(vector: Vector, exclusion: Exclusion | None) -> list[Vector]:

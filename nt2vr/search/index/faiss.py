@@ -37,10 +37,22 @@ class FaissIndex:
     def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """Add (N, D) vectors under new ids (N,); the first ones are clustered, others join their clusters."""
         vectors = np.ascontiguousarray(vectors, np.float32)
-        if len(self):
+        if len(self) or not len(ids):
             self._index.add_with_ids(vectors, ids)
-        elif len(ids):
-            self._cluster(ids, vectors)
+            return
+        self._index = _clusters(self._dim, int(2 * np.sqrt(len(ids))) if len(ids) >= MIN_CLUSTERED else 1)
+        self._index.train(vectors)
+        self._index.add_with_ids(vectors, ids)
+        queries = _noisy(vectors) if self._sample is None else self._sample
+        exact, vectors = ExactIndex(self._dim), vectors.view()
+        vectors.flags.writeable = False  # or they would be copied
+        exact.add(ids, vectors)
+        best = best_ids(exact, queries)
+        while True:  # double the number of clusters looked at until the recall is AIM
+            self.recall = recall_of(self, queries, best)
+            if self.recall >= AIM or self._index.nprobe >= MAX_PROBED * self._index.nlist:
+                return
+            self._index.nprobe *= 2
 
     def search(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Return scores and ids, each (Q, min(k, len)), best first; of those found, ties go to the lower id."""
@@ -82,22 +94,6 @@ class FaissIndex:
         index = cls(stored.d)
         index._index, index.recall = stored, float(facts["recall"])
         return index
-
-    def _cluster(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Cluster vectors, and double the number of clusters looked at until the recall is AIM."""
-        self._index = _clusters(self._dim, int(2 * np.sqrt(len(ids))) if len(ids) >= MIN_CLUSTERED else 1)
-        self._index.train(vectors)
-        self._index.add_with_ids(vectors, ids)
-        queries = _noisy(vectors) if self._sample is None else self._sample
-        exact, vectors = ExactIndex(self._dim), vectors.view()
-        vectors.flags.writeable = False  # or they would be copied
-        exact.add(ids, vectors)
-        best = best_ids(exact, queries)
-        while True:
-            self.recall = recall_of(self, queries, best)
-            if self.recall >= AIM or self._index.nprobe >= MAX_PROBED * self._index.nlist:
-                return
-            self._index.nprobe *= 2
 
 
 def _noisy(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

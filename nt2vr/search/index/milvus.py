@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.progress import Progress, silent
-from nt2vr.search.index.exact import ExactIndex, best_ids, recall_of
+from nt2vr.search.index.exact import ExactIndex
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -49,16 +49,13 @@ def is_address(index: str) -> bool:
 
 
 class Milvus:
-    """A connection, made when first used; for several threads.
+    """A connection, made when first used; for several threads. A ConfigError says that the client is not installed.
 
     Every failure is a ConnectionError of one sentence. For SILENT_S after one, requests fail at once.
 
     Args:
         address: "http://host:19530", or the path of a file that ends in ".db".
         token: "user:password", or an API key; empty for a server that asks for none.
-
-    Raises:
-        ConfigError: if the client is not installed.
     """
 
     def __init__(self, address: str, token: str = "") -> None:
@@ -97,7 +94,11 @@ class Milvus:
         if time.monotonic() < self._failed_s + SILENT_S:
             raise ConnectionError(self._failure)
         try:
-            return work(self._connected())
+            with self._changing:
+                if self._client is None:
+                    options = {"token": self._token, "timeout": TIMEOUT_S, "grpc_options": RARE_PINGS}
+                    self._client = self._package.MilvusClient(self.place, **options)
+            return work(self._client)
         except Exception as error:  # of gRPC, of the client, and whatever its embedded server raises
             self._failed_s = time.monotonic()
             reason = getattr(error, "message", "") or reason_of(error)
@@ -106,14 +107,6 @@ class Milvus:
             self._failure = f"Milvus at {self.place} does not answer ({quoted(str(reason).rstrip('.'))[1:-1]})."
             logger.warning("%s Searches compare every clip here instead.", self._failure)
             raise ConnectionError(self._failure) from error
-
-    def _connected(self) -> Any:
-        with self._changing:
-            if self._client is None:
-                self._client = self._package.MilvusClient(
-                    self.place, token=self._token, timeout=TIMEOUT_S, grpc_options=RARE_PINGS
-                )
-            return self._client
 
     def prepare(self, collection: str, dim: int | None) -> bool:
         """Make a collection and its index where they are missing, and load it; any step may have been cut before.
@@ -127,10 +120,10 @@ class Milvus:
             types = self._package.DataType
             schema = self._package.MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
             schema.add_field("id", types.INT64, is_primary=True)
-            schema.add_field("library", types.VARCHAR, max_length=64)
-            schema.add_field("content", types.VARCHAR, max_length=128)
-            schema.add_field("start", types.DOUBLE)
-            schema.add_field("end", types.DOUBLE)
+            for name, length in (("library", 64), ("content", 128)):
+                schema.add_field(name, types.VARCHAR, max_length=length)
+            for name in ("start", "end"):
+                schema.add_field(name, types.DOUBLE)
             schema.add_field("vector", types.FLOAT_VECTOR, dim=dim)
             self.ask("create_collection", collection, schema=schema, consistency_level="Session")
         if "vector" not in self.ask("list_indexes", collection):
@@ -159,22 +152,12 @@ class MilvusIndex:
     def __len__(self) -> int:
         return len(self._local)
 
-    @property
-    def place(self) -> str:
-        """Where the vectors are."""
-        return self._milvus.place
-
-    def measure(self, queries: NDArray[np.float32]) -> None:
-        """Measure the recall on (Q, D) queries."""
-        self.recall = recall_of(self, queries, best_ids(self._local, queries))
-
     def ids(self) -> NDArray[np.int64]:
         """Read the ids (N,) of the library's rows."""
         if not self._milvus.prepare(self._collection, None):
             return np.empty(0, np.int64)
-        rows = self._milvus.pages(
-            self._collection, filter=_only(self._library), output_fields=["id"], consistency_level="Strong"
-        )
+        options = {"output_fields": ["id"], "consistency_level": "Strong"}
+        rows = self._milvus.pages(self._collection, filter=_only(self._library), **options)
         return np.array([row["id"] for row in rows], np.int64)
 
     def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32], progress: Progress = silent) -> None:

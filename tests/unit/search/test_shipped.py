@@ -9,13 +9,14 @@ from nt2vr.files import hash_file
 from nt2vr.media.gallery import load_gallery
 from nt2vr.media.video import sample_frames
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.search.embed_clips import BUILT_IN, shipped_embeddings
+from nt2vr.search.embed_clips import shipped_embeddings
 from nt2vr.settings import ASSETS
 
 
 def test_every_clip_of_the_gallery_ships_as_the_model_embeds_it() -> None:
     encoder = read_checkpoint(ASSETS / "models" / "clip")
-    shipped, videos = shipped_embeddings(encoder.card), load_gallery(BUILT_IN).videos
+    shipped = shipped_embeddings(encoder.card)
+    videos = load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos
     assert {hash_file(video.path) for video in videos} == shipped.keys()
     for video in videos[::200]:
         own = encoder.encode_frames(sample_frames(video.path, encoder.num_frames, encoder.card.framing))

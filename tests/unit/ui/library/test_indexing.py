@@ -66,7 +66,7 @@ def indexing(tmp_path: Path, forgotten: SimpleQueue[str], monkeypatch: pytest.Mo
     with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
         for name in ("one", "two"):
             services.libraries.add(name, "folder", tmp_path / "films")
-        monkeypatch.setattr(services.galleries, "encoder", load)
+        monkeypatch.setattr(services.galleries.live, "encoder", load)
         monkeypatch.setattr(services.galleries, "forget", forgotten.put)
         yield Indexing(services)
 
