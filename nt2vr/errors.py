@@ -37,10 +37,7 @@ class GalleryError(Nt2vrError):
 
 
 class NotIndexedError(Nt2vrError):
-    """A gallery that is not indexed by a model yet; a page can offer to index it by the models that it names.
-
-    Models that see videos alike have one `tower`, and need one index.
-    """
+    """A gallery that models must index first, one of those with a common `tower`; a page can offer that."""
 
     def __init__(self, message: str, *models: str, tower: str = "") -> None:
         super().__init__(message)

@@ -1,7 +1,4 @@
-"""Atomic writes, content hashes, and the version of the project's file formats.
-
-Other processes see the old file or the new one, also after a crash.
-"""
+"""Atomic writes, content hashes, and the version of the project's file formats."""
 
 import csv
 import errno

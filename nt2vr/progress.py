@@ -1,7 +1,4 @@
-"""Progress and cancellation of long work, progress in words, and background jobs for the page.
-
-The decoder's children import this module: it stays light.
-"""
+"""Progress and cancellation, and background jobs for the page; light, since the decoder's children import it."""
 
 import logging
 import time

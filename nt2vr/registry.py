@@ -1,7 +1,4 @@
-"""Lookup by name: built-in implementations, and those that a program registers in its process.
-
-They also feed drop-downs, config checks and contract tests.
-"""
+"""Lookup by name: built-in implementations, and those that a program registers in its process."""
 
 import re
 from collections.abc import Callable, Mapping

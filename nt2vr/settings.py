@@ -197,10 +197,7 @@ def training_environment(device: str, environment: Mapping[str, str] = os.enviro
 
 
 def training_devices(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Name the devices that a training with this environment uses, without torch: "cpu", or the first n "cuda:N".
-
-    There are n processes under torchrun, otherwise one.
-    """
+    """Name the devices that a training with this environment uses, n under torchrun: "cpu", or n "cuda:N"."""
     import ctypes  # noqa: PLC0415  needed by trainings only
 
     try:

@@ -1,7 +1,4 @@
-"""Datasets of pictures plus texts (covr): WebVid-CoVR, CIRR, FashionIQ and CIRCO as published, and mined triplets.
-
-Media are not downloaded: files are found by their ids in the dataset's folder.
-"""
+"""Datasets of pictures plus texts (covr), as published; files are found by their ids in the dataset's folder."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -86,10 +86,7 @@ def features_size(data: str | Path, name: str) -> int:
 
 
 def read_features(data: str | Path, name: str, video_ids: Collection[str]) -> Features:
-    """Read the features of videos: the row of its id, or the mean of the rows of its frames, ID_NUMBER.
-
-    A DatasetError says if there are none of this name, their files cannot be used, or no video has any.
-    """
+    """Read the features of videos: the row of its id, or the mean of the rows of its frames, ID_NUMBER."""
     folder, ids, of_video = find_features(data, name), set(video_ids), dict[str, NDArray[np.float32]]()
     with expecting(folder, FORM), np.errstate(over="ignore", invalid="ignore"):
         file = BigFile.open(folder)

@@ -112,11 +112,7 @@ def read_text(path: Path) -> str:
 
 
 def read_table(path: Path, *needed: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the rows of a CSV file with a header, whatever delimits its cells, by line and by column in lower case.
-
-    Args:
-        needed: for each column that a row must have, the names that it may have.
-    """
+    """Yield the rows of a CSV file by line, and column in lower case; `needed` has names for each column it needs."""
     text = read_text(path)
     heads = {
         mark: [cell.strip().lower() for cell in next(csv.reader(StringIO(text, ""), delimiter=mark), [])]

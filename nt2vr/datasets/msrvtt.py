@@ -39,10 +39,8 @@ def _load_1k(files: Files) -> Annotations:
 
 
 def _official(files: Files) -> dict[Split, Captions]:
-    """Read the official split: 6,513 videos to train, 497 to validate and 2,990 to test, 20 captions each.
-
-    Captions of a video are from the first file that has it, since the file of 2017 repeats those of 2016.
-    """
+    """Read the official split: 6,513 videos to train, 497 to validate and 2,990 to test, 20 captions each."""
+    # Captions of a video are from the first file that has it, since the file of 2017 repeats those of 2016.
     splits: dict[Split, Captions] = {}
     known: set[str] = set()
     for path in files.named(CAPTIONS[0])[:1] or files.named(CAPTIONS[1]):

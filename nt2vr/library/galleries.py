@@ -24,10 +24,7 @@ MAX_OPEN = 4  # libraries; the least recently used is closed first
 
 
 class Galleries:
-    """Searchers by gallery key, "" or the id of a library; all of them share the loaded models.
-
-    `judge` is that of the built-in gallery; `synonyms` and `index` are as for `Searcher`.
-    """
+    """Searchers by gallery key, "" or a library's id, with one set of loaded models; arguments as for `Searcher`."""
 
     def __init__(
         self,
@@ -71,10 +68,7 @@ class Galleries:
         return searcher
 
     def default_model(self, key: str) -> str:
-        """Return what a gallery is searched with unless a model is named.
-
-        In a library, it knows more than drawings if such a model is here, and has indexed the library at best.
-        """
+        """Return the default model: of a library, if possible, one that knows real videos, and best has indexed it."""
         models, searcher = self.built_in.models, self.searcher(key)
         real = models.real_models() if searcher.is_library else []
         towers = (tower_folder(searcher.gallery, models.card(name), self._cache) for name in real)

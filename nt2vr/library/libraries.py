@@ -53,10 +53,7 @@ AHEAD_PER_CHILD = 3
 
 
 class Previews:
-    """JPEG posters and muted VP9 previews in one folder, made in the decoder's children; a MediaError says why not.
-
-    Names depend on the clip's content alone, so browsers may cache them for ever.
-    """
+    """JPEG posters and muted VP9 previews in one folder, made in the decoder's children; a MediaError says why not."""
 
     def __init__(self, folder: Path, decoder: Decoder) -> None:
         self.folder, self._decoder = folder, decoder
@@ -105,10 +102,7 @@ class Previews:
 
 
 class Libraries:
-    """The libraries in a folder, also changed by other processes: nothing is held in memory.
-
-    `remove` also deletes their embeddings, in the folder beside it, and what Milvus has of them.
-    """
+    """The libraries in a folder, also changed by other processes: nothing is held in memory."""
 
     def __init__(self, folder: Path, milvus: Milvus | None = None) -> None:
         self.folder, self._milvus = folder, milvus
@@ -185,10 +179,7 @@ class Libraries:
                 self._milvus.forget(source.key)
 
     def upload(self, library_id: str, files: Sequence[tuple[str, Path]]) -> None:
-        """Copy files, given by a visitor's name and the present path, into a library of uploads.
-
-        They get safe and unique names; `update_library` indexes them.
-        """
+        """Copy files, by a visitor's name and the path, into a library of uploads; `update_library` indexes them."""
         source = self._source(library_id)
         if source.kind != "uploads":
             raise ConfigError(f"{source.name} is not a library of uploads. Copy the files into {source.path}.")

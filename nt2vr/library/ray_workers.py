@@ -46,11 +46,7 @@ class Worker:
         self._decoder = Decoder(num_cores)
 
     def encode(self, clips: Sequence[Video]) -> tuple[NDArray[np.float32], dict[str, str]]:
-        """Return the embeddings (B, F, D) of the clips that can be decoded, and ids and reasons of the others.
-
-        Raises:
-            ConfigError: if this node has another model, or another version of nT2VR.
-        """
+        """Return the embeddings (B, F, D) of the clips that can be decoded, and ids and reasons of the others."""
         with self._one_at_a_time:
             encoder = self._encoder or self._load()
             if (own := identity_of(encoder)) != self._expected:
@@ -98,13 +94,7 @@ def plan(nodes: Sequence[Mapping[str, float]]) -> tuple[int, int, int]:
 
 @contextmanager
 def ray_workers(address: str, load: Load, like: Encoder) -> Iterator[Encode]:
-    """Connect to a Ray cluster, and yield what encodes there; a ConfigError says that Ray, or a cluster, is missing.
-
-    Args:
-        address: "auto" for the cluster of this machine, "ray://host:10001" or "host:6379".
-        load: loads the encoder on a worker.
-        like: the encoder of this process.
-    """
+    """Connect to a Ray cluster ("auto", "ray://host:10001", "host:6379"); yield what encodes there as `like` does."""
     if not ADDRESS.fullmatch(address):
         raise ConfigError(f"{quoted(address)} is no Ray cluster. Write auto, or ray://host:10001.")
     try:

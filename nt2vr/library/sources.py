@@ -27,10 +27,7 @@ NOT_A_FILE = "It is not a file, but a folder, pipe or device."
 
 
 def allowed_path(path: str | Path, roots: Sequence[Path] | None) -> tuple[Path, Path | None]:
-    """Resolve a path that someone named, and return it with the root that it lies in; `roots` None allows any place.
-
-    An AccessError refuses a path that, after links are followed, lies in none of the roots.
-    """
+    """Resolve a path that someone named, and return it with its root; an AccessError if it is in none of `roots`."""
     try:
         resolved = Path(path).expanduser().resolve()
         root = next((root for root in roots or () if resolved.is_relative_to(root.resolve())), None)
@@ -77,10 +74,8 @@ def list_files(source: Source) -> Iterator[LibraryFile]:
 
 
 def _in_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:
-    """Walk through a folder; links to folders are not followed, and hidden names are left out.
-
-    A system's own folders, and formats that are not read, are one entry each that counts the files left out.
-    """
+    """Walk through a folder; links to folders are not followed, and hidden names are left out."""
+    # A system's own folders, and formats that are not read, are one entry each that counts the files left out.
     waiting, left_out = [""], Counter[str]()  # by name of a system's folder, or pattern of files
     while waiting:
         folder = waiting.pop()

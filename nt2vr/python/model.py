@@ -43,11 +43,7 @@ class Model:
         return _converted(self.encoder.encode_frames(np.asarray(frames)), convert_to)
 
     def encode_videos(self, files: str | Path | Sequence[str | Path], convert_to: Form = "numpy") -> Any:
-        """Embed video or picture files: (N, D); one file: (D,). They are decoded in child processes.
-
-        Raises:
-            MediaError: naming the first file that cannot be decoded.
-        """
+        """Embed video or picture files, decoded in child processes: (N, D); one file: (D,). A MediaError names it."""
         one = isinstance(files, str | Path)
         listed: Any = [files] if one else files
         rows = [np.empty((0, self.embed_dim), np.float32)]

@@ -152,11 +152,8 @@ def _encode(
     failed: dict[str, str],
     report: Callable[[], None],
 ) -> Iterator[Some]:
-    """Decode and embed files here, except for those that another process has embedded in the meantime.
-
-    Args:
-        by_file: whether a batch has clips of one file only, as in libraries, so that a kill loses no more than that.
-    """
+    """Decode and embed files here, except for those that another process has embedded in the meantime."""
+    # In libraries (`by_file`), a batch has clips of one file only, so that a kill loses no more than that.
     size = encoder.batch if takes_clips(encoder) else max(1, BATCH_FRAMES // encoder.num_frames)
     with cache.frames(encoder.num_frames, encoder.card.framing) as store:
         decoded = decode_files(missing, encoder.num_frames, encoder.card.framing, decoder, failed, store)
@@ -204,10 +201,7 @@ def _add(rows: Rows[np.float32], keys: Sequence[str], values: Embeddings) -> OSE
 
 
 def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:
-    """Open the clips whose embeddings are stored; no file is decoded, and none is read whose content is known.
-
-    The others are listed in `skipped`. A model that sees no frames is a ConfigError.
-    """
+    """Open the clips with stored embeddings, and list the others as skipped; nothing is decoded or encoded."""
     if isinstance(encoder, PrecomputedEncoder):
         return _looked_up(gallery, encoder)
     rows, skipped = _rows(gallery, encoder, cache), dict[str, str]()
@@ -227,10 +221,7 @@ def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvu
 
 
 def cost_text(encoder: Encoder, num_clips: int) -> str:
-    """Say what it takes to embed so many clips, and of a model that takes clips what one takes.
-
-    Encoding a clip's frames, the largest part of indexing, is measured once per visual tower.
-    """
+    """Say what it takes to embed so many clips, and of a model that takes clips what one takes."""
     if (key := encoder.card.video_key) not in _seconds_per_clip:
         frames = np.zeros((encoder.num_frames, *encoder.card.framing.shape, 3), np.uint8)
         began = time.perf_counter()
@@ -254,11 +245,7 @@ def _opened(
     may_build: bool,
     progress: Progress,
 ) -> EmbeddedGallery:
-    """Put the stored embeddings in the order of the gallery, pooled, and index them.
-
-    The index of a large gallery is approximate, and that of a library in Milvus if there is one. Only an update
-    (`may_build`) builds, changes and measures it.
-    """
+    """Put the stored embeddings in the order of the gallery, pooled, and index them; only an update `may_build`."""
     places = rows.find(clip.key for clip in clips)
     clips = [clip for clip, place in zip(clips, places.tolist(), strict=True) if place >= 0]
     frames, places, folder = rows.rows(), places[places >= 0], rows.folder
@@ -347,10 +334,8 @@ def _fingerprint(ids: NDArray[np.int64]) -> str:
 def _approximate(
     path: Path, contents: NDArray[np.int64], embeddings: Embeddings, sample: Sample | None
 ) -> FaissIndex | None:
-    """Open the stored index, or build it in minutes if there is a `sample`; None if exact search serves better.
-
-    Clips of equal content share an id, of those in `contents` (V,), by which the index answers.
-    """
+    """Open the stored index, or build it in minutes if there is a `sample`; None if exact search serves better."""
+    # Clips of equal content share an id, of those in `contents` (V,), by which the index answers.
     ids, places = np.unique(contents, return_index=True)
     index = FaissIndex.load(path, _fingerprint(ids))
     if index is None and sample is not None:

@@ -32,10 +32,7 @@ _JOINING = frozenset({"or"})  # in "boy or girl"; helps whether or not a model k
 def substitutes(
     query: Query, models: Mapping[str, Encoder], synonyms: Synonyms, literal: Collection[str] = ()
 ) -> dict[str, dict[str, str]]:
-    """Return by model the words to ask for instead of words it has never seen, as far as it knows any.
-
-    Synonyms are consulted if no other form of a word is known; `literal` words stay as typed.
-    """
+    """Return by model the words to ask for instead of words it has never seen, as far as it knows any."""
     unseen = {name: unseen_words(query, model) for name, model in models.items()}
     known = dict[str, str]()
     for word in {word for each in unseen.values() for word in each} - {word.lower() for word in literal}:
@@ -136,11 +133,8 @@ def _embed(
     clips: Mapping[str, Vector],
     frames: Mapping[str, Vector],
 ) -> Parts:
-    """Embed texts and pictures; wanted references join the wanted parts, each strategy searches away from the others.
-
-    Args:
-        clips: embeddings of the references that are clips; `frames` those of their frames.
-    """
+    """Embed texts and pictures; wanted references join the wanted parts, strategies search away from the others."""
+    # `clips` are the embeddings of the references that are clips, `frames` those of their frames.
     if encoder.card.queries:  # of whole queries only
         query = replace(query, wanted=(), unwanted=())
     texts = texts_of(query)

@@ -61,10 +61,7 @@ class RunEpochs:
         return [epoch for epoch, name in absent if models.card(name, entries).video_key == key]
 
     def rank(self, searcher: Searcher, query: Query, panel: Panel, epoch: int, base: str, like: System) -> Ranking:
-        """Rank with an epoch that is not loaded, or the base for epoch 0; no hits if that fails.
-
-        The search is asked as of `panel`, but for its systems: with the strategy of `like`.
-        """
+        """Rank with an epoch that is not loaded, or the base for 0, as `panel` asks `like`; no hits if that fails."""
         system = replace(like, model=f"{self.run} · epoch {epoch}" if epoch else base)
         try:
             models = searcher.models
@@ -126,10 +123,7 @@ class KeptRankings:
 
 @dataclass(frozen=True)
 class Recording:
-    """A run's results by query and epoch, to be replayed without models; the first epoch is the base.
-
-    `python -m benchmarks.recording` makes the shipped one.
-    """
+    """A run's results by query and epoch, replayed without models; `benchmarks.recording` makes the shipped one."""
 
     base: str  # name of the model that the run started from
     preset: str  # name of its config

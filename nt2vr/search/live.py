@@ -58,11 +58,7 @@ class LoadedModel:
         return {viewer: self._views[viewer] for viewer in viewers}
 
     def view(self, viewer: Viewer) -> EmbeddedGallery:
-        """Return the viewer's gallery as the model sees it, the same at each call; only the first one blocks.
-
-        Raises:
-            NotIndexedError: if the gallery is a library that the model has not indexed.
-        """
+        """Return the viewer's gallery as the model sees it; the first call blocks, or raises a NotIndexedError."""
         if (view := self._views.get(viewer)) is None:
             view = self._views.setdefault(viewer, viewer.embedded(self.encoder))
         return view

@@ -57,10 +57,7 @@ def match(
     strengths: Mapping[str, float] | None = None,
     literal: Collection[str] = (),
 ) -> Match:
-    """Score 2 to 8 lines for a clip of the gallery, or for a picture, as `Searcher.search` for each would score it.
-
-    A QueryError refuses a line, a ConfigError their number, a system or the clip.
-    """
+    """Score 2 to 8 lines for a clip of the gallery, or for a picture, as `Searcher.search` for each would score it."""
     if not MIN_LINES <= len(lines) <= MAX_LINES:
         raise ConfigError(f"Give {MIN_LINES} to {MAX_LINES} captions to choose among, not {len(lines):,}.")
     video = searcher.video(shown.video_id) if shown.video_id else None

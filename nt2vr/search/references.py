@@ -1,7 +1,4 @@
-"""Covr queries without training: references (pictures, videos, clips) plus a text become one vector.
-
-The text says what should differ from the references. Trained fusion: `nt2vr.models.fusion`.
-"""
+"""Queries by references (pictures, videos, clips) plus a text that says what should differ; see `models.fusion`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

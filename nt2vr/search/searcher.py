@@ -215,10 +215,8 @@ class Searcher:
     def score_all(
         self, queries: Sequence[str | Asked | Nt2vrError], panel: Panel
     ) -> tuple[dict[str, Vector], list[Nt2vrError | None]]:
-        """Return the scores of all clips by system, (Q, V) in the order of the gallery, and the error of each query.
-
-        NaN is the score of a clip that a model has not indexed, and of all for an error, or nothing to search for.
-        """
+        """Return the scores of all clips by system, (Q, V) in the order of the gallery, and the errors of queries."""
+        # NaN is the score of a clip that a model has not indexed, and of all for an error, or nothing to search for.
         row_of = {video.video_id: row for row, video in enumerate(self.gallery.videos)}
         views = {name: model.view(self) for name, model in panel.loaded.items()}
         rows = {name: [row_of[video.video_id] for video in view.gallery.videos] for name, view in views.items()}

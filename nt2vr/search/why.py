@@ -164,10 +164,7 @@ def _parts(
 
 
 def scored_backwards(answer: Answer, video_id: str, encoder_of: Callable[[str], Encoder]) -> tuple[float | None, ...]:
-    """Score a clip with its frames in reverse order, pooled anew, as `Seen.score` has it; a mean does not change.
-
-    None where a system has no score for this clip, or its model has been replaced since it answered.
-    """
+    """Score a clip with its frames in reverse order; None without a score, or if the model has been replaced since."""
     return tuple(_scored_backwards(ranking, video_id, encoder_of) for ranking in answer.rankings)
 
 

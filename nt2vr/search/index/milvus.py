@@ -161,10 +161,7 @@ class MilvusIndex:
         return np.array([row["id"] for row in rows], np.int64)
 
     def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32], progress: Progress = silent) -> None:
-        """Upsert (N, D) vectors, which `local` has, under ids (N,); once they are flushed, searches find them.
-
-        After a ConnectionError, the same ids may be added again.
-        """
+        """Upsert (N, D) vectors of `local` under ids (N,), perhaps again; once flushed, searches find them."""
         if not len(ids):
             return
         self._milvus.prepare(self._collection, vectors.shape[1])
