@@ -27,9 +27,9 @@ from nt2vr.progress import progress_bar, tracked
 from nt2vr.settings import ASSETS, Settings, is_loopback, prepare_environment, project_version
 
 if TYPE_CHECKING:
+    from nt2vr.api import GallerySearcher
     from nt2vr.library.inventory import Changes
     from nt2vr.models.catalog import Catalog
-    from nt2vr.python.searcher import GallerySearcher
     from nt2vr.search.answers import Answer, Ranking
     from nt2vr.services import Services
 

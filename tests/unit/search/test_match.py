@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 import nt2vr
+from nt2vr.api import GallerySearcher
 from nt2vr.errors import ConfigError, MediaError, QueryError
-from nt2vr.python.searcher import GallerySearcher
 from nt2vr.search.match import MAX_LINES
 from nt2vr.services import Services
 from nt2vr.settings import Settings

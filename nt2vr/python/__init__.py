@@ -1,1 +1,0 @@
-"""What `import nt2vr` returns: a searcher, a model and an evaluation, with arguments checked."""
