@@ -157,9 +157,8 @@ def expanded(path: str | Path) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError:
-        raise ConfigError(
-            f"{quoted(str(path))} is in the home folder of nobody known here. Write the whole path."
-        ) from None
+        problem = "is in the home folder of nobody known here. Write the whole path."
+        raise ConfigError(f"{quoted(str(path))} {problem}") from None
 
 
 def check_free(folder: Path, num_bytes: float, doing: str) -> None:

@@ -59,9 +59,8 @@ def list_files(source: Source) -> Iterator[LibraryFile]:
     """List a library's files, sorted; one that cannot be used has a reason."""
     if not is_available(source):
         state = "is empty now" if source.path.is_dir() else "is not there"
-        raise GalleryError(
-            f"{source.path} {state}: is its drive mounted? What was indexed of {source.name} stays searchable."
-        )
+        stays = f"What was indexed of {source.name} stays searchable."
+        raise GalleryError(f"{source.path} {state}: is its drive mounted? {stays}")
     if source.kind in ("folder", "uploads"):
         yield from _in_folder(source.path, source.kind == "uploads")
         return

@@ -22,20 +22,18 @@ _READ = 20_000  # captions remembered
 def judge_by_captions(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
     """Judge a clip by what its captions say; what they do not mention is no evidence, and gets no verdict.
 
-    Args:
-        reference: the clip that the text changes; captions cannot tell what of it a clip keeps, so none is right.
-
-    Returns:
-        "violation" if a caption has all content words of an unwanted part; "right" if a caption has all those of the
-        wanted part, none has a content word of an unwanted part or a related one, and the query does not ask what
-        else is there; otherwise None.
+    Returns "violation" if a caption has all content words of an unwanted part; "right" if a caption has all those of
+    the wanted part, none has a content word of an unwanted part or a related one, and the query does not ask what else
+    is there, or what of a reference a clip keeps; otherwise None.
     """
     said = [_content_of(caption) for caption in video.captions]
     unwanted = [content for content in map(_content_of, query.unwanted) if content]
     if any(_is_said(content, said) for content in unwanted):
         return "violation"
     denied, everything = frozenset[str]().union(*unwanted), frozenset[str]().union(*said)
-    if reference or query.others or any(_is_near(word, everything) for word in denied):
+    # A word that means nearly the same is said, so that the thing itself may be there.
+    is_near = any(related(word) & everything or derived_from(word, everything) for word in denied)
+    if reference or query.others or is_near:
         return None
     wanted = _content_of(" ".join(query.wanted))
     return "right" if wanted and _is_said(wanted, said) else None
@@ -43,11 +41,6 @@ def judge_by_captions(query: Query, video: Video, reference: Video | None = None
 
 def _is_said(content: frozenset[str], captions: Sequence[frozenset[str]]) -> bool:
     return any(content <= caption for caption in captions)
-
-
-def _is_near(word: str, said: frozenset[str]) -> bool:
-    """Whether a word that means nearly the same is said, so that the thing itself may be there."""
-    return bool(related(word) & said or derived_from(word, said))
 
 
 @lru_cache(_READ)

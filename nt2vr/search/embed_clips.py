@@ -259,7 +259,7 @@ def _opened(
 
     measured = sample if may_build else None
     if milvus is not None and gallery.key and clips:  # of other galleries, nobody would delete the rows
-        return _in_milvus(embedded, folder, pooling, clips, milvus, measured, progress)
+        return _in_milvus(embedded, folder / pooling, milvus, measured, progress)
     if len(clips) < APPROXIMATE_FROM:
         return embedded
     contents = np.array([content_id(clip.key) for clip in clips], np.int64)
@@ -349,16 +349,10 @@ def _approximate(
 
 
 def _in_milvus(
-    embedded: EmbeddedGallery,
-    folder: Path,
-    pooling: str,
-    clips: Sequence[Video],
-    milvus: Milvus,
-    sample: Sample | None,
-    progress: Progress,
+    embedded: EmbeddedGallery, folder: Path, milvus: Milvus, sample: Sample | None, progress: Progress
 ) -> EmbeddedGallery:
     """Bring a library's index in Milvus up to date, or, without a `sample`, open it as the last update left it."""
-    library, embeddings = embedded.gallery.key, embedded.embeddings
+    library, clips, embeddings = embedded.gallery.key, embedded.gallery.videos, embedded.embeddings
     contents = np.array([content_id(f"{library} {clip.key}") for clip in clips], np.int64)  # others are there, too
     ids, places = np.unique(contents, return_index=True)
     local = ExactIndex(embeddings.shape[1])
@@ -366,8 +360,8 @@ def _in_milvus(
     local.add(contents if is_unique else ids, embeddings if is_unique else embeddings[places])
     read = [Row(clip.content, clip.start, clip.end or 0.0) for clip in clips] if sample else []
     rows = dict(zip(contents.tolist(), read, strict=False))
-    index = MilvusIndex(milvus, f"{folder.name}_{pooling}", library, local, rows)
-    path = folder / f"{pooling}.milvus.json"  # what the last update measured
+    index = MilvusIndex(milvus, f"{folder.parent.name}_{folder.name}", library, local, rows)
+    path = folder.with_suffix(".milvus.json")  # what the last update measured
     state, refused = {"index": milvus.place, "ids": _fingerprint(ids)}, ""
     if sample is None:
         facts = read_cached(path, lambda path: dict(parse_json(path.read_text(encoding="utf-8")))) or {}

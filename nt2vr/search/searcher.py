@@ -102,10 +102,8 @@ class Searcher:
     def system_names(self, also: Sequence[str] = (), folds: bool = False) -> list[str]:
         """List every model with every strategy, but single epochs of a run only plain, to keep the list short.
 
-        Names from a link or a report, such as "CLIP anchored λ 1.9", are appended if they are of known models.
-
-        Args:
-            folds: whether a run is one name, unless `also` has one of its.
+        Names from a link or a report, such as "CLIP anchored λ 1.9", are appended if they are of known models. If the
+        list `folds`, a run is one name, unless `also` has one of its.
         """
         offered = list[str]()
         for model, entry in self.models.entries().items():
@@ -221,24 +219,21 @@ class Searcher:
         views = {name: model.view(self) for name, model in panel.loaded.items()}
         rows = {name: [row_of[video.video_id] for video in view.gallery.videos] for name, view in views.items()}
 
+        scores = {each.name: np.full((len(queries), len(row_of)), np.nan, np.float32) for each in panel.systems}
+
         def scored(query: Asked) -> dict[str, Vector]:
             found = {}
             for system, parts in zip(panel.systems, self.parts(query, panel), strict=True):
                 vector, exclusion = searched(system.strategy, parts, views[system.model].embeddings)
-                found[system.name] = np.full(len(row_of), np.nan, np.float32)
                 if vector is not None:
-                    clips = views[system.model].clips(exclusion)
-                    found[system.name][rows[system.model]] = scores_of(clips, vector, exclusion)
+                    found[system.name] = scores_of(views[system.model].clips(exclusion), vector, exclusion)
             return found
 
         results = self.each(queries, panel, scored)
-        nothing = np.full(len(row_of), np.nan, np.float32)
-        scores = {
-            system.name: np.stack([nothing if isinstance(each, Nt2vrError) else each[system.name] for each in results])
-            if results
-            else np.empty((0, len(row_of)), np.float32)
-            for system in panel.systems
-        }
+        for row, result in enumerate(results):
+            for system in panel.systems:
+                if not isinstance(result, Nt2vrError) and system.name in result:
+                    scores[system.name][row, rows[system.model]] = result[system.name]
         return scores, [result if isinstance(result, Nt2vrError) else None for result in results]
 
     def each(

@@ -18,9 +18,8 @@ def check_model_name(name: str) -> None:
     _check_length(name)
     _, strategy, written = _split(name)
     if strategy and (not written or re.fullmatch(r"([^\d\s]+[\s=]*)?[+-]?[\d.]+", written)):
-        raise ConfigError(
-            f"A model cannot be called {quoted(name)}: choose a name not ending in {', '.join(STRATEGIES)}."
-        )
+        names = ", ".join(STRATEGIES)
+        raise ConfigError(f"A model cannot be called {quoted(name)}: choose a name not ending in {names}.")
 
 
 def check_strategy(system: "System", card: Card) -> None:
@@ -72,9 +71,8 @@ class System:
         if before.casefold() in known and strategy:
             return cls(known[before.casefold()], strategy, _number(strategy, written) if written else None)
         if not before or before.lower() in STRATEGIES:
-            raise ConfigError(
-                f"{quoted(name)} is not the name of a system. Write a model and a strategy, as in 'CLIP boolean'."
-            )
+            advice = "Write a model and a strategy, as in 'CLIP boolean'."
+            raise ConfigError(f"{quoted(name)} is not the name of a system. {advice}")
         words = name.split()
         for place in range(len(words) - 1, 0, -1):
             if " ".join(words[:place]).casefold() in known and words[place].isalpha():

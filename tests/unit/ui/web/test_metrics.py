@@ -21,7 +21,7 @@ TOKEN = {"authorization": "Bearer secret-token"}
 
 def client() -> TestClient:
     view = SimpleNamespace(embeddings=np.zeros((5, 4), np.float32))
-    galleries: Any = SimpleNamespace(loaded=[SimpleNamespace(views={"": view}) for _ in "12"])  # they share it
+    galleries: Any = SimpleNamespace(live=SimpleNamespace(loaded=[SimpleNamespace(views={"": view})] * 2))  # share it
     metrics = Metrics(galleries, Permissions("secret-token"), lambda: 3)
 
     def fail(_: Request) -> PlainTextResponse:

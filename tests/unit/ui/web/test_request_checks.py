@@ -192,7 +192,7 @@ def test_an_odd_request_line_is_one_line_of_the_log(path: str, caplog: pytest.Lo
     async def odd(scope: Scope, receive: Receive, send: Send) -> None:
         await hello({**scope, "path": path}, receive, send)
 
-    galleries: Any = SimpleNamespace(loaded=())
+    galleries: Any = SimpleNamespace(live=SimpleNamespace(loaded=()))
     measured = Metrics(galleries, GATE, lambda: 0).measured(odd)
     assert ask("OPTIONS", app=measured).status_code == 200
     assert len(caplog.records) <= 1
