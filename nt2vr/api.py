@@ -33,8 +33,7 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.notebook import data_frame, joined, table
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable
 from nt2vr.search.answers import Answer as Answer
-from nt2vr.search.match import Match as Match
-from nt2vr.search.match import match
+from nt2vr.search.answers import Match as Match
 from nt2vr.search.references import Reference as Reference
 from nt2vr.search.searcher import Asked
 from nt2vr.search.strategies import DEFAULT_ALPHA, STRATEGIES, Vector
@@ -287,7 +286,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
                 f"{quoted(shown)} is neither a clip of this gallery nor a file. Name a clip or a picture."
             )
         reference = Reference(video_id=str(shown)) if is_clip else Reference((self._picture(shown),))
-        return match(self._searcher, reference, lines, self._names(systems), {"boolean": float(alpha)}, literal)
+        return self._searcher.match(reference, lines, self._names(systems), {"boolean": float(alpha)}, literal)
 
     def _names(self, systems: Systems) -> list[str]:
         names = _named_systems(systems, self._services.models)

@@ -115,10 +115,14 @@ def ranks_of(groups: Sequence[Sequence[Found]], found: Sequence[Found]) -> dict[
     return ranks | {video_id: rank for rank, video_id in enumerate(others, len(groups) + 1)}
 
 
-def moments_of(hit: Sequence[Found]) -> tuple[Moment, ...]:
-    """List the windows of a hit in temporal order; none for a complete video or a picture."""
-    windows = [Moment(video.video_id, video.start, video.end, round(score, 4)) for video, score in hit if video.film]
-    return tuple(sorted(windows, key=lambda moment: moment.start))
+def hits_of(groups: Sequence[Sequence[Found]], judge: Callable[[Video], Verdict | None]) -> tuple[Hit, ...]:
+    """Return the clips of hits, best first, with their verdicts and windows."""
+    hits = []
+    for rank, group in enumerate(groups, 1):
+        windows = [Moment(each.video_id, each.start, each.end, round(value, 4)) for each, value in group if each.film]
+        moments, (video, score) = tuple(sorted(windows, key=lambda moment: moment.start)), group[0]
+        hits.append(Hit(video.video_id, rank, round(score, 4), judge(video), video.film, moments))
+    return tuple(hits)
 
 
 @dataclass(frozen=True)
@@ -185,6 +189,37 @@ class Seen:
     score: float | None  # in cosine units
     moments: tuple[float, ...]  # positions of the best frames in the clip, 0 to 1
     num_frames: int = 0  # that the model saw
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of one system, one per line; None where the line leaves it nothing to search for."""
+
+    system: System
+    scores: tuple[float | None, ...]
+
+    @property
+    def best(self) -> int | None:
+        """Number of the line with the highest score; None if several share it, or none has a score."""
+        known = [score for score in self.scores if score is not None]
+        return self.scores.index(max(known)) if known and known.count(max(known)) == 1 else None
+
+
+@dataclass(frozen=True)
+class Match:
+    """Lines, as they were understood, scored for one clip or picture."""
+
+    queries: tuple[Query, ...]
+    verdicts: tuple[Verdict | None, ...]  # one per line, None where the truth is not known; "right" if it is true
+    systems: tuple[Scored, ...]
+    judged_by: str = ""  # "captions", if the verdicts derive from them
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the match as the API answers it."""
+        judged = zip(self.queries, self.verdicts, strict=True)
+        lines = [{"text": query.text, "verdict": verdict} for query, verdict in judged]
+        systems = [{"name": each.system.name, "scores": [*each.scores], "best": each.best} for each in self.systems]
+        return {"lines": lines, "systems": systems} | ({"judged_by": self.judged_by} if self.judged_by else {})
 
 
 @dataclass(frozen=True)

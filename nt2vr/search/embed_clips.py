@@ -32,7 +32,6 @@ from nt2vr.progress import Progress, duration_text, silent, tracked
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import unit
 from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex
-from nt2vr.search.index.exact import best_ids, recall_of
 from nt2vr.search.index.milvus import Row
 from nt2vr.settings import ASSETS
 
@@ -374,8 +373,7 @@ def _in_milvus(
             new = ~np.isin(ids, known)
             index.remove(np.setdiff1d(known, ids))
             index.add(ids[new], embeddings[places[new]], progress)
-            queries = sample()
-            index.recall = recall_of(index, queries, best_ids(local, queries))
+            index.measure(sample())
             refused = index.notice  # of the measuring
         except ConnectionError:  # logged; the next update goes on from here
             refused = "The vector database does not answer, so it is not up to date. Update the library again later."

@@ -25,6 +25,7 @@ from nt2vr.search.strategies import Parts, Vector, anchor_of, tau_of
 
 Synonyms = Mapping[str, str]  # word -> words to read it as
 Knows = Callable[[str], bool]
+ById = Mapping[str, Vector]
 _WITH_ARTICLE = re.compile(rf"(?:\b([Aa])n? )?({WORD.pattern})")
 _JOINING = frozenset({"or"})  # in "boy or girl"; helps whether or not a model knows it
 
@@ -107,7 +108,7 @@ def embed_reference(encoder: Encoder, reference: Reference, gallery: EmbeddedGal
     """Embed a reference by itself, or look its clip up in the gallery: (D,), L2-normalised."""
     if reference.video_id:
         return np.asarray(gallery.embeddings[_row(reference.video_id, gallery, encoder)], np.float32)
-    return _embed_picture(encoder, reference)
+    return _lent_pooled(encoder, reference)
 
 
 def _row(video_id: str, gallery: EmbeddedGallery, encoder: Encoder) -> int:
@@ -126,13 +127,7 @@ def embed_query(encoder: Encoder, query: Query, references: Sequence[Reference],
 
 
 @on_gpu  # its arguments are pickled, so the gallery stays out
-def _embed(
-    encoder: Encoder,
-    query: Query,
-    references: Sequence[Reference],
-    clips: Mapping[str, Vector],
-    frames: Mapping[str, Vector],
-) -> Parts:
+def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clips: ById, frames: ById) -> Parts:
     """Embed texts and pictures; wanted references join the wanted parts, strategies search away from the others."""
     # `clips` are the embeddings of the references that are clips, `frames` those of their frames.
     if encoder.card.queries:  # of whole queries only
@@ -150,20 +145,21 @@ def _embed(
     covr = CovrVectors(picture, sentence, affirmed, np.asarray(parts.unwanted.sum(axis=0)))
     if attends(encoder):  # a fusion with cross-attention reads the sentence's tokens, and the references' frames
         tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
-        seen = [
-            frames[each.video_id] if each.video_id else encoder.each_frame(_encode_frames(encoder, each))
-            for each in wanted
-        ]
+        own = (None if each.video_id else encoder.each_frame(_encode_frames(encoder, each)) for each in wanted)
+        seen = [frames[each.video_id] if found is None else found for each, found in zip(wanted, own, strict=True)]
         covr = replace(covr, tokens=tokens.reshape(-1, encoder.embed_dim), frames=np.concatenate(seen))
     share = max(each.weight for each in wanted)
 
     def joined(text: str, embedding: Vector | None) -> Vector:
-        """Let a model that composes one picture and a text itself do so; others get the mean."""
+        """Let a model that composes one picture and a text itself do so; others get the weighted mean."""
         if takes_clips(encoder) and text.strip() and len(wanted) == 1 and len(wanted[0].frames) == 1:
             own = encoder.composed(fit(wanted[0].frames[0], encoder.card.framing), text)
             if own is not None:
                 return own
-        return _mix(embedding, picture, share)
+        if embedding is None:
+            return picture
+        mean = (1 - share) * embedding + share * picture
+        return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-6), np.float32)
 
     return replace(
         parts,
@@ -172,11 +168,6 @@ def _embed(
         combined=partial(combine, query=covr, weights=Weights.of(encoder.card.composition), fusion=fusion_of(encoder)),
         away=away,
     )
-
-
-@on_gpu
-def _embed_picture(encoder: Encoder, reference: Reference) -> Vector:
-    return _pooled(encoder, reference)
 
 
 def _pooled(encoder: Encoder, reference: Reference) -> Vector:
@@ -188,13 +179,8 @@ def _pooled(encoder: Encoder, reference: Reference) -> Vector:
     return encoder.pool(_encode_frames(encoder, reference))
 
 
+_lent_pooled = on_gpu(_pooled)
+
+
 def _encode_frames(encoder: Encoder, reference: Reference) -> Vector:
     return encoder.encode_frames(np.stack([fit(frame, encoder.card.framing) for frame in reference.frames]))
-
-
-def _mix(text: Vector | None, picture: Vector, weight: float) -> Vector:
-    """Average two unit vectors with weights, and normalise; without a text, return the picture."""
-    if text is None:
-        return picture
-    mean = (1 - weight) * text + weight * picture
-    return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-6), np.float32)

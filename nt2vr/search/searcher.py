@@ -20,10 +20,18 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query, check_query, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
-from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, ranks_of
+from nt2vr.search.answers import Answer, Judge, Match, Ranking, Scored, hits_of, judge_beside, merge_windows, ranks_of
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import embed_gallery, open_indexed
-from nt2vr.search.embed_query import Synonyms, embed_query, substitutes, texts_of, unseen_words, with_words
+from nt2vr.search.embed_query import (
+    Synonyms,
+    embed_query,
+    embed_reference,
+    substitutes,
+    texts_of,
+    unseen_words,
+    with_words,
+)
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import scores_of
 from nt2vr.search.index import INDEXES, Milvus
@@ -37,6 +45,7 @@ DEFAULT_K = 8
 CONCURRENT = 8  # searches that the app answers at a time
 MAX_K = 100
 MAX_SYSTEMS = 8
+MIN_LINES, MAX_LINES = 2, 8  # to choose among
 RANKED = 1000  # ranks known per system, beyond the hits
 BLOCK = 256  # queries whose texts are encoded together
 LOW_SCORE = "validation/low_score"  # metric in a card: 99 % of captions that fit a clip have a higher best score
@@ -236,6 +245,44 @@ class Searcher:
                     scores[system.name][row, rows[system.model]] = result[system.name]
         return scores, [result if isinstance(result, Nt2vrError) else None for result in results]
 
+    def match(
+        self,
+        shown: Reference,
+        lines: Sequence[str],
+        systems: Sequence[str],
+        strengths: Mapping[str, float] | None = None,
+        literal: Collection[str] = (),
+    ) -> Match:
+        """Score 2 to 8 lines for a clip of the gallery, or for a picture, as `search` for each would score it."""
+        if not MIN_LINES <= len(lines) <= MAX_LINES:
+            raise ConfigError(f"Give {MIN_LINES} to {MAX_LINES} captions to choose among, not {len(lines):,}.")
+        video = self.video(shown.video_id) if shown.video_id else None
+        panel = self.panel(systems, strengths=strengths, literal=literal)
+        views = {name: model.view(self) for name, model in panel.loaded.items()}
+        clips = {name: embed_reference(encoder, shown, views[name]) for name, encoder in panel.encoders.items()}
+
+        def scored(query: Asked) -> tuple[Query, list[float | None]]:
+            assert isinstance(query, Query), "lines are texts"
+            scores: list[float | None] = []
+            for system, parts in zip(panel.systems, self.parts(query, panel), strict=True):
+                gallery, clip = views[system.model], clips[system.model]
+                vector, exclusion = searched(system.strategy, parts, gallery.embeddings)
+                if exclusion and exclusion.focus is not None and video:
+                    clip = gallery.clips(exclusion, [gallery.row_of[video.video_id]])[0]
+                scores.append(None if vector is None else round(float(scores_of(clip, vector, exclusion)), 4))
+            return query, scores
+
+        found = []
+        for number, each in enumerate(self.each(lines, panel, scored), 1):
+            if isinstance(each, Nt2vrError):
+                raise type(each)(f"Line {number}: {each}")
+            found.append(each)
+        queries = tuple(query for query, _ in found)
+        verdicts = tuple(self.judge(query, video) if video else None for query in queries)
+        by_system = zip(panel.systems, zip(*(scores for _, scores in found), strict=True), strict=True)
+        judged_by = "captions" if any(verdicts) and self.judge is judge_by_captions else ""
+        return Match(queries, verdicts, tuple(Scored(system, scores) for system, scores in by_system), judged_by)
+
     def each(
         self, queries: Sequence[str | Asked | Nt2vrError], panel: Panel, work: Callable[[Asked], T]
     ) -> list[T | Nt2vrError]:
@@ -357,11 +404,7 @@ class Searcher:
         # by the query as typed, since captions and the world may have words that the model lacks
         asked = typed if isinstance(typed, Query) else query
         judge = judge_beside(self.judge, asked, panel.references, self.video) if query and asked else lambda _: None
-        hits = tuple(
-            Hit(video.video_id, rank, round(score, 4), judge(video), video.film, moments_of(group))
-            for rank, group in enumerate(groups, 1)
-            for video, score in group[:1]
-        )
+        hits = hits_of(groups, judge)
         return replace(
             ranking,
             notice=ranking.notice or gallery.notice,

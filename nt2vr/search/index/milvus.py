@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.progress import Progress, silent
-from nt2vr.search.index.exact import ExactIndex
+from nt2vr.search.index.exact import ExactIndex, best_ids, recall_of
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -151,6 +151,10 @@ class MilvusIndex:
 
     def __len__(self) -> int:
         return len(self._local)
+
+    def measure(self, queries: NDArray[np.float32]) -> None:
+        """Measure the recall on (Q, D) queries."""
+        self.recall = recall_of(self, queries, best_ids(self._local, queries))
 
     def ids(self) -> NDArray[np.int64]:
         """Read the ids (N,) of the library's rows."""

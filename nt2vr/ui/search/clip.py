@@ -16,10 +16,9 @@ from nt2vr.media.preview import MAX_SECONDS
 from nt2vr.negation.generate.changes import CHANGES, changed
 from nt2vr.negation.parse.query import Query
 from nt2vr.registry import pick
-from nt2vr.search.answers import Answer, Seen
-from nt2vr.search.match import MIN_LINES, Match, match
+from nt2vr.search.answers import Answer, Match, Seen
 from nt2vr.search.references import Reference
-from nt2vr.search.searcher import Searcher
+from nt2vr.search.searcher import MIN_LINES, Searcher
 from nt2vr.search.why import Part, Why, Word, explain, scored_backwards
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.results import MARKS, boxes_text, clock, short_name, times_text
@@ -374,7 +373,7 @@ class ClipPanel:
         lines = lines_of(event_value(event, "lines", str))
         lines = with_change(searcher, searcher.video(video_id), lines, change)
         systems = [ranking.system.name for ranking in answer.rankings]
-        found = match(searcher, Reference((), video_id), lines, systems) if len(lines) >= MIN_LINES else None
+        found = searcher.match(Reference((), video_id), lines, systems) if len(lines) >= MIN_LINES else None
         return {**self._enlarged(answer, video_id, request), "match": match_view(lines, found)}
 
     def on_backwards(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:

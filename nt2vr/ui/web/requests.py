@@ -35,7 +35,6 @@ from nt2vr.library.libraries import BUILT_IN
 from nt2vr.media.decode import Decoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.progress import Job
-from nt2vr.search.match import match
 from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
 from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
@@ -217,7 +216,7 @@ class Requests:
         shown = self._reference(asked.clip, asked.image)
         searcher, strengths = self._galleries.searcher(asked.gallery), {"boolean": asked.alpha}
         systems = asked.systems or self._galleries.default_systems(searcher.key)
-        return match(searcher, shown, asked.lines, systems, strengths, asked.literal).as_dict()
+        return searcher.match(shown, asked.lines, systems, strengths, asked.literal).as_dict()
 
     def search_sentence(
         self,

@@ -13,7 +13,7 @@ from PIL import Image
 import nt2vr
 from nt2vr.api import GallerySearcher
 from nt2vr.errors import ConfigError, MediaError, QueryError
-from nt2vr.search.match import MAX_LINES
+from nt2vr.search.searcher import MAX_LINES
 from nt2vr.services import Services
 from nt2vr.settings import Settings
 from nt2vr.ui.web.requests import MatchAnswer, Requests, build_routes

@@ -7,7 +7,7 @@ import pytest
 
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Answer, Hit, Moment, Ranking, merge_windows, moments_of
+from nt2vr.search.answers import Answer, Hit, Moment, Ranking, hits_of, merge_windows
 from nt2vr.search.systems import System
 
 
@@ -49,9 +49,11 @@ def test_no_more_hits_than_asked_for_in_the_order_of_their_scores(k: int) -> Non
 
 
 def test_moments_are_in_the_order_of_time_with_their_scores() -> None:
-    (hit,) = merge_windows(found(window("a", 3), window("a", 2)), 1)
-    assert moments_of(hit) == (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, 40.0, 1.0))
-    assert moments_of([(Video("v", Path("v")), 0.5)]) == ()
+    groups = merge_windows(found(window("a", 3), window("a", 2)), 1)
+    first, second = hits_of([*groups, [(Video("v", Path("v")), 0.5)]], lambda video: "miss" if video.film else None)
+    moments = (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, 40.0, 1.0))
+    assert first == Hit("a@3", 1, 1.0, "miss", "a", moments)
+    assert second == Hit("v", 2, 0.5, None)
 
 
 def test_a_verdict_is_that_of_the_hit_also_for_its_other_windows() -> None:

@@ -23,7 +23,6 @@ from nt2vr.search import embedded_gallery as embedded_module
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, averaged, focused
 from nt2vr.search.index import ExactIndex
-from nt2vr.search.match import match
 from nt2vr.search.references import Reference
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import System
@@ -134,7 +133,7 @@ def test_a_search_its_explanation_all_scores_and_the_match_agree(searcher: Searc
     answer = searcher.search(text, SYSTEMS, 5)
     panel = searcher.panel(SYSTEMS)
     table, _ = searcher.score_all([text], panel)
-    fits = match(searcher, Reference(video_id="3"), [text, "rain"], SYSTEMS)
+    fits = searcher.match(Reference(video_id="3"), [text, "rain"], SYSTEMS)
     encoder = panel.encoders["tiny"]
     whole, wanted = encoder.encode_text([text, text.removesuffix(" and not dancing")])
     frames = answer.rankings[0].gallery.frame_embeddings(3)  # type: ignore[union-attr]
