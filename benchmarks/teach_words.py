@@ -48,7 +48,7 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import words
 from nt2vr.progress import silent
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.data.batches import Batch, draw_sentence, epoch_batches
 from trainer.data.clips import ClipLoader, Clips

@@ -36,10 +36,9 @@ from nt2vr.search.answers import Answer as Answer
 from nt2vr.search.answers import Match as Match
 from nt2vr.search.references import Reference as Reference
 from nt2vr.search.searcher import Asked
-from nt2vr.search.strategies import DEFAULT_ALPHA, STRATEGIES, Vector
+from nt2vr.search.strategies import DEFAULT_ALPHA, STRATEGIES, Vector, check_model_name
 from nt2vr.search.strategies import Parts as Parts
-from nt2vr.search.systems import System as System
-from nt2vr.search.systems import check_model_name
+from nt2vr.search.strategies import System as System
 from nt2vr.search.why import Why, explain
 from nt2vr.services import Services
 from nt2vr.settings import Settings, prepare_environment

@@ -621,7 +621,7 @@ def add_model(folder: Path, /, *, name: str = "", clips: Clips = CLIPS, machine:
     """
     from nt2vr.models.clip_encoder import PREFIXES, add, loader_of
     from nt2vr.models.foreign import checked_name
-    from nt2vr.search.systems import check_model_name
+    from nt2vr.search.strategies import check_model_name
 
     catalog, folder = machine.catalog(), expanded(folder)
     loader = loader_of(folder)
@@ -695,7 +695,7 @@ def import_model(
     """
     from nt2vr.models.foreign import ImportOptions, checked_name, import_checkpoint, new_folder
     from nt2vr.models.precomputed import write_embeddings
-    from nt2vr.search.systems import check_model_name
+    from nt2vr.search.strategies import check_model_name
 
     catalog, file = machine.catalog(), expanded(file)
     check_model_name(name or file.stem)
@@ -737,7 +737,7 @@ def pull(repository: str, /, *, name: str = "", machine: Machine = THIS) -> None
     """
     from nt2vr.models.foreign import checked_name
     from nt2vr.models.hub import pull as download
-    from nt2vr.search.systems import check_model_name
+    from nt2vr.search.strategies import check_model_name
 
     catalog = machine.catalog()
 

@@ -32,7 +32,7 @@ from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.models.pooling import Mean
 from nt2vr.negation.generate.denials import CaptionDenials, Denial
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable, tracked
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.world import WORLD
 from trainer.config import METRICS
 from trainer.data.batches import Batch, draw_sentence, epoch_batches

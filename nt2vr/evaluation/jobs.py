@@ -31,7 +31,7 @@ from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Job, Progress, Runner, silent
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.settings import ASSETS
 from nt2vr.world import WORLD
 

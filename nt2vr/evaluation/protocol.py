@@ -27,8 +27,16 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.progress import Progress, silent
 from nt2vr.registry import pick
 from nt2vr.search.exclusion import Exclusion
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, exclusion_of, tau_of
-from nt2vr.search.systems import System, check_strategy
+from nt2vr.search.strategies import (
+    STRATEGIES,
+    STRENGTHS,
+    Parts,
+    System,
+    anchor_of,
+    check_strategy,
+    exclusion_of,
+    tau_of,
+)
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -15,8 +15,7 @@ from nt2vr.notebook import MAX_PICTURES, SHOWN, data_frame, hits_html, parts_htm
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.references import Reference
-from nt2vr.search.strategies import Vector
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System, Vector
 
 NUM_BEST_FRAMES = 3
 GAP_S = 0.1  # windows of a film that are no further apart are adjacent

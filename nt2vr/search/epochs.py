@@ -16,7 +16,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Hit, Judge, Ranking
 from nt2vr.search.live import LoadedModel
 from nt2vr.search.searcher import Panel, Searcher
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 
 logger = logging.getLogger(__name__)
 MAX_QUERIES = 256  # whose rankings are kept: about 30 KB each, of 15 epochs with eight clips

@@ -37,8 +37,7 @@ from nt2vr.search.exclusion import scores_of
 from nt2vr.search.index import INDEXES, Milvus
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.references import Reference, check_number
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, Vector, searched
-from nt2vr.search.systems import System, check_strategy
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, System, Vector, check_strategy, searched
 
 DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
 DEFAULT_K = 8

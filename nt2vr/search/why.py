@@ -13,8 +13,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embed_query import embed_texts, parts_of, texts_of, with_words
 from nt2vr.search.exclusion import Exclusion, focused, scores_of
-from nt2vr.search.strategies import STRATEGIES, Parts, Role, Vector, searched
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import STRATEGIES, Parts, Role, System, Vector, searched
 
 MAX_WORDS = 40  # of a query that are left out one by one
 SAME = 1e-3  # largest difference between two computations of one vector, or poolings of one clip

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from nt2vr.evaluation.archive import Archive, Remark
 from nt2vr.library.libraries import Libraries
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from tests.browser.actions import MODELS_MS, columns, follow
 from tests.browser.test_library_journey import open_library_tab, wait_until_ready
 from tests.conftest import RunningApp

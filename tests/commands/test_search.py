@@ -12,7 +12,7 @@ from PIL import Image
 from nt2vr.cli import main
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 
 
 def search(data_dir: Path, *arguments: str) -> int:

@@ -19,7 +19,7 @@ from nt2vr.models.download import BANDWIDTH, OFFERED, RECOMMENDED
 from nt2vr.progress import Progress, Runner, duration_text
 from nt2vr.search.answers import Answer
 from nt2vr.search.embed_clips import cost_text
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.services import Services
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.search.results import system_choices

@@ -15,7 +15,7 @@ from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, import_checkpoint
 from nt2vr.models.foreign_file import SUFFIXES
 from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
-from nt2vr.search.systems import check_model_name
+from nt2vr.search.strategies import check_model_name
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.theme import QUIET, fold, script, template
 from nt2vr.ui.web.inputs import event_value, is_upload

@@ -23,8 +23,7 @@ from nt2vr.notebook import SPOKEN
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.embed_query import with_words
 from nt2vr.search.searcher import DEFAULT_K
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS, System
 from nt2vr.ui.search.state import SearchState, write_parts
 from nt2vr.world.evidence import Boxes, evidence
 from nt2vr.world.offers import FEW, Offers

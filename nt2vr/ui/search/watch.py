@@ -18,7 +18,7 @@ from nt2vr.progress import duration_text
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.epochs import Entries, KeptRankings, Recording, RunEpochs, epoch_of
 from nt2vr.search.searcher import Panel, Searcher
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.ui.search.results import how_text, short_name, system_choices
 from nt2vr.ui.search.state import MAX_COLUMNS, QUIET
 from nt2vr.ui.theme import template

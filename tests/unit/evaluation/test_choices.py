@@ -16,7 +16,7 @@ from nt2vr.evaluation.tables import markdown
 from nt2vr.evaluation.tasks import task_benchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from tests.unit.evaluation.words import WordModels, embedded
 
 VIDEOS = ("a man sings", "a dog", "dancing dog", "a cat")

@@ -15,7 +15,7 @@ from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.tasks import Prompts, Task, class_benchmark, class_task, read_prompts
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.settings import ASSETS
 from nt2vr.world.altered import shown_classes
 from nt2vr.world.sampling import sample_scenes

@@ -19,7 +19,7 @@ from nt2vr.evaluation.tables import csv_table, markdown
 from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from tests.run import here
 from tests.unit.evaluation.words import WordModels, embedded
 

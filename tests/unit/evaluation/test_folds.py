@@ -6,7 +6,7 @@ from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.built_in import FOLDS, captions_of, fold_questions, one_change
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.tables import csv_table, markdown
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes
 from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, embedded

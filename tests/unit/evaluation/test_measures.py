@@ -13,7 +13,7 @@ from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.scoring import measure_block
 from nt2vr.models.card import Card
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 
 NAN = math.nan
 

@@ -10,7 +10,7 @@ from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
 from nt2vr.models.card import Card
 from nt2vr.progress import silent, stoppable
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, word_benchmark
 
 PLAIN, DROP, BNL = System("words"), System("words", "drop"), System("words-bnl")

@@ -15,7 +15,7 @@ from nt2vr.evaluation.protocol import evaluate, system_spec
 from nt2vr.evaluation.report import Report, load_report
 from nt2vr.evaluation.tables import csv_table, escaped, latex, markdown
 from nt2vr.models.card import Card
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from tests.unit.evaluation.words import WordModels, word_benchmark
 
 

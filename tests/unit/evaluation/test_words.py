@@ -19,7 +19,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
 from nt2vr.progress import Progress, silent
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 
 CAPTIONS = {
     "guitar": ["a man plays the guitar", "A man plays the guitar.", "a man sits on a chair", "a man is on a stage"],

@@ -12,7 +12,7 @@ from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.report import Report
 from nt2vr.models.card import Card
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 
 WORDS = ("sings", "dancing", "dog", "cat", "not")
 

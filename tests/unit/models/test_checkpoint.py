@@ -17,7 +17,7 @@ from nt2vr.evaluation.protocol import system_spec
 from nt2vr.models.card import CARD, CONFIG, WEIGHTS, Card, configured, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import ENDS
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from tests.tiny import TINY, tiny_model, write_anew
 
 

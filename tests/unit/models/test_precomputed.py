@@ -21,7 +21,7 @@ from nt2vr.models.precomputed import EMBEDDINGS, read_embeddings, write_embeddin
 from nt2vr.negation.generate.query_sets import Caption, QuerySets
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.searcher import Searcher
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 
 GOOD: dict[str, NDArray[Any]] = {
     "video_ids": np.array(["a", "b", "c"]),

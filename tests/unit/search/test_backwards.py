@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking, Seen
 from nt2vr.search.exclusion import Exclusion, focused
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.search.why import scored_backwards
 from nt2vr.ui.search.clip import backwards_view
 

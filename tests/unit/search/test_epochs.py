@@ -12,7 +12,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Hit, Ranking
 from nt2vr.search.epochs import MAX_QUERIES, KeptRankings, RunEpochs
 from nt2vr.search.searcher import Panel
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 
 OWN = RunEpochs("run", (1, 2, 3))
 TOWERS = {"CLIP": "clip", "run": "clip", "run · epoch 1": "clip", "run · epoch 2": "own", "run · epoch 3": "clip"}

@@ -18,7 +18,7 @@ from nt2vr.search import embedded_gallery as embedded_module
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.index import ExactIndex
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded
 
 Vectors = NDArray[np.float32]

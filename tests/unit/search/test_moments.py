@@ -8,7 +8,7 @@ import pytest
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Hit, Moment, Ranking, hits_of, merge_windows
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 
 
 def window(film: str, number: int, end: bool = True) -> Video:

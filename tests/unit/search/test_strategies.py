@@ -8,8 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.models.card import Card
-from nt2vr.search.strategies import STRENGTHS, Parts, anchor_of, anchored, spherical
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import STRENGTHS, Parts, System, anchor_of, anchored, spherical
 from tests.unit.evaluation.words import WordEncoder, embedded
 
 X, Y = np.eye(2, dtype=np.float32)

@@ -21,8 +21,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, exclusion_of
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, System, anchor_of, exclusion_of
 from nt2vr.search.why import NOT_SEARCHED, Why, explain
 
 KEYWORDS = ("man", "guitar", "sing", "dog")

@@ -22,7 +22,7 @@ from nt2vr.models.card import CARD, HEAD, read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.progress import silent
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from tests.big_files import write_big_file
 from tests.tiny import write_tiny
 

@@ -9,7 +9,7 @@ import pytest
 from nt2vr.evaluation.archive import Remark
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.ui.evaluate.query_views import (
     NOTHING,
     PER_PAGE,

@@ -8,7 +8,7 @@ from nt2vr.evaluation.archive import Entry
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.tables import lines_of
 from nt2vr.progress import Job
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.ui.evaluate.report_view import (
     breakdown_view,
     measure_choices,

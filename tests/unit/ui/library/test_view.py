@@ -12,7 +12,7 @@ from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Hit, Moment, Ranking, Seen
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.ui.library.indexing import index_view
 from nt2vr.ui.library.view import (
     info_view,

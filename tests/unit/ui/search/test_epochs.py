@@ -14,7 +14,7 @@ from nt2vr.models.catalog import CatalogEntry
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.ui.search.results import columns_view
 from nt2vr.ui.search.watch import RunColumns, replayed, story, with_epoch
 

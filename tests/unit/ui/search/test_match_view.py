@@ -8,7 +8,7 @@ import pytest
 from nt2vr.errors import ConfigError, QueryError
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Match, Scored
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.ui.search.clip import lines_of, match_view, with_change
 
 

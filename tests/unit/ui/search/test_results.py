@@ -17,7 +17,7 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import INDEXES
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.ui.search.clip import detail_view
 from nt2vr.ui.search.results import (
     Marked,

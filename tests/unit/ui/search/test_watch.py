@@ -14,7 +14,7 @@ from nt2vr.models.catalog import CatalogEntry
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.epochs import Recording
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.ui.search import watch as watch_module
 from nt2vr.ui.search.watch import REST, Watch, WatchedRun
 from nt2vr.ui.web.permissions import Permissions

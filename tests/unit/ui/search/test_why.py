@@ -9,7 +9,7 @@ import pytest
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer, Ranking
-from nt2vr.search.systems import System
+from nt2vr.search.strategies import System
 from nt2vr.search.why import Part, Why, Word
 from nt2vr.ui.search.clip import ADDED, ALONE, brief, chosen_columns, why_view
 
