@@ -273,7 +273,20 @@ class Answer:
 
     def see(self, video_id: str) -> tuple[Seen, ...]:
         """Return each system's view of one clip, with the models that answered."""
-        return tuple(_see(ranking, video_id) for ranking in self.rankings)
+        seen = []
+        for ranking in self.rankings:
+            embedded, vector = ranking.gallery, ranking.vector
+            row = embedded.row_of.get(video_id) if embedded else None
+            if embedded is None or vector is None or row is None:
+                seen.append(Seen(ranking.system, None, None, ()))
+                continue
+            frames = scores_of(embedded.frame_embeddings(row), vector, ranking.exclusion)  # (F,)
+            best = np.argsort(-frames, kind="stable")[: NUM_BEST_FRAMES if len(frames) > 1 else 0]
+            moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
+            score = float(scores_of(embedded.clips(ranking.exclusion, [row])[0], vector, ranking.exclusion))
+            rank = ranking.ranks.get(video_id)
+            seen.append(Seen(ranking.system, rank, round(score, 4), moments, len(frames)))
+        return tuple(seen)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer as plain JSON data, the same in all APIs; without what it does not have."""
@@ -288,15 +301,3 @@ class Answer:
 def _given(**values: Any) -> dict[str, Any]:
     """Leave out what is empty."""
     return {name: value for name, value in values.items() if value}
-
-
-def _see(ranking: Ranking, video_id: str) -> Seen:
-    embedded, vector = ranking.gallery, ranking.vector
-    row = embedded.row_of.get(video_id) if embedded else None
-    if embedded is None or vector is None or row is None:
-        return Seen(ranking.system, None, None, ())
-    frames = scores_of(embedded.frame_embeddings(row), vector, ranking.exclusion)  # (F,)
-    best = np.argsort(-frames, kind="stable")[: NUM_BEST_FRAMES if len(frames) > 1 else 0]
-    moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
-    score = float(scores_of(embedded.clips(ranking.exclusion, [row])[0], vector, ranking.exclusion))
-    return Seen(ranking.system, ranking.ranks.get(video_id), round(score, 4), moments, len(frames))

@@ -341,7 +341,14 @@ class Searcher:
     def parts(self, query: Asked, panel: Panel) -> list[Parts]:
         """Embed a query for each system."""
         if not isinstance(query, Query):
-            return [_alone(query, system, panel.encoders[system.model]) for system in panel.systems]
+            for system in panel.systems:
+                dim = panel.encoders[system.model].embed_dim
+                if system.strategy != "plain":
+                    with_model = f"search with {system.model}, not with {system.name}."
+                    raise ConfigError(f"A query vector has no parts: {with_model}")
+                if len(query) != dim:
+                    raise QueryError(f"The vector has {len(query):,} numbers, but {system.model} has {dim:,}.")
+            return [Parts(query, None, np.zeros((0, len(query)), np.float32), 0.0)] * len(panel.systems)
         parts = {}
         for name, (asked, read_as) in panel.asked(query, self._synonyms).items():  # once for all systems of a model
             model = panel.loaded[name]
@@ -421,12 +428,3 @@ def _low_score(system: System, encoder: Encoder, parts: Parts) -> float:
     if query is None or query.unwanted or parts.combined is not None or parts.away is not None:
         return -1.0
     return encoder.card.metrics.get(LOW_SCORE, -1.0) if STRATEGIES[system.strategy].is_cosine else -1.0
-
-
-def _alone(vector: Vector, system: System, encoder: Encoder) -> Parts:
-    """Return a query vector as the parts that `plain` searches for."""
-    if system.strategy != "plain":
-        raise ConfigError(f"A query vector has no parts: search with {system.model}, not with {system.name}.")
-    if len(vector) != encoder.embed_dim:
-        raise QueryError(f"The vector has {len(vector):,} numbers, but {system.model} has {encoder.embed_dim:,}.")
-    return Parts(vector, None, np.zeros((0, encoder.embed_dim), np.float32), 0.0)

@@ -164,24 +164,22 @@ def _parts(
 
 def scored_backwards(answer: Answer, video_id: str, encoder_of: Callable[[str], Encoder]) -> tuple[float | None, ...]:
     """Score a clip with its frames in reverse order; None without a score, or if the model has been replaced since."""
-    return tuple(_scored_backwards(ranking, video_id, encoder_of) for ranking in answer.rankings)
 
-
-def _scored_backwards(ranking: Ranking, video_id: str, encoder_of: Callable[[str], Encoder]) -> float | None:
-    gallery, vector, exclusion = ranking.gallery, ranking.vector, ranking.exclusion
-    row = gallery.row_of.get(video_id) if gallery else None
-    if gallery is None or vector is None or row is None:
-        return None
-    frames = gallery.all_frames[gallery.places[[row]]]  # (1, F, D)
-    backwards = np.ascontiguousarray(frames[:, ::-1])
-    if exclusion is not None and exclusion.focus is not None:
-        clip = focused(backwards, exclusion.focus)[0]
-    else:
+    def scored(ranking: Ranking) -> float | None:
+        gallery, vector, exclusion = ranking.gallery, ranking.vector, ranking.exclusion
+        row = gallery.row_of.get(video_id) if gallery else None
+        if gallery is None or vector is None or row is None:
+            return None
+        frames = gallery.all_frames[gallery.places[[row]]]  # (1, F, D)
+        backwards = np.ascontiguousarray(frames[:, ::-1])
+        if exclusion is not None and exclusion.focus is not None:
+            return round(float(scores_of(focused(backwards, exclusion.focus)[0], vector, exclusion)), 4)
         encoder = encoder_of(ranking.system.model)
         lengths = encoder.embed_dim, getattr(encoder, "frame_dim", encoder.embed_dim)
         if lengths != (len(vector), frames.shape[-1]):
             return None
         if not np.allclose(encoder.pool(frames)[0], gallery.embeddings[row], atol=SAME):
             return None
-        clip = encoder.pool(backwards)[0]
-    return round(float(scores_of(clip, vector, exclusion)), 4)
+        return round(float(scores_of(encoder.pool(backwards)[0], vector, exclusion)), 4)
+
+    return tuple(map(scored, answer.rankings))

@@ -43,7 +43,12 @@ class FaissIndex:
         self._index = _clusters(self._dim, int(2 * np.sqrt(len(ids))) if len(ids) >= MIN_CLUSTERED else 1)
         self._index.train(vectors)
         self._index.add_with_ids(vectors, ids)
-        queries = _noisy(vectors) if self._sample is None else self._sample
+        queries = self._sample
+        if queries is None:
+            rng = np.random.default_rng(0)
+            queries = vectors[np.sort(rng.choice(len(vectors), min(SAMPLE, len(vectors)), replace=False))]
+            noise = rng.standard_normal(queries.shape, np.float32)
+            queries = queries + noise * np.float32(NOISE / np.sqrt(queries.shape[1]))
         exact, vectors = ExactIndex(self._dim), vectors.view()
         vectors.flags.writeable = False  # or they would be copied
         exact.add(ids, vectors)
@@ -94,12 +99,6 @@ class FaissIndex:
         index = cls(stored.d)
         index._index, index.recall = stored, float(facts["recall"])
         return index
-
-
-def _noisy(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    rng = np.random.default_rng(0)
-    some = vectors[np.sort(rng.choice(len(vectors), min(SAMPLE, len(vectors)), replace=False))]
-    return some + rng.standard_normal(some.shape, np.float32) * np.float32(NOISE / np.sqrt(some.shape[1]))
 
 
 def _clusters(dim: int, number: int) -> Any:
