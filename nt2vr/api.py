@@ -281,9 +281,8 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         _refuse_text("lines", lines)
         is_clip = isinstance(shown, str) and shown in self.video_ids
         if isinstance(shown, str) and not is_clip and not expanded(shown).exists():
-            raise ConfigError(
-                f"{quoted(shown)} is neither a clip of this gallery nor a file. Name a clip or a picture."
-            )
+            problem = "is neither a clip of this gallery nor a file. Name a clip or a picture."
+            raise ConfigError(f"{quoted(shown)} {problem}")
         reference = Reference(video_id=str(shown)) if is_clip else Reference((self._picture(shown),))
         return self._searcher.match(reference, lines, self._names(systems), {"boolean": float(alpha)}, literal)
 

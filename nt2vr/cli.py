@@ -183,10 +183,8 @@ def serve(
             probe.bind((host, port or 0))
     except (OSError, OverflowError, UnicodeError) as error:
         where = [host] * (port is None or not is_loopback(host)) + [str(port)] * (port is not None)
-        reason = reason_of(error).rstrip(".")
-        raise ConfigError(
-            f"Cannot listen on {' and '.join(where)} ({reason}). Choose another --host or --port."
-        ) from error
+        problem = f"{' and '.join(where)} ({reason_of(error).rstrip('.')})"
+        raise ConfigError(f"Cannot listen on {problem}. Choose another --host or --port.") from error
     gc.disable()  # a fifth of the time of starting went into searches for garbage, of which there is none yet
     try:
         from nt2vr.ui.page import serve as serve_page

@@ -45,9 +45,7 @@ class CovrSet:
 
     def without(self, lost: Collection[str]) -> "CovrSet":
         """Leave files out of what is ranked, and the queries that have nothing else as reference or answer."""
-        galleries = {
-            key: tuple(media_id for media_id in ids if media_id not in lost) for key, ids in self.galleries.items()
-        }
+        galleries = {key: tuple(each for each in ids if each not in lost) for key, ids in self.galleries.items()}
         samples = _answerable(self.samples, galleries, lambda media_id: media_id not in lost)
         media = {media_id: path for media_id, path in self.media.items() if media_id not in lost}
         return replace(self, samples=samples, media=media, galleries=galleries)

@@ -15,9 +15,7 @@ LISTS: dict[Split, tuple[str, ...]] = {
     "validation": ("*devImages.txt", "val.txt"),
     "test": ("*testImages.txt", "test.txt"),
 }
-FORM = (
-    "lines of PICTURE.jpg#N<TAB>caption, as in results_20130124.token and Flickr8k.token.txt, or a CSV image,caption"
-)
+FORM = "lines of PICTURE.jpg#N<TAB>caption, as in results_20130124.token, Flickr8k.token.txt, or a CSV image,caption"
 LIST_FORM = "one picture's file name per line, as in Flickr_8k.testImages.txt"
 
 

@@ -3,7 +3,7 @@
 import logging
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -156,6 +156,9 @@ class LibraryFile(NamedTuple):
     duplicate_of: str = ""
 
 
+Known = Mapping[str, LibraryFile]  # by id
+Listed = list[LibraryFile]
+Mark = Callable[[LibraryFile], Any]
 NOBODY = LibraryFile("", "")
 TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
 COLUMNS = ", ".join(f"{name} {TYPES[kind]} NOT NULL" for name, kind in LibraryFile.__annotations__.items())
@@ -258,9 +261,7 @@ class Inventory:
             raise GalleryError(f"The library's list of files cannot be used ({reason}).") from error
 
 
-def compared(
-    known: Mapping[str, LibraryFile], found: Sequence[LibraryFile]
-) -> tuple[list[LibraryFile], list[LibraryFile], list[LibraryFile]]:
+def compared(known: Known, found: Listed) -> tuple[Listed, Listed, Listed]:
     """List the files to be read, unchanged files with other captions, and those that are gone.
 
     They are compared by path, size and modification time. What lies in a folder that cannot be opened is not gone.
@@ -280,12 +281,7 @@ def _is_known(file: LibraryFile, stored: LibraryFile | None) -> bool:
     return (stored.path, stored.size, stored.mtime_ns) == (file.path, file.size, file.mtime_ns)
 
 
-def changes_of(
-    known: Mapping[str, LibraryFile],
-    pending: Iterable[LibraryFile],
-    gone: Iterable[LibraryFile],
-    mark: Callable[[LibraryFile], Any],
-) -> Changes:
+def changes_of(known: Known, pending: Listed, gone: Listed, mark: Mark) -> Changes:
     """Name the changes; a file that is gone and a new one with the same `mark` are a renamed one."""
     files, gone = _without_notes(pending), _without_notes(gone)
     renamed = _renamed(gone, [file for file in files if file.id not in known], mark)
@@ -295,13 +291,11 @@ def changes_of(
     return Changes(new, changed, renamed, tuple(file.id for file in gone if file.id not in renamed))
 
 
-def _without_notes(files: Iterable[LibraryFile]) -> list[LibraryFile]:
+def _without_notes(files: Listed) -> Listed:
     return [file for file in files if file.kind != NOTE]
 
 
-def _renamed(
-    gone: Iterable[LibraryFile], new: Iterable[LibraryFile], mark: Callable[[LibraryFile], Any]
-) -> dict[str, str]:
+def _renamed(gone: Listed, new: Listed, mark: Mark) -> dict[str, str]:
     names = defaultdict[Any, list[str]](list)
     for file in new:
         if mark(file) and not file.reason:

@@ -50,10 +50,8 @@ class Worker:
         with self._one_at_a_time:
             encoder = self._encoder or self._load()
             if (own := identity_of(encoder)) != self._expected:
-                both = f"{own}, not {self._expected}"
-                raise ConfigError(
-                    f"its model or version is not that of this process ({both}). Install the same on all nodes."
-                )
+                problem = f"is not that of this process ({own}, not {self._expected})"
+                raise ConfigError(f"its model or version {problem}. Install the same on all nodes.")
             self._encoder = encoder
         failed: dict[str, str] = {}
         read = list(decode_files(clips, encoder.num_frames, encoder.card.framing, self._decoder, failed))

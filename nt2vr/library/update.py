@@ -96,11 +96,8 @@ def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Prog
         inventory.mark_duplicates()
     now = inventory.files()
     changes = changes_of(known, [now[file.id] for file in pending], gone, lambda file: file.content)
-    return replace(
-        changes,
-        copies=tuple(name for name in changes.new if now[name].duplicate_of),
-        skipped=tuple(name for name in changes.new if now[name].state == "skipped"),
-    )
+    copies = tuple(name for name in changes.new if now[name].duplicate_of)
+    return replace(changes, copies=copies, skipped=tuple(name for name in changes.new if now[name].state == "skipped"))
 
 
 def _probe(

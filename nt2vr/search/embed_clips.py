@@ -44,6 +44,7 @@ APPROXIMATE_FROM = 200_000  # clips; of fewer, exact search takes less than 20 m
 MIN_RECALL = 0.95  # an approximate index that finds less is not used
 SAMPLE = 200  # captions with which the recall is measured
 Embeddings = NDArray[np.float32]
+Numbers = NDArray[np.int64]
 Some = tuple[Sequence[Video], Embeddings]  # clips, and their embeddings (B, F, D)
 # embeds clips elsewhere, some at a time; the dictionary gets ids and reasons of those that fail; the function is
 # called now and then, and stops the work as `Progress` does
@@ -267,9 +268,7 @@ def _opened(
     return embedded if index is None else replace(embedded, index=index, contents=contents)
 
 
-def _pooled(
-    encoder: Encoder, folder: Path, keys: Sequence[str], frames: Embeddings, places: NDArray[np.int64]
-) -> Embeddings:
+def _pooled(encoder: Encoder, folder: Path, keys: Sequence[str], frames: Embeddings, places: Numbers) -> Embeddings:
     """Return pooled embeddings (V, D), memory-mapped if they are stored in this order; the missing ones are added."""
     name = encoder.card.pooling_key
     if not name.isidentifier():
@@ -294,7 +293,7 @@ def _assembled(
     videos: Sequence[Video],
     embeddings: Embeddings,
     frames: Embeddings,
-    places: NDArray[np.int64],
+    places: Numbers,
     skipped: Mapping[str, str],
     otherwise: str,
 ) -> EmbeddedGallery:
@@ -326,13 +325,11 @@ def content_id(key: str) -> int:
     return int.from_bytes(digest(key)[:8]) >> 1
 
 
-def _fingerprint(ids: NDArray[np.int64]) -> str:
+def _fingerprint(ids: Numbers) -> str:
     return blake2b(ids.tobytes(), digest_size=16).hexdigest()
 
 
-def _approximate(
-    path: Path, contents: NDArray[np.int64], embeddings: Embeddings, sample: Sample | None
-) -> FaissIndex | None:
+def _approximate(path: Path, contents: Numbers, embeddings: Embeddings, sample: Sample | None) -> FaissIndex | None:
     """Open the stored index, or build it in minutes if there is a `sample`; None if exact search serves better."""
     # Clips of equal content share an id, of those in `contents` (V,), by which the index answers.
     ids, places = np.unique(contents, return_index=True)

@@ -50,6 +50,7 @@ BLOCK = 256  # queries whose texts are encoded together
 LOW_SCORE = "validation/low_score"  # metric in a card: 99 % of captions that fit a clip have a higher best score
 T = TypeVar("T")
 Asked = Query | Vector  # a vector is searched for as it is
+Queries = Sequence[str | Asked | Nt2vrError]
 
 
 @dataclass(frozen=True)
@@ -214,13 +215,11 @@ class Searcher:
         """
         return self.answer(self.checked(query, references), self.panel(systems, k, references, strengths, literal))
 
-    def search_all(self, queries: Sequence[str | Asked | Nt2vrError], panel: Panel) -> list[Answer | Nt2vrError]:
+    def search_all(self, queries: Queries, panel: Panel) -> list[Answer | Nt2vrError]:
         """Answer queries in their order; a bad one is its error."""
         return self.each(queries, panel, lambda query: self.answer(query, panel))
 
-    def score_all(
-        self, queries: Sequence[str | Asked | Nt2vrError], panel: Panel
-    ) -> tuple[dict[str, Vector], list[Nt2vrError | None]]:
+    def score_all(self, queries: Queries, panel: Panel) -> tuple[dict[str, Vector], list[Nt2vrError | None]]:
         """Return the scores of all clips by system, (Q, V) in the order of the gallery, and the errors of queries."""
         # NaN is the score of a clip that a model has not indexed, and of all for an error, or nothing to search for.
         row_of = {video.video_id: row for row, video in enumerate(self.gallery.videos)}
@@ -282,9 +281,7 @@ class Searcher:
         judged_by = "captions" if any(verdicts) and self.judge is judge_by_captions else ""
         return Match(queries, verdicts, tuple(Scored(system, scores) for system, scores in by_system), judged_by)
 
-    def each(
-        self, queries: Sequence[str | Asked | Nt2vrError], panel: Panel, work: Callable[[Asked], T]
-    ) -> list[T | Nt2vrError]:
+    def each(self, queries: Queries, panel: Panel, work: Callable[[Asked], T]) -> list[T | Nt2vrError]:
         """Do some work on each query, after encoding the texts of many together; a bad query is its error."""
 
         def attempt(act: Callable[..., Any], asked: Any) -> Any:
