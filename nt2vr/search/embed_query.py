@@ -161,13 +161,9 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
         mean = (1 - share) * embedding + share * picture
         return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-6), np.float32)
 
-    return replace(
-        parts,
-        sentence=joined(query.text, parts.sentence),
-        wanted=joined(" ".join(query.wanted), parts.wanted),
-        combined=partial(combine, query=covr, weights=Weights.of(encoder.card.composition), fusion=fusion_of(encoder)),
-        away=away,
-    )
+    combined = partial(combine, query=covr, weights=Weights.of(encoder.card.composition), fusion=fusion_of(encoder))
+    sentence, affirmed = joined(query.text, parts.sentence), joined(" ".join(query.wanted), parts.wanted)
+    return replace(parts, sentence=sentence, wanted=affirmed, combined=combined, away=away)
 
 
 def _pooled(encoder: Encoder, reference: Reference) -> Vector:

@@ -383,19 +383,11 @@ class Searcher:
         encoder, gallery = model.encoder, model.view(self)
         vector, exclusion = searched(system.strategy, parts, gallery.embeddings)
         unseen = unseen_words(typed, encoder) if isinstance(typed, Query) else ()
+        unseen = tuple(word for word in unseen if word not in parts.read_as)
         reads = getattr(encoder, "reads", None) if system.strategy == "plain" else None  # not every `Encoder` has it
-        ranking = Ranking(
-            system,
-            (),
-            tuple(word for word in unseen if word not in parts.read_as),
-            parts.read_as,
-            str(reads(query.text)) if reads and query else "",
-            strength=parts.strength,
-            epoch=model.epoch,
-            notice=model.notice,
-            gallery=gallery,
-            missing=len(gallery.skipped) if self.is_library else 0,
-        )
+        read, missing = str(reads(query.text)) if reads and query else "", len(gallery.skipped) * self.is_library
+        ranking = Ranking(system, (), unseen, parts.read_as, read, strength=parts.strength, gallery=gallery)
+        ranking = replace(ranking, epoch=model.epoch, notice=model.notice, missing=missing)
         if vector is None:
             return ranking
         left_out = {each.video_id for each in panel.references}
@@ -408,15 +400,9 @@ class Searcher:
         asked = typed if isinstance(typed, Query) else query
         judge = judge_beside(self.judge, asked, panel.references, self.video) if query and asked else lambda _: None
         hits = hits_of(groups, judge)
-        return replace(
-            ranking,
-            notice=ranking.notice or gallery.notice,
-            hits=hits,
-            low=bool(hits) and hits[0].score < _low_score(system, encoder, parts),
-            vector=vector,
-            exclusion=exclusion,
-            ranks=ranks_of(groups, found),
-        )
+        low = bool(hits) and hits[0].score < _low_score(system, encoder, parts)
+        ranking = replace(ranking, hits=hits, low=low, notice=ranking.notice or gallery.notice)
+        return replace(ranking, vector=vector, exclusion=exclusion, ranks=ranks_of(groups, found))
 
 
 def _low_score(system: System, encoder: Encoder, parts: Parts) -> float:
