@@ -203,8 +203,7 @@ def _mined(files: Files, split: str) -> Iterator[CovrSample]:
                 yield CovrSample(reference, text, (target,), "triplets", str(number), caption=caption, before=before)
 
 
-Reader = Callable[[Files, str], Iterator[CovrSample]]
-READERS: dict[str, tuple[str, Reader]] = {  # name -> pattern of its annotations, reader
+READERS: dict[str, tuple[str, Callable[[Files, str], Iterator[CovrSample]]]] = {  # pattern of annotations, reader
     "WebVid-CoVR": ("*covr*.csv", _covr),
     "CIRR": ("cap.rc2.*.json", _cirr),
     "FashionIQ": ("cap.*.json", _fashion),

@@ -12,15 +12,15 @@ from typing import Any, Literal, NamedTuple, get_args
 from pydantic import FiniteFloat
 
 from nt2vr.datasets.base import Split
-from nt2vr.errors import GalleryError, counted, reason_of
+from nt2vr.errors import ConfigError, GalleryError, counted, reason_of
 from nt2vr.files import is_disk_full, parse_json
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import DAMAGED_DATABASE
 from nt2vr.media.video import Probe, Window
+from nt2vr.registry import pick
 
 logger = logging.getLogger(__name__)
 Kind = Literal["folder", "uploads", "manifest", "dataset"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 WINDOW_S = 10.0  # seconds of a window by default, for folders and uploads; manifests and datasets stay whole
 MIN_WINDOW_S, MAX_WINDOW_S = 1.0, 3600.0
 
@@ -37,6 +37,12 @@ class Source:
     window_s: FiniteFloat = 0.0  # seconds per window of a long video; 0 keeps videos whole
     within: Path | None = None  # folder that every file must lie in after links are followed; None is anywhere
     loader: str = ""  # kind of dataset, as in "KIND:PATH"; empty infers it
+
+    def __post_init__(self) -> None:
+        pick("kind of library", self.kind, dict.fromkeys(get_args(Kind)))
+        if self.window_s and not MIN_WINDOW_S <= self.window_s <= MAX_WINDOW_S:
+            choices = f"{MIN_WINDOW_S:g} to {MAX_WINDOW_S:g}"
+            raise ConfigError(f"Windows of {self.window_s} s cannot be made. Choose {choices}.")
 
     @property
     def key(self) -> str:
@@ -192,6 +198,11 @@ class Inventory:
         with self._transaction() as database:
             found = dict(database.execute(COUNTS).fetchone())
         return found | {"has_captions": bool(found["has_captions"])}
+
+    def changes(self, found: "list[LibraryFile]") -> Changes:
+        """Compare files with the table by path, size and modification time; nothing is read."""
+        pending, _, gone = compared(known := self.files(), found)
+        return changes_of(known, pending, gone, lambda file: (file.size, file.mtime_ns))
 
     def skipped_clips(self) -> dict[str, str]:
         """Return the reasons of clips that could not be decoded, by id."""

@@ -16,21 +16,7 @@ from nt2vr.datasets.base import Split
 from nt2vr.datasets.load import DATASETS, kind_and_path
 from nt2vr.errors import ConfigError, GalleryError, MediaError, Nt2vrError, did_you_mean, quoted, reason_of, warn_once
 from nt2vr.files import check_free, check_writable, parse_json, stamp, with_schema, without_schema, write_json
-from nt2vr.library.inventory import (
-    KINDS,
-    MAX_WINDOW_S,
-    MIN_WINDOW_S,
-    WINDOW_S,
-    Changes,
-    Inventory,
-    Kind,
-    LibraryInfo,
-    Skipped,
-    Source,
-    changes_of,
-    clips_of,
-    compared,
-)
+from nt2vr.library.inventory import WINDOW_S, Changes, Inventory, Kind, LibraryInfo, Skipped, Source, clips_of
 from nt2vr.library.sources import allowed_path, is_available, list_files
 from nt2vr.media.decode import Decoder, Decoding, ahead
 from nt2vr.media.gallery import Gallery, Video
@@ -137,12 +123,9 @@ class Libraries:
             roots: folders that the path must lie in, otherwise an AccessError is raised; None allows any.
             uploads: the first files, as `upload` takes them; if one cannot be stored, no library is added.
         """
-        pick("kind of library", kind, dict.fromkeys(KINDS))
         name = self._free_name(name)
         if window_s is None:
             window_s = WINDOW_S if kind in ("folder", "uploads") else 0.0
-        if window_s and not MIN_WINDOW_S <= window_s <= MAX_WINDOW_S:
-            raise ConfigError(f"Windows of {window_s} s cannot be made. Choose {MIN_WINDOW_S:g} to {MAX_WINDOW_S:g}.")
         library_id = uuid4().hex[:12]
         folder = self.folder / library_id
         source = Source(library_id, name, kind, (folder / UPLOADS).resolve(), split, window_s)
@@ -221,9 +204,7 @@ class Libraries:
     def check(self, library_id: str) -> Changes:
         """Compare the files with what is indexed, by path, size and modification time; nothing is read."""
         source = self._source(library_id)
-        known = self.inventory(source.id).files()
-        pending, _, gone = compared(known, list(list_files(source)))
-        return changes_of(known, pending, gone, lambda file: (file.size, file.mtime_ns))
+        return self.inventory(source.id).changes(list(list_files(source)))
 
     def inventory(self, library_id: str) -> Inventory:
         """Return the table of a library's files, by its id."""

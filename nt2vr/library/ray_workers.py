@@ -106,40 +106,32 @@ def ray_workers(address: str, load: Load, like: Encoder) -> Iterator[Encode]:
     except (OSError, RuntimeError, ValueError, ImportError) as error:
         where = f"{address} ({reason_of(error).rstrip('.')})"
         raise ConfigError(f"No Ray cluster answers at {where}. Start one there: ray start --head.") from error
+
+    def encode(clips: Sequence[Video], failed: dict[str, str], report: Callable[[], None]) -> Iterator[Some]:
+        size = max(1, BATCH_FRAMES // like.num_frames)
+        batches = [clips[start : start + size] for start in range(0, len(clips), size)]
+        crew = _Crew(ray, partial(actor.remote, load, identity_of(like), num_cores), batches)
+        try:
+            for _ in range(min(most, len(batches))):
+                crew.start_worker()
+            unfinished = len(batches)
+            while unfinished:
+                report()
+                for batch, (embeddings, reasons) in crew.results():
+                    unfinished -= 1
+                    failed |= reasons
+                    if embedded := [clip for clip in batch if clip.video_id not in reasons]:
+                        yield embedded, embeddings
+        finally:
+            for worker in crew.workers:
+                ray.kill(worker)
+
     try:
-        yield partial(_encode, ray, plan(resources), load, like)
+        most, num_cores, num_gpus = plan(resources)
+        actor = ray.remote(num_cpus=num_cores, num_gpus=num_gpus, max_concurrency=AT_ONCE)(Worker)
+        yield encode
     finally:
         ray.shutdown()
-
-
-def _encode(
-    ray: Any,
-    room: tuple[int, int, int],
-    load: Load,
-    like: Encoder,
-    clips: Sequence[Video],
-    failed: dict[str, str],
-    report: Callable[[], None],
-) -> Iterator[Some]:
-    size = max(1, BATCH_FRAMES // like.num_frames)
-    batches = [clips[start : start + size] for start in range(0, len(clips), size)]
-    most, num_cores, num_gpus = room
-    actor = ray.remote(num_cpus=num_cores, num_gpus=num_gpus, max_concurrency=AT_ONCE)(Worker)
-    crew = _Crew(ray, partial(actor.remote, load, identity_of(like), num_cores), batches)
-    try:
-        for _ in range(min(most, len(batches))):
-            crew.start_worker()
-        unfinished = len(batches)
-        while unfinished:
-            report()
-            for batch, (embeddings, reasons) in crew.results():
-                unfinished -= 1
-                failed |= reasons
-                if embedded := [clip for clip in batch if clip.video_id not in reasons]:
-                    yield embedded, embeddings
-    finally:
-        for worker in crew.workers:
-            ray.kill(worker)
 
 
 class _Crew:

@@ -23,15 +23,7 @@ from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Judge, Match, Ranking, Scored, hits_of, judge_beside, merge_windows, ranks_of
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import embed_gallery, open_indexed
-from nt2vr.search.embed_query import (
-    Synonyms,
-    embed_query,
-    embed_reference,
-    substitutes,
-    texts_of,
-    unseen_words,
-    with_words,
-)
+from nt2vr.search.embed_query import embed_query, embed_reference, substitutes, texts_of, unseen_words, with_words
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import scores_of
 from nt2vr.search.index import INDEXES, Milvus
@@ -68,7 +60,7 @@ class Panel:
     def encoders(self) -> dict[str, Encoder]:
         return {name: model.encoder for name, model in self.loaded.items()}
 
-    def asked(self, query: Query, synonyms: Synonyms) -> dict[str, tuple[Query, dict[str, str]]]:
+    def asked(self, query: Query, synonyms: Mapping[str, str]) -> dict[str, tuple[Query, dict[str, str]]]:
         """Return by model the query as it is asked, and the words that this replaces."""
         read_as = substitutes(query, self.encoders, synonyms, self.literal)
         return {name: (with_words(query, words) if words else query, words) for name, words in read_as.items()}
@@ -91,7 +83,7 @@ class Searcher:
         decoder: Decoder,
         cache: Cache,
         judge: Judge = lambda *_: None,
-        synonyms: Synonyms = MappingProxyType({}),
+        synonyms: Mapping[str, str] = MappingProxyType({}),
         live: LiveModels | None = None,
         library_id: str = "",
         index: str | Milvus = "",
@@ -198,20 +190,13 @@ class Searcher:
         strengths: Mapping[str, float] | None = None,
         literal: Collection[str] = (),
     ) -> Answer:
-        """Rank the gallery's clips for a query: the one entry for the page, the HTTP routes and Python alike.
+        """Rank the gallery's clips for a query; arguments and errors are as of `nt2vr.api.GallerySearcher.search`.
 
         Args:
             query: a sentence, or its parts as corrected by a person.
-            systems: 1 to 8 names, such as "CLIP boolean α 0.5".
-            k: hits per system, 1 to 100; None is all.
             references: up to 4 pictures, videos and clips, wanted or not. They join the query as a weighted mean of
                 unit vectors, or as the strategies parts and fusion compose them; their clips are not ranked.
             strengths: strength per strategy, for systems that fix none; default: the model's.
-            literal: words to ask for as typed, even of models that do not know them.
-
-        Raises:
-            QueryError, ConfigError: if there is nothing to search for, or an argument is invalid.
-            NotIndexedError: if the gallery is a library that is not indexed by one of the models.
         """
         return self.answer(self.checked(query, references), self.panel(systems, k, references, strengths, literal))
 

@@ -18,11 +18,7 @@ class Index(Protocol):
         """Add (N, D) vectors under new ids (N,), not negative."""
 
     def search(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return scores and ids, each (Q, min(k, len)), best first; ties go to the lower id.
-
-        Args:
-            queries: (Q, D), of any length: scores are inner products.
-        """
+        """Return inner products with queries (Q, D) and ids, each (Q, min(k, len)), best first, then by id."""
         ...
 
     def __len__(self) -> int: ...

@@ -49,13 +49,9 @@ def is_address(index: str) -> bool:
 
 
 class Milvus:
-    """A connection, made when first used; for several threads. A ConfigError says that the client is not installed.
+    """A connection to "http://host:19530", or to a file that ends in ".db"; made when first used, for several threads.
 
     Every failure is a ConnectionError of one sentence. For SILENT_S after one, requests fail at once.
-
-    Args:
-        address: "http://host:19530", or the path of a file that ends in ".db".
-        token: "user:password", or an API key; empty for a server that asks for none.
     """
 
     def __init__(self, address: str, token: str = "") -> None:
@@ -135,12 +131,9 @@ class Milvus:
 
 
 class MilvusIndex:
-    """A library's vectors in a collection; see `Index`. Searches the local ones where Milvus cannot answer.
+    """A library's vectors in a collection; see `Index`. Where Milvus cannot answer, `local` does, over the same ones.
 
-    Args:
-        tower: letters and digits, and what else `str.isidentifier` allows.
-        local: over the same vectors.
-        rows: by id, of the vectors that may be added.
+    A `tower` is what `str.isidentifier` allows; `rows` are those of the vectors that may be added, by id.
     """
 
     def __init__(self, milvus: Milvus, tower: str, library: str, local: ExactIndex, rows: Mapping[int, Row]) -> None:
