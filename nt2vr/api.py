@@ -223,7 +223,8 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         if systems is None:
             found = [self._answered(each, rest) for each in listed]
         else:
-            found = self._searcher.search_all(listed, self._searcher.panel(self._names(systems), *rest))
+            panel = self._searcher.panel(self._names(systems), *rest)
+            found = self._searcher.each(listed, panel, lambda query: self._searcher.answer(query, panel))
         shown = [each.with_thumbnails(self._thumbnail) if isinstance(each, Answer) else each for each in found]
         if one and isinstance(shown[0], Nt2vrError):
             raise shown[0]

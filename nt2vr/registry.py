@@ -19,12 +19,7 @@ def pick(kind: str, name: str, choices: Mapping[str, T]) -> T:
 
 
 class Registry(dict[str, T]):
-    """Implementations of one kind by name, the built-in ones first.
-
-    Args:
-        kind: what they are, in messages.
-        accept: checks a name and a value from outside, and returns the value to keep, or raises a ConfigError.
-    """
+    """Implementations of one kind by name, built-in ones first; `accept` checks and returns those from outside."""
 
     def __init__(
         self, kind: str, built_in: Mapping[str, T], accept: Callable[[str, Any], T] = lambda _, value: value

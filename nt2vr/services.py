@@ -22,7 +22,6 @@ class Services:
     """The parts of one app; `close` ends its decoder processes and closes its cache."""
 
     def __init__(self, settings: Settings) -> None:
-        """Build nothing yet."""
         self.settings = settings
         self.milvus = Milvus(settings.index, settings.index_token) if is_address(settings.index) else None
         self._opened = ExitStack()

@@ -42,10 +42,8 @@ def _load_others(files: Files) -> Annotations:
         return annotations_of(chosen[0])
     beside = [path for path in texts if path.stem in files.media and files.media[path.stem].parent == path.parent]
     if not beside:
-        raise DatasetError(
-            f"{files.folder} has no captions or annotations: no captions file, and no text file is named like a video "
-            f"or picture beside it. Expected {FORM}."
-        )
+        missing = "no captions file, and no text file is named like a video or picture beside it"
+        raise DatasetError(f"{files.folder} has no captions or annotations: {missing}. Expected {FORM}.")
     captions: Captions = {}
     for path in beside:
         with expecting(path, "a caption per line"):

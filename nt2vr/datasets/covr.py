@@ -12,8 +12,6 @@ from nt2vr.datasets.load import held_out_of
 from nt2vr.errors import DatasetError
 from nt2vr.files import parse_json
 
-FASHION_KINDS = ("dress", "shirt", "toptee")
-
 
 @dataclass(frozen=True)
 class CovrSample:
@@ -71,10 +69,8 @@ def load_covr(path: Path, split: str = "test", known: Collection[str] | None = N
     chosen = _answerable(samples, galleries, there if known is None else lambda _: True)
     if not chosen:
         of, where = ("files", path) if known is None else ("embeddings", "the file of embeddings")
-        raise DatasetError(
-            f"None of the {len(samples)} queries of {name}, {split}, has its {of} in {where}: reference "
-            f"{samples[0].reference}, for example."
-        )
+        one = f"reference {samples[0].reference}, for example"
+        raise DatasetError(f"None of the {len(samples)} queries of {name}, {split}, has its {of} in {where}: {one}.")
     needed = dict.fromkeys((*chain.from_iterable(galleries.values()), *(sample.reference for sample in chosen)))
     media = {each: files.media.get(_stem(each), files.folder / each) for each in needed}
     remarks = []
@@ -154,7 +150,7 @@ def _cirr(files: Files, split: str) -> Iterator[CovrSample]:
 
 def _fashion(files: Files, split: str) -> Iterator[CovrSample]:
     """Read FashionIQ: JSON per kind of garment, two captions per query, which are joined; each kind ranks its own."""
-    for kind in FASHION_KINDS:
+    for kind in ("dress", "shirt", "toptee"):
         for file in files.named(f"cap.{kind}.{split}.json"):
             with expecting(file, "a list of objects with candidate and captions"):
                 for number, entry in enumerate(read_json(file)):

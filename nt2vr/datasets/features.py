@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.datasets.base import such_as
-from nt2vr.datasets.files import expecting, files_below
+from nt2vr.datasets.files import Files, expecting
 from nt2vr.datasets.load import kind_and_path
 from nt2vr.errors import DatasetError, quoted
 
@@ -66,17 +66,13 @@ class Features:
 def find_features(data: str | Path, name: str) -> Path:
     """Return the BigFile folder of this name in or below the folder of a dataset, named as for `load_dataset`."""
     path = kind_and_path(data)[1]
-    if not path.exists():
-        raise DatasetError(f"{path} is not there. Name the folder of a dataset, or its captions file.")
-    folder = path if path.is_dir() else path.parent
-    found = [file.parent for file in files_below(folder) if file.name == ROWS]
+    files = Files(path.parent if path.is_file() else path)
+    found = [file.parent for file in files.named(ROWS)]
     if named := [each for each in found if each.name == name]:
-        return min(named, key=lambda each: len(each.parts))
+        return named[0]
     there = such_as(sorted({each.name for each in found})) or "none"
-    raise DatasetError(
-        f"{folder} has no features {quoted(name)}; those there: {there}. Put a folder of that name with {SHAPE}, "
-        f"{IDS} and {ROWS} in it or below."
-    )
+    advice = f"Put a folder of that name with {SHAPE}, {IDS} and {ROWS} in it or below."
+    raise DatasetError(f"{files.folder} has no features {quoted(name)}; those there: {there}. {advice}")
 
 
 def features_size(data: str | Path, name: str) -> int:
@@ -102,8 +98,6 @@ def read_features(data: str | Path, name: str, video_ids: Collection[str]) -> Fe
             if not np.isfinite(np.linalg.norm(of_video[video_id])):
                 raise ValueError(f"the numbers of {quoted(video_id)} are too large or not finite")
     if not of_video:
-        raise DatasetError(
-            f"{folder} has no features of the {len(video_ids)} videos ({such_as(list(video_ids))}), but of "
-            f"{such_as(file.names)}. Name those of this dataset."
-        )
+        known, others = such_as(list(video_ids)), f"but of {such_as(file.names)}. Name those of this dataset."
+        raise DatasetError(f"{folder} has no features of the {len(video_ids)} videos ({known}), {others}")
     return Features(name, file.rows.shape[1], of_video)

@@ -18,7 +18,6 @@ from nt2vr.files import parse_json
 from nt2vr.media.picture import PICTURE_SUFFIXES
 
 VIDEO_SUFFIXES = frozenset(".3gp .avi .flv .gif .m4v .mkv .mov .mp4 .mpeg .mpg .ogv .ts .webm .wmv".split())
-
 DELIMITERS = ",;\t|"
 MOST_COLUMNS = 20  # named in a message
 

@@ -59,10 +59,9 @@ def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True
         there = {each: file for each in described if (file := _file_of(each, annotations, files)) and file.is_file()}
     if not there:
         named = such_as([file.name for file in files.media.values()]) or "none"
-        raise DatasetError(
-            f"None of the {len(described)} videos that {name} describes ({such_as(described)}) has a file under "
-            f"{files.folder}; the files there: {named}. Put the videos there, named by their ids."
-        )
+        lacking = f"None of the {len(described)} videos that {name} describes ({such_as(described)}) has a file under"
+        advice = "Put the videos there, named by their ids."
+        raise DatasetError(f"{lacking} {files.folder}; the files there: {named}. {advice}")
     splits = {
         part: {each: said for each, some in captions.items() if each in there and (said := list(filter(None, some)))}
         for part, captions in annotations.splits.items()

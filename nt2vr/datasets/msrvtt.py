@@ -10,7 +10,6 @@ from nt2vr.datasets.files import Files, expecting, read_json, read_table, text
 CAPTIONS = ("MSRVTT_data.json", "*videodatainfo*.json")
 TEST = "MSRVTT_JSFUSION_test.csv"
 TRAINING = ("MSRVTT_train.9k.csv", "MSRVTT_train.7k.csv")
-
 FROM_CLIP4CLIP = "of CLIP4Clip's msrvtt_data.zip (github.com/ArrowLuo/CLIP4Clip)"
 CAPTIONS_FORM = (
     f"MSRVTT_data.json {FROM_CLIP4CLIP} or the videodatainfo JSON of the MSR-VTT challenge: "

@@ -37,7 +37,6 @@ class Galleries:
         shelf: Libraries,
         index: str | Milvus = "",
     ) -> None:
-        """Open the built-in gallery; nothing is loaded yet."""
         self.shelf, self._cache = shelf, cache
         self.live = LiveModels(models)
         self._open_searcher = partial(

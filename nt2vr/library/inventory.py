@@ -165,7 +165,6 @@ class LibraryFile(NamedTuple):
 Known = Mapping[str, LibraryFile]  # by id
 Listed = list[LibraryFile]
 Mark = Callable[[LibraryFile], Any]
-NOBODY = LibraryFile("", "")
 TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
 COLUMNS = ", ".join(f"{name} {TYPES[kind]} NOT NULL" for name, kind in LibraryFile.__annotations__.items())
 SCHEMA = f"""
@@ -298,7 +297,7 @@ def changes_of(known: Known, pending: Listed, gone: Listed, mark: Mark) -> Chang
     renamed = _renamed(gone, [file for file in files if file.id not in known], mark)
     came = {*known, *renamed.values()}
     new = tuple(file.id for file in files if file.id not in came)
-    changed = tuple(file.id for file in files if known.get(file.id, NOBODY).state != "new")
+    changed = tuple(file.id for file in files if file.id in known and known[file.id].state != "new")
     return Changes(new, changed, renamed, tuple(file.id for file in gone if file.id not in renamed))
 
 

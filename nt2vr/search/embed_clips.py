@@ -36,7 +36,6 @@ from nt2vr.search.index.milvus import Row
 from nt2vr.settings import ASSETS
 
 logger = logging.getLogger(__name__)
-
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 SHARED = "shared"  # folder of galleries without a key
 SHIPPED = ASSETS / "gallery" / "embeddings.npz"

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
-
 DEVIATIONS = 0.5  # above the mean, in standard deviations, from which a similarity counts
 SAMPLE = 10_000  # clips from whose similarities mean and deviation are taken
 FOCUS = 0.1  # temperature of the weights of frames, as in CoVR

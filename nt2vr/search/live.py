@@ -24,7 +24,6 @@ from nt2vr.search.embedded_gallery import EmbeddedGallery
 
 logger = logging.getLogger(__name__)
 Stamp = tuple[object, ...]
-
 POLL_S = 0.1  # interval between looks for newer checkpoints: a few stats per loaded model
 FAILED_POLL_S = 10.0  # interval after an unexpected error, so that the log stays readable
 MAX_LOADED = 8  # models, as many as one search can compare; the least recently used is unloaded first
@@ -39,16 +38,14 @@ class Viewer(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """A model with its views of the galleries that were searched with it.
-
-    A view is filed under its viewer, and weakly: a search that began before a library changed goes on with what it
-    saw, nobody else finds that, and it goes with the library's former searcher.
-    """
+    """A model with its views of the galleries that were searched with it."""
 
     encoder: Encoder
     stamp: Stamp = ()  # state of its checkpoint folder
     epoch: int | None = None  # the epoch served, if the name denotes a run's newest or best; None otherwise
     refused: Mapping[Stamp, str] = field(default_factory=dict)  # why newer checkpoints are not served, by their stamps
+    # By viewer, and weakly: a search that began before a library changed goes on with what it saw, nobody else finds
+    # that, and it goes with the library's former searcher.
     _views: WeakKeyDictionary[Viewer, EmbeddedGallery] = field(default_factory=WeakKeyDictionary, repr=False)
 
     @property

@@ -88,7 +88,6 @@ class Searcher:
         library_id: str = "",
         index: str | Milvus = "",
     ) -> None:
-        """Load nothing yet; `synonyms` stand in for words that a model does not know."""
         self._milvus = index if isinstance(index, Milvus) else None
         self._index = pick("index", index, INDEXES) if isinstance(index, str) and index else None
         self.models, self.gallery, self.judge = models, gallery, judge
@@ -199,10 +198,6 @@ class Searcher:
             strengths: strength per strategy, for systems that fix none; default: the model's.
         """
         return self.answer(self.checked(query, references), self.panel(systems, k, references, strengths, literal))
-
-    def search_all(self, queries: Queries, panel: Panel) -> list[Answer | Nt2vrError]:
-        """Answer queries in their order; a bad one is its error."""
-        return self.each(queries, panel, lambda query: self.answer(query, panel))
 
     def score_all(self, queries: Queries, panel: Panel) -> tuple[dict[str, Vector], list[Nt2vrError | None]]:
         """Return the scores of all clips by system, (Q, V) in the order of the gallery, and the errors of queries."""

@@ -26,7 +26,6 @@ DEFAULT_ALPHA = 0.5  # 1, as published, loses recall
 MAX_NAME = 100  # characters of a system's name
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _EQUAL = 1 - 1e-6  # cosine above which parts are the same up to float32 rounding
-_TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -130,14 +129,9 @@ def spherical(parts: Parts) -> Vector | None:
         return boolean(parts)
     cosines = np.clip(parts.unwanted.astype(np.float64) @ parts.wanted, -1, 1)
     phi, half = np.arccos(parts.strength), np.arccos(cosines) / 2
-    along = np.maximum(np.sin(phi + half), _TINY)
+    along = np.maximum(np.sin(phi + half), 1e-12)
     weights = np.where(cosines < _EQUAL, np.sin(phi - half) / along, 0)
     return unit(parts.wanted + weights @ parts.unwanted)
-
-
-def drop(parts: Parts) -> Vector | None:
-    """Search for the wanted part alone: the control, which ignores the negated clause."""
-    return parts.wanted
 
 
 def rectified(parts: Parts) -> Vector | None:
@@ -211,7 +205,9 @@ BUILT_IN = {
         ("wanted", "unwanted"),
         Strength("t", "t", "similarity of a match", 0.95, 1, (0.8, 1, 0.005)),  # as published
     ),
-    "drop": Strategy(drop, "the wanted part alone; the control", ("wanted",), is_cosine=True, is_control=True),
+    "drop": Strategy(  # ignores the negated clause
+        lambda parts: parts.wanted, "the wanted part alone; the control", ("wanted",), is_cosine=True, is_control=True
+    ),
     "parts": Strategy(
         _combining("parts"),
         "the picture plus the wanted part minus the unwanted part, with chosen weights",
@@ -260,7 +256,6 @@ def anchor_of(encoder: Encoder) -> Vector | None:
 
 def check_model_name(name: str) -> None:
     """Refuse a model name that would parse as a model and a strategy, such as "mine drop α 0.5"."""
-    _check_length(name)
     _, strategy, written = _split(name)
     if strategy and (not written or re.fullmatch(r"([^\d\s]+[\s=]*)?[+-]?[\d.]+", written)):
         names = ", ".join(STRATEGIES)
@@ -273,13 +268,10 @@ def check_strategy(system: "System", card: Card) -> None:
         raise ConfigError(f"{card.name} knows whole queries only, without their parts: {system.name} cannot be asked.")
 
 
-def _check_length(name: str) -> None:
-    if len(name) > MAX_NAME:
-        raise ConfigError(f"A name has at most {MAX_NAME} characters: {quoted(name)} has {len(name):,}.")
-
-
 def _split(name: str) -> tuple[str, str, str]:
     """Split a name at its last strategy: what is before, the strategy, and what is written after it."""
+    if len(name) > MAX_NAME:
+        raise ConfigError(f"A name has at most {MAX_NAME} characters: {quoted(name)} has {len(name):,}.")
     words = name.split()
     for place in range(len(words) - 1, 0, -1):
         if words[place].lower() in STRATEGIES:
@@ -308,11 +300,10 @@ class System:
     @classmethod
     def named(cls, name: str, models: Sequence[str]) -> "System":
         """Parse a system's name, ignoring case and the width of spaces."""
-        _check_length(name)
+        before, strategy, written = _split(name)
         known = {" ".join(model.casefold().split()): model for model in models}
         if model := known.get(" ".join(name.casefold().split())):
             return cls(model)
-        before, strategy, written = _split(name)
         if before.casefold() in known and strategy:
             return cls(known[before.casefold()], strategy, _number(strategy, written) if written else None)
         if not before or before.lower() in STRATEGIES:
