@@ -108,9 +108,10 @@ class Changes:
     @property
     def by_kind(self) -> dict[str, tuple[str, ...]]:
         """The files by what became of them, in words to put after their number."""
-        new, renamed = f"new{shares_text(len(self.copies), len(self.skipped))}", self.renamed.items()
-        found = {new: self.new, "changed": self.changed, "renamed": tuple(f"{old} → {new}" for old, new in renamed)}
-        return {words: files for words, files in (found | {"removed": self.removed}).items() if files}
+        shares = shares_text(len(self.copies), len(self.skipped))
+        renamed = tuple(f"{old} → {new}" for old, new in self.renamed.items())
+        found = {f"new{shares}": self.new, "changed": self.changed, "renamed": renamed, "removed": self.removed}
+        return {words: files for words, files in found.items() if files}
 
     def __bool__(self) -> bool:
         return bool(self.new or self.changed or self.renamed or self.removed)

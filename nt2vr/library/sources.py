@@ -64,9 +64,9 @@ def list_files(source: Source) -> Iterator[LibraryFile]:
     if source.kind in ("folder", "uploads"):
         yield from _in_folder(source.path, source.kind == "uploads")
         return
-    if source.kind == "dataset":
-        named = f"{source.loader}:{source.path}" if source.loader else source.path
-    for video in load_dataset(named, source.split).videos if source.kind == "dataset" else videos_of(source.path):
+    named = f"{source.loader}:{source.path}" if source.loader else source.path
+    videos = load_dataset(named, source.split).videos if source.kind == "dataset" else videos_of(source.path)
+    for video in videos:
         path = str(video.path)
         outside = source.within and not _is_inside(path, source.within)
         yield _checked(video.video_id, path, video.captions, OUTSIDE if outside else "")

@@ -31,9 +31,9 @@ def judge_by_captions(query: Query, video: Video, reference: Video | None = None
     if any(_is_said(content, said) for content in unwanted):
         return "violation"
     denied, everything = frozenset[str]().union(*unwanted), frozenset[str]().union(*said)
-    # A word that means nearly the same is said, so that the thing itself may be there.
-    is_near = any(related(word) & everything or derived_from(word, everything) for word in denied)
-    if reference or query.others or is_near:
+    # Where a word is said that means nearly the same as a denied one, the thing itself may be there.
+    is_near = (related(word) & everything or derived_from(word, everything) for word in denied)
+    if reference or query.others or any(is_near):
         return None
     wanted = _content_of(" ".join(query.wanted))
     return "right" if wanted and _is_said(wanted, said) else None

@@ -145,8 +145,10 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
     covr = CovrVectors(picture, sentence, affirmed, np.asarray(parts.unwanted.sum(axis=0)))
     if attends(encoder):  # a fusion with cross-attention reads the sentence's tokens, and the references' frames
         tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
-        own = (None if each.video_id else encoder.each_frame(_encode_frames(encoder, each)) for each in wanted)
-        seen = [frames[each.video_id] if found is None else found for each, found in zip(wanted, own, strict=True)]
+        seen = [
+            frames[each.video_id] if each.video_id else encoder.each_frame(_encode_frames(encoder, each))
+            for each in wanted
+        ]
         covr = replace(covr, tokens=tokens.reshape(-1, encoder.embed_dim), frames=np.concatenate(seen))
     share = max(each.weight for each in wanted)
 
@@ -175,7 +177,7 @@ def _pooled(encoder: Encoder, reference: Reference) -> Vector:
     return encoder.pool(_encode_frames(encoder, reference))
 
 
-_lent_pooled = on_gpu(_pooled)
+_lent_pooled = on_gpu(_pooled)  # for a reference by itself
 
 
 def _encode_frames(encoder: Encoder, reference: Reference) -> Vector:
