@@ -18,7 +18,6 @@ from nt2vr.errors import ConfigError, Nt2vrError, causes, quoted
 
 SCHEMA = 1  # of config, status, card, saved run and report: raise it when version 0.x could misread them
 SCHEMA_KEY = "schema"
-MAX_SLUG = 40  # characters
 ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair; one without the other breaks every encoder
 FORMULAS = tuple("=+-@|%\t\r\n ")  # their first characters, or what spreadsheets skip
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -89,8 +88,8 @@ def parse_json(text: str) -> Any:
 
 
 def slug(name: str) -> str:
-    """Make a name the stem of a file: lower case, with hyphens between letters and digits; perhaps empty."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:MAX_SLUG]
+    """Make a name the stem of a file: lower case, at most 40 letters, digits and hyphens; perhaps empty."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
 
 
 def hash_file(path: Path) -> str:
