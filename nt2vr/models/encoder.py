@@ -94,7 +94,8 @@ def check_encoder(model: Any) -> Encoder:
     """Return a model from outside, or raise a ConfigError that says in what it is no `Encoder`."""
     kind, card = type(model).__name__, getattr(model, "card", None)
     methods = ("encode_text", "encode_frames", "pool", "unseen_words")
-    lacking = [name for name in (*Encoder.__annotations__, *methods) if not hasattr(model, name)]
+    lacking = [name for name in Encoder.__annotations__ if not hasattr(model, name)]
+    lacking += [name for name in methods if not callable(getattr(model, name, None))]
     if lacking or not isinstance(card, Card):
         raise ConfigError(f"{kind} is no model: it lacks {', '.join(lacking) or 'an nt2vr.Card'}. See nt2vr.Encoder.")
     told = {name: (getattr(model, name), getattr(card, name)) for name in IDENTITY}
