@@ -43,12 +43,16 @@ class _Spot:
         self.word_before, self.before = (words[i - 1], tags[i - 1]) if i else ("", "")
         self.before_that = tags[i - 2] if i > 1 else ""
 
-    def follows_do_not(self) -> bool:
-        """Return whether "do not" comes before, perhaps with adverbs: "doesn't really | like"."""
-        i = self.i
-        while i and self.tags[i - 1] == "ADV":
-            i -= 1
-        return i > 1 and self.tags[i - 1] == "NEG" and HELPERS.get(self.words[i - 2]) == "do"
+    def follows_helper(self) -> bool:
+        """Return whether "do not" or a denied modal comes before: "doesn't | pitch", "can't | dance"."""
+        denied = self.i > 1 and self.before == "NEG"
+        return denied and (self.before_that == "MD" or HELPERS.get(self.words[self.i - 2]) == "do")
+
+    def follows_nobody(self) -> bool:
+        return self.word_before in {"nobody", "noone", "nothing"} or self.words[: self.i][-2:] == ["no", "one"]
+
+    def follows_pronoun_or_be(self) -> bool:
+        return self.before in {"PRON", "NEG"} or HELPERS.get(self.word_before) == "be"
 
     def follows_subject(self) -> bool:
         is_noun = self.before == "NOUN" and self.before_that in {"DET", "ADJ", "NUM"}
@@ -150,27 +154,24 @@ class Repairs:
         if spot.before in {"DET", "ADJ", "NUM"} or spot.word_before in listed("denying_things"):
             return ""  # a fight; exclude fights
         if spot.word.endswith("ing"):
-            if spot.before in {"PRON", "NEG"} or HELPERS.get(spot.word_before) == "be":
-                return "VBG"
             known = not chances.keys().isdisjoint({"VVG", "VDG"}) or noun < _UNKNOWN_NATS
-            return "VBG" if known and spot.word not in _THINGS_IN_ING else ""  # surfing; not: building
-        is_nobody = spot.word_before in {"nobody", "noone", "nothing"} or spot.words[: spot.i][-2:] == ["no", "one"]
-        if spot.word.endswith("s") and is_nobody:
+            is_verb = spot.follows_pronoun_or_be() or (known and spot.word not in _THINGS_IN_ING)
+            return "VBG" if is_verb else ""  # surfing; not: building
+        if spot.word.endswith("s") and spot.follows_nobody():
             return "VBZ"  # nobody strums
         never = spot.word_before == "never" and spot.after == "ADP" and not chances.keys().isdisjoint(_BASE)
-        if never or (spot.before == "NEG" and (spot.follows_do_not() or spot.before_that == "MD")):
+        if never or spot.follows_helper():
             return "VB"  # doesn't pitch a ball; birds which never hunt in cages
         if third_person > -inf and spot.follows_subject() and not spot.word_before.endswith("s"):
             return "VBZ"  # a man dances
         is_noun = spot.before == "ADP" or spot.is_object() or spot.ends_denied_noun() or spot.ends_denied_list()
-        is_noun = is_noun or third_person <= noun - _LIKELY_NATS
-        return "" if is_noun else "VBZ"  # but not sits
+        return "" if is_noun or third_person <= noun - _LIKELY_NATS else "VBZ"  # but not sits
 
     def missing_verb(
         self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[Lemma]
     ) -> tuple[int, str] | None:
         """Position and tag of the verb in a caption tagged without one: "a man loads a clip", "people dance"."""
-        if any(tag in VERB_TAGS and not _describes(tags, i) for i, tag in enumerate(tags)):
+        if _has_verb(tags):
             return None
         for spot in (_Spot(words, tags, i) for i in range(1, len(words)) if tags[i] == "NOUN"):
             actor = lemmas[spot.i - 1]()
@@ -191,6 +192,10 @@ class Repairs:
     def _may_be_verb(self, *words: str) -> bool:
         readings = (reading for word in words for reading in self._log_probabilities(word).items())
         return any(form in {"VVB", "VVI", "VVZ"} and value > _UNKNOWN_NATS for form, value in readings)
+
+
+def _has_verb(tags: Sequence[str]) -> bool:
+    return any(tag in VERB_TAGS and not _describes(tags, i) for i, tag in enumerate(tags))
 
 
 def _describes(tags: Sequence[str], i: int) -> bool:
@@ -235,6 +240,16 @@ class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
         return tags or [(self.tag2int["AJ0"], -18.0)]
 
 
+def _words(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+    words = [as_tagged(text[start:end]) for start, end in spans]
+    return [_CLITICS.get(word, word) if i and words[i - 1].isalpha() else word for i, word in enumerate(words)]
+
+
+def _tag_of(word: str, c5: str) -> str:
+    """Return a word's own tag, or that of its C5 tag; a quoted phrase is a noun."""
+    return _BY_WORD.get(word) or ("NOUN" if " " in word else _C5.get(c5) or _C5.get(c5[:2]) or "OTHER")
+
+
 class Tagger:
     """HanTa's English model (CLAWS C5 tags, mapped)."""
 
@@ -247,13 +262,9 @@ class Tagger:
     def tag(self, text: str) -> list[Token]:
         """Return the words and punctuation marks of `text`, in order."""
         spans = word_spans(text)
-        words = [as_tagged(text[start:end]) for start, end in spans]
-        words = [_CLITICS.get(word, word) if i and words[i - 1].isalpha() else word for i, word in enumerate(words)]
+        words = _words(text, spans)
         c5 = self._hanta.tag_sent(words, taglevel=0)
-        tags = [  # a word's own, or that of its C5 tag; a quoted phrase is a noun
-            _BY_WORD.get(word) or ("NOUN" if " " in word else _C5.get(tag) or _C5.get(tag[:2]) or "OTHER")
-            for word, tag in zip(words, c5, strict=True)
-        ]
+        tags = list(map(_tag_of, words, c5))
         lemmas: list[Lemma] = [partial(self._lemmas, word, tag) for word, tag in zip(words, c5, strict=True)]
         for i, word in enumerate(words):
             tag = self._repairs.tag(words, tags, i)
